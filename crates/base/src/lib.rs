@@ -1,0 +1,1 @@
+//! Vocabulary and contracts: units, ids, random streams, frames, the device contract, the plane boundary.

@@ -1,0 +1,1 @@
+//! Signalling protocols as sans-I/O state machines.

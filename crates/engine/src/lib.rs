@@ -1,0 +1,1 @@
+//! Ports, links, faults, timers, capture, record and replay; the virtual clock.

@@ -1,0 +1,1 @@
+//! Tables and queues of the forwarding plane.

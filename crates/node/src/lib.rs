@@ -1,0 +1,1 @@
+//! Devices: control and forwarding planes composed into routers, hosts and switches.

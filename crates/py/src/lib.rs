@@ -1,0 +1,1 @@
+//! The door to Python: a thin extension module.

@@ -1,0 +1,1 @@
+//! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
