@@ -1,1 +1,35 @@
-//! Vocabulary and contracts: units, ids, random streams, frames, the device contract, the plane boundary.
+//! Vocabulary and contracts: what every other crate of Twinplane speaks, and nothing that does I/O.
+//!
+//! - [`time`]: [`Time`], [`Span`], [`Rate`], [`Serialiser`]; picoseconds, no drift
+//! - [`ids`]: nodes, ports, links, streams, MAC addresses
+//! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
+//! - [`frame`]: the [`Frame`] that moves between devices
+//! - [`device`]: the one contract that every device keeps under both clocks
+//! - [`plane`]: what control and forwarding say to each other, and nothing else
+//! - [`command`], [`event`]: what a user tells a device, what a device tells a user
+//! - [`random`]: named random streams
+//! - [`wheel`]: a timing wheel for millions of timers
+//! - [`map`]: a hash map with a fixed hash that cannot be iterated
+
+pub mod command;
+pub mod device;
+pub mod event;
+pub mod frame;
+pub mod ids;
+pub mod label;
+pub mod map;
+pub mod plane;
+pub mod random;
+pub mod time;
+pub mod wheel;
+
+pub use command::Command;
+pub use device::{Device, Output, Verdict};
+pub use event::Event;
+pub use frame::{Body, Frame};
+pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
+pub use label::{Dscp, Label, TrafficClass};
+pub use map::Map;
+pub use random::Streams;
+pub use time::{Rate, Serialiser, Span, Time};
+pub use wheel::{TimerId, Wheel};

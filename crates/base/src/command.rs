@@ -1,0 +1,112 @@
+//! What a user (or the engine, for the state of links) tells a device.
+
+use crate::ids::PortId;
+use crate::plane::{NextHop, Prefix};
+use crate::time::{Rate, Span};
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+
+/// A hop of an explicit route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RouteHop {
+    /// An address of the next node, or a prefix that it lies in.
+    pub prefix: Prefix,
+    /// May there be other nodes in between (RFC 3209, 4.3.3.1)?
+    pub loose: bool,
+}
+
+/// Which reservation style the egress is asked for (RFC 2205, 1.3; RFC 3209, 2.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReservationStyle {
+    /// One reservation per sender.
+    FixedFilter,
+    /// One reservation shared by the LSPs of a tunnel: what make-before-break needs.
+    #[default]
+    SharedExplicit,
+}
+
+/// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunnelSpec {
+    /// Name, for people.
+    pub name: String,
+    /// Tunnel id, unique at the head end towards this egress.
+    pub tunnel_id: u16,
+    /// The egress's address (its router id).
+    pub to: Ipv4Addr,
+    /// Explicit routes in order of preference, each without this node itself; an empty one follows the routing table.
+    pub routes: Vec<Vec<RouteHop>>,
+    /// Bandwidth to reserve.
+    pub bandwidth: Rate,
+    /// Setup priority, 0 the most urgent (RFC 3209, 4.7).
+    pub setup_priority: u8,
+    /// Holding priority, 0 the most tenacious; not greater than the setup priority.
+    pub holding_priority: u8,
+    /// Reservation style.
+    pub style: ReservationStyle,
+    /// Record the route (RFC 3209, 4.4).
+    pub record_route: bool,
+    /// Record labels too.
+    pub record_labels: bool,
+    /// Destinations whose packets take the tunnel.
+    pub carries: Vec<Prefix>,
+    /// How many times to try again after a failure; without limit if absent.
+    pub retry_limit: Option<u32>,
+    /// Time before the first retry; it doubles up to `retry_max`.
+    pub retry_first: Span,
+    /// Longest time between retries.
+    pub retry_max: Span,
+}
+
+/// Tells a tunnel at its head end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TunnelId {
+    /// The egress's address.
+    pub to: Ipv4Addr,
+    /// The tunnel id.
+    pub id: u16,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Command {
+    /// The port can be used from now on.
+    PortUp(PortId),
+    /// The port can't be used from now on.
+    PortDown(PortId),
+    /// Puts a static route in.
+    RouteSet {
+        /// Destination.
+        prefix: Prefix,
+        /// Where to.
+        next_hop: NextHop,
+    },
+    /// Takes a static route out.
+    RouteRemove {
+        /// Destination.
+        prefix: Prefix,
+    },
+    /// Sets a tunnel up, or changes it: make before break (RFC 3209, 2.5).
+    TunnelSet(Box<TunnelSpec>),
+    /// Tears a tunnel down and forgets it.
+    TunnelRemove(TunnelId),
+    /// Signals a new LSP of the tunnel along its preferred route and moves the traffic over when it is up.
+    TunnelReoptimise(TunnelId),
+    /// Pings, or traces the route to, an address.
+    Probe {
+        /// Destination.
+        to: Ipv4Addr,
+        /// Time to live of the request.
+        ttl: u8,
+        /// Distinguishes this probe from others.
+        sequence: u16,
+    },
+    /// Restarts the device: all state is lost; what was configured is done again.
+    Restart,
+    /// Begins the programme that a test device was made with.
+    Start,
+    /// Ends the programme of a test device.
+    Stop,
+}

@@ -1,0 +1,182 @@
+//! The one contract: what every device does under both clocks.
+//!
+//! Drain a device in this order after each input: [`Device::poll_output`] until it returns nothing, then read
+//! [`Device::poll_timeout`] once. `now` never goes back. A device does no I/O, reads no clock and draws randomness
+//! only from streams that it was given.
+
+use crate::command::Command;
+use crate::event::Event;
+use crate::frame::Frame;
+use crate::ids::PortId;
+use crate::time::Time;
+use core::any::Any;
+use serde::{Deserialize, Serialize};
+
+/// What the forwarding plane decided on a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The frame, rewritten, leaves by `port`, and its first bit not before `ready`.
+    Transmit {
+        /// The egress port.
+        port: PortId,
+        /// When the device is done with it.
+        ready: Time,
+    },
+    /// The frame is unchanged and needs more than a table: give it to [`Device::handle_packet`].
+    Punt,
+    /// The frame is discarded.
+    Drop(DropReason),
+}
+
+/// Why a frame was discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    /// Not for this port's Ethernet address.
+    NotForUs,
+    /// Too short for the headers that it announces.
+    Truncated,
+    /// An EtherType, version or protocol that nothing here understands.
+    UnknownProtocol,
+    /// A header with an impossible field.
+    Malformed,
+    /// A checksum that does not match.
+    BadChecksum,
+    /// No entry in the incoming label map.
+    UnknownLabel,
+    /// A reserved label in a place where it has no meaning (RFC 3032, 2.1).
+    ReservedLabel,
+    /// More labels than can be pushed or popped.
+    StackDepth,
+    /// Time to live is over.
+    TtlExpired,
+    /// No route to the destination.
+    NoRoute,
+    /// The route says to discard.
+    Discard,
+    /// The next hop's Ethernet address is not known, and too many frames wait for it or nobody answered.
+    NoAdjacency,
+    /// Longer than the egress port takes, and not to be fragmented.
+    TooBig,
+    /// The egress port is down.
+    PortDown,
+    /// The egress buffer is full.
+    BufferFull,
+    /// The queue to the control processor is full.
+    ControlQueueFull,
+    /// Exceeds a rate limit on exceptions.
+    RateLimited,
+    /// The link went down while the frame was queued or on its way.
+    LinkDown,
+    /// Lost by a fault that the user put on the link.
+    LinkLoss,
+    /// Corrupted on the link: the frame check sequence does not match.
+    LinkCorruption,
+    /// The device was restarting.
+    NodeDown,
+    /// For this device, and nobody here wants it.
+    NoListener,
+}
+
+impl DropReason {
+    /// Every reason, in order.
+    pub const ALL: [DropReason; 22] = {
+        use DropReason::*;
+        [
+            NotForUs,
+            Truncated,
+            UnknownProtocol,
+            Malformed,
+            BadChecksum,
+            UnknownLabel,
+            ReservedLabel,
+            StackDepth,
+            TtlExpired,
+            NoRoute,
+            Discard,
+            NoAdjacency,
+            TooBig,
+            PortDown,
+            BufferFull,
+            ControlQueueFull,
+            RateLimited,
+            LinkDown,
+            LinkLoss,
+            LinkCorruption,
+            NodeDown,
+            NoListener,
+        ]
+    };
+}
+
+/// Drops counted by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DropCounters([u64; DropReason::ALL.len()]);
+
+impl DropCounters {
+    /// One more.
+    #[inline]
+    pub fn count(&mut self, reason: DropReason) {
+        self.0[reason as usize] += 1;
+    }
+    /// How many there were for `reason`.
+    pub fn get(&self, reason: DropReason) -> u64 {
+        self.0[reason as usize]
+    }
+    /// All reasons that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
+        DropReason::ALL.into_iter().map(|r| (r, self.get(r))).filter(|e| e.1 > 0)
+    }
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &DropCounters) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+    }
+    /// All drops.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What a device wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send `frame` by `port`; its first bit leaves at `ready` or later.
+    Transmit {
+        /// The egress port.
+        port: PortId,
+        /// The frame.
+        frame: Frame,
+        /// When the device is done with it; a time that has passed means now.
+        ready: Time,
+    },
+    /// Tell the user.
+    Event(Event),
+}
+
+/// A router, switch, host, source, sink or probe.
+pub trait Device: Any + Send {
+    /// The fast path: decides on a batch of frames that arrived by `port` at `now` (the last bit of the last of them).
+    ///
+    /// `verdicts` is as long as `frames`. The device counts what it drops. A frame that is punted is unchanged. The
+    /// default is a device without a forwarding plane.
+    #[inline]
+    fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        let _ = (now, port, frames);
+        verdicts.fill(Verdict::Punt);
+    }
+
+    /// Takes a frame that the fast path punted; `now` is the arrival of its last bit.
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame);
+
+    /// Does what is due at `now`. Harmless when nothing is.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// Carries out a user's or the engine's command.
+    fn handle_command(&mut self, now: Time, command: Command);
+
+    /// What the device wants done next; nothing when it is drained.
+    fn poll_output(&mut self) -> Option<Output>;
+
+    /// When to call [`Device::handle_timeout`]: never later than the next thing due, perhaps earlier.
+    fn poll_timeout(&self) -> Option<Time>;
+}

@@ -1,0 +1,89 @@
+//! What a device tells the user.
+
+use crate::command::TunnelId;
+use crate::label::Label;
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened at a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A tunnel has an LSP that carries traffic.
+    LspUp {
+        /// Which tunnel.
+        tunnel: TunnelId,
+        /// Which of its LSPs.
+        lsp_id: u16,
+        /// The label that the next hop gave.
+        label: Label,
+        /// Addresses recorded along the way, from the next hop to the egress, if asked for.
+        route: Vec<Ipv4Addr>,
+    },
+    /// A tunnel has no LSP any more.
+    LspDown {
+        /// Which tunnel.
+        tunnel: TunnelId,
+        /// Which of its LSPs.
+        lsp_id: u16,
+        /// Why.
+        reason: String,
+    },
+    /// An attempt to set an LSP up was answered by an error.
+    LspError {
+        /// Which tunnel.
+        tunnel: TunnelId,
+        /// Which of its LSPs.
+        lsp_id: u16,
+        /// The node that found the error.
+        node: Ipv4Addr,
+        /// Error code (RFC 2205, appendix B).
+        code: u8,
+        /// Error value.
+        value: u16,
+    },
+    /// A tunnel's traffic moved to another LSP without being interrupted.
+    LspRerouted {
+        /// Which tunnel.
+        tunnel: TunnelId,
+        /// The LSP that carried it before.
+        from_lsp: u16,
+        /// The LSP that carries it now.
+        to_lsp: u16,
+    },
+    /// A neighbour answers Hellos.
+    NeighborUp {
+        /// Its address.
+        neighbor: Ipv4Addr,
+    },
+    /// A neighbour stopped to answer Hellos, or restarted.
+    NeighborDown {
+        /// Its address.
+        neighbor: Ipv4Addr,
+        /// Did it restart (its instance changed)?
+        restarted: bool,
+    },
+    /// An answer to a probe.
+    ProbeReply {
+        /// Who answered.
+        from: Ipv4Addr,
+        /// The probe's sequence number.
+        sequence: u16,
+        /// ICMP type.
+        kind: u8,
+        /// ICMP code.
+        code: u8,
+        /// The label stack that the answer quotes (RFC 4950), outermost first.
+        labels: Vec<Label>,
+    },
+    /// A port can be used.
+    PortUp {
+        /// Which.
+        port: u16,
+    },
+    /// A port can't be used.
+    PortDown {
+        /// Which.
+        port: u16,
+    },
+}

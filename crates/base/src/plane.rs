@@ -1,0 +1,330 @@
+//! The plane boundary: all that control and forwarding say to each other.
+//!
+//! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
+//! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
+
+use crate::ids::{MacAddr, PortId};
+use crate::label::{Label, TrafficClass};
+use core::fmt;
+use core::net::Ipv4Addr;
+use core::str::FromStr;
+use serde::{Deserialize, Serialize};
+
+/// Names a batch of table operations, so that its acknowledgement can be told from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TransactionId(pub u64);
+
+/// How the time to live moves between a label and what is below it (RFC 3443).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TtlModel {
+    /// The LSP is as many hops as it has: TTL is copied at push and at pop (RFC 3443, 3.1).
+    #[default]
+    Uniform,
+    /// The LSP is one hop: a new TTL at push, the inner one decremented at pop (RFC 3443, 3.2).
+    Pipe,
+    /// As pipe, with penultimate-hop popping (RFC 3443, 3.3).
+    ShortPipe,
+}
+
+/// Where the traffic class of pushed labels comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassSource {
+    /// From the label below, or the precedence bits of the IP header.
+    #[default]
+    Copy,
+    /// Always this one.
+    Set(TrafficClass),
+}
+
+/// Up to four labels, the last of them outermost.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Label>", into = "Vec<Label>")]
+pub struct LabelStack {
+    labels: [Label; LabelStack::MAX],
+    len: u8,
+}
+
+impl LabelStack {
+    /// The deepest stack that one entry can push.
+    pub const MAX: usize = 4;
+    /// No label.
+    pub const EMPTY: LabelStack = LabelStack { labels: [Label::EXPLICIT_NULL; LabelStack::MAX], len: 0 };
+
+    /// One label.
+    pub const fn one(label: Label) -> LabelStack {
+        let mut stack = LabelStack::EMPTY;
+        stack.labels[0] = label;
+        stack.len = 1;
+        stack
+    }
+    /// The labels given, the last of them outermost; nothing if there are too many.
+    pub fn new(labels: &[Label]) -> Option<LabelStack> {
+        let mut stack = LabelStack::EMPTY;
+        stack.labels.get_mut(..labels.len())?.copy_from_slice(labels);
+        stack.len = labels.len() as u8;
+        Some(stack)
+    }
+    /// The labels, the last of them outermost.
+    #[inline]
+    pub fn as_slice(&self) -> &[Label] {
+        &self.labels[..usize::from(self.len).min(LabelStack::MAX)]
+    }
+}
+
+impl From<LabelStack> for Vec<Label> {
+    fn from(stack: LabelStack) -> Vec<Label> {
+        stack.as_slice().to_vec()
+    }
+}
+impl TryFrom<Vec<Label>> for LabelStack {
+    type Error = String;
+    fn try_from(labels: Vec<Label>) -> Result<LabelStack, String> {
+        LabelStack::new(&labels)
+            .ok_or_else(|| format!("{} labels in one entry: at most {}", labels.len(), LabelStack::MAX))
+    }
+}
+impl fmt::Debug for LabelStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice().iter().map(|l| l.value())).finish()
+    }
+}
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextHop {
+    /// To the neighbour `gateway` beyond `port`. The tables keep one adjacency (with its Ethernet address) for all
+    /// entries with the same port and gateway.
+    Via {
+        /// The egress port.
+        port: PortId,
+        /// The neighbour's address on it.
+        gateway: Ipv4Addr,
+    },
+    /// To this node: what is left is looked at again (the next label, or the IP header).
+    Local,
+    /// Nowhere.
+    Discard,
+}
+
+/// Next-hop label forwarding entry (RFC 3031, 3.10): what to do with the label stack, and where to send the packet.
+///
+/// In the ILM the topmost label is taken off first, then `push` is put on: nothing pops, one label swaps, more swap and push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Nhlfe {
+    /// Labels to put on; the last of them is outermost. Implicit null is never among them.
+    pub push: LabelStack,
+    /// Where to.
+    pub next_hop: NextHop,
+    /// What becomes of the time to live.
+    pub ttl: TtlModel,
+    /// What becomes of the traffic class.
+    pub class: ClassSource,
+}
+
+/// An IPv4 prefix in canonical form: no bits beyond its length.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Prefix {
+    address: Ipv4Addr,
+    len: u8,
+}
+
+impl Prefix {
+    /// The prefix of `address` with `len` bits (at most 32); bits beyond are cleared.
+    pub fn new(address: Ipv4Addr, len: u8) -> Prefix {
+        let len = len.min(32);
+        Prefix { address: Ipv4Addr::from_bits(address.to_bits() & Prefix::mask_of(len)), len }
+    }
+    /// The prefix of one address.
+    pub fn host(address: Ipv4Addr) -> Prefix {
+        Prefix::new(address, 32)
+    }
+    fn mask_of(len: u8) -> u32 {
+        u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0)
+    }
+    /// The first address.
+    pub const fn address(self) -> Ipv4Addr {
+        self.address
+    }
+    /// Bits of the prefix.
+    #[expect(clippy::len_without_is_empty, reason = "a prefix length is not a size")]
+    pub const fn len(self) -> u8 {
+        self.len
+    }
+    /// Is `address` within the prefix?
+    pub fn contains(self, address: Ipv4Addr) -> bool {
+        address.to_bits() & Prefix::mask_of(self.len) == self.address.to_bits()
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.len)
+    }
+}
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl FromStr for Prefix {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Prefix, String> {
+        let (address, len) = text.split_once('/').unwrap_or((text, "32"));
+        match (address.parse(), len.parse::<u8>()) {
+            (Ok(address), Ok(len)) if len <= 32 => Ok(Prefix::new(address, len)),
+            _ => Err(format!("'{text}' is not an IPv4 prefix such as 10.1.0.0/24")),
+        }
+    }
+}
+impl TryFrom<String> for Prefix {
+    type Error = String;
+    fn try_from(text: String) -> Result<Prefix, String> {
+        text.parse()
+    }
+}
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> String {
+        prefix.to_string()
+    }
+}
+
+/// A forwarding equivalence class (RFC 3031, 2.1): which packets an FTN entry takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fec {
+    /// Packets to a destination prefix; the longest match wins, against routes too.
+    Prefix(Prefix),
+}
+
+/// What the forwarding plane must know of one of its ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortConfig {
+    /// The port's own Ethernet address.
+    pub mac: MacAddr,
+    /// The longest packet (Ethernet payload) that it takes, in bytes.
+    pub mtu: u32,
+    /// May frames leave by it?
+    pub up: bool,
+}
+
+/// One change of a table. Setting what exists replaces it in one step, so that no packet finds it missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableOp {
+    /// Configures a port.
+    PortSet {
+        /// Which port.
+        port: PortId,
+        /// How.
+        config: PortConfig,
+    },
+    /// Puts an entry in the incoming label map.
+    IlmSet {
+        /// The incoming label.
+        label: Label,
+        /// What to do with it.
+        nhlfe: Nhlfe,
+    },
+    /// Takes an entry out of the incoming label map.
+    IlmRemove {
+        /// The incoming label.
+        label: Label,
+    },
+    /// Maps a forwarding equivalence class to an LSP.
+    FtnSet {
+        /// Which packets.
+        fec: Fec,
+        /// What to do with them.
+        nhlfe: Nhlfe,
+    },
+    /// Takes the mapping away; the route, if there is one, is used again.
+    FtnRemove {
+        /// Which packets.
+        fec: Fec,
+    },
+    /// Puts a route in the FIB.
+    RouteSet {
+        /// Destination.
+        prefix: Prefix,
+        /// Where to; `Via` with gateway 0.0.0.0 is a connected network: the destination is the neighbour.
+        next_hop: NextHop,
+    },
+    /// Takes a route out of the FIB.
+    RouteRemove {
+        /// Destination.
+        prefix: Prefix,
+    },
+    /// Tells a neighbour's Ethernet address.
+    AdjacencySet {
+        /// The port that the neighbour is on.
+        port: PortId,
+        /// Its address.
+        gateway: Ipv4Addr,
+        /// Its Ethernet address.
+        mac: MacAddr,
+    },
+    /// Forgets a neighbour's Ethernet address.
+    AdjacencyRemove {
+        /// The port that the neighbour was on.
+        port: PortId,
+        /// Its address.
+        gateway: Ipv4Addr,
+    },
+}
+
+/// Operations that are carried out in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Comes back in the acknowledgement.
+    pub transaction: TransactionId,
+    /// The operations.
+    pub ops: Vec<TableOp>,
+    /// Wait for all earlier batches to be acknowledged first.
+    pub barrier: bool,
+}
+
+/// The driver's answer to a [`Batch`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ack {
+    /// Which batch.
+    pub transaction: TransactionId,
+    /// The operations that failed, by their place in the batch; the others are in force.
+    pub failed: Vec<(u32, TableError)>,
+}
+
+/// Why a table operation failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableError {
+    /// The table has no room.
+    #[error("the table is full")]
+    Full,
+    /// There is no such entry.
+    #[error("there is no such entry")]
+    NoEntry,
+    /// There is no such port.
+    #[error("there is no such port")]
+    NoPort,
+    /// A reserved label can't be bound (RFC 3032, 2.1).
+    #[error("a reserved label can't be bound")]
+    ReservedLabel,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_canonical() {
+        let p: Prefix = "10.1.2.3/16".parse().expect("a prefix");
+        assert_eq!(p.to_string(), "10.1.0.0/16");
+        assert!(p.contains(Ipv4Addr::new(10, 1, 255, 1)) && !p.contains(Ipv4Addr::new(10, 2, 0, 0)));
+        assert!(Prefix::new(Ipv4Addr::UNSPECIFIED, 0).contains(Ipv4Addr::BROADCAST));
+        assert!("10.1.2.3/33".parse::<Prefix>().is_err() && "x/8".parse::<Prefix>().is_err());
+    }
+}
