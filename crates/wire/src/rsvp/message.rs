@@ -1,0 +1,427 @@
+//! Typed messages: what state machines read and write.
+//!
+//! Every message holds a [`Common`]: the objects that any message may carry. All other fields bear the RFC's names.
+//! [`Packet`] adds the two fields of the common header that a sender chooses.
+
+use super::adspec::Adspec;
+use super::attribute::SessionAttribute;
+use super::basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
+use super::class::{MessageType, UnknownAction, unknown_action};
+use super::explicit_route::EroHop;
+use super::hello::Hello;
+use super::integrity::{Challenge, Integrity};
+use super::intserv::{Flowspec, SenderTspec};
+use super::label::LabelRequest;
+use super::message_id::{MessageId, MessageIdAck, MessageIdList};
+use super::record_route::RroSubobject;
+use super::sender::{FilterSpec, SenderTemplate};
+use super::session::Session;
+use super::style::Style;
+use base::Label;
+use std::net::IpAddr;
+
+/// A message and what its sender put in the common header beside it.
+///
+/// ```text
+/// +-------------+-------------+-------------+-------------+
+/// | Vers | Flags|  Msg Type   |       RSVP Checksum       |
+/// +-------------+-------------+-------------+-------------+
+/// |  Send_TTL   | (Reserved)  |        RSVP Length        |
+/// +-------------+-------------+-------------+-------------+
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Four bits: [`Packet::REFRESH_REDUCTION_CAPABLE`].
+    pub flags: u8,
+    /// The IP TTL with which the message was sent.
+    pub send_ttl: u8,
+    /// The message.
+    pub message: Message,
+}
+
+impl Packet {
+    /// The sender takes the messages and objects of RFC 2961 (RFC 2961, 2).
+    pub const REFRESH_REDUCTION_CAPABLE: u8 = 0x01;
+
+    /// A message with no flags.
+    pub const fn new(send_ttl: u8, message: Message) -> Packet {
+        Packet { flags: 0, send_ttl, message }
+    }
+}
+
+/// Any message.
+///
+/// The variants differ in size; they are handed on by reference and taken apart at once, so none is boxed.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Type 1.
+    Path(Path),
+    /// Type 2.
+    Resv(Resv),
+    /// Type 3.
+    PathErr(PathErr),
+    /// Type 4.
+    ResvErr(ResvErr),
+    /// Type 5.
+    PathTear(PathTear),
+    /// Type 6.
+    ResvTear(ResvTear),
+    /// Type 7.
+    ResvConf(ResvConf),
+    /// Type 12.
+    Bundle(Bundle),
+    /// Type 13.
+    Ack(Ack),
+    /// Type 15.
+    Srefresh(Srefresh),
+    /// Type 20.
+    Hello(HelloMessage),
+    /// Type 25.
+    IntegrityChallenge(IntegrityChallenge),
+    /// Type 26.
+    IntegrityResponse(IntegrityResponse),
+}
+
+/// Objects that any message may carry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Common {
+    /// INTEGRITY: first in the message.
+    pub integrity: Option<Integrity>,
+    /// MESSAGE_ID_ACK and MESSAGE_ID_NACK objects that ride along (RFC 2961, 4.4).
+    pub acks: Vec<MessageIdAck>,
+    /// MESSAGE_ID (RFC 2961, 4.2).
+    pub message_id: Option<MessageId>,
+    /// Objects of another class, or of another C-Type than those known here, as they came.
+    pub unknown: Vec<Unknown>,
+}
+
+/// An object that is carried, not understood: another class, or another C-Type of a known class.
+///
+/// FAST_REROUTE, DETOUR and the point-to-multipoint objects come here too: the typed messages leave them to those
+/// who ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Class-Num.
+    pub class: u8,
+    /// C-Type.
+    pub c_type: u8,
+    /// Index among the objects of the message, where it is put again on emission; [`Unknown::LAST`] for the end.
+    pub position: u16,
+    /// The object's contents, whole words.
+    pub data: Vec<u8>,
+}
+
+impl Unknown {
+    /// The position after all other objects.
+    pub const LAST: u16 = u16::MAX;
+
+    /// What the two high bits of the class ask for (RFC 2205, 3.10).
+    pub const fn action(&self) -> UnknownAction {
+        unknown_action(self.class)
+    }
+}
+
+/// Path (RFC 2205, 3.1.3; RFC 3209, 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// RSVP_HOP: the previous hop.
+    pub hop: RsvpHop,
+    /// TIME_VALUES.
+    pub time_values: TimeValues,
+    /// EXPLICIT_ROUTE.
+    pub ero: Option<Vec<EroHop>>,
+    /// LABEL_REQUEST; always there for an LSP tunnel.
+    pub label_request: Option<LabelRequest>,
+    /// SESSION_ATTRIBUTE.
+    pub session_attribute: Option<SessionAttribute>,
+    /// POLICY_DATA, contents as they came.
+    pub policy_data: Vec<Vec<u8>>,
+    /// SENDER_TEMPLATE.
+    pub sender_template: SenderTemplate,
+    /// SENDER_TSPEC.
+    pub sender_tspec: SenderTspec,
+    /// ADSPEC.
+    pub adspec: Option<Adspec>,
+    /// RECORD_ROUTE.
+    pub rro: Option<Vec<RroSubobject>>,
+}
+
+/// Resv (RFC 2205, 3.1.4; RFC 3209, 3.2).
+///
+/// FF has one [`FlowDescriptor`] for each sender, with one filter each; SE has one with all filters; WF has one
+/// without filters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resv {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// RSVP_HOP: the next hop.
+    pub hop: RsvpHop,
+    /// TIME_VALUES.
+    pub time_values: TimeValues,
+    /// RESV_CONFIRM: the receiver that asks for a ResvConf.
+    pub resv_confirm: Option<IpAddr>,
+    /// SCOPE.
+    pub scope: Option<Scope>,
+    /// POLICY_DATA, contents as they came.
+    pub policy_data: Vec<Vec<u8>>,
+    /// STYLE.
+    pub style: Style,
+    /// At least one.
+    pub flow_descriptors: Vec<FlowDescriptor>,
+}
+
+/// A FLOWSPEC and the senders it is for.
+///
+/// An FF descriptor without a FLOWSPEC takes that of the descriptor before it (RFC 2205, 3.1.4); a parsed one has it
+/// filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowDescriptor {
+    /// FLOWSPEC.
+    pub flowspec: Flowspec,
+    /// One for FF, one or more for SE, none for WF.
+    pub filters: Vec<Filter>,
+}
+
+/// One sender of a [`FlowDescriptor`] and its label (RFC 3209, 3.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// FILTER_SPEC.
+    pub filter_spec: FilterSpec,
+    /// LABEL; always there for an LSP tunnel.
+    pub label: Option<Label>,
+    /// RECORD_ROUTE.
+    pub rro: Option<Vec<RroSubobject>>,
+}
+
+/// The sender of a PathErr or PathTear (RFC 2205, 3.1.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SenderDescriptor {
+    /// SENDER_TEMPLATE.
+    pub sender_template: SenderTemplate,
+    /// SENDER_TSPEC.
+    pub sender_tspec: Option<SenderTspec>,
+    /// ADSPEC.
+    pub adspec: Option<Adspec>,
+    /// RECORD_ROUTE.
+    pub rro: Option<Vec<RroSubobject>>,
+}
+
+impl SenderDescriptor {
+    /// A SENDER_TEMPLATE alone.
+    pub const fn of(sender_template: SenderTemplate) -> SenderDescriptor {
+        SenderDescriptor { sender_template, sender_tspec: None, adspec: None, rro: None }
+    }
+}
+
+/// PathErr (RFC 2205, 3.1.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathErr {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// ERROR_SPEC.
+    pub error_spec: ErrorSpec,
+    /// POLICY_DATA, contents as they came.
+    pub policy_data: Vec<Vec<u8>>,
+    /// The grammar lets it be absent; a PathErr without it belongs to no path state.
+    pub sender: Option<SenderDescriptor>,
+}
+
+/// ResvErr (RFC 2205, 3.1.8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResvErr {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// RSVP_HOP: the previous hop.
+    pub hop: RsvpHop,
+    /// ERROR_SPEC.
+    pub error_spec: ErrorSpec,
+    /// SCOPE.
+    pub scope: Option<Scope>,
+    /// POLICY_DATA, contents as they came.
+    pub policy_data: Vec<Vec<u8>>,
+    /// STYLE.
+    pub style: Style,
+    /// The flow descriptor in error; the grammar lets it be absent.
+    pub flow_descriptor: Option<FlowDescriptor>,
+}
+
+/// PathTear (RFC 2205, 3.1.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathTear {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// RSVP_HOP: the previous hop.
+    pub hop: RsvpHop,
+    /// The grammar lets it be absent; a PathTear without it matches no path state.
+    pub sender: Option<SenderDescriptor>,
+}
+
+/// ResvTear (RFC 2205, 3.1.6). Its FLOWSPECs are ignored and not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResvTear {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// RSVP_HOP: the next hop.
+    pub hop: RsvpHop,
+    /// SCOPE.
+    pub scope: Option<Scope>,
+    /// STYLE.
+    pub style: Style,
+    /// FILTER_SPECs; none for WF.
+    pub filters: Vec<FilterSpec>,
+}
+
+/// ResvConf (RFC 2205, 3.1.9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResvConf {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// SESSION.
+    pub session: Session,
+    /// ERROR_SPEC, with error code 0 (confirmation).
+    pub error_spec: ErrorSpec,
+    /// RESV_CONFIRM: the receiver that asked.
+    pub resv_confirm: IpAddr,
+    /// STYLE.
+    pub style: Style,
+    /// What has been reserved.
+    pub flow_descriptors: Vec<FlowDescriptor>,
+}
+
+/// Hello (RFC 3209, 5.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelloMessage {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// HELLO.
+    pub hello: Hello,
+}
+
+/// Bundle (RFC 2961, 3): whole messages in one. It has no objects of its own, and no bundles in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    /// At least one.
+    pub packets: Vec<Packet>,
+}
+
+/// Ack (RFC 2961, 4.1): at least one of [`Common::acks`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The acknowledgements, and INTEGRITY.
+    pub common: Common,
+}
+
+/// Srefresh (RFC 2961, 5.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Srefresh {
+    /// INTEGRITY, MESSAGE_ID and so on.
+    pub common: Common,
+    /// At least one.
+    pub lists: Vec<MessageIdList>,
+}
+
+/// Integrity Challenge (RFC 2747, 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntegrityChallenge {
+    /// Unknown objects only: a challenge is not signed.
+    pub common: Common,
+    /// CHALLENGE.
+    pub challenge: Challenge,
+}
+
+/// Integrity Response (RFC 2747, 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntegrityResponse {
+    /// INTEGRITY: a response is always signed.
+    pub common: Common,
+    /// CHALLENGE, as it came.
+    pub challenge: Challenge,
+}
+
+impl Message {
+    /// Its type.
+    pub const fn message_type(&self) -> MessageType {
+        match self {
+            Message::Path(_) => MessageType::Path,
+            Message::Resv(_) => MessageType::Resv,
+            Message::PathErr(_) => MessageType::PathErr,
+            Message::ResvErr(_) => MessageType::ResvErr,
+            Message::PathTear(_) => MessageType::PathTear,
+            Message::ResvTear(_) => MessageType::ResvTear,
+            Message::ResvConf(_) => MessageType::ResvConf,
+            Message::Bundle(_) => MessageType::Bundle,
+            Message::Ack(_) => MessageType::Ack,
+            Message::Srefresh(_) => MessageType::Srefresh,
+            Message::Hello(_) => MessageType::Hello,
+            Message::IntegrityChallenge(_) => MessageType::IntegrityChallenge,
+            Message::IntegrityResponse(_) => MessageType::IntegrityResponse,
+        }
+    }
+
+    /// The objects that any message may carry; a Bundle has none.
+    pub const fn common(&self) -> Option<&Common> {
+        Some(match self {
+            Message::Path(m) => &m.common,
+            Message::Resv(m) => &m.common,
+            Message::PathErr(m) => &m.common,
+            Message::ResvErr(m) => &m.common,
+            Message::PathTear(m) => &m.common,
+            Message::ResvTear(m) => &m.common,
+            Message::ResvConf(m) => &m.common,
+            Message::Ack(m) => &m.common,
+            Message::Srefresh(m) => &m.common,
+            Message::Hello(m) => &m.common,
+            Message::IntegrityChallenge(m) => &m.common,
+            Message::IntegrityResponse(m) => &m.common,
+            Message::Bundle(_) => return None,
+        })
+    }
+
+    /// As [`Message::common`], to be changed.
+    pub const fn common_mut(&mut self) -> Option<&mut Common> {
+        Some(match self {
+            Message::Path(m) => &mut m.common,
+            Message::Resv(m) => &mut m.common,
+            Message::PathErr(m) => &mut m.common,
+            Message::ResvErr(m) => &mut m.common,
+            Message::PathTear(m) => &mut m.common,
+            Message::ResvTear(m) => &mut m.common,
+            Message::ResvConf(m) => &mut m.common,
+            Message::Ack(m) => &mut m.common,
+            Message::Srefresh(m) => &mut m.common,
+            Message::Hello(m) => &mut m.common,
+            Message::IntegrityChallenge(m) => &mut m.common,
+            Message::IntegrityResponse(m) => &mut m.common,
+            Message::Bundle(_) => return None,
+        })
+    }
+
+    /// What the message is about, if it belongs to a session.
+    pub const fn session(&self) -> Option<&Session> {
+        match self {
+            Message::Path(m) => Some(&m.session),
+            Message::Resv(m) => Some(&m.session),
+            Message::PathErr(m) => Some(&m.session),
+            Message::ResvErr(m) => Some(&m.session),
+            Message::PathTear(m) => Some(&m.session),
+            Message::ResvTear(m) => Some(&m.session),
+            Message::ResvConf(m) => Some(&m.session),
+            _ => None,
+        }
+    }
+}

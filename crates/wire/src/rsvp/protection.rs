@@ -1,0 +1,67 @@
+//! FAST_REROUTE and DETOUR (RFC 4090, 4.1 and 4.2).
+
+use super::text;
+use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// FAST_REROUTE: the backup that the ingress wants.
+///
+/// ```text
+/// +-------------+-------------+-------------+-------------+
+/// | Setup Prio  | Hold Prio   | Hop-limit   |    Flags    |
+/// |                  Bandwidth                            |
+/// |                  Include-any                          |
+/// |                  Exclude-any                          |
+/// |                  Include-all                          |   C-Type 1 only
+/// +-------------+-------------+-------------+-------------+
+/// ```
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct FastReroute {
+    /// As in SESSION_ATTRIBUTE.
+    pub setup_priority: u8,
+    /// As in SESSION_ATTRIBUTE.
+    pub holding_priority: u8,
+    /// Hops that the backup may add.
+    pub hop_limit: u8,
+    /// [`FastReroute::ONE_TO_ONE`], [`FastReroute::FACILITY`].
+    pub flags: u8,
+    /// Bytes per second.
+    #[serde(with = "text::float")]
+    pub bandwidth: f32,
+    /// A link of the backup needs one of these colours, unless zero.
+    pub include_any: u32,
+    /// A link of the backup must not have any of these colours.
+    pub exclude_any: u32,
+    /// A link of the backup needs all of these; absent in the old form (C-Type 7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_all: Option<u32>,
+}
+
+impl FastReroute {
+    /// A detour LSP for each protected LSP.
+    pub const ONE_TO_ONE: u8 = 0x01;
+    /// A bypass tunnel for many protected LSPs.
+    pub const FACILITY: u8 = 0x02;
+}
+
+impl PartialEq for FastReroute {
+    fn eq(&self, other: &FastReroute) -> bool {
+        let priorities = |f: &FastReroute| (f.setup_priority, f.holding_priority, f.hop_limit, f.flags);
+        let colours = |f: &FastReroute| (f.include_any, f.exclude_any, f.include_all);
+        priorities(self) == priorities(other)
+            && self.bandwidth.to_bits() == other.bandwidth.to_bits()
+            && colours(self) == colours(other)
+    }
+}
+impl Eq for FastReroute {}
+
+/// DETOUR: who repairs locally, and what it avoids.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Detour {
+    /// C-Type 7: pairs of PLR_ID and Avoid_Node_ID.
+    #[serde(rename = "IPv4")]
+    Ipv4(Vec<(Ipv4Addr, Ipv4Addr)>),
+    /// C-Type 8: pairs of PLR_ID and Avoid_Node_ID.
+    #[serde(rename = "IPv6")]
+    Ipv6(Vec<(Ipv6Addr, Ipv6Addr)>),
+}
