@@ -1,3 +1,21 @@
-//! Wire formats: a checked view over bytes and a Repr that parses and emits, one file per protocol.
+//! Wire formats: a checked view over bytes and a `Repr` that parses and emits, one file (or folder) per protocol.
+//!
+//! Every protocol has the same skeleton:
+//!
+//! - `Packet<T>`: a view over bytes. `new_checked` makes sure that the accessors can't panic; `new_unchecked`
+//!   leaves that to the caller. Views are inlined, never allocate, and are what the forwarding path uses.
+//! - `Repr`: the same as a value. `parse` reads it from a view, `emit` writes it to a buffer of `buffer_len()` bytes.
+//! - errors are [`Error`]: the layer, the offset of the byte at fault, and the reason.
 
+pub mod checksum;
+pub mod error;
+pub mod ethernet;
+pub mod hex;
+pub mod ipv4;
+pub mod measurement;
+pub mod mpls;
 pub mod rsvp;
+pub mod udp;
+
+pub use error::{Error, Reason};
+pub use hex::Hex;

@@ -1,0 +1,475 @@
+//! IPv4 headers (RFC 791; DSCP RFC 2474, ECN RFC 3168), with [`options`] and [`fragment`]ation.
+//!
+//! Accessors of [`Packet`] panic only on a view made by [`Packet::new_unchecked`] over too few bytes.
+
+pub mod fragment;
+pub mod options;
+#[cfg(test)]
+mod tests;
+
+pub use fragment::{Fragments, Refusal, fragments};
+pub use options::{Options, OptionsBuilder};
+
+use crate::checksum;
+use crate::error::{Error, Reason, need};
+use base::Dscp;
+use core::fmt;
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+
+const LAYER: &str = "ipv4";
+
+/// Offsets of fields.
+mod field {
+    use core::ops::Range;
+    pub const VERSION_IHL: usize = 0;
+    pub const TOS: usize = 1;
+    pub const TOTAL_LEN: usize = 2;
+    pub const IDENT: usize = 4;
+    pub const FRAGMENT: usize = 6;
+    pub const TTL: usize = 8;
+    pub const PROTOCOL: usize = 9;
+    pub const CHECKSUM: usize = 10;
+    pub const SRC: Range<usize> = 12..16;
+    pub const DST: Range<usize> = 16..20;
+    pub const OPTIONS: usize = 20;
+}
+
+/// Bytes of a header without options.
+pub const MIN_HEADER_LEN: usize = 20;
+/// Bytes of a header with all the options that fit.
+pub const MAX_HEADER_LEN: usize = 60;
+/// The greatest packet.
+pub const MAX_TOTAL_LEN: usize = 65_535;
+
+/// What an IPv4 packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Protocol(pub u8);
+
+impl Protocol {
+    /// ICMP.
+    pub const ICMP: Protocol = Protocol(1);
+    /// TCP.
+    pub const TCP: Protocol = Protocol(6);
+    /// UDP.
+    pub const UDP: Protocol = Protocol(17);
+    /// RSVP.
+    pub const RSVP: Protocol = Protocol(46);
+    /// OSPF.
+    pub const OSPF: Protocol = Protocol(89);
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Protocol::ICMP => f.write_str("ICMP"),
+            Protocol::TCP => f.write_str("TCP"),
+            Protocol::UDP => f.write_str("UDP"),
+            Protocol::RSVP => f.write_str("RSVP"),
+            Protocol::OSPF => f.write_str("OSPF"),
+            Protocol(number) => write!(f, "protocol {number}"),
+        }
+    }
+}
+
+/// A view over a packet: the header and what follows it up to its total length.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |Version|  IHL  |   DSCP    |ECN|          Total Length         |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |         Identification        |0|D|M|     Fragment Offset     |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |  Time to Live |    Protocol   |         Header Checksum       |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |                         Source Address                        |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |                      Destination Address                      |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// |                    Options, padded to 32 bits                 |
+/// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<T: AsRef<[u8]>> {
+    buffer: T,
+}
+
+impl<T: AsRef<[u8]>> Packet<T> {
+    /// A view without a check: accessors panic if `buffer` is too short.
+    #[inline]
+    pub const fn new_unchecked(buffer: T) -> Packet<T> {
+        Packet { buffer }
+    }
+
+    /// A view whose accessors don't panic. The checksum and the options are checked by [`Repr::parse`].
+    #[inline]
+    pub fn new_checked(buffer: T) -> Result<Packet<T>, Error> {
+        let available = buffer.as_ref().len();
+        let packet = Packet::new_header_checked(buffer)?;
+        need(LAYER, usize::from(packet.total_len()), available)?;
+        Ok(packet)
+    }
+
+    /// A view of a packet that may be cut behind its header, as ICMP errors quote it: [`Packet::payload`] may panic.
+    #[inline]
+    pub fn new_header_checked(buffer: T) -> Result<Packet<T>, Error> {
+        let available = buffer.as_ref().len();
+        need(LAYER, MIN_HEADER_LEN, available)?;
+        let packet = Packet { buffer };
+        let header_len = packet.header_len();
+        if packet.version() != 4 {
+            let reason = Reason::Unexpected { field: "version", found: packet.version().into(), expected: 4 };
+            return Err(Error::new(LAYER, field::VERSION_IHL, reason));
+        }
+        if header_len < MIN_HEADER_LEN {
+            let reason = Reason::OutOfRange { field: "IHL", found: header_len as u64 / 4, min: 5, max: 15 };
+            return Err(Error::new(LAYER, field::VERSION_IHL, reason));
+        }
+        need(LAYER, header_len, available)?;
+        let total_len = usize::from(packet.total_len());
+        if total_len < header_len {
+            let (found, min, max) = (total_len as u64, header_len as u64, MAX_TOTAL_LEN as u64);
+            let reason = Reason::OutOfRange { field: "total length", found, min, max };
+            return Err(Error::new(LAYER, field::TOTAL_LEN, reason));
+        }
+        Ok(packet)
+    }
+
+    /// The buffer back.
+    #[inline]
+    pub fn into_inner(self) -> T {
+        self.buffer
+    }
+
+    #[inline]
+    fn u16_at(&self, at: usize) -> u16 {
+        let data = self.buffer.as_ref();
+        u16::from_be_bytes([data[at], data[at + 1]])
+    }
+
+    /// The version, 4.
+    #[inline]
+    pub fn version(&self) -> u8 {
+        self.buffer.as_ref()[field::VERSION_IHL] >> 4
+    }
+    /// Bytes of the header with its options.
+    #[inline]
+    pub fn header_len(&self) -> usize {
+        usize::from(self.buffer.as_ref()[field::VERSION_IHL] & 0xf) * 4
+    }
+    /// The code point.
+    #[inline]
+    pub fn dscp(&self) -> Dscp {
+        Dscp::of_tos(self.buffer.as_ref()[field::TOS])
+    }
+    /// The two bits of explicit congestion notification.
+    #[inline]
+    pub fn ecn(&self) -> u8 {
+        self.buffer.as_ref()[field::TOS] & 3
+    }
+    /// Bytes of header and payload.
+    #[inline]
+    pub fn total_len(&self) -> u16 {
+        self.u16_at(field::TOTAL_LEN)
+    }
+    /// The identification that fragments share.
+    #[inline]
+    pub fn ident(&self) -> u16 {
+        self.u16_at(field::IDENT)
+    }
+    /// Is the flag set that must be zero?
+    #[inline]
+    pub fn reserved_flag(&self) -> bool {
+        self.buffer.as_ref()[field::FRAGMENT] & 0x80 != 0
+    }
+    /// May no router fragment it?
+    #[inline]
+    pub fn dont_fragment(&self) -> bool {
+        self.buffer.as_ref()[field::FRAGMENT] & 0x40 != 0
+    }
+    /// Do fragments follow?
+    #[inline]
+    pub fn more_fragments(&self) -> bool {
+        self.buffer.as_ref()[field::FRAGMENT] & 0x20 != 0
+    }
+    /// Where in the original payload this fragment starts, in units of eight bytes.
+    #[inline]
+    pub fn fragment_offset(&self) -> u16 {
+        self.u16_at(field::FRAGMENT) & 0x1fff
+    }
+    /// Time to live.
+    #[inline]
+    pub fn ttl(&self) -> u8 {
+        self.buffer.as_ref()[field::TTL]
+    }
+    /// What the payload is.
+    #[inline]
+    pub fn protocol(&self) -> Protocol {
+        Protocol(self.buffer.as_ref()[field::PROTOCOL])
+    }
+    /// The header checksum.
+    #[inline]
+    pub fn checksum(&self) -> u16 {
+        self.u16_at(field::CHECKSUM)
+    }
+    /// Source address.
+    #[inline]
+    pub fn src(&self) -> Ipv4Addr {
+        addr(&self.buffer.as_ref()[field::SRC])
+    }
+    /// Destination address.
+    #[inline]
+    pub fn dst(&self) -> Ipv4Addr {
+        addr(&self.buffer.as_ref()[field::DST])
+    }
+    /// The bytes of the options, with their padding.
+    #[inline]
+    pub fn options(&self) -> &[u8] {
+        &self.buffer.as_ref()[field::OPTIONS..self.header_len()]
+    }
+    /// What follows the header, up to the total length.
+    #[inline]
+    pub fn payload(&self) -> &[u8] {
+        &self.buffer.as_ref()[self.header_len()..usize::from(self.total_len())]
+    }
+    /// What the header checksum should be.
+    #[inline]
+    pub fn compute_checksum(&self) -> u16 {
+        let data = &self.buffer.as_ref()[..self.header_len()];
+        let parts = [checksum::sum(&data[..field::CHECKSUM]), checksum::sum(&data[field::CHECKSUM + 2..])];
+        !checksum::combine(&parts)
+    }
+    /// Is the header checksum right?
+    #[inline]
+    pub fn verify_checksum(&self) -> Result<(), Error> {
+        if checksum::sum(&self.buffer.as_ref()[..self.header_len()]) == 0xffff {
+            return Ok(());
+        }
+        let (found, computed) = (self.checksum(), self.compute_checksum());
+        Err(Error::new(LAYER, field::CHECKSUM, Reason::Checksum { found, computed }))
+    }
+}
+
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
+    #[inline]
+    fn set_u16_at(&mut self, at: usize, value: u16) {
+        self.buffer.as_mut()[at..at + 2].copy_from_slice(&value.to_be_bytes());
+    }
+    /// Sets version 4 and the bytes of the header, a multiple of four.
+    #[inline]
+    pub fn set_header_len(&mut self, bytes: usize) {
+        self.buffer.as_mut()[field::VERSION_IHL] = 0x40 | (bytes / 4) as u8 & 0xf;
+    }
+    /// Sets code point and congestion bits.
+    #[inline]
+    pub fn set_tos(&mut self, dscp: Dscp, ecn: u8) {
+        self.buffer.as_mut()[field::TOS] = dscp.to_tos(ecn);
+    }
+    /// Sets the bytes of header and payload.
+    #[inline]
+    pub fn set_total_len(&mut self, bytes: u16) {
+        self.set_u16_at(field::TOTAL_LEN, bytes);
+    }
+    /// Sets the identification.
+    #[inline]
+    pub fn set_ident(&mut self, ident: u16) {
+        self.set_u16_at(field::IDENT, ident);
+    }
+    /// Sets the two flags and the offset (in units of eight bytes); clears the reserved flag.
+    #[inline]
+    pub fn set_fragment(&mut self, dont_fragment: bool, more_fragments: bool, offset: u16) {
+        let flags = u16::from(dont_fragment) << 14 | u16::from(more_fragments) << 13;
+        self.set_u16_at(field::FRAGMENT, flags | offset & 0x1fff);
+    }
+    /// Sets the time to live; the checksum is left as it is.
+    #[inline]
+    pub fn set_ttl(&mut self, ttl: u8) {
+        self.buffer.as_mut()[field::TTL] = ttl;
+    }
+    /// Sets what the payload is.
+    #[inline]
+    pub fn set_protocol(&mut self, protocol: Protocol) {
+        self.buffer.as_mut()[field::PROTOCOL] = protocol.0;
+    }
+    /// Sets the header checksum.
+    #[inline]
+    pub fn set_checksum(&mut self, value: u16) {
+        self.set_u16_at(field::CHECKSUM, value);
+    }
+    /// Sets the source address.
+    #[inline]
+    pub fn set_src(&mut self, addr: Ipv4Addr) {
+        self.buffer.as_mut()[field::SRC].copy_from_slice(&addr.octets());
+    }
+    /// Sets the destination address.
+    #[inline]
+    pub fn set_dst(&mut self, addr: Ipv4Addr) {
+        self.buffer.as_mut()[field::DST].copy_from_slice(&addr.octets());
+    }
+    /// The bytes of the options, to be written.
+    #[inline]
+    pub fn options_mut(&mut self) -> &mut [u8] {
+        let end = self.header_len();
+        &mut self.buffer.as_mut()[field::OPTIONS..end]
+    }
+    /// What follows the header up to the total length, to be written.
+    #[inline]
+    pub fn payload_mut(&mut self) -> &mut [u8] {
+        let range = self.header_len()..usize::from(self.total_len());
+        &mut self.buffer.as_mut()[range]
+    }
+    /// Computes and sets the header checksum.
+    #[inline]
+    pub fn fill_checksum(&mut self) {
+        let value = self.compute_checksum();
+        self.set_checksum(value);
+    }
+    /// Changes the time to live and corrects the checksum for it (RFC 1624).
+    #[inline]
+    pub fn replace_ttl(&mut self, ttl: u8) {
+        let old = self.u16_at(field::TTL);
+        self.set_ttl(ttl);
+        let new = self.u16_at(field::TTL);
+        self.set_checksum(checksum::update(self.checksum(), old, new));
+    }
+    /// Changes the code point and corrects the checksum for it (RFC 1624).
+    #[inline]
+    pub fn replace_dscp(&mut self, dscp: Dscp) {
+        let old = self.u16_at(field::VERSION_IHL);
+        self.set_tos(dscp, self.ecn());
+        let new = self.u16_at(field::VERSION_IHL);
+        self.set_checksum(checksum::update(self.checksum(), old, new));
+    }
+}
+
+#[inline]
+fn addr(bytes: &[u8]) -> Ipv4Addr {
+    Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3])
+}
+
+/// An IPv4 header as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Repr {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// What the payload is.
+    pub protocol: Protocol,
+    /// Time to live.
+    pub ttl: u8,
+    /// The code point.
+    pub dscp: Dscp,
+    /// The two bits of explicit congestion notification.
+    pub ecn: u8,
+    /// The identification that fragments share.
+    pub ident: u16,
+    /// May no router fragment it?
+    pub dont_fragment: bool,
+    /// Do fragments follow?
+    pub more_fragments: bool,
+    /// Where in the original payload this fragment starts, in units of eight bytes.
+    pub fragment_offset: u16,
+    /// Bytes of payload; with the header at most 65,535.
+    pub payload_len: u16,
+    /// The options.
+    pub options: Options,
+}
+
+impl Repr {
+    /// A whole packet without options, default forwarding, time to live 64, identification zero.
+    pub const fn new(src: Ipv4Addr, dst: Ipv4Addr, protocol: Protocol, payload_len: u16) -> Repr {
+        Repr {
+            src,
+            dst,
+            protocol,
+            ttl: 64,
+            dscp: Dscp::DEFAULT,
+            ecn: 0,
+            ident: 0,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset: 0,
+            payload_len,
+            options: Options::NONE,
+        }
+    }
+
+    /// Reads the header; its checksum must be right.
+    pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
+        packet.verify_checksum()?;
+        Repr::parse_unverified(packet)
+    }
+
+    /// Reads the header whatever its checksum. The reserved flag is ignored.
+    pub fn parse_unverified<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
+        let options = Options::from_bytes(packet.options()).map_err(|e| e.at(field::OPTIONS))?;
+        Ok(Repr {
+            src: packet.src(),
+            dst: packet.dst(),
+            protocol: packet.protocol(),
+            ttl: packet.ttl(),
+            dscp: packet.dscp(),
+            ecn: packet.ecn(),
+            ident: packet.ident(),
+            dont_fragment: packet.dont_fragment(),
+            more_fragments: packet.more_fragments(),
+            fragment_offset: packet.fragment_offset(),
+            payload_len: packet.total_len() - packet.header_len() as u16,
+            options,
+        })
+    }
+
+    /// Is this a fragment of a larger packet?
+    pub const fn is_fragment(&self) -> bool {
+        self.more_fragments || self.fragment_offset != 0
+    }
+
+    /// Bytes of the header with its options.
+    #[inline]
+    pub const fn buffer_len(&self) -> usize {
+        MIN_HEADER_LEN + self.options.len()
+    }
+
+    /// Bytes of header and payload.
+    pub const fn total_len(&self) -> usize {
+        self.buffer_len() + self.payload_len as usize
+    }
+
+    /// `Ok` if every field fits its bits.
+    pub fn check(&self) -> Result<(), Error> {
+        let fields = [
+            (field::TOTAL_LEN, "total length", self.total_len(), MAX_TOTAL_LEN),
+            (field::TOS, "ECN", self.ecn.into(), 3),
+            (field::FRAGMENT, "fragment offset", self.fragment_offset.into(), 0x1fff),
+        ];
+        match fields.into_iter().find(|&(_, _, found, max)| found > max) {
+            Some((at, field, found, max)) => {
+                let reason = Reason::OutOfRange { field, found: found as u64, min: 0, max: max as u64 };
+                Err(Error::new(LAYER, at, reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the header and its checksum to the first [`Repr::buffer_len`] bytes of `buffer`. Panics if it is
+    /// shorter. Fields that don't fit their bits are cut; see [`Repr::check`].
+    #[inline]
+    pub fn emit(&self, buffer: &mut [u8]) {
+        let mut packet = Packet::new_unchecked(buffer);
+        packet.set_header_len(self.buffer_len());
+        packet.set_tos(self.dscp, self.ecn);
+        packet.set_total_len(self.total_len() as u16);
+        packet.set_ident(self.ident);
+        packet.set_fragment(self.dont_fragment, self.more_fragments, self.fragment_offset);
+        packet.set_ttl(self.ttl);
+        packet.set_protocol(self.protocol);
+        packet.set_src(self.src);
+        packet.set_dst(self.dst);
+        packet.options_mut().copy_from_slice(self.options.as_bytes());
+        packet.fill_checksum();
+    }
+}
