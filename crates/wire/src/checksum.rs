@@ -102,7 +102,7 @@ mod tests {
         fn update_equals_computing_anew(
             mut data in proptest::collection::vec(any::<u8>(), 4..60), at in 0usize..60, new: u32,
         ) {
-            let at = at % (data.len() - 3) & !1;
+            let at = (at % (data.len() - 3)) & !1;
             let before = !sum(&data);
             let old = u32::from_be_bytes(data[at..at + 4].try_into().unwrap());
             data[at..at + 4].copy_from_slice(&new.to_be_bytes());

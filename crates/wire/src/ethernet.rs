@@ -93,12 +93,7 @@ pub struct Tag {
 impl Tag {
     /// The tag whose TPID is `tpid` and whose control information is `tci`.
     pub const fn from_parts(tpid: EtherType, tci: u16) -> Tag {
-        Tag {
-            tpid,
-            priority: (tci >> 13) as u8,
-            drop_eligible: tci & 0x1000 != 0,
-            vlan: tci & 0xfff,
-        }
+        Tag { tpid, priority: (tci >> 13) as u8, drop_eligible: tci & 0x1000 != 0, vlan: tci & 0xfff }
     }
     /// The tag control information; bits that don't fit are cut off.
     pub const fn tci(self) -> u16 {
@@ -350,8 +345,14 @@ mod tests {
         packet.set_dst(MacAddr::BROADCAST);
         packet.set_src(DST);
         packet.payload_mut()[0] = 0x66;
-        assert_eq!((packet.ethertype(), packet.dst(), packet.src()), (EtherType::MPLS, MacAddr::BROADCAST, DST));
-        assert_eq!((packet.tag(0), packet.tag(1), packet.payload()), (VECTORS[1].1.tags[0], None, &[0x66][..]));
+        assert_eq!(
+            (packet.ethertype(), packet.dst(), packet.src()),
+            (EtherType::MPLS, MacAddr::BROADCAST, DST)
+        );
+        assert_eq!(
+            (packet.tag(0), packet.tag(1), packet.payload()),
+            (VECTORS[1].1.tags[0], None, &[0x66][..])
+        );
     }
 
     #[test]

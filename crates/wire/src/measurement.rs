@@ -140,11 +140,7 @@ impl Repr {
     /// Reads the payload.
     #[inline]
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
-        Ok(Repr {
-            stream: packet.stream(),
-            sequence: packet.sequence(),
-            departure_ps: packet.departure_ps(),
-        })
+        Ok(Repr { stream: packet.stream(), sequence: packet.sequence(), departure_ps: packet.departure_ps() })
     }
     /// `Ok` if every field fits its bits.
     pub fn check(&self) -> Result<(), Error> {

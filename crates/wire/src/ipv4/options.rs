@@ -59,8 +59,12 @@ impl Options {
             return Ok(Options::NONE);
         }
         if bytes.len() > MAX_LEN {
-            let reason =
-                Reason::OutOfRange { field: "options", found: bytes.len() as u64, min: 0, max: MAX_LEN as u64 };
+            let reason = Reason::OutOfRange {
+                field: "options",
+                found: bytes.len() as u64,
+                min: 0,
+                max: MAX_LEN as u64,
+            };
             return Err(Error::new(LAYER, 0, reason));
         }
         for option in Iter::new(bytes) {
@@ -159,8 +163,11 @@ impl OptionsBuilder {
                 if data.len() > MAX_LEN - 2 {
                     return invalid("options have at most 40 bytes");
                 }
-                self.extend(&[kind, data.len() as u8 + 2])?;
-                self.extend(data)
+                let mut bytes = [0; MAX_LEN];
+                bytes[0] = kind;
+                bytes[1] = data.len() as u8 + 2;
+                bytes[2..2 + data.len()].copy_from_slice(data);
+                self.extend(&bytes[..2 + data.len()])
             }
         }
     }
