@@ -1,0 +1,54 @@
+# Two commands: `make run` sets everything up and runs the main job; `make test` sets everything up and passes the tests.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3.11
+export CARGO_TERM_COLOR ?= auto
+
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: run test test-rust test-python bench lint docs format setup clean
+
+run: $(VENV)/.built
+	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
+
+setup: $(VENV)/.built
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --exclude twinplane-py --quiet
+
+test-python: $(VENV)/.built
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.built
+	$(BIN)/python benches/run.py
+
+lint: $(VENV)/.installed
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.built
+	$(BIN)/python docs/build.py
+
+$(VENV)/.installed: requirements.txt
+	$(PYTHON) -m venv $(VENV) 2>/dev/null || python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	touch $@
+
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	@echo "building ..."
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+clean:
+	rm -rf target $(VENV)
