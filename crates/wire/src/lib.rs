@@ -7,10 +7,12 @@
 //! - `Repr`: the same as a value. `parse` reads it from a view, `emit` writes it to a buffer of `buffer_len()` bytes.
 //! - errors are [`Error`]: the layer, the offset of the byte at fault, and the reason.
 
+pub mod arp;
 pub mod checksum;
 pub mod error;
 pub mod ethernet;
 pub mod hex;
+pub mod icmp;
 pub mod ipv4;
 pub mod measurement;
 pub mod mpls;
