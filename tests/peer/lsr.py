@@ -1,0 +1,422 @@
+"""The simplest label-switching router that one can write from RFC 2205 and RFC 3209.
+
+It is ingress for the Paths that it is told to signal, egress for the Paths that end at one of its
+addresses, and transit for the others. It has no bandwidth, no priorities and no policy: what a
+scenario wants to break, the scenario sends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from . import codec as c
+from .codec.link import LABEL_EXPLICIT_NULL, LABEL_FIRST_UNRESERVED, LABEL_IMPLICIT_NULL
+from .neighbour import Labelled, Neighbour
+from .port import Timers
+
+# RFC 2205, 3.7: K.
+MISSED = 3
+
+Key = tuple[c.Session, c.SenderTemplate]
+
+
+def key_of(message: c.Message) -> Key:
+    """Session and sender of a message about one path."""
+    return message.need(c.Session), message.need(c.SenderTemplate)
+
+
+def lifetime(refresh_ms: int) -> float:
+    """How long a state lives without refresh (RFC 2205, 3.7)."""
+    return (MISSED + 0.5) * 1.5 * refresh_ms / 1000
+
+
+@dataclass
+class PathState:
+    """What is known of one sender."""
+
+    message: c.Message
+    came_from: Neighbour | None
+    goes_to: Neighbour | None
+    expires: float = float("inf")
+    sent: c.Message | None = None
+
+
+@dataclass
+class ResvState:
+    """What is known of one sender's reservation."""
+
+    style: c.Style
+    descriptor: c.FlowDescriptor
+    came_from: Neighbour
+    expires: float
+    local_label: int = 0
+    confirm: c.ResvConfirm | None = None
+
+
+@dataclass
+class Lsr:
+    """A router with a few adjacencies; `routes` says which one leads to which address."""
+
+    router_id: str
+    neighbours: list[Neighbour]
+    routes: dict[str, Neighbour] = field(default_factory=dict)
+    # Egress: the label to hand out; `None` counts upwards from 1000.
+    egress_label: int | None = None
+    egress_style: int = c.Style.SE
+    answers: bool = True
+    refreshes: bool = True
+    reliable: bool = False
+    refresh_ms: int = 30_000
+    next_label: int = 1000
+    paths: dict[Key, PathState] = field(default_factory=dict)
+    resvs: dict[Key, ResvState] = field(default_factory=dict)
+    egress_labels: dict[Key, int] = field(default_factory=dict)
+    ilm: dict[int, tuple[Neighbour, int]] = field(default_factory=dict)
+    errors: list[c.Message] = field(default_factory=list)
+    timers: Timers = field(default_factory=Timers)
+
+    def __post_init__(self) -> None:
+        for neighbour in self.neighbours:
+            neighbour.handlers.append(self.handle)
+            neighbour.label_handlers.append(self.switch)
+
+    def pump(self) -> None:
+        """Read every port, refresh and expire what is due."""
+        for neighbour in self.neighbours:
+            neighbour.pump()
+        now = self.neighbours[0].now
+        self.timers.fire(now)
+        for key in [key for key, state in self.paths.items() if state.expires <= now]:
+            self._remove_path(key)
+        for key in [key for key, state in self.resvs.items() if state.expires <= now]:
+            self._remove_resv(key)
+
+    def owns(self, address: str) -> bool:
+        """Whether an address is one of this router's."""
+        return address == self.router_id or any(n.ends.address == address for n in self.neighbours)
+
+    def _send(self, neighbour: Neighbour, message: c.Message) -> None:
+        if self.reliable:
+            neighbour.send_reliably(message)
+        else:
+            neighbour.send(message)
+
+    # Ingress.
+
+    def signal(self, neighbour: Neighbour, path: c.Message) -> Key:
+        """Originate a Path and refresh it until it is torn down."""
+        key = key_of(path)
+        new = key not in self.paths
+        self.paths[key] = PathState(path, None, neighbour, sent=path)
+        self._send(neighbour, path)
+        if new:
+            self._refresh_path_later(key)
+        return key
+
+    def tear(self, key: Key) -> None:
+        """Send PathTear for a Path that this router originated (RFC 2205, 3.1.5)."""
+        self._remove_path(key)
+
+    def label(self, key: Key) -> int | None:
+        """The label that the next router gave for this LSP, once it is up."""
+        state = self.resvs.get(key)
+        if state is None or state.descriptor.label is None:
+            return None
+        return state.descriptor.label.label
+
+    def _refresh_path_later(self, key: Key) -> None:
+        state = self.paths.get(key)
+        neighbour = state.goes_to if state else None
+        if neighbour is None:
+            return
+
+        def refresh() -> None:
+            state = self.paths.get(key)
+            if state is not None and state.sent is not None:
+                if self.refreshes:
+                    neighbour.send(state.sent)
+                self._refresh_path_later(key)
+
+        period = self.paths[key].message.need(c.TimeValues).refresh_ms / 1000
+        self.timers.at(neighbour.now + period, refresh)
+
+    # Everybody.
+
+    def handle(self, neighbour: Neighbour, message: c.Message) -> None:
+        """React to one message."""
+        kind = message.kind
+        if kind == c.Type.PATH:
+            self._path(neighbour, message)
+        elif kind == c.Type.RESV:
+            self._resv(neighbour, message)
+        elif kind == c.Type.PATH_TEAR:
+            self._remove_path(key_of(message))
+        elif kind == c.Type.RESV_TEAR:
+            for descriptor in c.flow_descriptors(message):
+                self._remove_resv(self._key(message, descriptor))
+        elif kind == c.Type.PATH_ERR:
+            self.errors.append(message)
+            state = self.paths.get(key_of(message))
+            if state is not None and state.came_from is not None:
+                state.came_from.send(replace(message, objects=list(message.objects)))
+        elif kind == c.Type.RESV_ERR:
+            self.errors.append(message)
+            for descriptor in c.flow_descriptors(message):
+                resv = self.resvs.get(self._key(message, descriptor))
+                if resv is not None:
+                    hop = c.RsvpHop(resv.came_from.ends.address)
+                    resv.came_from.send(message.swapped(hop))
+        elif kind == c.Type.RESV_CONF:
+            receiver = message.need(c.ResvConfirm).receiver
+            if not self.owns(receiver) and receiver in self.routes:
+                self.routes[receiver].send(message)
+
+    def _key(self, message: c.Message, descriptor: c.FlowDescriptor) -> Key:
+        sender = c.SenderTemplate(descriptor.filter.address, descriptor.filter.lsp_id)
+        return message.need(c.Session), sender
+
+    def refuse(self, neighbour: Neighbour, path: c.Message, code: int, value: int) -> None:
+        """Answer a Path with PathErr (RFC 2205, 3.1.7)."""
+        session, template = key_of(path)
+        spec = c.ErrorSpec(neighbour.ends.address, code, value)
+        described = [template, *path.all(c.SenderTspec), *path.all(c.Adspec)]
+        neighbour.send(c.Message(c.Type.PATH_ERR, [session, spec, *described]))
+
+    # Path.
+
+    def _path(self, neighbour: Neighbour, message: c.Message) -> None:
+        key = key_of(message)
+        for item in message.all(c.Unknown):
+            # RFC 2205, 3.10: the two high bits of an unknown class.
+            if item.class_num < 0x80:
+                self.refuse(neighbour, message, 13, item.class_num << 8 | item.c_type)
+                return
+        record = message.get(c.RecordRoute)
+        if record and any(self.owns(h.address) for h in record.hops if isinstance(h, c.Ipv4Hop)):
+            # RFC 3209, 4.4.4: the route comes back to where it was.
+            self.refuse(neighbour, message, 24, 7)
+            return
+        if message.need(c.LabelRequest).l3pid != 0x0800:
+            self.refuse(neighbour, message, 24, 10)
+            return
+        new = key not in self.paths
+        expires = neighbour.now + lifetime(message.need(c.TimeValues).refresh_ms)
+        if self.owns(key[0].destination):
+            self.paths[key] = PathState(message, neighbour, None, expires)
+            if self.answers:
+                self.reserve(key[0], neighbour)
+                if new:
+                    self._refresh_resv_later(key[0], neighbour)
+            return
+        onward = self._forward(neighbour, message)
+        if onward is not None:
+            out, copy = onward
+            self.paths[key] = PathState(message, neighbour, out, expires, copy)
+            self._send(out, copy)
+            if new:
+                self._refresh_path_later(key)
+
+    def _forward(
+        self, neighbour: Neighbour, message: c.Message
+    ) -> tuple[Neighbour, c.Message] | None:
+        """Next hop and changed copy of a Path (RFC 3209, 4.3.4.1 and 4.4.3)."""
+        hops = list(route.hops) if (route := message.get(c.ExplicitRoute)) else []
+        if hops:
+            first = hops.pop(0)
+            if not isinstance(first, c.Ipv4Hop) or not self.owns(first.address):
+                self.refuse(neighbour, message, 24, 4)
+                return None
+        target = message.need(c.Session).destination
+        if hops and isinstance(hops[0], c.Ipv4Hop):
+            target = hops[0].address
+            adjacent = {n.ends.peer for n in self.neighbours}
+            if not hops[0].loose and target not in adjacent:
+                self.refuse(neighbour, message, 24, 2)
+                return None
+        out = self.routes.get(target)
+        if out is None:
+            loose = bool(hops) and isinstance(hops[0], c.Ipv4Hop) and hops[0].loose
+            self.refuse(neighbour, message, 24, 3 if loose else 5)
+            return None
+        copy = message.swapped(c.RsvpHop(out.ends.address)).without(c.MessageId)
+        copy.ttl = message.ttl - 1
+        rest = c.ExplicitRoute(tuple(hops))
+        copy = copy.swapped(rest) if hops else copy.without(c.ExplicitRoute)
+        record = message.get(c.RecordRoute)
+        if record is not None:
+            here = c.Ipv4Hop(out.ends.address)
+            copy = copy.swapped(c.RecordRoute((here, *record.hops)))
+        objects = [o for o in copy.objects if o.number[0] < 0x80 or o.number[0] >= 0xC0]
+        return out, replace(copy, objects=objects)
+
+    def _remove_path(self, key: Key) -> None:
+        state = self.paths.pop(key, None)
+        if state is None:
+            return
+        if state.goes_to is not None:
+            hop = c.RsvpHop(state.goes_to.ends.address)
+            described = [o for o in (state.message.get(c.SenderTspec),) if o is not None]
+            state.goes_to.send(c.Message(c.Type.PATH_TEAR, [key[0], hop, key[1], *described]))
+        self.egress_labels.pop(key, None)
+        resv = self.resvs.pop(key, None)
+        if resv is not None:
+            self.ilm.pop(resv.local_label, None)
+
+    # Resv.
+
+    def senders(self, session: c.Session, neighbour: Neighbour) -> list[Key]:
+        """Every path of a session that came over one adjacency, in order of arrival."""
+        return [
+            key
+            for key, state in self.paths.items()
+            if key[0] == session and state.came_from is neighbour
+        ]
+
+    def reserve(self, session: c.Session, neighbour: Neighbour) -> None:
+        """Egress: send one Resv for every sender of a session (RFC 2205, 3.1.4)."""
+        keys = self.senders(session, neighbour)
+        if not keys:
+            return
+        confirm: list[c.Obj] = []
+        head = self._resv_head(session, neighbour, confirm, self.egress_style)
+        self._send(neighbour, c.Message(c.Type.RESV, [*head, *self._flows(keys)]))
+
+    def _resv_head(
+        self, session: c.Session, neighbour: Neighbour, extra: Iterable[c.Obj], style: int
+    ) -> list[c.Obj]:
+        hop = self._hop_for(session, neighbour)
+        return [session, hop, c.TimeValues(self.refresh_ms), *extra, c.Style(style)]
+
+    def _hop_for(self, session: c.Session, neighbour: Neighbour) -> c.RsvpHop:
+        """RFC 2205, 3.1.4: our address, and the handle that the Path's hop had."""
+        keys = self.senders(session, neighbour)
+        handle = self.paths[keys[0]].message.need(c.RsvpHop).handle if keys else 0
+        return c.RsvpHop(neighbour.ends.address, handle)
+
+    def _flows(self, keys: list[Key]) -> list[c.Obj]:
+        """Egress: FLOWSPEC, FILTER_SPEC, LABEL and RECORD_ROUTE for each of these senders."""
+        specs = {key: self.paths[key].message.need(c.SenderTspec).traffic for key in keys}
+        largest = max(specs.values(), key=lambda traffic: traffic.rate)
+        objects: list[c.Obj] = []
+        if self.egress_style == c.Style.SE:
+            objects.append(c.Flowspec(largest))
+        for key in keys:
+            if self.egress_style == c.Style.FF:
+                objects.append(c.Flowspec(specs[key]))
+            label = self._egress_label(key)
+            objects += [c.FilterSpec(key[1].address, key[1].lsp_id), c.Label(label)]
+            state = self.paths[key]
+            if state.message.get(c.RecordRoute) and state.came_from is not None:
+                here: list[c.Ipv4Hop | c.LabelHop] = [c.Ipv4Hop(state.came_from.ends.address)]
+                if self.wants_labels(state.message):
+                    here.append(c.LabelHop(label))
+                objects.append(c.RecordRoute(tuple(here)))
+        return objects
+
+    def _egress_label(self, key: Key) -> int:
+        if key not in self.egress_labels:
+            if self.egress_label is not None:
+                self.egress_labels[key] = self.egress_label
+            else:
+                self.egress_labels[key] = self.allocate()
+        return self.egress_labels[key]
+
+    def allocate(self) -> int:
+        """A label that nobody had before."""
+        self.next_label += 1
+        return max(self.next_label, LABEL_FIRST_UNRESERVED)
+
+    @staticmethod
+    def wants_labels(path: c.Message) -> bool:
+        """Whether the ingress asked for label recording (RFC 3209, 4.7.1)."""
+        attribute = path.get(c.SessionAttribute)
+        return attribute is not None and bool(attribute.flags & c.SessionAttribute.LABEL_RECORDING)
+
+    def _refresh_resv_later(self, session: c.Session, neighbour: Neighbour) -> None:
+        def refresh() -> None:
+            if self.senders(session, neighbour):
+                if self.refreshes and self.answers:
+                    self.reserve(session, neighbour)
+                self._refresh_resv_later(session, neighbour)
+
+        self.timers.at(neighbour.now + self.refresh_ms / 1000, refresh)
+
+    def _resv(self, neighbour: Neighbour, message: c.Message) -> None:
+        expires = neighbour.now + lifetime(message.need(c.TimeValues).refresh_ms)
+        style, confirm = message.need(c.Style), message.get(c.ResvConfirm)
+        for descriptor in c.flow_descriptors(message):
+            key = self._key(message, descriptor)
+            path = self.paths.get(key)
+            if path is None:
+                # RFC 2205, appendix B, error 3: no path information for this Resv.
+                spec = c.ErrorSpec(neighbour.ends.address, 3)
+                hop = c.RsvpHop(neighbour.ends.address)
+                flow = [o for o in (descriptor.flowspec,) if o is not None]
+                objects = [key[0], hop, spec, style, *flow, descriptor.filter]
+                neighbour.send(c.Message(c.Type.RESV_ERR, objects))
+                continue
+            old = self.resvs.get(key)
+            local = old.local_label if old else 0
+            if path.came_from is not None and not local:
+                local = self.allocate()
+            self.resvs[key] = ResvState(style, descriptor, neighbour, expires, local, confirm)
+            if descriptor.label is not None and local:
+                self.ilm[local] = (neighbour, descriptor.label.label)
+            if path.came_from is not None:
+                self._pass_up(key)
+            elif confirm is not None:
+                spec = c.ErrorSpec(self.router_id, 0)
+                objects = [key[0], spec, confirm, style, descriptor.filter]
+                neighbour.send(c.Message(c.Type.RESV_CONF, objects))
+
+    def _pass_up(self, key: Key) -> None:
+        """Transit: send a sender's reservation to the previous hop with a label of our own."""
+        state, came_from = self.resvs[key], self.paths[key].came_from
+        if came_from is None:
+            return
+        confirm: list[c.Obj] = [state.confirm] if state.confirm else []
+        flow: list[c.Obj] = [state.descriptor.flowspec] if state.descriptor.flowspec else []
+        flow += [state.descriptor.filter, c.Label(state.local_label)]
+        if state.descriptor.record is not None:
+            here: list[c.Ipv4Hop | c.LabelHop] = [c.Ipv4Hop(came_from.ends.address)]
+            if self.wants_labels(self.paths[key].message):
+                here.append(c.LabelHop(state.local_label))
+            flow.append(c.RecordRoute((*here, *state.descriptor.record.hops)))
+        head = self._resv_head(key[0], came_from, confirm, state.style.vector)
+        self._send(came_from, c.Message(c.Type.RESV, [*head, *flow]))
+
+    def _remove_resv(self, key: Key) -> None:
+        state = self.resvs.pop(key, None)
+        if state is None:
+            return
+        self.ilm.pop(state.local_label, None)
+        path = self.paths.get(key)
+        if path is not None and path.came_from is not None:
+            self.resv_tear(key, path.came_from, state.style)
+
+    def resv_tear(self, key: Key, neighbour: Neighbour, style: c.Style) -> None:
+        """Send ResvTear for one sender (RFC 2205, 3.1.6)."""
+        filter_spec = c.FilterSpec(key[1].address, key[1].lsp_id)
+        hop = self._hop_for(key[0], neighbour)
+        neighbour.send(c.Message(c.Type.RESV_TEAR, [key[0], hop, style, filter_spec]))
+
+    # Labelled packets.
+
+    def switch(self, neighbour: Neighbour, item: Labelled) -> None:
+        """Transit: swap or pop the top label (RFC 3031, 3.10; RFC 3443)."""
+        top, *below = item.stack
+        if top.label not in self.ilm or top.ttl <= 1:
+            return
+        out, label = self.ilm[top.label]
+        if label != LABEL_IMPLICIT_NULL:
+            swapped = c.LabelEntry(label, top.ttl - 1, top.traffic_class, top.bottom)
+            out.send_labelled([swapped, *below], item.payload)
+        elif below:
+            below[0] = replace(below[0], ttl=top.ttl - 1)
+            out.send_labelled(below, item.payload)
+        else:
+            out.send_ip(replace(c.Ipv4.decode(item.payload), ttl=top.ttl - 1))
+
+
+__all__ = ["LABEL_EXPLICIT_NULL", "LABEL_IMPLICIT_NULL", "Key", "Lsr", "key_of", "lifetime"]
