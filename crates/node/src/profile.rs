@@ -1,0 +1,132 @@
+//! How long a device takes for what it does. A profile is data: it changes timing, never behaviour.
+
+use base::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+/// A device profile, as read from its TOML file. What is absent costs nothing and has no limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeviceProfile {
+    /// Name that users give.
+    pub name: String,
+    /// One sentence on what the profile describes.
+    pub description: String,
+    /// The forwarding plane.
+    pub forwarding: ForwardingProfile,
+    /// The control processor.
+    pub control: ControlProfile,
+    /// Writing the forwarding tables.
+    pub tables: TableProfile,
+    /// Buffer of an egress port in bytes; without limit if absent.
+    pub buffer_bytes: Option<u64>,
+    /// How much faster than nominal the device's clock runs, in parts per 10^9.
+    pub clock_offset_ppb: i64,
+}
+
+/// Timing of the forwarding plane.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ForwardingProfile {
+    /// From the arrival of the last bit to the earliest departure of the first, in ns.
+    pub latency_ns: f64,
+    /// As much again for each byte of the frame (with its frame check sequence), in ns.
+    pub latency_ns_per_byte: f64,
+    /// The most packets forwarded per second, all ports together; without limit if absent.
+    pub packets_per_s_max: Option<f64>,
+}
+
+/// Timing and limits of the control processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControlProfile {
+    /// Time to handle a Path message, in us.
+    pub path_us: f64,
+    /// Time to handle a Resv message, in us.
+    pub resv_us: f64,
+    /// Time to handle a PathTear or ResvTear message, in us.
+    pub tear_us: f64,
+    /// Time to handle any other message, in us.
+    pub other_us: f64,
+    /// As much again for each path or reservation state held, in ns.
+    pub per_state_ns: f64,
+    /// Messages that wait at most; one more is lost. Without limit if absent.
+    pub queue_messages: Option<u32>,
+}
+
+/// Timing of table writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TableProfile {
+    /// Time to write an entry, in us.
+    pub write_us: f64,
+    /// As much again for each entry in the table, in ns.
+    pub per_entry_ns: f64,
+}
+
+impl DeviceProfile {
+    /// The device that takes no time and has no limit.
+    pub fn ideal() -> DeviceProfile {
+        DeviceProfile {
+            name: "ideal".into(),
+            description: "Takes no time and has no limit.".into(),
+            ..DeviceProfile::default()
+        }
+    }
+}
+
+impl ForwardingProfile {
+    /// The profile in the units of the engine.
+    pub fn pipeline(&self) -> Pipeline {
+        let interval = self.packets_per_s_max.filter(|rate| *rate > 0.0).map(|rate| 1e12 / rate);
+        Pipeline {
+            fixed: (self.latency_ns.max(0.0) * 1e3) as u64,
+            per_byte: (self.latency_ns_per_byte.max(0.0) * 1e3) as u64,
+            interval: Span::from_ps(interval.map_or(0, |ps| libm::round(ps) as i64)),
+            free: Time::ZERO,
+        }
+    }
+}
+
+/// The forwarding plane as a pipeline: one packet enters at a time, and each leaves after its latency.
+#[derive(Clone, Debug, Default)]
+pub struct Pipeline {
+    fixed: u64,
+    per_byte: u64,
+    interval: Span,
+    free: Time,
+}
+
+impl Pipeline {
+    /// Does the pipeline take no time at all?
+    pub fn is_ideal(&self) -> bool {
+        self.fixed == 0 && self.per_byte == 0 && self.interval == Span::ZERO
+    }
+
+    /// When a frame of `bytes` that arrived at `now` may leave.
+    #[inline]
+    pub fn ready(&mut self, now: Time, bytes: u32) -> Time {
+        let start = now.max(self.free);
+        self.free = start + self.interval;
+        Time(start.0 + self.fixed + self.per_byte * u64::from(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipeline_delays_and_limits() {
+        let profile = ForwardingProfile {
+            latency_ns: 5_000.0,
+            latency_ns_per_byte: 8.0,
+            packets_per_s_max: Some(1e6),
+        };
+        let mut pipeline = profile.pipeline();
+        assert_eq!(pipeline.ready(Time(0), 100), Time(5_800_000));
+        // The second may only enter a microsecond after the first.
+        assert_eq!(pipeline.ready(Time(0), 100), Time(6_800_000));
+        assert_eq!(pipeline.ready(Time(9_000_000), 0), Time(14_000_000));
+        assert!(DeviceProfile::ideal().forwarding.pipeline().is_ideal());
+    }
+}

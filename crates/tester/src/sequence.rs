@@ -1,0 +1,108 @@
+//! Loss, duplication and reordering, exactly: which sequence numbers of a stream have arrived.
+
+use std::collections::BTreeMap;
+
+/// What a sequence number says about its packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Later than all before it.
+    InOrder,
+    /// Earlier than one that has arrived (RFC 4737, 3.3).
+    Reordered,
+    /// Has arrived before.
+    Duplicate,
+}
+
+/// The sequence numbers that have arrived: all below `next` except those in the gaps.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    next: u64,
+    /// Gaps below `next`: first missing number to first present one.
+    gaps: BTreeMap<u64, u64>,
+}
+
+impl Sequence {
+    /// Takes note of an arrival. Numbers count from zero.
+    #[inline]
+    pub fn arrive(&mut self, number: u64) -> Arrival {
+        if number == self.next {
+            self.next += 1;
+            return Arrival::InOrder;
+        }
+        self.arrive_out_of_place(number)
+    }
+
+    #[cold]
+    fn arrive_out_of_place(&mut self, number: u64) -> Arrival {
+        if number > self.next {
+            self.gaps.insert(self.next, number);
+            self.next = number + 1;
+            return Arrival::InOrder;
+        }
+        let gap = self.gaps.range(..=number).next_back().map(|(&from, &to)| (from, to));
+        match gap {
+            Some((from, to)) if number < to => {
+                self.gaps.remove(&from);
+                if from < number {
+                    self.gaps.insert(from, number);
+                }
+                if number + 1 < to {
+                    self.gaps.insert(number + 1, to);
+                }
+                Arrival::Reordered
+            }
+            _ => Arrival::Duplicate,
+        }
+    }
+
+    /// One more than the greatest number that has arrived.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// How many of the numbers from `from` to before `to` have not arrived.
+    pub fn missing(&self, from: u64, to: u64) -> u64 {
+        let beyond = to.saturating_sub(self.next.max(from));
+        let within = self.gaps.range(..to).map(|(&a, &b)| b.min(to).saturating_sub(a.max(from)));
+        beyond + within.sum::<u64>()
+    }
+
+    /// The full number of which `low` are the lowest 32 bits, nearest to what is expected.
+    #[inline]
+    pub fn extend(&self, low: u32) -> u64 {
+        let ahead = low.wrapping_sub(self.next as u32) as i32;
+        self.next.saturating_add_signed(i64::from(ahead))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn long_streams_wrap() {
+        let s = Sequence { next: 0x1_0000_0002, gaps: BTreeMap::new() };
+        assert_eq!(s.extend(3), 0x1_0000_0003);
+        assert_eq!(s.extend(0xffff_ffff), 0xffff_ffff);
+    }
+
+    proptest! {
+        /// Against the obvious implementation: a set.
+        #[test]
+        fn counts_like_a_set(numbers in proptest::collection::vec(0u64..60, 0..120), from in 0u64..70, n in 0u64..70) {
+            let mut sequence = Sequence::default();
+            let mut set = BTreeSet::new();
+            for number in numbers {
+                let greatest = set.last().copied();
+                let expected = if !set.insert(number) { Arrival::Duplicate }
+                    else if greatest.is_some_and(|g| number < g) { Arrival::Reordered }
+                    else { Arrival::InOrder };
+                prop_assert_eq!(sequence.arrive(number), expected);
+            }
+            let missing = (from..from + n).filter(|k| !set.contains(k)).count() as u64;
+            prop_assert_eq!(sequence.missing(from, from + n), missing);
+        }
+    }
+}
