@@ -4,7 +4,8 @@
 //! (RFC 1122, 2.3.2.1); a bounded number of frames waits for each neighbour (RFC 1122, 2.3.2.2). Known addresses do not
 //! age: a neighbour that changes its address says so, and a port that goes down forgets all of its neighbours.
 
-use base::{DropReason, MacAddr, PortId, Span, Time};
+use base::device::DropReason;
+use base::{MacAddr, PortId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, VecDeque};
 

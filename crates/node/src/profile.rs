@@ -117,11 +117,8 @@ mod tests {
 
     #[test]
     fn a_pipeline_delays_and_limits() {
-        let profile = ForwardingProfile {
-            latency_ns: 5_000.0,
-            latency_ns_per_byte: 8.0,
-            packets_per_s_max: Some(1e6),
-        };
+        let profile =
+            ForwardingProfile { latency_ns: 5_000.0, latency_ns_per_byte: 8.0, packets_per_s_max: Some(1e6) };
         let mut pipeline = profile.pipeline();
         assert_eq!(pipeline.ready(Time(0), 100), Time(5_800_000));
         // The second may only enter a microsecond after the first.

@@ -72,25 +72,25 @@ impl DelayStats {
     }
     /// Mean in seconds.
     pub fn mean_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64 * 1e-12)
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e12)
     }
     /// Least, in seconds.
     pub fn min_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.min as f64 * 1e-12)
+        (self.count > 0).then(|| self.min as f64 / 1e12)
     }
     /// Greatest, in seconds.
     pub fn max_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.max as f64 * 1e-12)
+        (self.count > 0).then(|| self.max as f64 / 1e12)
     }
     /// Mean magnitude of the delay variation between consecutive packets (RFC 3393), in seconds.
     pub fn jitter_s(&self) -> Option<f64> {
-        (self.variation.1 > 0).then(|| self.variation.0 as f64 / self.variation.1 as f64 * 1e-12)
+        (self.variation.1 > 0).then(|| self.variation.0 as f64 / self.variation.1 as f64 / 1e12)
     }
     /// The delay that a fraction `q` of the packets does not exceed, in seconds, within one part in a hundred.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
         let histogram = self.histogram.as_ref().filter(|h| !h.is_empty())?;
-        let exact = (self.min as f64 * 1e-12, self.max as f64 * 1e-12);
-        Some((histogram.value_at_quantile(q) as f64 * 1e-9).clamp(exact.0, exact.1))
+        let exact = (self.min as f64 / 1e12, self.max as f64 / 1e12);
+        Some((histogram.value_at_quantile(q) as f64 / 1e9).clamp(exact.0, exact.1))
     }
 }
 

@@ -1,0 +1,171 @@
+//! Sinks: what arrived of each stream, in each phase, and how late.
+
+use crate::delay::DelayStats;
+use crate::packet::Stamp;
+use crate::sequence::{Arrival, Sequence};
+use crate::series::Series;
+use base::{Serialiser, Span, StreamId, Time};
+use serde::{Deserialize, Serialize};
+
+/// From which bit to which bit delay is measured (RFC 1242, 3.8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Convention {
+    /// First bit out of the source to first bit into the sink: RFC 1242's definition for bit-forwarding devices; last to last is the same for
+    /// packets whose size does not change.
+    #[default]
+    FirstToFirst,
+    /// First bit out of the source to last bit into the sink.
+    FirstToLast,
+    /// Last bit out of the source to last bit into the sink.
+    LastToLast,
+    /// Last bit out of the source to first bit into the sink: RFC 1242's definition for store-and-forward devices.
+    LastToFirst,
+}
+
+impl Convention {
+    /// The delay of a packet: its first bit was due to leave at `departure`, its last arrived at `arrival`, and it takes
+    /// `out` and `into` on the wires of source and sink.
+    #[inline]
+    pub fn delay(self, departure: Time, arrival: Time, out: Span, into: Span) -> Span {
+        let first_to_last = arrival - departure;
+        match self {
+            Convention::FirstToLast => first_to_last,
+            Convention::FirstToFirst => first_to_last - into,
+            Convention::LastToLast => first_to_last - out,
+            Convention::LastToFirst => first_to_last - out - into,
+        }
+    }
+}
+
+/// What arrived of a stream in a phase.
+#[derive(Clone, Debug)]
+pub struct PhaseStats {
+    /// Delay and jitter of the packets, duplicates left out.
+    pub delay: DelayStats,
+    /// Packets, duplicates left out.
+    pub received: u64,
+    /// Packets that had arrived before.
+    pub duplicated: u64,
+    /// Packets that arrived after later ones (RFC 4737).
+    pub reordered: u64,
+}
+
+/// What arrived of a stream.
+#[derive(Clone, Debug)]
+pub struct StreamStats {
+    /// Which sequence numbers.
+    pub sequence: Sequence,
+    /// Per phase: the first for packets due before any phase begins, then one each.
+    pub phases: Vec<PhaseStats>,
+}
+
+/// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
+#[derive(Debug)]
+pub struct Sink {
+    streams: Vec<Option<Box<StreamStats>>>,
+    starts: Vec<Time>,
+    convention: Convention,
+    source_wire: Serialiser,
+    sink_wire: Serialiser,
+    series: Series,
+    unknown: u64,
+}
+
+impl Sink {
+    /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`, for sources at the rate
+    /// of `source_wire`.
+    pub fn new(
+        starts: Vec<Time>,
+        convention: Convention,
+        source_wire: Serialiser,
+        sink_wire: Serialiser,
+        series: Series,
+    ) -> Sink {
+        Sink { streams: Vec::new(), starts, convention, source_wire, sink_wire, series, unknown: 0 }
+    }
+
+    /// Expects a stream. Packets of others are counted as unknown.
+    pub fn expect(&mut self, stream: StreamId) {
+        if self.streams.len() <= stream.index() {
+            self.streams.resize_with(stream.index() + 1, || None);
+        }
+        let phase = || PhaseStats { delay: DelayStats::new(true), received: 0, duplicated: 0, reordered: 0 };
+        let phases = (0..=self.starts.len()).map(|_| phase()).collect();
+        self.streams[stream.index()] = Some(Box::new(StreamStats { sequence: Sequence::default(), phases }));
+    }
+
+    /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, stamp: Stamp, wire_len: u32) {
+        let Some(Some(stream)) = self.streams.get_mut(stamp.stream.index()) else {
+            self.unknown += 1;
+            return;
+        };
+        let phase = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
+        let phase = &mut stream.phases[phase];
+        match stream.sequence.arrive(stream.sequence.extend(stamp.sequence)) {
+            Arrival::InOrder => {}
+            Arrival::Reordered => phase.reordered += 1,
+            Arrival::Duplicate => {
+                phase.duplicated += 1;
+                return;
+            }
+        }
+        let (out, into) = (self.source_wire.span(wire_len), self.sink_wire.span(wire_len));
+        let delay = self.convention.delay(stamp.departure, now, out, into);
+        phase.received += 1;
+        phase.delay.record(delay);
+        self.series.record(now, delay);
+    }
+
+    /// What arrived of a stream.
+    pub fn stream(&self, stream: StreamId) -> Option<&StreamStats> {
+        self.streams.get(stream.index())?.as_deref()
+    }
+
+    /// Delay over time, all streams together.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// Packets of streams that nobody announced.
+    pub fn unknown(&self) -> u64 {
+        self.unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Rate;
+
+    #[test]
+    fn conventions_differ_by_serialisation_times() {
+        let (out, into) = (Span(100), Span(30));
+        let delay = |c: Convention| c.delay(Time(1_000), Time(2_000), out, into).0;
+        assert_eq!(delay(Convention::FirstToLast), 1_000);
+        assert_eq!(delay(Convention::FirstToFirst), 970);
+        assert_eq!(delay(Convention::LastToLast), 900);
+        assert_eq!(delay(Convention::LastToFirst), 870);
+    }
+
+    #[test]
+    fn packets_are_counted_in_the_phase_in_which_they_were_due() {
+        let wire = Serialiser::new(Rate::from_gbps(1), 0);
+        let starts = vec![Time(0), Time(1_000)];
+        let series = Series::new(Span::from_ms(1));
+        let mut sink = Sink::new(starts, Convention::FirstToLast, wire.clone(), wire, series);
+        sink.expect(StreamId(3));
+        let stamp = |sequence, departure| Stamp { stream: StreamId(3), sequence, departure: Time(departure) };
+        sink.arrive(Time(1_500), stamp(0, 500), 64);
+        sink.arrive(Time(2_500), stamp(2, 1_500), 64);
+        sink.arrive(Time(2_600), stamp(1, 1_000), 64);
+        sink.arrive(Time(2_700), stamp(1, 1_000), 64);
+        sink.arrive(Time(2_700), Stamp { stream: StreamId(4), ..stamp(0, 0) }, 64);
+        let stats = sink.stream(StreamId(3)).expect("announced");
+        let counts: Vec<_> = stats.phases.iter().map(|p| (p.received, p.reordered, p.duplicated)).collect();
+        assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);
+        assert_eq!((stats.sequence.missing(0, 3), sink.unknown()), (0, 1));
+    }
+}
