@@ -1,0 +1,236 @@
+"""Programs that give figures: how each is built, run, bounded in time and ended.
+
+A probe is one program, ours or an anchor. It prints a JSON object as the last line of its standard
+output, or its duration is the figure. A probe that can't be measured gives a reason, never a number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ANCHORS = Path(__file__).resolve().parent / "anchors"
+TWINPLANE = ROOT / ".venv" / "bin" / "twinplane"
+OUT = "{out}"  # stands for a temporary folder in a command
+BUILD_LIMIT_S = 1800.0
+TIDY_LIMIT_S = 20.0
+STARTS = 10
+EXIT_MISSING = 3  # an anchor's code for "a package or a right is missing"
+
+Sample = dict[str, float]
+
+
+class Kind(Enum):
+    """What is taken from a run."""
+
+    JSON = "the numbers of the JSON object that it prints"
+    WALL = "wall_s, from start to end"
+    FIRST_OUTPUT = "wall_s, from start to the first byte printed; median of ten starts"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One program to be measured."""
+
+    name: str
+    group: str
+    command: tuple[str, ...]
+    limit_s: float
+    kind: Kind = Kind.JSON
+    build: tuple[str, ...] = ()
+    once: bool = False
+    long: bool = False
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Why there is no figure. `missing`: the program is not there, as against failed."""
+
+    reason: str
+    missing: bool = False
+
+
+class ProbeError(Exception):
+    """No figure came of a run."""
+
+    def __init__(self, reason: str, *, missing: bool = False) -> None:
+        super().__init__(reason)
+        self.outcome = Unavailable(reason, missing)
+
+
+def _anchor(name: str, group: str, *options: str) -> Probe:
+    return Probe(name, group, (sys.executable, str(ANCHORS / f"{name}.py"), *options), limit_s=180.0)
+
+
+def _example(
+    name: str, group: str, crate: str, example: str, *options: str, once: bool = False, long: bool = False
+) -> Probe:
+    target = ("--release", "-q", "-p", crate, "--example", example)
+    command = ("cargo", "run", *target, "--", *options)
+    build = ("cargo", "build", *target)
+    return Probe(name, group, command, limit_s=300.0, build=build, once=once, long=long)
+
+
+NODE, FORWARDING = "twinplane-node", "twinplane-forwarding"
+
+# Anchor and candidate stand in turn, so that a slow minute of the machine meets both.
+PROBES: tuple[Probe, ...] = (
+    _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
+    _example("chain", "engine", NODE, "bench_chain", "--nodes", "10", "--packets", "5000000"),
+    _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),
+    _example("forward_1k", "forwarding", FORWARDING, "bench_forward", "--labels", "1000"),
+    _anchor("testpmd", "forwarding", "--runs", "1", "--seconds", "1", "--way", "all"),
+    _example("forward_100k", "forwarding", FORWARDING, "bench_forward", "--labels", "100000"),
+    _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
+    _example("rsvp", "rsvp", NODE, "bench_rsvp", "--lsps", "100000"),
+    _example("rsvp_rr", "rsvp", NODE, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
+    _example("rsvp_hold", "rsvp", NODE, "bench_rsvp", "--hold", "1000000", once=True, long=True),
+    Probe(
+        "campaign",
+        "campaign",
+        (str(TWINPLANE), "run", "lsp-flap", "--campaign", "--out", OUT),
+        limit_s=1800.0,
+        kind=Kind.WALL,
+        once=True,
+        long=True,
+    ),
+    Probe("startup", "startup", (str(TWINPLANE), "list"), 30.0, kind=Kind.FIRST_OUTPUT, once=True),
+)
+
+
+# -- running ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A child in a session of its own, given time to tidy up before it is ended by force.
+
+    Anchors give back hugepages and end daemons on SIGINT and SIGTERM. A Ctrl-C at the terminal reaches
+    only this process, which passes it on once.
+    """
+    try:
+        child = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProbeError(
+            f"{Path(command[0]).name} can't be started: {error.strerror}.", missing=True
+        ) from error
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            child.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                child.communicate(timeout=TIDY_LIMIT_S)
+        if child.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # the child leads its own group
+            child.wait()
+        for stream in (child.stdout, child.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _reason(stderr: bytes, command: Sequence[str], code: int) -> str:
+    """The line of an error output that says most, for one row of a table."""
+    lines = [line.strip() for line in stderr.decode(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "thread '"))]
+    for line in errors or lines[-1:]:
+        return line
+    return f"{Path(command[0]).name} ended with code {code}."
+
+
+def _finish(command: Sequence[str], limit_s: float) -> bytes:
+    """Run to the end and return the standard output."""
+    with _started(command) as child:
+        try:
+            stdout, stderr = child.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            raise ProbeError(f"no result within {limit_s:.0f} s.") from None
+        if child.returncode != 0:
+            reason = _reason(stderr, command, child.returncode)
+            raise ProbeError(reason, missing=child.returncode == EXIT_MISSING)
+        return stdout
+
+
+def parse(stdout: bytes) -> Sample:
+    """The numbers of the JSON object in the last line."""
+    lines = stdout.decode(errors="replace").strip().splitlines()
+    try:
+        value = json.loads(lines[-1] if lines else "")
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ProbeError("its last line of output is not a JSON object.")
+    return {
+        key: float(number)
+        for key, number in value.items()
+        if isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+    }
+
+
+def _wall(command: Sequence[str], limit_s: float) -> Sample:
+    with tempfile.TemporaryDirectory(prefix="twinplane-bench-") as folder:
+        filled = [word.replace(OUT, str(Path(folder) / "out")) for word in command]
+        begin = time.monotonic()
+        _finish(filled, limit_s)
+        return {"wall_s": time.monotonic() - begin}
+
+
+def _first_output(command: Sequence[str], limit_s: float) -> float:
+    begin = time.monotonic()
+    with _started(command) as child:
+        if child.stdout is None or not select.select([child.stdout], [], [], limit_s)[0]:
+            raise ProbeError(f"nothing printed within {limit_s:.0f} s.")
+        first = os.read(child.stdout.fileno(), 1)
+        elapsed = time.monotonic() - begin
+        _, stderr = child.communicate(timeout=limit_s)
+        if child.returncode != 0 or not first:
+            raise ProbeError(_reason(stderr, command, child.returncode))
+        return elapsed
+
+
+def prepare(probe: Probe) -> Unavailable | None:
+    """Build what the probe runs, so that no compilation falls into a measurement."""
+    if probe.command[0] == str(TWINPLANE) and not TWINPLANE.exists():
+        return Unavailable("the command line is not installed (make setup).", missing=True)
+    if not probe.build:
+        return None
+    try:
+        _finish(probe.build, BUILD_LIMIT_S)
+    except ProbeError as error:
+        return error.outcome
+    return None
+
+
+def measure(probe: Probe) -> Sample | Unavailable:
+    """One sample, or why there is none."""
+    try:
+        if probe.kind is Kind.WALL:
+            return _wall(probe.command, probe.limit_s)
+        if probe.kind is Kind.FIRST_OUTPUT:
+            starts = [_first_output(probe.command, probe.limit_s) for _ in range(STARTS + 1)]
+            return {"wall_s": statistics.median(starts[1:])}  # the first one fills the file cache
+        return parse(_finish(probe.command, probe.limit_s))
+    except ProbeError as error:
+        return error.outcome

@@ -1,0 +1,165 @@
+"""What is asked of Twinplane's speed, and how a set of samples is judged against it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from probes import Sample, Unavailable
+
+Samples = Mapping[str, Sequence[Sample | Unavailable]]
+"""By probe, one entry for each round."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of one probe, and what the table calls its source."""
+
+    probe: str
+    field: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One demand. With an anchor the ratio to it is judged, otherwise our own figure.
+
+    A row with neither floor nor goal is for information.
+    """
+
+    name: str
+    unit: str
+    ours: Figure
+    anchor: Figure | None = None
+    floor: float | None = None
+    goal: float | None = None
+    at_most: bool = False
+
+
+NS3 = Figure("ns3", "packet_hops_per_s", "ns-3")
+OVS = Figure("ovs", "mpps", "Open vSwitch + DPDK")
+MACSWAP = Figure("testpmd", "macswap_mpps", "testpmd macswap")
+MACSWAP_ONE_WAY = Figure("testpmd", "macswap_one_way_mpps", "same, one way")
+FORWARD_1K = Figure("forward_1k", "mpps", "own, 1,000 labels")
+
+ROWS: tuple[Row, ...] = (
+    Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
+    Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, OVS, floor=2),
+    Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP, goal=0.85),
+    Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP_ONE_WAY),
+    Row("forwarding, 100,000 labels", "Mpps", Figure("forward_100k", "mpps"), OVS, 1.5, 2),
+    Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
+    Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
+    Row("same, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000),
+    Row("RSVP-TE memory", "B/LSP/hop", Figure("rsvp", "bytes_per_lsp_hop"), None, 1024, 300, True),
+    Row(
+        "same, refresh reduction", "B/LSP/hop", Figure("rsvp_rr", "bytes_per_lsp_hop"), None, 1024, 300, True
+    ),
+    Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
+    Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),
+    Row("campaign of 216 runs", "s", Figure("campaign", "wall_s"), None, 600, 90, True),
+    Row("start-up to first output", "s", Figure("startup", "wall_s"), None, 1.0, 0.4, True),
+)
+
+ANCHOR_FIGURES: tuple[tuple[Figure, str], ...] = (
+    (Figure("ns3", "packet_hops_per_s", "ns-3, as it comes"), "packet-hops/s"),
+    (Figure("ns3", "events_per_s", "ns-3, as it comes"), "events/s"),
+    (Figure("ns3", "no_queue_disc_packet_hops_per_s", "ns-3, no FqCoDel"), "packet-hops/s"),
+    (Figure("ovs", "mpps", "Open vSwitch + DPDK"), "Mpps"),
+    (Figure("ovs", "cycles_per_packet", "Open vSwitch + DPDK"), "cycles/packet"),
+    (Figure("testpmd", "io_mpps", "testpmd io"), "Mpps"),
+    (Figure("testpmd", "macswap_mpps", "testpmd macswap"), "Mpps"),
+    (Figure("testpmd", "io_one_way_mpps", "testpmd io, one way"), "Mpps"),
+    (Figure("testpmd", "macswap_one_way_mpps", "testpmd macswap, one way"), "Mpps"),
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and extremes of the rounds that gave a figure."""
+
+    median: float
+    low: float
+    high: float
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judged row. Figures that were not measured are None."""
+
+    row: Row
+    ours: Spread | None
+    anchor: Spread | None
+    ratio: Spread | None
+    verdict: str
+    reason: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The row for a program to read."""
+        return {
+            "name": self.row.name,
+            "unit": self.row.unit,
+            "ours": asdict(self.ours) if self.ours else None,
+            "anchor": asdict(self.anchor) if self.anchor else None,
+            "anchor_name": self.row.anchor.label if self.row.anchor else None,
+            "ratio": asdict(self.ratio) if self.ratio else None,
+            "floor": self.row.floor,
+            "goal": self.row.goal,
+            "at_most": self.row.at_most,
+            "verdict": self.verdict,
+            "reason": self.reason or None,
+        }
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """Median and extremes, None of nothing."""
+    if not values:
+        return None
+    return Spread(statistics.median(values), min(values), max(values), len(values))
+
+
+def values(figure: Figure, samples: Samples) -> list[float | None]:
+    """One figure over the rounds; None where it was not measured."""
+    return [
+        None if isinstance(sample, Unavailable) else sample.get(figure.field)
+        for sample in samples.get(figure.probe, ())
+    ]
+
+
+def _why(figure: Figure, samples: Samples) -> str:
+    name, entries = figure.probe, samples.get(figure.probe, ())
+    for entry in entries:
+        if isinstance(entry, Unavailable):
+            return f"{name}: {entry.reason}"
+    return f"{name}: it printed no {figure.field}." if entries else f"{name}: not asked for."
+
+
+def _grade(row: Row, value: float) -> str:
+    def met(bound: float) -> bool:
+        return value <= bound if row.at_most else value >= bound
+
+    if row.goal is not None and met(row.goal):
+        return "goal met"
+    if row.floor is not None:
+        return "floor met" if met(row.floor) else "BELOW FLOOR"
+    return "below goal" if row.goal is not None else "information"
+
+
+def judge(row: Row, samples: Samples) -> Verdict:
+    """Judge a row by the median; a ratio is taken within each round, then its median."""
+    mine = values(row.ours, samples)
+    ours = spread([value for value in mine if value is not None])
+    if row.anchor is None:
+        if ours is None:
+            return Verdict(row, None, None, None, "not measured", _why(row.ours, samples))
+        return Verdict(row, ours, None, None, _grade(row, ours.median))
+    theirs = values(row.anchor, samples)
+    anchor = spread([value for value in theirs if value is not None])
+    pairs = zip(mine, theirs, strict=False)
+    ratio = spread([a / b for a, b in pairs if a is not None and b is not None and b > 0])
+    if ratio is None:
+        absent = row.ours if ours is None else row.anchor
+        return Verdict(row, ours, anchor, None, "not measured", _why(absent, samples))
+    return Verdict(row, ours, anchor, ratio, _grade(row, ratio.median))
