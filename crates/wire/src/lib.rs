@@ -6,6 +6,8 @@
 //!   leaves that to the caller. Views are inlined, never allocate, and are what the forwarding path uses.
 //! - `Repr`: the same as a value. `parse` reads it from a view, `emit` writes it to a buffer of `buffer_len()` bytes.
 //! - errors are [`Error`]: the layer, the offset of the byte at fault, and the reason.
+//!
+//! [`tree`] is for people: a frame as a list of layers that serialise, and back to the same bytes.
 
 pub mod arp;
 pub mod checksum;
@@ -17,6 +19,7 @@ pub mod ipv4;
 pub mod measurement;
 pub mod mpls;
 pub mod rsvp;
+pub mod tree;
 pub mod udp;
 
 pub use error::{Error, Reason};

@@ -284,6 +284,12 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         let flags = u16::from(dont_fragment) << 14 | u16::from(more_fragments) << 13;
         self.set_u16_at(field::FRAGMENT, flags | offset & 0x1fff);
     }
+    /// Sets or clears the flag that must be zero.
+    #[inline]
+    pub fn set_reserved_flag(&mut self, set: bool) {
+        let byte = &mut self.buffer.as_mut()[field::FRAGMENT];
+        *byte = *byte & 0x7f | u8::from(set) << 7;
+    }
     /// Sets the time to live; the checksum is left as it is.
     #[inline]
     pub fn set_ttl(&mut self, ttl: u8) {

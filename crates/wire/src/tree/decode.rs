@@ -1,0 +1,181 @@
+//! From bytes to a [`Tree`].
+
+use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measurement, Mpls, Tree, Udp};
+use crate::error::Error;
+use crate::ethernet::EtherType;
+use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
+use crate::{arp, ethernet, ipv4, measurement, mpls, udp};
+use base::Label;
+
+/// Reads a frame, from the Ethernet header on and without frame check sequence. Never fails.
+pub fn decode(frame: &[u8]) -> Tree {
+    let mut decoder = Decoder { layers: Vec::new() };
+    decoder.ethernet(frame);
+    Tree { layers: decoder.layers }
+}
+
+/// Puts layers behind one another. `at` is the offset of `data` in the frame.
+struct Decoder {
+    layers: Vec<Layer>,
+}
+
+impl Decoder {
+    fn payload(&mut self, data: &[u8]) {
+        if !data.is_empty() {
+            self.layers.push(Layer::Payload { bytes: data.into() });
+        }
+    }
+
+    fn padding(&mut self, data: &[u8]) {
+        if !data.is_empty() {
+            self.layers.push(Layer::Padding { bytes: data.into() });
+        }
+    }
+
+    fn malformed(&mut self, error: Error, data: &[u8], at: usize) {
+        let Error { layer, offset, reason } = error.at(at);
+        self.layers.push(Layer::Malformed { of: layer.to_owned(), offset, reason: reason.to_string() });
+        self.payload(data);
+    }
+
+    fn ethernet(&mut self, data: &[u8]) {
+        let packet = match ethernet::Packet::new_checked(data) {
+            Ok(packet) => packet,
+            Err(error) => return self.malformed(error, data, 0),
+        };
+        let ethertype = packet.ethertype();
+        self.layers.push(Layer::Ethernet(Ethernet {
+            src: packet.src(),
+            dst: packet.dst(),
+            tags: (0..packet.tag_count()).filter_map(|depth| packet.tag(depth)).collect(),
+            ethertype: Some(ethertype),
+        }));
+        let (payload, at) = (packet.payload(), packet.header_len());
+        match ethertype {
+            EtherType::ARP => self.arp(payload, at),
+            EtherType::IPV4 => self.ipv4(payload, at),
+            EtherType::MPLS | EtherType::MPLS_UPSTREAM => self.mpls(payload, at),
+            _ => self.payload(payload),
+        }
+    }
+
+    fn arp(&mut self, data: &[u8], at: usize) {
+        let repr = match arp::Packet::new_checked(data).and_then(|packet| arp::Repr::parse(&packet)) {
+            Ok(repr) => repr,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        let arp::Repr { operation, sender_mac, sender_ip, target_mac, target_ip } = repr;
+        self.layers.push(Layer::Arp(Arp { operation, sender_mac, sender_ip, target_mac, target_ip }));
+        self.padding(&data[arp::LEN..]);
+    }
+
+    fn mpls(&mut self, data: &[u8], at: usize) {
+        let mut entries = mpls::Stack::new(data);
+        let stack: Vec<Entry> = match entries.by_ref().map(|entry| entry.map(Entry::from)).collect() {
+            Ok(stack) => stack,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        let bottom = stack.last().map(|entry| entry.label);
+        self.layers.push(Layer::Mpls(Mpls { stack }));
+        let (rest, at) = (entries.rest(), at + entries.offset());
+        // Nothing on the wire says what a label stands for (RFC 3032, 2.2). All IPv4 packets start with a 4, and
+        // what else is carried avoids it (RFC 4928, 3).
+        let is_ipv4 = rest.first().is_some_and(|first| first >> 4 == 4);
+        if is_ipv4 || bottom == Some(Label::EXPLICIT_NULL.value()) {
+            self.ipv4(rest, at);
+        } else {
+            self.payload(rest);
+        }
+    }
+
+    fn ipv4(&mut self, data: &[u8], at: usize) {
+        let read = ipv4::Packet::new_checked(data)
+            .and_then(|packet| Ok((ipv4::Repr::parse_unverified(&packet)?, packet)));
+        let (repr, packet) = match read {
+            Ok(read) => read,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        self.layers.push(Layer::Ipv4(Ipv4 {
+            src: repr.src,
+            dst: repr.dst,
+            protocol: Some(repr.protocol),
+            ttl: repr.ttl,
+            dscp: repr.dscp.value(),
+            ecn: repr.ecn,
+            ident: repr.ident,
+            reserved_flag: packet.reserved_flag(),
+            dont_fragment: repr.dont_fragment,
+            more_fragments: repr.more_fragments,
+            fragment_offset: repr.fragment_offset,
+            options: read_options(&repr.options),
+            checksum: Some(packet.checksum()),
+            correct_checksum: packet.verify_checksum().is_err().then(|| packet.compute_checksum()),
+        }));
+        let (payload, at) = (packet.payload(), at + packet.header_len());
+        match repr.protocol {
+            _ if repr.is_fragment() => self.payload(payload),
+            Protocol::UDP => self.udp(&repr, payload, at),
+            Protocol::ICMP => self.icmp(payload, at),
+            _ => self.payload(payload),
+        }
+        self.padding(&data[repr.total_len()..]);
+    }
+
+    fn udp(&mut self, ip: &ipv4::Repr, data: &[u8], at: usize) {
+        let packet = match udp::Packet::new_checked(data) {
+            Ok(packet) => packet,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        let wrong = packet.verify_checksum(ip.src, ip.dst).is_err();
+        self.layers.push(Layer::Udp(Udp {
+            src_port: packet.src_port(),
+            dst_port: packet.dst_port(),
+            length: (usize::from(packet.length()) != data.len()).then_some(packet.length()),
+            checksum: Some(packet.checksum()),
+            correct_checksum: wrong.then(|| packet.compute_checksum(ip.src, ip.dst)),
+        }));
+        let payload = &data[udp::HEADER_LEN..];
+        match measurement::Packet::new_checked(payload).and_then(|packet| measurement::Repr::parse(&packet)) {
+            Ok(measurement::Repr { stream, sequence, departure_ps })
+                if packet.dst_port() == measurement::PORT =>
+            {
+                self.layers.push(Layer::Measurement(Measurement {
+                    stream: stream.0,
+                    sequence,
+                    departure_ps,
+                }));
+                self.payload(&payload[measurement::LEN..]);
+            }
+            _ => self.payload(payload),
+        }
+    }
+
+    fn icmp(&mut self, data: &[u8], at: usize) {
+        match Icmp::read(data) {
+            Ok(icmp) => self.layers.push(Layer::Icmp(icmp)),
+            Err(error) => self.malformed(error, data, at),
+        }
+    }
+}
+
+impl From<mpls::Repr> for Entry {
+    fn from(entry: mpls::Repr) -> Entry {
+        Entry { label: entry.label.value(), tc: entry.tc.value(), ttl: entry.ttl }
+    }
+}
+
+fn read_options(all: &Options) -> Vec<IpOption> {
+    let mut builder = OptionsBuilder::new();
+    let mut list = Vec::new();
+    for option in all.iter() {
+        // What came out of a header goes into one; the comparison below would tell.
+        let _ = builder.push(option);
+        list.push(match option {
+            options::IpOption::EndOfList => IpOption::EndOfList,
+            options::IpOption::NoOperation => IpOption::NoOperation,
+            options::IpOption::RouterAlert(value) => IpOption::RouterAlert { value },
+            options::IpOption::Other { kind, data } => IpOption::Other { kind, data: data.into() },
+        });
+    }
+    if builder.finish() == *all { list } else { vec![IpOption::Raw { bytes: all.as_bytes().into() }] }
+}

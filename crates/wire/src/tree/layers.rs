@@ -1,0 +1,307 @@
+//! The layers of a [`Tree`]. Field names are what users see in Python and JSON.
+
+use crate::hex::Hex;
+use crate::{arp, ethernet, icmp, ipv4};
+use base::MacAddr;
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+
+/// A frame as its layers, the outermost first. Serialises as a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tree {
+    /// The layers in the order of their bytes.
+    pub layers: Vec<Layer>,
+}
+
+/// One layer. Serialises with its name under `layer`, beside its fields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "layer", rename_all = "lowercase")]
+pub enum Layer {
+    /// An Ethernet header.
+    Ethernet(Ethernet),
+    /// An ARP packet.
+    Arp(Arp),
+    /// A label stack.
+    Mpls(Mpls),
+    /// An IPv4 header.
+    Ipv4(Ipv4),
+    /// A UDP header.
+    Udp(Udp),
+    /// An ICMP message.
+    Icmp(Icmp),
+    /// A test payload.
+    Measurement(Measurement),
+    /// Bytes that no layer explains, or that the malformed layer before them could not.
+    Payload {
+        /// The bytes.
+        bytes: Hex,
+    },
+    /// Bytes behind the end of the packet, last in the frame.
+    Padding {
+        /// The bytes.
+        bytes: Hex,
+    },
+    /// Here a layer should be, and is not. It has no bytes of its own: they follow as payload.
+    Malformed {
+        /// The layer that should be here.
+        of: String,
+        /// The byte at fault, counted from the start of the frame.
+        offset: usize,
+        /// Why it can't be read.
+        reason: String,
+    },
+}
+
+/// An Ethernet header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ethernet {
+    /// Source address.
+    pub src: MacAddr,
+    /// Destination address.
+    pub dst: MacAddr,
+    /// VLAN tags, at most two, the outer one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<ethernet::Tag>,
+    /// Type of the payload; left out: that of the next layer.
+    pub ethertype: Option<ethernet::EtherType>,
+}
+
+/// An ARP packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arp {
+    /// 1 is a request, 2 a reply.
+    pub operation: arp::Operation,
+    /// The sender's Ethernet address.
+    pub sender_mac: MacAddr,
+    /// The sender's IPv4 address.
+    pub sender_ip: Ipv4Addr,
+    /// The target's Ethernet address.
+    pub target_mac: MacAddr,
+    /// The target's IPv4 address.
+    pub target_ip: Ipv4Addr,
+}
+
+/// A label stack, the top first. The last entry has the bottom-of-stack bit, no other has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mpls {
+    /// The entries.
+    pub stack: Vec<Entry>,
+}
+
+/// A label stack entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The label, 0 to 1,048,575.
+    pub label: u32,
+    /// The traffic class, 0 to 7.
+    #[serde(default)]
+    pub tc: u8,
+    /// Time to live.
+    pub ttl: u8,
+}
+
+/// An IPv4 header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ipv4 {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// What the payload is; left out: the next layer.
+    pub protocol: Option<ipv4::Protocol>,
+    /// Time to live.
+    pub ttl: u8,
+    /// Differentiated-services code point, 0 to 63.
+    #[serde(default)]
+    pub dscp: u8,
+    /// Explicit congestion notification, 0 to 3.
+    #[serde(default)]
+    pub ecn: u8,
+    /// The identification that fragments share.
+    #[serde(default)]
+    pub ident: u16,
+    /// Is the flag set that must be zero?
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reserved_flag: bool,
+    /// May no router fragment it?
+    #[serde(default)]
+    pub dont_fragment: bool,
+    /// Do fragments follow?
+    #[serde(default)]
+    pub more_fragments: bool,
+    /// Where in the original payload this fragment starts, in units of eight bytes.
+    #[serde(default)]
+    pub fragment_offset: u16,
+    /// The options in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<IpOption>,
+    /// The header checksum; left out: the right one.
+    pub checksum: Option<u16>,
+    /// What the checksum should be, if it is not that. Not read when encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct_checksum: Option<u16>,
+}
+
+/// An IPv4 option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "option", rename_all = "kebab-case")]
+pub enum IpOption {
+    /// The end of the list, with the zeros that pad it.
+    EndOfList,
+    /// One byte of filler.
+    NoOperation,
+    /// Every router has to look at the packet (RFC 2113).
+    RouterAlert {
+        /// Zero is the only value in use.
+        value: u16,
+    },
+    /// Any other option.
+    Other {
+        /// The type byte.
+        kind: u8,
+        /// What follows type and length.
+        data: Hex,
+    },
+    /// All bytes of the options, when there is something behind the end of the list.
+    Raw {
+        /// The bytes.
+        bytes: Hex,
+    },
+}
+
+/// A UDP header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Udp {
+    /// Source port.
+    pub src_port: u16,
+    /// Destination port.
+    pub dst_port: u16,
+    /// The length field, where it is not header plus what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u16>,
+    /// The checksum, zero for none; left out: the right one.
+    pub checksum: Option<u16>,
+    /// What the checksum should be, if it is not that. Not read when encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct_checksum: Option<u16>,
+}
+
+/// An ICMP message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Icmp {
+    /// The message, its name under `message`, beside its fields.
+    #[serde(flatten)]
+    pub message: IcmpMessage,
+    /// The checksum; left out: the right one.
+    pub checksum: Option<u16>,
+    /// What the checksum should be, if it is not that. Not read when encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct_checksum: Option<u16>,
+}
+
+/// What an ICMP message says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "message", rename_all = "kebab-case")]
+pub enum IcmpMessage {
+    /// Asks for an echo.
+    EchoRequest {
+        /// Tells the askers of a host apart.
+        ident: u16,
+        /// Tells the requests of an asker apart.
+        sequence: u16,
+        /// To be sent back.
+        data: Hex,
+    },
+    /// The echo.
+    EchoReply {
+        /// As in the request.
+        ident: u16,
+        /// As in the request.
+        sequence: u16,
+        /// As in the request.
+        data: Hex,
+    },
+    /// A packet could not be delivered.
+    DestinationUnreachable {
+        /// Why (RFC 792).
+        code: u8,
+        /// The MTU of the next hop (RFC 1191), or zero.
+        next_hop_mtu: u16,
+        /// The packet.
+        quote: Quote,
+    },
+    /// A packet's time to live ran out, or fragments did not arrive in time.
+    TimeExceeded {
+        /// 0 in transit, 1 in reassembly.
+        code: u8,
+        /// The packet.
+        quote: Quote,
+    },
+    /// A packet's header can't be understood.
+    ParameterProblem {
+        /// RFC 792; RFC 1812, 5.2.7.3.
+        code: u8,
+        /// The byte at fault.
+        pointer: u8,
+        /// The packet.
+        quote: Quote,
+    },
+    /// Any other message.
+    Other {
+        /// The type.
+        #[serde(rename = "type")]
+        icmp_type: icmp::Type,
+        /// The code.
+        code: u8,
+        /// The four bytes behind the checksum.
+        rest: Hex,
+        /// What follows the header.
+        data: Hex,
+    },
+}
+
+/// The packet that an ICMP error is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// The packet from its IPv4 header on, as far as it is there, with padding if extensions follow.
+    pub original: Hex,
+    /// Extension objects (RFC 4884).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<Extension>,
+}
+
+/// An extension object of an ICMP error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename_all = "kebab-case")]
+pub enum Extension {
+    /// The label stack that the packet came in with (RFC 4950).
+    MplsStack {
+        /// The entries, the top first.
+        stack: Vec<Entry>,
+    },
+    /// Any other object.
+    Other {
+        /// The class number.
+        class: u8,
+        /// The type within the class.
+        c_type: u8,
+        /// What follows the object's header.
+        data: Hex,
+    },
+}
+
+/// A test payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The stream, 0 to 16,777,215.
+    pub stream: u32,
+    /// The sequence number in its stream.
+    pub sequence: u32,
+    /// The departure time in picoseconds, modulo 2^56.
+    pub departure_ps: u64,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}

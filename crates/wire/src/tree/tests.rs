@@ -1,0 +1,248 @@
+use super::*;
+use crate::Hex;
+use crate::ethernet::{EtherType, Tag};
+use crate::ipv4::Protocol;
+use crate::{arp, ethernet, icmp};
+use base::MacAddr;
+use core::net::Ipv4Addr;
+use proptest::prelude::*;
+
+const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+
+fn bytes(text: &str) -> Vec<u8> {
+    text.split_whitespace().collect::<String>().parse::<Hex>().unwrap().0
+}
+
+fn ethernet() -> Layer {
+    Layer::Ethernet(Ethernet { src: A, dst: B, tags: vec![], ethertype: None })
+}
+
+fn ipv4(options: Vec<IpOption>) -> Ipv4 {
+    Ipv4 {
+        src: Ipv4Addr::new(10, 0, 0, 1),
+        dst: Ipv4Addr::new(10, 0, 0, 2),
+        protocol: None,
+        ttl: 64,
+        dscp: 46,
+        ecn: 0,
+        ident: 7,
+        reserved_flag: false,
+        dont_fragment: false,
+        more_fragments: false,
+        fragment_offset: 0,
+        options,
+        checksum: None,
+        correct_checksum: None,
+    }
+}
+
+fn udp(dst_port: u16) -> Layer {
+    Layer::Udp(Udp { src_port: 4000, dst_port, length: None, checksum: None, correct_checksum: None })
+}
+
+/// A labelled test packet of 64 bytes (60 without frame check sequence), decoded by hand.
+const TEST_PACKET: &str =
+    "020000000002 020000000001 8847  00401540 45b8 002a 0007 0000 4011 6602 0a000001 0a000002
+    0fa0 f0ae 0016 b27c 000003 00000011 00000000f42400";
+
+fn test_packet() -> Tree {
+    let mpls = Layer::Mpls(Mpls { stack: vec![Entry { label: 1025, tc: 2, ttl: 64 }] });
+    let measurement = Layer::Measurement(Measurement { stream: 3, sequence: 17, departure_ps: 16_000_000 });
+    Tree { layers: vec![ethernet(), mpls, Layer::Ipv4(ipv4(vec![])), udp(61_614), measurement] }
+}
+
+#[test]
+fn a_test_packet_encodes_and_decodes() {
+    let tree = test_packet();
+    let frame = encode(&tree).unwrap();
+    assert_eq!(frame, bytes(TEST_PACKET));
+    let decoded = decode(&frame);
+    assert_eq!(
+        summary(&decoded),
+        "MPLS 1025 tc 2 ttl 64, 10.0.0.1 > 10.0.0.2 UDP 4000 > 61614 test stream 3 sequence 17 departure 0.000016000000"
+    );
+    let json = serde_json::to_value(&decoded).unwrap();
+    assert_eq!(
+        json[0],
+        serde_json::json!({
+            "layer": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02", "ethertype": 0x8847
+        })
+    );
+    assert_eq!(json[1], serde_json::json!({"layer": "mpls", "stack": [{"label": 1025, "tc": 2, "ttl": 64}]}));
+    assert_eq!(
+        json[4],
+        serde_json::json!({
+            "layer": "measurement", "stream": 3, "sequence": 17, "departure_ps": 16_000_000
+        })
+    );
+    assert_eq!(encode(&decoded), Ok(frame));
+}
+
+#[test]
+fn what_is_given_is_kept_and_what_is_left_out_is_computed() {
+    let mut tree = decode(&encode(&test_packet()).unwrap());
+    let Layer::Ipv4(ip) = &mut tree.layers[2] else { panic!("an IPv4 layer") };
+    let right = ip.checksum.replace(0x0bad);
+    ip.ttl = 63;
+    let frame = encode(&tree).unwrap();
+    let read = decode(&frame);
+    let Layer::Ipv4(ip) = &read.layers[2] else { panic!("an IPv4 layer") };
+    // One less in the upper byte of a word is one more in the upper byte of the checksum.
+    assert_eq!((ip.checksum, ip.correct_checksum), (Some(0x0bad), right.map(|sum| sum + 0x100)));
+    assert!(summary(&read).contains("10.0.0.2 [wrong checksum 0x0bad, not 0x"));
+    assert_eq!(encode(&read), Ok(frame));
+}
+
+#[test]
+fn an_error_with_a_label_stack() {
+    let quote = Quote {
+        original: Hex(encode(&test_packet()).unwrap()[18..].to_vec()),
+        extensions: vec![
+            Extension::MplsStack {
+                stack: vec![Entry { label: 17, tc: 0, ttl: 1 }, Entry { label: 18, tc: 0, ttl: 1 }],
+            },
+            Extension::Other { class: 2, c_type: 1, data: Hex(vec![1, 2, 3, 4]) },
+        ],
+    };
+    let message = IcmpMessage::TimeExceeded { code: 0, quote };
+    let icmp = Layer::Icmp(Icmp { message, checksum: None, correct_checksum: None });
+    let frame = encode(&Tree { layers: vec![ethernet(), Layer::Ipv4(ipv4(vec![])), icmp] }).unwrap();
+    let tree = decode(&frame);
+    assert_eq!(summary(&tree), "10.0.0.1 > 10.0.0.2 ICMP time exceeded in transit, labels 17 18");
+    assert_eq!(encode(&tree), Ok(frame));
+    let json = serde_json::to_string(&tree).unwrap();
+    assert!(json.contains(r#""layer":"icmp","message":"time-exceeded","code":0"#), "{json}");
+    assert_eq!(serde_json::from_str::<Tree>(&json).unwrap(), tree);
+}
+
+#[test]
+fn lines_are_readable() {
+    let line = |layers: Vec<Layer>| summary(&decode(&encode(&Tree { layers }).unwrap()));
+    let ask = arp::Repr::request(A, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+    let arp = |r: arp::Repr| {
+        let arp::Repr { operation, sender_mac, sender_ip, target_mac, target_ip } = r;
+        Layer::Arp(Arp { operation, sender_mac, sender_ip, target_mac, target_ip })
+    };
+    let padding = || Layer::Padding { bytes: Hex(vec![0; 18]) };
+    assert_eq!(line(vec![ethernet(), arp(ask), padding()]), "ARP who has 10.0.0.2 tell 10.0.0.1");
+    assert_eq!(line(vec![ethernet(), arp(ask.reply(B)), padding()]), "ARP 10.0.0.2 is at 02:00:00:00:00:02");
+    let tag = Tag { tpid: EtherType::VLAN, priority: 0, drop_eligible: false, vlan: 9 };
+    let other = |tags| Layer::Ethernet(Ethernet { src: A, dst: B, tags, ethertype: Some(EtherType(0x88cc)) });
+    let payload = || Layer::Payload { bytes: Hex(vec![1, 2, 3]) };
+    let plain = "02:00:00:00:00:01 > 02:00:00:00:00:02 ethertype 0x88cc length 3";
+    assert_eq!(line(vec![other(vec![]), payload()]), plain);
+    assert_eq!(line(vec![other(vec![tag]), payload()]), format!("vlan 9, {plain}"));
+    let fragment =
+        Ipv4 { protocol: Some(Protocol::UDP), fragment_offset: 185, more_fragments: true, ..ipv4(vec![]) };
+    assert_eq!(
+        line(vec![ethernet(), Layer::Ipv4(fragment), payload()]),
+        "10.0.0.1 > 10.0.0.2 UDP fragment 7 at 1480+ length 3"
+    );
+    assert_eq!(
+        line(vec![ethernet(), Layer::Ipv4(ipv4(vec![])), udp(53), payload()]),
+        "10.0.0.1 > 10.0.0.2 UDP 4000 > 53 length 3"
+    );
+}
+
+#[test]
+fn malformed_layers_keep_their_bytes() {
+    let mut frame = encode(&test_packet()).unwrap();
+    frame[43] = 99; // The UDP length.
+    let tree = decode(&frame);
+    let Layer::Malformed { of, offset, reason } = &tree.layers[3] else { panic!("{tree:?}") };
+    assert_eq!((of.as_str(), *offset, reason.as_str()), ("udp", 42, "length is 99, outside 8 to 22"));
+    assert_eq!(encode(&tree), Ok(frame.clone()));
+    for end in 0..frame.len() {
+        let tree = decode(&frame[..end]);
+        assert_eq!(encode(&tree).as_deref(), Ok(&frame[..end]));
+    }
+}
+
+#[test]
+fn odd_options_are_kept() {
+    for options in ["94040000 01010100", "01000000", "00010203", "87030100"] {
+        let raw = vec![IpOption::Raw { bytes: Hex(bytes(options)) }];
+        let ip = Ipv4 { protocol: Some(Protocol(200)), reserved_flag: true, ..ipv4(raw) };
+        let frame = encode(&Tree { layers: vec![ethernet(), Layer::Ipv4(ip)] }).unwrap();
+        let tree = decode(&frame);
+        assert_eq!(encode(&tree), Ok(frame));
+        let Layer::Ipv4(ip) = &tree.layers[1] else { panic!("an IPv4 layer") };
+        assert_eq!(matches!(ip.options[0], IpOption::Raw { .. }), options == "00010203");
+    }
+}
+
+#[test]
+fn values_that_do_not_fit_are_errors() {
+    let error = |layers: Vec<Layer>| encode(&Tree { layers }).unwrap_err().to_string();
+    let entry = Entry { label: 1 << 20, tc: 0, ttl: 1 };
+    let good = Entry { label: 1, ..entry };
+    assert_eq!(
+        error(vec![Layer::Mpls(Mpls { stack: vec![good, entry] })]),
+        "mpls: label is 1048576, outside 0 to 1048575 (at byte 4)"
+    );
+    assert_eq!(
+        error(vec![Layer::Ipv4(Ipv4 { dscp: 64, ..ipv4(vec![]) }), udp(1)]),
+        "ipv4: DSCP is 64, outside 0 to 63 (at byte 0)"
+    );
+    assert_eq!(error(vec![ethernet()]), "ethernet: the next layer does not say the ethertype (at byte 12)");
+    let big = Layer::Payload { bytes: Hex(vec![0; 65_530]) };
+    assert!(error(vec![Layer::Ipv4(ipv4(vec![])), udp(1), big]).starts_with("udp: payload is 65530"));
+    let rest = IcmpMessage::Other { icmp_type: icmp::Type(9), code: 0, rest: Hex(vec![]), data: Hex(vec![]) };
+    let layer = Layer::Icmp(Icmp { message: rest, checksum: None, correct_checksum: None });
+    assert_eq!(error(vec![layer]), "icmp: rest has four bytes (at byte 4)");
+}
+
+/// Frames that are right in their outer layers more often than chance has it.
+fn likely_frames() -> impl Strategy<Value = Vec<u8>> {
+    let start = prop_oneof![
+        Just("8100 0064 0800"),
+        Just("0806 0001 0800 0604 0001"),
+        Just("0800 4500 0030 0000 0000 4011 0000 0a000001 0a000002 0000 f0ae 001c"),
+        Just("0800 4500 0030 0000 0000 4001 0000 0a000001 0a000002 0800"),
+        Just("0800 4500 00b4 0000 0000 4001 0000 0a000001 0a000002 0b00 0000 0020"),
+        Just("0800 4600 0030 0000 0000 402e 0000 0a000001 0a000002 9404 0000 1001"),
+        Just("8847 00011140 4500 0024 0000 0000 4011 0000 0a000001 0a000002"),
+        Just("8847 00010040"),
+    ];
+    (any::<[u8; 12]>(), start, proptest::collection::vec(any::<u8>(), 0..200)).prop_map(
+        |(addresses, start, rest)| {
+            let mut frame = addresses.to_vec();
+            frame.extend(bytes(start));
+            frame.extend(rest);
+            frame
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn decoding_loses_nothing(frame in prop_oneof![likely_frames(), proptest::collection::vec(any::<u8>(), 0..100)]) {
+        let tree = decode(&frame);
+        prop_assert_eq!(encode(&tree), Ok(frame));
+        let _ = summary(&tree);
+        let json = serde_json::to_string(&tree).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Tree>(&json).unwrap(), tree);
+    }
+
+    #[test]
+    fn a_changed_byte_is_kept(at in 0usize..60, value: u8) {
+        let mut frame = encode(&test_packet()).unwrap();
+        frame[at] = value;
+        prop_assert_eq!(encode(&decode(&frame)), Ok(frame));
+    }
+
+    #[test]
+    fn any_json_is_an_error_or_a_frame(label: u32, tc: u8, tags in 0usize..4, vlan: u16, dscp: u8, ecn: u8, offset: u16) {
+        let tag = Tag { tpid: EtherType::VLAN, priority: tc, drop_eligible: true, vlan };
+        let layers = vec![
+            Layer::Ethernet(Ethernet { src: A, dst: B, tags: vec![tag; tags], ethertype: None }),
+            Layer::Mpls(Mpls { stack: vec![Entry { label, tc, ttl: 1 }] }),
+            Layer::Ipv4(Ipv4 { dscp, ecn, fragment_offset: offset, ..ipv4(vec![]) }),
+            udp(9),
+        ];
+        let fits = label < 1 << 20 && tc < 8 && (vlan < 4096 || tags == 0) && tags <= ethernet::MAX_TAGS
+            && dscp < 64 && ecn < 4 && offset < 0x2000;
+        prop_assert_eq!(encode(&Tree { layers }).is_ok(), fits);
+    }
+}
