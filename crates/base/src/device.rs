@@ -159,6 +159,9 @@ pub trait Device: Any + Send {
     ///
     /// `verdicts` is as long as `frames`. The device counts what it drops. A frame that is punted is unchanged. The
     /// default is a device without a forwarding plane.
+    ///
+    /// Unless it punts, this changes neither what [`Device::poll_output`] has to say nor what
+    /// [`Device::poll_timeout`] returns: a runner asks for them only after a punt.
     #[inline]
     fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
         let _ = (now, port, frames);

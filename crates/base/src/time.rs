@@ -199,6 +199,12 @@ impl Serialiser {
         Span((total / self.denominator) as i64)
     }
 
+    /// Forgets the remainder: a port that stood idle starts afresh.
+    #[inline]
+    pub fn restart(&mut self) {
+        self.carry = 0;
+    }
+
     /// The time that `bytes` take from a standing start, rounded down; carries nothing.
     pub fn span(&self, bytes: u32) -> Span {
         if self.whole != 0 {

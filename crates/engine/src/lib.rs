@@ -1,1 +1,22 @@
 //! Ports, links, faults, timers, capture, record and replay; the virtual clock.
+//!
+//! What both clocks share stands on its own: [`link`] (what the user says of a link), [`lane`] (one direction of a
+//! link: the egress port and the wire behind it), [`fault`] and [`impair`] (what can go wrong on it), [`capture`],
+//! [`digest`], [`counters`] and [`record`]. The virtual clock is [`virtual_time::World`]: an event queue that jumps.
+//!
+//! No protocol is known here: frames are bytes with a length.
+
+pub mod counters;
+pub mod digest;
+pub mod error;
+pub mod lane;
+pub mod link;
+pub mod queue;
+pub mod ring;
+pub mod virtual_time;
+
+pub use counters::{DirectionCounters, PortCounters};
+pub use digest::RunDigest;
+pub use error::EngineError;
+pub use link::{LinkSpec, PortSpec};
+pub use virtual_time::{EventRecord, Progress, World};

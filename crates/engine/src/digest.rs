@@ -1,0 +1,192 @@
+//! The digest of a run: every frame's bytes and time on every link, whether captured or not.
+//!
+//! Each direction of a link has a 128-bit state `(lo, hi)`, zero at first. With `K[i]` the `i`-th output of
+//! SplitMix64 from zero, `mum(x, y)` the xor of both halves of the 128-bit product, and a frame's header of `n` bytes
+//! read as little-endian 64-bit words, the content of a frame is
+//!
+//! ```text
+//! c = len + body + sum over blocks b of 16 bytes  mum(word[2b] ^ K[2b], word[2b+1] ^ K[2b+1])
+//! ```
+//!
+//! modulo 2^64, where the last block is the last 16 bytes of the header (overlapping the one before it; a header
+//! shorter than 16 bytes is filled up with zeros), `len` is the length on the wire plus `n << 32`, and `body` is zero
+//! for an empty body, `mum(start ^ K[16], len ^ K[17])` for a pattern, and for bytes their blocks chained as
+//! `h = mum(h ^ word, word' ^ K[18])` from their length on. (A pattern and bytes that equal it have different digests:
+//! generated traffic is never made real for a digest.) A frame whose last bit leaves the port at `t` changes the state to
+//!
+//! ```text
+//! p = (lo ^ c) * (hi ^ t ^ K[19])      128 bits
+//! lo = low half of p ^ t,  hi = high half of p ^ c
+//! ```
+//!
+//! What a fault does to a frame, and frames taken off a link, are folded in the same way, with a code in place of the
+//! content. The digest of the run folds the states in order of ports. It is for comparing runs, not for security.
+
+use base::{Body, Frame, Time};
+use core::fmt;
+
+const fn splitmix(index: u64) -> u64 {
+    let mut z = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+const K: [u64; 20] = {
+    let mut k = [0; 20];
+    let mut i = 0;
+    while i < 20 {
+        k[i] = splitmix(i as u64);
+        i += 1;
+    }
+    k
+};
+
+#[inline]
+fn mum(x: u64, y: u64) -> u64 {
+    let p = u128::from(x) * u128::from(y);
+    p as u64 ^ (p >> 64) as u64
+}
+
+#[inline]
+fn words(block: &[u8; 16]) -> (u64, u64) {
+    let all = u128::from_le_bytes(*block);
+    (all as u64, (all >> 64) as u64)
+}
+
+/// The content of a frame, as defined above.
+#[inline]
+pub fn content(frame: &Frame, wire_len: u32) -> u64 {
+    let header = frame.header();
+    let n = header.len();
+    let mut sum = u64::from(wire_len).wrapping_add((n as u64) << 32).wrapping_add(body(frame.body()));
+    let mut last = [0u8; 16];
+    if let Some(tail) = header.last_chunk::<16>() {
+        let (blocks, rest) = header.as_chunks::<16>();
+        let whole = if rest.is_empty() { &blocks[..blocks.len() - 1] } else { blocks };
+        for (block, k) in whole.iter().zip(K.as_chunks::<2>().0) {
+            let (x, y) = words(block);
+            sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
+        }
+        last = *tail;
+    } else {
+        last[..n].copy_from_slice(header);
+    }
+    let block = n.saturating_sub(1) / 16;
+    let (x, y) = words(&last);
+    sum.wrapping_add(mum(x ^ K[2 * block], y ^ K[2 * block + 1]))
+}
+
+#[inline]
+fn body(body: &Body) -> u64 {
+    match body {
+        Body::Empty => 0,
+        Body::Pattern { start, len } => mum(u64::from(*start) ^ K[16], u64::from(*len) ^ K[17]),
+        Body::Owned { .. } => bytes(body.as_slice().unwrap_or_default()),
+    }
+}
+
+/// The hash of a body that consists of bytes, as defined above.
+pub fn bytes(bytes: &[u8]) -> u64 {
+    let mut hash = bytes.len() as u64;
+    for chunk in bytes.chunks(16) {
+        let mut block = [0u8; 16];
+        block[..chunk.len()].copy_from_slice(chunk);
+        let (x, y) = words(&block);
+        hash = mum(hash ^ x, y ^ K[18]);
+    }
+    hash
+}
+
+/// The running digest of one direction of a link, or of anything that happens in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    lo: u64,
+    hi: u64,
+}
+
+impl Digest {
+    /// Folds a content and a time in.
+    #[inline]
+    pub fn fold(&mut self, time: Time, content: u64) {
+        let p = u128::from(self.lo ^ content) * u128::from(self.hi ^ time.0 ^ K[19]);
+        self.lo = p as u64 ^ time.0;
+        self.hi = (p >> 64) as u64 ^ content;
+    }
+
+    /// The digest so far.
+    pub fn finish(self) -> RunDigest {
+        RunDigest(u128::from(self.hi) << 64 | u128::from(self.lo))
+    }
+
+    /// The digest of digests, in order.
+    pub fn all(parts: impl Iterator<Item = Digest>) -> RunDigest {
+        let mut all = Digest::default();
+        for part in parts {
+            all.fold(Time(part.lo), part.hi);
+        }
+        all.finish()
+    }
+}
+
+/// The digest of a run: prints as 32 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunDigest(pub u128);
+
+impl fmt::Display for RunDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+impl fmt::Debug for RunDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Any changed byte, length or time changes the digest.
+        #[test]
+        fn sees_every_bit(bytes in proptest::collection::vec(any::<u8>(), 1..200), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+            let mut other = bytes.clone();
+            other[at.index(bytes.len())] ^= 1 << bit;
+            let (a, b) = (Frame::from_bytes(&bytes), Frame::from_bytes(&other));
+            prop_assert_ne!(content(&a, a.wire_len()), content(&b, b.wire_len()));
+            other = bytes.clone();
+            other.push(0);
+            let longer = Frame::from_bytes(&other);
+            prop_assert_ne!(content(&a, 64), content(&longer, 64));
+        }
+    }
+
+    #[test]
+    fn order_and_time_matter() {
+        let run = |steps: &[(u64, u64)]| {
+            let mut d = Digest::default();
+            steps.iter().for_each(|&(t, c)| d.fold(Time(t), c));
+            d.finish()
+        };
+        let base = run(&[(1, 2), (3, 4)]);
+        assert_eq!(base, run(&[(1, 2), (3, 4)]));
+        for other in [&[(3, 4), (1, 2)][..], &[(1, 2), (4, 4)], &[(1, 2)], &[(1, 4), (3, 2)]] {
+            assert_ne!(base, run(other));
+        }
+        assert_eq!(base.to_string().len(), 32);
+    }
+
+    #[test]
+    fn the_function_stays_the_same() {
+        // Digests are kept in manifests and compared across versions.
+        let frame = Frame::new(&[7; 60], Body::Pattern { start: 3, len: 400 });
+        let mut d = Digest::default();
+        d.fold(Time(1_000), content(&frame, frame.wire_len()));
+        d.fold(Time(2_000), content(&Frame::from_bytes(&[1; 120]), 124));
+        d.fold(Time(3_000), content(&Frame::from_bytes(&[1; 9]), 64));
+        assert_eq!(d.finish().to_string(), "bd1aca822c0fbdb4f1ee92cd45b9affc");
+    }
+}

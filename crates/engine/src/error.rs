@@ -1,0 +1,81 @@
+//! What can go wrong when a network is built or run.
+
+use base::{LinkId, NodeId, PortId, Time};
+use thiserror::Error;
+
+/// Why the engine can't do as asked. The network is as it was before, unless the variant says otherwise.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// There is no such device.
+    #[error("no node {}: the network has {count}", .node.0)]
+    UnknownNode {
+        /// Which was named.
+        node: NodeId,
+        /// How many there are.
+        count: usize,
+    },
+    /// There is no such link.
+    #[error("no link {}: the network has {count}", .link.0)]
+    UnknownLink {
+        /// Which was named.
+        link: LinkId,
+        /// How many there are.
+        count: usize,
+    },
+    /// The device has no such port.
+    #[error("node {} has no port {}: it has {count}", .node.0, .port.0)]
+    UnknownPort {
+        /// The device.
+        node: NodeId,
+        /// Which port was named.
+        port: PortId,
+        /// How many it has.
+        count: usize,
+    },
+    /// The device has as many ports as can be numbered.
+    #[error("node {} has 65536 ports already", .node.0)]
+    TooManyPorts {
+        /// The device.
+        node: NodeId,
+    },
+    /// Something was asked for at a time that has passed.
+    #[error("{what} at {at}: it is {now} already")]
+    TimePassed {
+        /// What was asked for.
+        what: &'static str,
+        /// For when.
+        at: Time,
+        /// The time that it is.
+        now: Time,
+    },
+    /// A parameter outside its range.
+    #[error("{what} is {value}: it must be {range}")]
+    OutOfRange {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// A device panicked. It takes part no more, as if switched off; the rest of the network can run on.
+    #[error("node {} panicked at {at}: {message}", .node.0)]
+    DevicePanicked {
+        /// The device.
+        node: NodeId,
+        /// When.
+        at: Time,
+        /// What it said.
+        message: String,
+    },
+    /// A device asks again and again to be called at the same time. It takes part no more.
+    #[error("node {} does not let time pass: {calls} timeouts at {at}", .node.0)]
+    Livelock {
+        /// The device.
+        node: NodeId,
+        /// The time at which it stands.
+        at: Time,
+        /// How often it was called.
+        calls: u32,
+    },
+}

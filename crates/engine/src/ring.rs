@@ -1,0 +1,127 @@
+//! A ring buffer of frames under way, whose places have numbers that never repeat.
+
+use base::{Frame, Time};
+
+/// A frame between the egress queue and the far end of a link.
+#[derive(Debug, Default)]
+pub struct Flight {
+    /// When its last bit arrives.
+    pub arrival: Time,
+    /// When its first bit leaves.
+    pub start: Time,
+    /// Its length on the wire.
+    pub wire_len: u32,
+    frame: Option<Frame>,
+}
+
+/// Frames in the order in which they were sent. Places are counted from the first frame ever sent, so that
+/// `head..tail` are those in the ring.
+#[derive(Debug, Default)]
+pub struct FlightRing {
+    places: Vec<Flight>,
+    head: u64,
+    tail: u64,
+}
+
+impl FlightRing {
+    /// How many frames are in it.
+    #[inline]
+    pub fn len(&self) -> usize {
+        (self.tail - self.head) as usize
+    }
+    /// Are there none?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.tail == self.head
+    }
+    /// The number of the first frame in it.
+    #[inline]
+    pub fn head(&self) -> u64 {
+        self.head
+    }
+    /// The number that the next frame will have.
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+    /// When the first frame arrives.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Time> {
+        if self.is_empty() { None } else { Some(self.at(self.head).arrival) }
+    }
+    /// The frame with number `place`, which must be in the ring.
+    #[inline]
+    pub fn at(&self, place: u64) -> &Flight {
+        &self.places[place as usize & (self.places.len() - 1)]
+    }
+
+    /// Puts a frame behind the others.
+    #[inline]
+    pub fn push(&mut self, frame: Frame, wire_len: u32, start: Time, arrival: Time) {
+        if self.len() == self.places.len() {
+            self.grow();
+        }
+        let mask = self.places.len() - 1;
+        self.places[self.tail as usize & mask] = Flight { arrival, start, wire_len, frame: Some(frame) };
+        self.tail += 1;
+    }
+
+    /// Takes the first frame out, with its arrival and its length on the wire.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, u32, Frame)> {
+        if self.is_empty() {
+            return None;
+        }
+        let mask = self.places.len() - 1;
+        let flight = &mut self.places[self.head as usize & mask];
+        self.head += 1;
+        flight.frame.take().map(|frame| (flight.arrival, flight.wire_len, frame))
+    }
+
+    /// Takes the last frame out.
+    pub fn pop_back(&mut self) -> Option<Flight> {
+        if self.is_empty() {
+            return None;
+        }
+        self.tail -= 1;
+        let mask = self.places.len() - 1;
+        Some(core::mem::take(&mut self.places[self.tail as usize & mask]))
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut places: Vec<Flight> = Vec::new();
+        places.resize_with((self.places.len() * 2).max(8), Flight::default);
+        let mask = places.len() - 1;
+        for place in self.head..self.tail {
+            let old = place as usize & (self.places.len() - 1);
+            places[place as usize & mask] = core::mem::take(&mut self.places[old]);
+        }
+        self.places = places;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_out_in_order_across_growth() {
+        let mut ring = FlightRing::default();
+        let (mut sent, mut got) = (0u64, 0u64);
+        for round in 0..20 {
+            for _ in 0..round {
+                ring.push(Frame::from_bytes(&sent.to_be_bytes()), 64, Time(sent), Time(sent + 1));
+                sent += 1;
+            }
+            for _ in 0..round / 2 {
+                let (arrival, _, frame) = ring.pop().expect("not empty");
+                assert_eq!((arrival, frame.header()), (Time(got + 1), &got.to_be_bytes()[..]));
+                got += 1;
+            }
+        }
+        assert_eq!(ring.len() as u64, sent - got);
+        assert_eq!(ring.pop_back().map(|f| f.start), Some(Time(sent - 1)));
+        assert_eq!((ring.head(), ring.tail()), (got, sent - 1));
+    }
+}

@@ -1,0 +1,100 @@
+//! Looking into a network: devices, counters, events, the digest, the audit.
+
+use super::{EventRecord, World};
+use crate::counters::{DirectionCounters, PortCounters};
+use crate::digest::{Digest, RunDigest};
+use crate::error::EngineError;
+use base::{Device, LinkId, NodeId, PortId};
+use core::any::Any;
+
+impl World {
+    /// How many devices there are.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many links there are.
+    pub fn link_count(&self) -> usize {
+        self.lanes.len() / 2
+    }
+
+    /// A device, if there is one by this id and it is a `T`.
+    pub fn device<T: Device>(&self, node: NodeId) -> Option<&T> {
+        let device: &dyn Any = &*self.nodes.get(node.index())?.device;
+        device.downcast_ref()
+    }
+
+    /// The same, to be changed. The device is drained when the network runs next.
+    pub fn device_mut<T: Device>(&mut self, node: NodeId) -> Option<&mut T> {
+        if !self.touched.contains(&node) {
+            self.touched.push_back(node);
+        }
+        let device: &mut dyn Any = &mut *self.nodes.get_mut(node.index())?.device;
+        device.downcast_mut()
+    }
+
+    /// What devices told since this was asked last, in order.
+    pub fn drain_events(&mut self) -> Vec<EventRecord> {
+        core::mem::take(&mut self.events)
+    }
+
+    /// Where a port's link leads: the link, the device at the other end, and its port there.
+    pub fn neighbor(&self, node: NodeId, port: PortId) -> Result<(LinkId, NodeId, PortId), EngineError> {
+        let lane = &self.lanes[self.lane_of(node, port)? as usize];
+        Ok((lane.link, lane.to_node, lane.to_port))
+    }
+
+    /// What a port sent and received.
+    pub fn port_counters(&self, node: NodeId, port: PortId) -> Result<PortCounters, EngineError> {
+        let lane = self.lane_of(node, port)?;
+        Ok(PortCounters { egress: self.direction(lane), ingress: self.direction(lane ^ 1) })
+    }
+
+    /// What a link carried from its first end to its second, and back.
+    pub fn link_counters(&self, link: LinkId) -> Result<[DirectionCounters; 2], EngineError> {
+        self.check_link(link)?;
+        Ok([self.direction(2 * link.0), self.direction(2 * link.0 + 1)])
+    }
+
+    /// How many frames a device sent to ports that it does not have.
+    pub fn stray_frames(&self, node: NodeId) -> Result<u64, EngineError> {
+        Ok(self.nodes[self.check_node(node)?].stray_frames)
+    }
+
+    /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and returns
+    /// the directions of which that is not true: none, unless the engine is wrong.
+    pub fn audit(&self) -> Vec<(LinkId, DirectionCounters)> {
+        let all = (0..self.lanes.len() as u32).map(|g| (LinkId(g / 2), self.direction(g)));
+        all.filter(|(_, counters)| !counters.balanced()).collect()
+    }
+
+    /// The digest of the run so far: every frame's bytes and time on every link.
+    pub fn digest(&self) -> RunDigest {
+        Digest::all(self.lanes.iter().map(|lane| lane.digest))
+    }
+
+    pub(super) fn direction(&self, g: u32) -> DirectionCounters {
+        let lane = &self.lanes[g as usize];
+        DirectionCounters {
+            sent_frames: lane.sent_frames,
+            sent_bytes: lane.sent_bytes,
+            received_frames: lane.received_frames,
+            received_bytes: lane.received_bytes,
+            duplicated: 0,
+            in_flight: lane.ring.len() as u64,
+            waiting_bytes: lane.waiting_bytes(self.now),
+            waiting_bytes_max: lane.waiting_bytes_max(),
+            drops: self.drops[g as usize].clone(),
+        }
+    }
+
+    pub(super) fn lane_of(&self, node: NodeId, port: PortId) -> Result<u32, EngineError> {
+        let ports = &self.nodes[self.check_node(node)?].ports;
+        ports.get(port.index()).copied().ok_or(EngineError::UnknownPort { node, port, count: ports.len() })
+    }
+
+    pub(super) fn check_link(&self, link: LinkId) -> Result<(), EngineError> {
+        let count = self.link_count();
+        if link.index() < count { Ok(()) } else { Err(EngineError::UnknownLink { link, count }) }
+    }
+}

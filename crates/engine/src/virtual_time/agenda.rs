@@ -1,0 +1,55 @@
+//! What was asked for at a given time: commands, faults, injected frames. Ordered by time, then as asked.
+
+use base::{Command, Frame, NodeId, PortId, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something to be done at its time.
+#[derive(Debug)]
+pub(super) enum Task {
+    Command(NodeId, Command),
+    Inject(NodeId, PortId, Frame),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Agenda {
+    heap: BinaryHeap<Reverse<Entry>>,
+    asked: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Time,
+    order: u64,
+    task: Task,
+}
+
+impl Agenda {
+    pub(super) fn push(&mut self, at: Time, task: Task) {
+        self.heap.push(Reverse(Entry { at, order: self.asked, task }));
+        self.asked += 1;
+    }
+    pub(super) fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::MAX, |Reverse(entry)| entry.at)
+    }
+    pub(super) fn pop(&mut self) -> Option<Task> {
+        self.heap.pop().map(|Reverse(entry)| entry.task)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> core::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}

@@ -1,0 +1,95 @@
+//! Building a network, and asking for things to happen in it.
+
+use super::agenda::Task;
+use super::{Node, NodeState, World};
+use crate::error::EngineError;
+use crate::lane::Lane;
+use crate::link::{LinkSpec, PortSpec};
+use base::device::DropCounters;
+use base::{Command, Device, Frame, LinkId, NodeId, PortId, Span, Time};
+
+impl World {
+    /// Adds a device. It is drained when the network runs next, so that it can ask for its first timeout.
+    pub fn add_device(&mut self, device: Box<dyn Device>) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node { device, ports: Vec::new(), state: NodeState::Up, stray_frames: 0 });
+        self.touched.push_back(id);
+        id
+    }
+
+    /// Adds a link, which is up, and returns it with its port at either end. Ports of a device are numbered in the
+    /// order in which its links are made. Devices are not told: they know the ports that they were made with.
+    pub fn add_link(&mut self, spec: LinkSpec) -> Result<(LinkId, PortId, PortId), EngineError> {
+        let LinkSpec { a, b, ports, delay } = spec;
+        self.check_node(a)?;
+        self.check_node(b)?;
+        ports.iter().try_for_each(check_port)?;
+        let range = "zero or more";
+        check(delay >= Span::ZERO, "propagation delay", delay, range)?;
+        let link = LinkId((self.lanes.len() / 2) as u32);
+        let lane = self.lanes.len() as u32;
+        let port_a = self.add_port(a, lane)?;
+        let port_b = match self.add_port(b, lane + 1) {
+            Ok(port) => port,
+            Err(error) => {
+                self.nodes[a.index()].ports.pop();
+                return Err(error);
+            }
+        };
+        let [spec_a, spec_b] = ports;
+        self.lanes.push(Lane::new(link, spec_a, delay, b, port_b));
+        self.lanes.push(Lane::new(link, spec_b, delay, a, port_a));
+        self.drops.resize_with(self.lanes.len(), DropCounters::default);
+        self.attend(lane);
+        self.attend(lane + 1);
+        Ok((link, port_a, port_b))
+    }
+
+    fn add_port(&mut self, node: NodeId, lane: u32) -> Result<PortId, EngineError> {
+        let ports = &mut self.nodes[node.index()].ports;
+        let port = u16::try_from(ports.len()).map_err(|_| EngineError::TooManyPorts { node })?;
+        ports.push(lane);
+        Ok(PortId(port))
+    }
+
+    /// Gives `command` to a device at `at`.
+    pub fn command(&mut self, at: Time, node: NodeId, command: Command) -> Result<(), EngineError> {
+        self.check_node(node)?;
+        self.ask(at, "command", Task::Command(node, command))
+    }
+
+    /// Lets `frame` arrive by `port` of a device at `at`, from nowhere: no link sees it.
+    pub fn inject(&mut self, at: Time, node: NodeId, port: PortId, frame: Frame) -> Result<(), EngineError> {
+        let count = self.nodes[self.check_node(node)?].ports.len();
+        if port.index() >= count {
+            return Err(EngineError::UnknownPort { node, port, count });
+        }
+        self.ask(at, "injection", Task::Inject(node, port, frame))
+    }
+
+    pub(super) fn ask(&mut self, at: Time, what: &'static str, task: Task) -> Result<(), EngineError> {
+        if at < self.now {
+            return Err(EngineError::TimePassed { what, at, now: self.now });
+        }
+        self.agenda.push(at, task);
+        self.next_other = self.next_other.min(at);
+        Ok(())
+    }
+}
+
+fn check_port(port: &PortSpec) -> Result<(), EngineError> {
+    let offset = port.clock_offset_ppb;
+    let range = "between -500000000 and 500000000 ppb";
+    check(offset.unsigned_abs() <= 500_000_000, "clock offset", offset, range)?;
+    check(port.detection >= Span::ZERO, "detection time", port.detection, "zero or more")
+}
+
+/// An error unless `holds`.
+pub(crate) fn check(
+    holds: bool,
+    what: &'static str,
+    value: impl core::fmt::Debug,
+    range: &'static str,
+) -> Result<(), EngineError> {
+    if holds { Ok(()) } else { Err(EngineError::OutOfRange { what, value: format!("{value:?}"), range }) }
+}

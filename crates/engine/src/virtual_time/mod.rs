@@ -1,0 +1,142 @@
+//! The virtual clock: a network of devices and links, run by an event queue that jumps from event to event.
+//!
+//! # Order of events
+//!
+//! What happens at the same picosecond happens in this order, which is part of the contract:
+//!
+//! 1. commands, faults and injected frames, in the order in which they were asked for;
+//! 2. arrivals, by the global number of the receiving port (ports are numbered as links are made: link `l` has the
+//!    ports `2 l` at its first end and `2 l + 1` at its second), then in order of arrival; a frame that a fault
+//!    delayed or copied comes after one that arrives undisturbed;
+//! 3. timeouts of devices, by node.
+//!
+//! # What a device sees
+//!
+//! `now` of `forward_batch` and `handle_packet` is the arrival of the last bit (store and forward). After every input
+//! but a fast-path verdict the device is drained: `poll_output` until it has nothing, then `poll_timeout` once.
+
+mod access;
+mod agenda;
+mod build;
+mod run;
+
+use crate::error::EngineError;
+use crate::lane::Lane;
+use crate::queue::{LaneHeap, TimerHeap};
+use agenda::Agenda;
+use base::device::DropCounters;
+use base::{Device, Event, NodeId, Streams, Time};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Something that a device told the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// When.
+    pub at: Time,
+    /// Which device.
+    pub node: NodeId,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// How far a bounded run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The time asked for is reached.
+    Reached,
+    /// The number of events asked for has happened; call again to go on.
+    More,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeState {
+    Up,
+    /// It panicked or let no time pass, and is not called any more.
+    Failed,
+}
+
+struct Node {
+    device: Box<dyn Device>,
+    /// The lane that each port sends into.
+    ports: Vec<u32>,
+    state: NodeState,
+    /// Frames sent to ports that it does not have.
+    stray_frames: u64,
+}
+
+/// A network in virtual time.
+///
+/// - build: [`World::add_device`], [`World::add_link`]
+/// - ask: [`World::command`], [`World::inject`]
+/// - run: [`World::run_until`], or [`World::step`] to come back every so many events
+/// - look: [`World::device`], [`World::drain_events`], [`World::port_counters`], [`World::digest`], [`World::audit`]
+///
+/// Several networks in one process know nothing of each other. The same seed and the same calls give the same bytes.
+pub struct World {
+    streams: Streams,
+    now: Time,
+    nodes: Vec<Node>,
+    /// Two for each link: lane `g` carries what port `g` sends, and ends at port `g ^ 1`.
+    lanes: Vec<Lane>,
+    drops: Vec<DropCounters>,
+    lane_heap: LaneHeap,
+    timers: TimerHeap,
+    agenda: Agenda,
+    /// The earliest time at which something other than an undisturbed arrival may happen.
+    next_other: Time,
+    events: Vec<EventRecord>,
+    /// Devices that the user had a hand in since they were drained last.
+    touched: VecDeque<NodeId>,
+    /// The device that is being called, for the report when it panics.
+    running: NodeId,
+    /// The last timeout: when, of which device, and how many in a row.
+    spinning: (Time, NodeId, u32),
+    events_done: u64,
+}
+
+impl World {
+    /// An empty network at time zero, all of whose randomness comes from `seed`.
+    pub fn new(seed: u64) -> World {
+        World {
+            streams: Streams::new(seed),
+            now: Time::ZERO,
+            nodes: Vec::new(),
+            lanes: Vec::new(),
+            drops: Vec::new(),
+            lane_heap: LaneHeap::default(),
+            timers: TimerHeap::default(),
+            agenda: Agenda::default(),
+            next_other: Time::MAX,
+            events: Vec::new(),
+            touched: VecDeque::new(),
+            running: NodeId(0),
+            spinning: (Time::ZERO, NodeId(0), 0),
+            events_done: 0,
+        }
+    }
+
+    /// The named random streams of this run, for devices that need some.
+    pub fn streams(&self) -> Streams {
+        self.streams
+    }
+
+    /// The time that it is: what the last run was asked to reach, or that of the event it stopped at.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// How many events have happened: arrivals, timeouts, commands, faults.
+    pub fn events_done(&self) -> u64 {
+        self.events_done
+    }
+
+    fn check_node(&self, node: NodeId) -> Result<usize, EngineError> {
+        if node.index() < self.nodes.len() {
+            Ok(node.index())
+        } else {
+            Err(EngineError::UnknownNode { node, count: self.nodes.len() })
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The inner loop.
+
+use super::agenda::Task;
+use super::{EventRecord, NodeState, Progress, World};
+use crate::error::EngineError;
+use crate::lane::Sent;
+use base::device::DropReason;
+use base::{Frame, NodeId, Output, PortId, Time, Verdict};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Timeouts of one device at one time, in a row, after which it is taken to be stuck.
+const SPIN_LIMIT: u32 = 1_000_000;
+
+impl World {
+    /// Runs until `until` (what is due then included), or until a device fails.
+    pub fn run_until(&mut self, until: Time) -> Result<(), EngineError> {
+        while self.step(until, u64::MAX)? == Progress::More {}
+        Ok(())
+    }
+
+    /// Runs until `until`, but for no more than `max_events` events, so that the caller can look for signals.
+    pub fn step(&mut self, until: Time, max_events: u64) -> Result<Progress, EngineError> {
+        if until < self.now {
+            return Err(EngineError::TimePassed { what: "run", at: until, now: self.now });
+        }
+        // A panic leaves the queues as they were but for the top of the lane heap, which `bury` puts right.
+        match catch_unwind(AssertUnwindSafe(|| self.advance(until, max_events))) {
+            Ok(progress) => progress,
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+                let message = text.to_string();
+                self.bury();
+                Err(EngineError::DevicePanicked { node: self.running, at: self.now, message })
+            }
+        }
+    }
+
+    fn advance(&mut self, until: Time, max_events: u64) -> Result<Progress, EngineError> {
+        while let Some(node) = self.touched.pop_front() {
+            self.running = node;
+            self.drain(node);
+        }
+        let mut left = max_events;
+        loop {
+            let (arrival, _) = self.lane_heap.peek();
+            let next = arrival.min(self.next_other);
+            if next > until || next == Time::MAX {
+                self.now = if until == Time::MAX { self.now } else { until };
+                return Ok(Progress::Reached);
+            }
+            if left == 0 {
+                return Ok(Progress::More);
+            }
+            let done = if arrival < self.next_other {
+                self.run_lanes(until, left)
+            } else {
+                self.now = next;
+                self.do_other(next)?;
+                1
+            };
+            left -= done;
+            self.events_done += done;
+        }
+    }
+
+    /// The fast path: undisturbed arrivals, until something else is due or may be. Returns how many there were.
+    fn run_lanes(&mut self, until: Time, budget: u64) -> u64 {
+        let mut left = budget;
+        while left > 0 {
+            let (now, g) = self.lane_heap.peek();
+            if now >= self.next_other || now > until {
+                break;
+            }
+            left -= 1;
+            self.now = now;
+            let lane = &mut self.lanes[g as usize];
+            if lane.attend_arrivals {
+                self.arrive_attended(g);
+                continue;
+            }
+            let Some((_, wire_len, mut frame)) = lane.arrive() else {
+                self.lane_heap.pop();
+                continue;
+            };
+            lane.received_frames += 1;
+            lane.received_bytes += u64::from(wire_len);
+            let (id, in_port) = (lane.to_node, lane.to_port);
+            self.running = id;
+            let node = &mut self.nodes[id.index()];
+            let mut verdict = [Verdict::Punt];
+            node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+            match verdict[0] {
+                Verdict::Transmit { port, ready } => {
+                    let Some(&out) = node.ports.get(port.index()) else {
+                        node.stray_frames += 1;
+                        self.settle_top(g);
+                        continue;
+                    };
+                    let sent = self.send(out, ready, frame);
+                    // What was first of its lane stood on top of the heap; most often one move is enough.
+                    match (self.lanes[g as usize].ring.next_arrival(), sent) {
+                        (Some(next), Sent::First(arrival)) if out != g => {
+                            self.lane_heap.replace_top(next, g);
+                            self.lane_heap.push(arrival, out);
+                        }
+                        (Some(next), _) => self.lane_heap.replace_top(next, g),
+                        (None, Sent::First(arrival)) => self.lane_heap.replace_top(arrival, out),
+                        (None, _) => self.lane_heap.pop(),
+                    }
+                }
+                Verdict::Punt => {
+                    self.settle_top(g);
+                    self.nodes[id.index()].device.handle_packet(now, in_port, frame);
+                    self.drain(id);
+                }
+                Verdict::Drop(_) => self.settle_top(g),
+            }
+        }
+        budget - left
+    }
+
+    /// Hands a frame to a port's lane and counts it if it is refused. The caller sees to the lane heap.
+    #[inline]
+    fn send(&mut self, out: u32, ready: Time, frame: Frame) -> Sent {
+        let lane = &mut self.lanes[out as usize];
+        let sent = lane.transmit(self.now, ready, frame);
+        if let Sent::Refused(reason) = sent {
+            self.drops[out as usize].count(reason);
+        }
+        sent
+    }
+
+    /// The first frame of lane `g` was taken, and the lane stands on top of the heap: puts it where it belongs now.
+    fn settle_top(&mut self, g: u32) {
+        match self.lanes[g as usize].ring.next_arrival() {
+            Some(next) => self.lane_heap.replace_top(next, g),
+            None => self.lane_heap.pop(),
+        }
+    }
+
+    /// The first frame of lane `g` arrives, and there is more to do than to forward it.
+    fn arrive_attended(&mut self, g: u32) {
+        let lane = &mut self.lanes[g as usize];
+        let (node, port) = (lane.to_node, lane.to_port);
+        let Some((_, wire_len, frame)) = lane.arrive() else {
+            self.lane_heap.pop();
+            return;
+        };
+        self.settle_top(g);
+        self.arrive_at(g, node, port, wire_len, frame);
+    }
+
+    /// A frame reaches the far end of lane `g`.
+    fn arrive_at(&mut self, g: u32, node: NodeId, port: PortId, wire_len: u32, frame: Frame) {
+        if self.nodes[node.index()].state != NodeState::Up {
+            self.drops[g as usize].count(DropReason::NodeDown);
+            return;
+        }
+        let lane = &mut self.lanes[g as usize];
+        lane.received_frames += 1;
+        lane.received_bytes += u64::from(wire_len);
+        self.deliver(node, port, frame);
+    }
+
+    /// Gives a frame to a device: the fast path, and the slow one if that punts.
+    pub(super) fn deliver(&mut self, id: NodeId, in_port: PortId, mut frame: Frame) {
+        let now = self.now;
+        self.running = id;
+        let node = &mut self.nodes[id.index()];
+        if node.state != NodeState::Up {
+            return;
+        }
+        let mut verdict = [Verdict::Punt];
+        node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+        match verdict[0] {
+            Verdict::Transmit { port, ready } => self.send_from(id, port, ready, frame),
+            Verdict::Punt => {
+                node.device.handle_packet(now, in_port, frame);
+                self.drain(id);
+            }
+            Verdict::Drop(_) => {}
+        }
+    }
+
+    /// Sends a frame by a device's port.
+    fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) {
+        let node = &mut self.nodes[id.index()];
+        let Some(&out) = node.ports.get(port.index()) else {
+            node.stray_frames += 1;
+            return;
+        };
+        if let Sent::First(arrival) = self.send(out, ready, frame) {
+            self.lane_heap.push(arrival, out);
+        }
+    }
+
+    /// Takes a device's outputs and its next timeout.
+    pub(super) fn drain(&mut self, id: NodeId) {
+        while self.nodes[id.index()].state == NodeState::Up {
+            match self.nodes[id.index()].device.poll_output() {
+                Some(Output::Transmit { port, frame, ready }) => self.send_from(id, port, ready, frame),
+                Some(Output::Event(event)) => {
+                    self.events.push(EventRecord { at: self.now, node: id, event });
+                }
+                None => break,
+            }
+        }
+        let node = &self.nodes[id.index()];
+        let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
+        self.timers.set(id, timeout.map(|at| at.max(self.now)));
+        self.look_ahead();
+    }
+
+    /// Finds out when the next thing other than an undisturbed arrival may happen.
+    pub(super) fn look_ahead(&mut self) {
+        let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
+        self.next_other = timer.min(self.agenda.next());
+    }
+
+    /// Does one thing that is due at `now`, in the order that the module's documentation states.
+    fn do_other(&mut self, now: Time) -> Result<(), EngineError> {
+        if self.agenda.next() == now {
+            if let Some(task) = self.agenda.pop() {
+                self.look_ahead();
+                self.apply(task);
+            }
+            return Ok(());
+        }
+        if let (at, g) = self.lane_heap.peek()
+            && at == now
+        {
+            self.arrive_attended(g);
+            return Ok(());
+        }
+        let Some((_, id)) = self.timers.peek().filter(|timer| timer.0 == now) else {
+            self.look_ahead();
+            return Ok(());
+        };
+        let again = self.spinning.0 == now && self.spinning.1 == id;
+        self.spinning = (now, id, if again { self.spinning.2 + 1 } else { 0 });
+        if self.spinning.2 > SPIN_LIMIT {
+            self.running = id;
+            self.bury();
+            return Err(EngineError::Livelock { node: id, at: now, calls: self.spinning.2 });
+        }
+        self.running = id;
+        self.nodes[id.index()].device.handle_timeout(now);
+        self.drain(id);
+        Ok(())
+    }
+
+    fn apply(&mut self, task: Task) {
+        match task {
+            Task::Command(id, command) => {
+                if self.nodes[id.index()].state == NodeState::Up {
+                    self.running = id;
+                    self.nodes[id.index()].device.handle_command(self.now, command);
+                    self.drain(id);
+                }
+            }
+            Task::Inject(id, port, frame) => self.deliver(id, port, frame),
+        }
+    }
+
+    /// The running device failed: it is not called any more, and the queues are put right.
+    fn bury(&mut self) {
+        let id = self.running;
+        self.nodes[id.index()].state = NodeState::Failed;
+        self.timers.set(id, None);
+        self.lane_heap.clear();
+        for g in 0..self.lanes.len() as u32 {
+            if let Some(arrival) = self.lanes[g as usize].ring.next_arrival() {
+                self.lane_heap.push(arrival, g);
+            }
+            self.attend(g);
+        }
+        self.look_ahead();
+    }
+
+    /// Decides whether arrivals of lane `g` take the general path.
+    pub(super) fn attend(&mut self, g: u32) {
+        let node = &self.nodes[self.lanes[g as usize].to_node.index()];
+        self.lanes[g as usize].attend_arrivals = node.state != NodeState::Up;
+    }
+}
