@@ -228,6 +228,14 @@ class Bench:
         self.ingress.tear(key)
         self.run(0.02)
 
+    def fall_silent(self) -> None:
+        """Refresh nothing, answer nothing, for longer than any state lives (RFC 2205, 3.7)."""
+        for lsr in (self.ingress, self.egress):
+            lsr.paths.clear()
+            lsr.resvs.clear()
+            lsr.answers = lsr.refreshes = False
+        self.run(200.0, 0.1)
+
     # Labelled packets.
 
     def datagram(self, ttl: int = 64, size: int = 40, tos: int = 0) -> c.Ipv4:

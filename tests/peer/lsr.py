@@ -227,6 +227,8 @@ class Lsr:
             if not isinstance(first, c.Ipv4Hop) or not self.owns(first.address):
                 self.refuse(neighbour, message, 24, 4)
                 return None
+            while hops and isinstance(hops[0], c.Ipv4Hop) and self.owns(hops[0].address):
+                hops.pop(0)
         target = message.need(c.Session).destination
         if hops and isinstance(hops[0], c.Ipv4Hop):
             target = hops[0].address

@@ -4,7 +4,31 @@ Every scenario is a function of a `Bench`: two ports, the addresses at both, and
 send, wait and check with. `SCENARIOS` holds them all by name.
 """
 
-from . import setup
+from . import (
+    data,
+    head_end,
+    hello,
+    integrity,
+    malformed,
+    reliable,
+    reservations,
+    routes,
+    setup,
+    sharing,
+)
 from .registry import SCENARIOS, Scenario
 
-__all__ = ["SCENARIOS", "Scenario", "setup"]
+__all__ = [
+    "SCENARIOS",
+    "Scenario",
+    "data",
+    "head_end",
+    "hello",
+    "integrity",
+    "malformed",
+    "reliable",
+    "reservations",
+    "routes",
+    "setup",
+    "sharing",
+]

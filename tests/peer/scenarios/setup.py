@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from .. import codec as c
 from ..bench import MBIT, Bench
 from ..codec.link import LABEL_FIRST_UNRESERVED, LABEL_IMPLICIT_NULL, LABEL_MAX
@@ -100,7 +102,7 @@ def router_refreshes(b: Bench) -> None:
             continue
         period = found[0].message.need(c.TimeValues).refresh_ms / 1000
         times = [item.time for item in found]
-        gaps = [late - early for early, late in zip(times, times[1:], strict=False)]
+        gaps = [late - early for early, late in itertools.pairwise(times)]
         b.check(max(gaps) <= 1.5 * period + 0.1, f"{name} gaps {gaps} with R = {period} s")
     b.tear_down(key)
 

@@ -1,0 +1,109 @@
+"""The bench with a Twinplane router on it, over the Python interface.
+
+Everything that depends on how that interface is spelt is in this file, and only here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .bench import Bench, HeadEnd, Options
+from .neighbour import Ends
+
+RATE = "1 Gbit/s"
+DELAY = "10 us"
+
+
+class VirtualTime:
+    """The clock of one network, counted in whole nanoseconds so that steps don't drift."""
+
+    def __init__(self, net: Any) -> None:
+        self.net = net
+        self.passed_ns = 0
+
+    @property
+    def seconds(self) -> float:
+        """What has passed since the network was built."""
+        return self.passed_ns / 1e9
+
+    def run(self, seconds: float) -> None:
+        """Let the network run for this long, rounded to a nanosecond."""
+        step_ns = max(1, round(seconds * 1e9))
+        self.net.run(for_=f"{step_ns} ns")
+        self.passed_ns += step_ns
+
+
+class RouterPort:
+    """A raw port of a network in virtual time, as the naive peer wants it."""
+
+    def __init__(self, clock: VirtualTime, peer: Any) -> None:
+        self.clock = clock
+        self.peer = peer
+
+    def send(self, frame: bytes) -> None:
+        """Put a frame on the link at the current virtual time."""
+        self.peer.send(frame)
+
+    def receive(self) -> list[tuple[float, bytes]]:
+        """Every frame that arrived since the last call."""
+        return [(float(time), bytes(frame)) for time, frame in self.peer.receive()]
+
+    def now(self) -> float:
+        """The network's clock."""
+        return self.clock.seconds
+
+    def run(self, seconds: float) -> None:
+        """Let virtual time pass in the whole network."""
+        self.clock.run(seconds)
+
+
+def mac_bytes(mac: str | bytes) -> bytes:
+    """`02:00:...` or six bytes, as six bytes."""
+    return bytes(mac) if isinstance(mac, bytes) else bytes.fromhex(mac.replace(":", ""))
+
+
+def router_options(options: Options) -> dict[str, Any]:
+    """Arguments of `Network.router`; empty unless a scenario needs more than the defaults."""
+    found: dict[str, Any] = {}
+    if options.refresh_reduction:
+        found["refresh_reduction"] = True
+    if options.hello_interval_s is not None:
+        found["hello_interval"] = f"{options.hello_interval_s * 1000:g} ms"
+    if options.key is not None:
+        found["rsvp_key"] = options.key
+        found["rsvp_key_id"] = options.key_id
+    return found
+
+
+def build(tp: Any, options: Options) -> Bench:
+    """West, the router and east, with one link each side."""
+    net = tp.Network(seed=1)
+    clock = VirtualTime(net)
+    dut = net.router("dut", **router_options(options))
+    west, east = net.peer("west"), net.peer("east")
+    left = net.link(west, dut, rate=RATE, delay=DELAY, reservable=RATE)
+    right = net.link(dut, east, rate=RATE, delay=DELAY, reservable=RATE)
+    router = str(dut.loopback)
+
+    def ends(link: Any, peer: Any) -> Ends:
+        mac = mac_bytes(link.mac(peer))
+        own, other = str(link.address(peer)), str(link.address(dut))
+        return Ends(mac, own, other, str(peer.loopback), router)
+
+    def originate(name: str, bandwidth: float) -> HeadEnd:
+        lsp = dut.lsp(name, to=east, bandwidth=f"{bandwidth / 1e6:g} Mbit/s")
+        return HeadEnd(up=lambda: bool(lsp.up), tear=lsp.teardown)
+
+    def leftovers() -> list[str]:
+        tables = {"lsps": dut.lsps(), "ilm": dut.ilm()}
+        return [f"{name}: {table}" for name, table in tables.items() if len(table)]
+
+    return Bench(
+        RouterPort(clock, west),
+        RouterPort(clock, east),
+        ends(left, west),
+        ends(right, east),
+        options,
+        originate=originate,
+        leftovers=leftovers,
+    )
