@@ -217,9 +217,7 @@ class Lsr:
             if new:
                 self._refresh_path_later(key)
 
-    def _forward(
-        self, neighbour: Neighbour, message: c.Message
-    ) -> tuple[Neighbour, c.Message] | None:
+    def _forward(self, neighbour: Neighbour, message: c.Message) -> tuple[Neighbour, c.Message] | None:
         """Next hop and changed copy of a Path (RFC 3209, 4.3.4.1 and 4.4.3)."""
         hops = list(route.hops) if (route := message.get(c.ExplicitRoute)) else []
         if hops:
@@ -270,9 +268,7 @@ class Lsr:
     def senders(self, session: c.Session, neighbour: Neighbour) -> list[Key]:
         """Every path of a session that came over one adjacency, in order of arrival."""
         return [
-            key
-            for key, state in self.paths.items()
-            if key[0] == session and state.came_from is neighbour
+            key for key, state in self.paths.items() if key[0] == session and state.came_from is neighbour
         ]
 
     def reserve(self, session: c.Session, neighbour: Neighbour) -> None:

@@ -18,7 +18,41 @@ from .scenarios import SCENARIOS
 from .stand_in import EAST, WEST, build, mac
 
 # What the naive router cannot do, by scenario.
-BEYOND_NAIVE: set[str] = set()
+BEYOND_NAIVE: set[str] = {
+    "data.ttl_expires",
+    "hello.asks",
+    "hello.downstream_falls_silent",
+    "hello.downstream_restarts",
+    "integrity.wrong_key",
+    "malformed.broken_reservations",
+    "malformed.cut_anywhere",
+    "malformed.missing_objects",
+    "malformed.unknown_c_type",
+    "malformed.unknown_class_forwarded",
+    "malformed.unknown_class_in_resv",
+    "reliable.acknowledges_again",
+    "reliable.new_epoch",
+    "reliable.out_of_order",
+    "reliable.router_summarises",
+    "reliable.srefresh_keeps",
+    "reliable.srefresh_lists_many",
+    "reliable.srefresh_unknown",
+    "reservations.conflicting_style",
+    "reservations.label_out_of_range",
+    "reservations.no_label",
+    "reservations.unknown_sender",
+    "reservations.unknown_style",
+    "sharing.equal_priority_holds",
+    "sharing.fixed_filter_adds_up",
+    "sharing.grows_in_place",
+    "sharing.holding_beats_setup",
+    "sharing.make_before_break_larger",
+    "sharing.preemption",
+    "sharing.preempts_the_weakest",
+    "sharing.refused_takes_nothing",
+    "sharing.sessions_do_not_share",
+    "sharing.too_much",
+}
 
 
 def test_back_to_back() -> None:

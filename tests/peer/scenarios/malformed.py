@@ -131,8 +131,7 @@ def broken_route_subobjects(b: Bench) -> None:
         (own + b"\x7e\x04\x00\x00", "type 126"),
     ):
         objects: list[c.Obj] = [
-            c.Unknown(20, 1, body) if isinstance(item, c.ExplicitRoute) else item
-            for item in path.objects
+            c.Unknown(20, 1, body) if isinstance(item, c.ExplicitRoute) else item for item in path.objects
         ]
         bad = c.Message(c.Type.PATH, objects, path.ttl)
         b.west.send(bad)

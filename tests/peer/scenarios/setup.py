@@ -64,9 +64,7 @@ def to_egress(b: Bench) -> None:
 @scenario()
 def many_tunnels(b: Bench) -> None:
     """Twenty tunnels between the same pair have twenty labels (RFC 3209, 2.1 and 4.6.1)."""
-    keys = [
-        b.set_up(b.path(tunnel, bandwidth=1 * MBIT), f"tunnel {tunnel}") for tunnel in range(20)
-    ]
+    keys = [b.set_up(b.path(tunnel, bandwidth=1 * MBIT), f"tunnel {tunnel}") for tunnel in range(20)]
     labels = {b.ingress.label(key) for key in keys}
     b.equal(len(labels), len(keys), "different labels in the west")
     for key in keys:
