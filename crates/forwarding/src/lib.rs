@@ -1,1 +1,35 @@
-//! Tables and queues of the forwarding plane.
+//! Tables of the forwarding plane, and the one function that moves packets through them.
+//!
+//! - [`Forwarding`]: ports, adjacencies, ILM, FTN and FIB of one node; [`Forwarding::apply`] writes them,
+//!   [`Forwarding::forward_batch`] decides on frames (the same function in a benchmark, in virtual and in real time)
+//! - [`driver`]: the plane boundary: [`Driver`], and [`Soft`], which writes the tables above and may take time to do so
+//! - [`punt`]: why a frame was punted, for the node's control processor
+//! - [`local`]: sending what the node itself originates
+//! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
+//! - [`view`]: the tables as plain values
+//!
+//! Drain order: after each batch the owner looks at the verdicts; a punted frame is byte for byte what came in.
+
+#![deny(unsafe_code)]
+
+mod adjacency;
+mod decide;
+pub mod driver;
+mod entry;
+mod fast;
+mod fib;
+pub mod fragment;
+pub mod icmp;
+mod ilm;
+pub mod local;
+mod packet;
+mod port;
+mod prefetch;
+pub mod punt;
+mod tables;
+pub mod view;
+
+pub use driver::{Driver, Soft, WriteTime};
+pub use port::PortCounters;
+pub use punt::{Exception, PuntReason};
+pub use tables::{Config, Forwarding};

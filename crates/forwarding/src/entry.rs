@@ -1,0 +1,140 @@
+//! A next-hop label forwarding entry as the fast path reads it: half a cache line with its counters.
+
+use base::plane::{ClassSource, Nhlfe, TtlModel};
+use base::{Label, TrafficClass};
+
+/// Bit of a label stack entry: bottom of stack.
+pub(crate) const BOTTOM: u32 = 0x100;
+/// Bits of a label stack entry: traffic class.
+pub(crate) const CLASS: u32 = 0xe00;
+
+/// What an entry does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// There is no entry.
+    #[default]
+    Empty,
+    /// Puts one label on and sends to an adjacency: in the ILM, the common swap.
+    One,
+    /// Puts any other number of labels on and sends to an adjacency.
+    Via,
+    /// Puts no label on and sends to the neighbour that has the destination address.
+    Connected,
+    /// Looks again.
+    Local,
+    /// Discards.
+    Discard,
+}
+
+/// The compiled form of an [`Nhlfe`].
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(crate) struct Entry {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    /// With one label: that label in its place in a label stack entry, with the class bits if they are set by the
+    /// entry. With more: where they are among the [`Stacks`].
+    pub(crate) word: u32,
+    /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the class bits if they are copied.
+    pub(crate) keep: u32,
+    /// The adjacency.
+    pub(crate) adjacency: u32,
+    pub(crate) kind: Kind,
+    /// Labels to put on.
+    pub(crate) depth: u8,
+    /// The class to set, or [`Entry::COPY`].
+    class: u8,
+    ttl: u8,
+}
+
+impl Entry {
+    const COPY: u8 = 8;
+
+    /// The entry without its labels and adjacency.
+    pub(crate) fn new(kind: Kind, nhlfe: &Nhlfe) -> Entry {
+        let (class, keep) = match nhlfe.class {
+            ClassSource::Copy => (Entry::COPY, BOTTOM | CLASS),
+            ClassSource::Set(class) => (class.value(), BOTTOM),
+        };
+        let ttl = match nhlfe.ttl {
+            TtlModel::Uniform => 0,
+            TtlModel::Pipe => 1,
+            TtlModel::ShortPipe => 2,
+        };
+        let depth = nhlfe.push.as_slice().len() as u8;
+        Entry { keep, kind, depth, class, ttl, adjacency: u32::MAX, ..Entry::default() }
+    }
+
+    /// The model of the time to live.
+    #[inline]
+    pub(crate) fn ttl(&self) -> TtlModel {
+        match self.ttl {
+            0 => TtlModel::Uniform,
+            1 => TtlModel::Pipe,
+            _ => TtlModel::ShortPipe,
+        }
+    }
+
+    /// Where the class of pushed labels comes from.
+    pub(crate) fn class(&self) -> ClassSource {
+        if self.class < Entry::COPY {
+            ClassSource::Set(TrafficClass::truncate(self.class))
+        } else {
+            ClassSource::Copy
+        }
+    }
+
+    /// The class bits of pushed labels when `below` are those of what they are pushed on.
+    #[inline]
+    pub(crate) fn class_bits(&self, below: u32) -> u32 {
+        if self.class < Entry::COPY { u32::from(self.class) << 9 } else { below & CLASS }
+    }
+
+    /// Counts a packet.
+    #[inline]
+    pub(crate) fn count(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// Label stacks of two labels and more, which are rare.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stacks {
+    slots: Vec<[Label; 4]>,
+    free: Vec<u32>,
+}
+
+impl Stacks {
+    pub(crate) fn insert(&mut self, labels: &[Label]) -> u32 {
+        let mut slot = [Label::EXPLICIT_NULL; 4];
+        slot.iter_mut().zip(labels).for_each(|(s, l)| *s = *l);
+        match self.free.pop() {
+            Some(index) => {
+                self.slots[index as usize] = slot;
+                index
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+    pub(crate) fn remove(&mut self, index: u32) {
+        self.free.push(index);
+    }
+    /// The labels of `entry`, the last of them outermost, in the first places of an array.
+    #[inline]
+    pub(crate) fn labels(&self, entry: &Entry) -> [Label; 4] {
+        match entry.depth {
+            0 => [Label::EXPLICIT_NULL; 4],
+            1 => {
+                let mut labels = [Label::EXPLICIT_NULL; 4];
+                labels[0] = Label::truncate(entry.word >> 12);
+                labels
+            }
+            _ => self.slots.get(entry.word as usize).copied().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The one entry for packets: the benchmark, the virtual run and the live run call this same function.
+
+use crate::adjacency::State;
+use crate::decide::{Plan, ethertype};
+use crate::entry::{BOTTOM, Entry, Kind};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_ttl, u32_at};
+use crate::punt::{Exception, PuntReason};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::{Frame, PortId, Time, Verdict};
+
+/// How many frames ahead header bytes are fetched.
+const AHEAD_HEADER: usize = 12;
+/// How many frames ahead ILM entries are fetched.
+const AHEAD_ENTRY: usize = 6;
+
+impl Forwarding {
+    /// Decides on frames that arrived by `port`, rewrites those that are transmitted, and counts. `verdicts` is as long
+    /// as `frames`; a frame that is punted is unchanged. `ready` is `now`: what latency the device has is added by it.
+    pub fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        let key = match self.ports.get(port) {
+            Some(ingress) if ingress.config.up => ingress.key,
+            _ => u64::MAX, // no address: its lowest 16 bits are zero
+        };
+        frames.iter().take(AHEAD_HEADER).for_each(Frame::prefetch);
+        frames.iter().take(AHEAD_ENTRY).for_each(|frame| self.prefetch_entry(frame));
+        let (mut packets, mut bytes) = (0, 0);
+        for i in 0..frames.len().min(verdicts.len()) {
+            if let Some(frame) = frames.get(i + AHEAD_HEADER) {
+                frame.prefetch();
+            }
+            if let Some(frame) = frames.get(i + AHEAD_ENTRY) {
+                self.prefetch_entry(frame);
+            }
+            let frame = &mut frames[i];
+            packets += 1;
+            bytes += u64::from(frame.wire_len());
+            verdicts[i] = match self.swap(key, frame) {
+                Some(port) => Verdict::Transmit { port, ready: now },
+                None => self.forward(now, port, frame),
+            };
+        }
+        if let Some(ingress) = self.ports.get_mut(port) {
+            ingress.counters.rx_packets += packets;
+            ingress.counters.rx_bytes += bytes;
+        }
+    }
+
+    /// Forwards a punted frame after all: router alert and options do not stop it, and what counted it on arrival does
+    /// not count it again.
+    pub fn forward_again(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        let decision = self.again(port, frame);
+        self.carry_out(now, frame, decision)
+    }
+
+    /// Why `frame`, which arrived by `port`, was punted; nothing if it would be transmitted or dropped (now: the tables
+    /// may have changed in between).
+    pub fn classify_punt(&self, port: PortId, frame: &Frame) -> Option<PuntReason> {
+        let admitted = self.admit(port, frame.header()).ok()?;
+        match self.decide::<false>(admitted, frame.header(), frame.len()) {
+            Err(Exception::Punt(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// As [`Forwarding::classify_punt`], for a frame that router alert and options do not stop any more.
+    pub fn classify_again(&self, port: PortId, frame: &Frame) -> Option<PuntReason> {
+        match self.again(port, frame) {
+            Err(Exception::Punt(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn again(&self, port: PortId, frame: &Frame) -> Result<Plan, Exception> {
+        let admitted = self.admit(port, frame.header())?;
+        self.decide::<true>(admitted, frame.header(), frame.len())
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, frame: &Frame) {
+        if let Some(word) = u32_at(frame.header(), ETHERNET) {
+            self.ilm.prefetch(word >> 12);
+        }
+    }
+
+    /// The common case, in one go: a label that is swapped for another. Returns nothing, and changes nothing, in all
+    /// others.
+    #[inline(always)]
+    fn swap(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
+        let len = frame.len();
+        let wire_len = frame.wire_len();
+        let old = frame.header_mut().first_chunk_mut::<{ ETHERNET + LABEL }>()?;
+        let [a, b, c, d, e, f, g, h, ..] = *old;
+        let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
+        if to != key || u16::from_be_bytes([old[12], old[13]]) != ETHERTYPE_MPLS {
+            return None;
+        }
+        let word = u32::from_be_bytes([old[14], old[15], old[16], old[17]]);
+        let entry = self.ilm.get_mut(word >> 12)?;
+        if entry.kind != Kind::One || word & 0xff <= 1 {
+            return None;
+        }
+        let adjacency = self.adjacencies.get(entry.adjacency)?;
+        if adjacency.state != State::Ready || len - ETHERNET as u32 > adjacency.mtu {
+            return None;
+        }
+        let new = entry.word | (word & entry.keep) | ((word & 0xff) - 1);
+        entry.count(wire_len);
+        old[..12].copy_from_slice(&adjacency.addresses);
+        old[14..].copy_from_slice(&new.to_be_bytes());
+        let port = adjacency.port;
+        self.ports.count_tx(port, u64::from(wire_len));
+        Some(port)
+    }
+
+    /// All cases.
+    #[inline(never)]
+    fn forward(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+        let decision = match self.admit(port, frame.header()) {
+            Ok(admitted) => {
+                let decision = self.decide::<false>(admitted, frame.header(), frame.len());
+                if ethertype(frame.header()) == Some(ETHERTYPE_MPLS) {
+                    self.count_labels(frame.header(), frame.wire_len());
+                }
+                decision
+            }
+            Err(reason) => Err(reason.into()),
+        };
+        self.carry_out(now, frame, decision)
+    }
+
+    fn carry_out(&mut self, now: Time, frame: &mut Frame, decision: Result<Plan, Exception>) -> Verdict {
+        let done = decision.and_then(|plan| self.rewrite(frame, &plan));
+        match done {
+            Ok(port) => Verdict::Transmit { port, ready: now },
+            Err(Exception::Punt(_)) => Verdict::Punt,
+            Err(Exception::Drop(reason)) => {
+                self.drops.count(reason);
+                Verdict::Drop(reason)
+            }
+        }
+    }
+
+    /// Counts a labelled frame at every entry that it goes through here.
+    fn count_labels(&mut self, header: &[u8], bytes: u32) {
+        let mut at = ETHERNET;
+        while let Some(word) = u32_at(header, at) {
+            if word >> 12 > 2 {
+                let Some(entry) = self.ilm.get_mut(word >> 12).filter(|e| e.kind != Kind::Empty) else {
+                    return;
+                };
+                entry.count(bytes);
+                if entry.kind != Kind::Local {
+                    return;
+                }
+            }
+            if word & BOTTOM != 0 {
+                return;
+            }
+            at += LABEL;
+        }
+    }
+
+    /// Rewrites a frame as planned and returns its egress port.
+    pub(crate) fn rewrite(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
+        let adjacency = *self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
+        let pushed = plan.depth * LABEL;
+        let popped = plan.pop * LABEL;
+        let fits = if pushed > popped {
+            frame.grow_front(pushed - popped)
+        } else {
+            frame.shrink_front(popped - pushed)
+        };
+        if !fits {
+            return Err(DropReason::StackDepth.into());
+        }
+        let header = frame.header_mut();
+        let (ethernet, rest) = header.split_at_mut_checked(ETHERNET).ok_or(DropReason::Truncated)?;
+        let (labels, below) = rest.split_at_mut_checked(pushed).ok_or(DropReason::Truncated)?;
+        match plan.below_ttl {
+            Some(ttl) if plan.below_is_ip => set_ipv4_ttl(below, ttl),
+            Some(ttl) => below.iter_mut().take(LABEL).skip(LABEL - 1).for_each(|b| *b = ttl),
+            None => {}
+        }
+        for (bytes, word) in labels.chunks_exact_mut(LABEL).zip(plan.stack[..plan.depth].iter().rev()) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        let labelled = plan.depth > 0 || !plan.below_is_ip;
+        let ethertype = if labelled { ETHERTYPE_MPLS } else { ETHERTYPE_IPV4 };
+        ethernet[..12].copy_from_slice(&adjacency.addresses);
+        ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
+        let bytes = frame.wire_len();
+        if let Some(known) = plan.known.and_then(|place| self.fib.get_mut(place)) {
+            let entry: &mut Entry = known.active_mut();
+            entry.count(bytes);
+        }
+        self.ports.count_tx(adjacency.port, u64::from(bytes));
+        Ok(adjacency.port)
+    }
+
+    /// Counts a drop that the node's control processor decided on.
+    pub fn count_drop(&mut self, reason: DropReason) {
+        self.drops.count(reason);
+    }
+}

@@ -1,0 +1,78 @@
+//! Sending what the node itself originates.
+
+use crate::adjacency::State;
+use crate::decide::Plan;
+use crate::entry::Kind;
+use crate::packet::{ETHERNET, IPV4, LABEL};
+use crate::punt::{Exception, PuntReason};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::plane::Nhlfe;
+use base::{Frame, PortId};
+use core::net::Ipv4Addr;
+
+impl Forwarding {
+    /// Sends an IP packet of this node to its destination, by FTN or route: pushes labels and writes the Ethernet header,
+    /// into the first 14 bytes of `frame`, which the IP header follows. The time to live is not decremented.
+    ///
+    /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for this
+    /// node itself. Drops are not counted here: the caller may have a use for the packet.
+    pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
+        let ip = ip_header(frame)?;
+        let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
+        let place = self.fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let entry = self.fib.get(place).ok_or(PuntReason::NoRoute { labels: 0 })?.active();
+        match entry.kind {
+            Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
+            Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
+            Kind::One | Kind::Via | Kind::Connected => {}
+        }
+        let mut plan = Plan { known: Some(place), below_is_ip: true, ..Plan::default() };
+        self.encapsulate(&mut plan, entry, to, ip[1], ip[8])?;
+        self.leave(frame, &plan)
+    }
+
+    /// Sends an IP packet of this node, without labels, to the neighbour `gateway` beyond `port`, whatever the routes say:
+    /// signalling follows explicit routes. The rest is as in [`Forwarding::originate`].
+    pub fn transmit_via(
+        &mut self,
+        port: PortId,
+        gateway: Ipv4Addr,
+        frame: &mut Frame,
+    ) -> Result<PortId, Exception> {
+        ip_header(frame)?;
+        let missing = PuntReason::NoAdjacency { port, gateway };
+        if !self.ports.get(port).ok_or(missing)?.config.up {
+            return Err(DropReason::PortDown.into());
+        }
+        let adjacency = self.adjacencies.find(port, gateway).ok_or(missing)?;
+        let plan = Plan { adjacency, below_is_ip: true, ..Plan::default() };
+        self.leave(frame, &plan)
+    }
+
+    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route.
+    pub fn route_local(&self, to: Ipv4Addr) -> Option<Nhlfe> {
+        let known = self.fib.get(self.fib.find(to)?)?;
+        Some(self.nhlfe(known.active()))
+    }
+
+    fn leave(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
+        let adjacency = self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
+        let (port, gateway) = (adjacency.port, adjacency.gateway());
+        match adjacency.state {
+            State::Ready => {}
+            State::Down => return Err(DropReason::PortDown.into()),
+            State::Unresolved => return Err(PuntReason::NoAdjacency { port, gateway }.into()),
+        }
+        let pushed = (plan.depth * LABEL) as u32;
+        if frame.len() - ETHERNET as u32 + pushed > adjacency.mtu {
+            return Err(PuntReason::TooBig { mtu: adjacency.mtu.saturating_sub(pushed), labels: 0 }.into());
+        }
+        self.rewrite(frame, plan)
+    }
+}
+
+fn ip_header(frame: &Frame) -> Result<[u8; IPV4], Exception> {
+    let ip = frame.header().get(ETHERNET..).and_then(|ip| ip.first_chunk::<IPV4>());
+    Ok(*ip.ok_or(DropReason::Truncated)?)
+}

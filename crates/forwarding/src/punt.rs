@@ -1,0 +1,77 @@
+//! Why the fast path does not forward a frame.
+
+use base::PortId;
+use base::device::DropReason;
+use core::net::Ipv4Addr;
+
+/// Why a frame goes to the control processor. `labels` says how many label stack entries the frame came with, so that
+/// its IP header is [`ip_offset`] bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PuntReason {
+    /// An ARP packet.
+    Arp,
+    /// For this node: one of its addresses, or a group or broadcast address.
+    Local {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+    /// The router alert label (RFC 3032, 2.1) or the IP option of that name (RFC 2113).
+    RouterAlert {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+    /// Other IP options.
+    Options {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+    /// The time to live would be over: answer with ICMP time exceeded.
+    TtlExpired {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+    /// Longer than the egress port takes: fragment, or answer with ICMP fragmentation needed.
+    TooBig {
+        /// The longest IP packet that fits: the port's MTU less the labels that the packet would leave with.
+        mtu: u32,
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+    /// The neighbour's Ethernet address is not known: ask for it.
+    NoAdjacency {
+        /// The egress port.
+        port: PortId,
+        /// The neighbour.
+        gateway: Ipv4Addr,
+    },
+    /// No route to the destination: answer with ICMP network unreachable.
+    NoRoute {
+        /// Labels in front of the IP header.
+        labels: u8,
+    },
+}
+
+/// Where the IP header of a frame with so many labels begins.
+pub const fn ip_offset(labels: u8) -> usize {
+    crate::packet::ETHERNET + crate::packet::LABEL * labels as usize
+}
+
+/// Whatever is not simply transmitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exception {
+    /// The frame is discarded.
+    Drop(DropReason),
+    /// The frame, unchanged, goes to the control processor.
+    Punt(PuntReason),
+}
+
+impl From<DropReason> for Exception {
+    fn from(reason: DropReason) -> Exception {
+        Exception::Drop(reason)
+    }
+}
+impl From<PuntReason> for Exception {
+    fn from(reason: PuntReason) -> Exception {
+        Exception::Punt(reason)
+    }
+}

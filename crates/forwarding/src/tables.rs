@@ -1,0 +1,218 @@
+//! The tables of one node, and how they are written.
+
+use crate::adjacency::Adjacencies;
+use crate::entry::{Entry, Kind, Stacks};
+use crate::fib::Fib;
+use crate::ilm::Ilm;
+use crate::port::Ports;
+use base::device::DropCounters;
+use base::plane::{
+    Ack, Batch, ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
+    TtlModel,
+};
+use base::{Label, PortId};
+use core::net::Ipv4Addr;
+
+/// What holds for a whole node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The time to live of labels pushed in the pipe models (RFC 3443, 4.4).
+    pub pipe_ttl: u8,
+    /// How the explicit null label, which no entry describes, treats the time to live when it is popped.
+    pub explicit_null_ttl: TtlModel,
+    /// The most labels that the ILM takes.
+    pub ilm_max: usize,
+    /// The most prefixes that FIB and FTN take together.
+    pub fib_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            pipe_ttl: 255,
+            explicit_null_ttl: TtlModel::Uniform,
+            ilm_max: usize::MAX,
+            fib_max: usize::MAX,
+        }
+    }
+}
+
+/// The forwarding plane of one node.
+///
+/// Writing: [`Forwarding::apply`], [`Forwarding::apply_batch`]. Moving packets: [`Forwarding::forward_batch`]; for what
+/// it punted, [`Forwarding::classify_punt`], then perhaps [`Forwarding::forward_again`]; for what the node itself sends,
+/// [`Forwarding::originate`] and [`Forwarding::transmit_via`]. Reading: [`crate::view`].
+#[derive(Clone, Debug, Default)]
+pub struct Forwarding {
+    pub(crate) config: Config,
+    pub(crate) ports: Ports,
+    pub(crate) adjacencies: Adjacencies,
+    pub(crate) stacks: Stacks,
+    pub(crate) ilm: Ilm,
+    pub(crate) fib: Fib,
+    pub(crate) drops: DropCounters,
+}
+
+impl Forwarding {
+    /// Empty tables.
+    pub fn new(config: Config) -> Forwarding {
+        Forwarding { config, ..Forwarding::default() }
+    }
+
+    /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
+    pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
+        match *op {
+            TableOp::PortSet { port, config } => {
+                self.ports.set(port, config);
+                self.adjacencies.port_changed(port, &config);
+                Ok(())
+            }
+            TableOp::IlmSet { label, nhlfe } => self.ilm_set(label, &nhlfe),
+            TableOp::IlmRemove { label } => {
+                let old = self.ilm.remove(label).ok_or(TableError::NoEntry)?;
+                self.release(&old);
+                Ok(())
+            }
+            TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => self.prefix_set(prefix, &nhlfe, true),
+            TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),
+            TableOp::RouteSet { prefix, next_hop } => {
+                let nhlfe = Nhlfe {
+                    push: LabelStack::EMPTY,
+                    next_hop,
+                    ttl: TtlModel::Uniform,
+                    class: ClassSource::Copy,
+                };
+                self.prefix_set(prefix, &nhlfe, false)
+            }
+            TableOp::RouteRemove { prefix } => self.prefix_remove(prefix, false),
+            TableOp::AdjacencySet { port, gateway, mac } => {
+                let config = self.port_config(port)?;
+                self.adjacencies.resolve(port, gateway, mac, &config);
+                Ok(())
+            }
+            TableOp::AdjacencyRemove { port, gateway } => {
+                let config = self.port_config(port)?;
+                let known = self.adjacencies.forget(port, gateway, &config);
+                if known { Ok(()) } else { Err(TableError::NoEntry) }
+            }
+        }
+    }
+
+    /// Carries a batch out in order; an operation that fails does not keep the others from being done.
+    pub fn apply_batch(&mut self, batch: &Batch) -> Ack {
+        let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
+        for (place, op) in batch.ops.iter().enumerate() {
+            if let Err(error) = self.apply(op) {
+                ack.failed.push((place as u32, error));
+            }
+        }
+        ack
+    }
+
+    /// Entries in the table that `op` writes.
+    pub fn occupancy(&self, op: &TableOp) -> usize {
+        match op {
+            TableOp::PortSet { .. } => 0,
+            TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => self.ilm.len(),
+            TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => 0,
+            _ => self.fib.len(),
+        }
+    }
+
+    fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
+        Ok(self.ports.get(port).ok_or(TableError::NoPort)?.config)
+    }
+
+    fn ilm_set(&mut self, label: Label, nhlfe: &Nhlfe) -> Result<(), TableError> {
+        if label.is_reserved() {
+            return Err(TableError::ReservedLabel);
+        }
+        let bound = self.ilm.get(label.value()).is_some_and(|e| e.kind != Kind::Empty);
+        if !bound && self.ilm.len() >= self.config.ilm_max {
+            return Err(TableError::Full);
+        }
+        let entry = self.compile(nhlfe)?;
+        if let Some(old) = self.ilm.set(label, entry) {
+            self.release(&old);
+        }
+        Ok(())
+    }
+
+    fn prefix_set(&mut self, prefix: Prefix, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
+        let new = self.fib.exact(prefix).is_none();
+        if new && self.fib.len() >= self.config.fib_max {
+            return Err(TableError::Full);
+        }
+        let mut entry = self.compile(nhlfe)?;
+        let old = self.fib.update(prefix, |known| {
+            let slot = if ftn { &mut known.ftn } else { &mut known.route };
+            (entry.packets, entry.bytes) = (slot.packets, slot.bytes);
+            core::mem::replace(slot, entry)
+        });
+        self.release(&old);
+        Ok(())
+    }
+
+    fn prefix_remove(&mut self, prefix: Prefix, ftn: bool) -> Result<(), TableError> {
+        let old = self
+            .fib
+            .update(prefix, |known| core::mem::take(if ftn { &mut known.ftn } else { &mut known.route }));
+        if old.kind == Kind::Empty {
+            return Err(TableError::NoEntry);
+        }
+        self.release(&old);
+        Ok(())
+    }
+
+    /// Turns an NHLFE into what the fast path reads, and takes a share in its adjacency.
+    fn compile(&mut self, nhlfe: &Nhlfe) -> Result<Entry, TableError> {
+        let push = nhlfe.push.as_slice();
+        // RFC 3032, 2.1: implicit null "should never appear in the encapsulation".
+        if push.contains(&Label::IMPLICIT_NULL) {
+            return Err(TableError::ReservedLabel);
+        }
+        let kind = match (nhlfe.next_hop, push.len()) {
+            (NextHop::Local, _) => Kind::Local,
+            (NextHop::Discard, _) => Kind::Discard,
+            (NextHop::Via { gateway: Ipv4Addr::UNSPECIFIED, .. }, 0) => Kind::Connected,
+            (NextHop::Via { .. }, 1) => Kind::One,
+            (NextHop::Via { .. }, _) => Kind::Via,
+        };
+        let mut entry = Entry::new(kind, nhlfe);
+        if let NextHop::Via { port, gateway } = nhlfe.next_hop {
+            let config = self.port_config(port)?;
+            entry.adjacency = self.adjacencies.acquire(port, gateway, &config);
+        }
+        match push {
+            [] => {}
+            [label] => entry.word = label.value() << 12 | entry.class_bits(0),
+            labels => entry.word = self.stacks.insert(labels),
+        }
+        Ok(entry)
+    }
+
+    fn release(&mut self, entry: &Entry) {
+        if entry.kind == Kind::Empty {
+            return;
+        }
+        if entry.depth > 1 {
+            self.stacks.remove(entry.word);
+        }
+        self.adjacencies.release(entry.adjacency);
+    }
+
+    /// The NHLFE that `entry` was compiled from.
+    pub(crate) fn nhlfe(&self, entry: &Entry) -> Nhlfe {
+        let labels = self.stacks.labels(entry);
+        let push = LabelStack::new(&labels[..usize::from(entry.depth).min(LabelStack::MAX)]);
+        let next_hop = match entry.kind {
+            Kind::Local => NextHop::Local,
+            Kind::Discard | Kind::Empty => NextHop::Discard,
+            Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.adjacency) {
+                Some(a) => NextHop::Via { port: a.port, gateway: a.gateway() },
+                None => NextHop::Discard,
+            },
+        };
+        Nhlfe { push: push.unwrap_or_default(), next_hop, ttl: entry.ttl(), class: entry.class() }
+    }
+}

@@ -1,0 +1,159 @@
+//! The tables as plain values, in a defined order, for people and programs to look at.
+
+use crate::entry::Kind;
+use crate::port::PortCounters;
+use crate::tables::Forwarding;
+use base::device::DropCounters;
+use base::plane::{NextHop, Nhlfe, PortConfig, Prefix};
+use base::{Label, MacAddr, PortId};
+use core::net::Ipv4Addr;
+
+/// A bound label. Packets and bytes are those received with it, whatever became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IlmRow {
+    /// The incoming label.
+    pub label: Label,
+    /// What is done.
+    pub nhlfe: Nhlfe,
+    /// Packets received with the label.
+    pub packets: u64,
+    /// Bytes of their frames as received.
+    pub bytes: u64,
+}
+
+/// A prefix that is mapped to an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FtnRow {
+    /// The destinations.
+    pub prefix: Prefix,
+    /// What is done.
+    pub nhlfe: Nhlfe,
+    /// Packets sent.
+    pub packets: u64,
+    /// Bytes of their frames as sent, labels included.
+    pub bytes: u64,
+}
+
+/// A route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FibRow {
+    /// The destinations.
+    pub prefix: Prefix,
+    /// Where to.
+    pub next_hop: NextHop,
+    /// Is there a mapping of the same prefix to an LSP, so that the route is not used?
+    pub hidden: bool,
+    /// Packets sent.
+    pub packets: u64,
+    /// Bytes of their frames as sent.
+    pub bytes: u64,
+}
+
+/// A neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdjacencyRow {
+    /// The port.
+    pub port: PortId,
+    /// The neighbour's address; 0.0.0.0 for a connected network.
+    pub gateway: Ipv4Addr,
+    /// The neighbour's Ethernet address, if it is known.
+    pub mac: Option<MacAddr>,
+    /// Table entries that use it.
+    pub uses: u32,
+}
+
+/// A port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRow {
+    /// The port.
+    pub port: PortId,
+    /// How it is configured.
+    pub config: PortConfig,
+    /// What went through it.
+    pub counters: PortCounters,
+}
+
+impl Forwarding {
+    /// Bound labels, by label.
+    pub fn ilm(&self) -> impl Iterator<Item = IlmRow> {
+        self.ilm.iter().map(|(label, e)| IlmRow {
+            label,
+            nhlfe: self.nhlfe(e),
+            packets: e.packets,
+            bytes: e.bytes,
+        })
+    }
+
+    /// One bound label.
+    pub fn ilm_row(&self, label: Label) -> Option<IlmRow> {
+        let e = self.ilm.get(label.value()).filter(|e| e.kind != Kind::Empty)?;
+        Some(IlmRow { label, nhlfe: self.nhlfe(e), packets: e.packets, bytes: e.bytes })
+    }
+
+    /// How many labels are bound.
+    pub fn ilm_len(&self) -> usize {
+        self.ilm.len()
+    }
+
+    /// Prefixes mapped to LSPs, by prefix.
+    pub fn ftn(&self) -> impl Iterator<Item = FtnRow> {
+        let known = self.fib.iter().map(|(prefix, known)| (prefix, &known.ftn));
+        known.filter(|(_, e)| e.kind != Kind::Empty).map(|(prefix, e)| FtnRow {
+            prefix,
+            nhlfe: self.nhlfe(e),
+            packets: e.packets,
+            bytes: e.bytes,
+        })
+    }
+
+    /// Routes, by prefix.
+    pub fn fib(&self) -> impl Iterator<Item = FibRow> {
+        self.fib.iter().filter(|(_, known)| known.route.kind != Kind::Empty).map(|(prefix, known)| FibRow {
+            prefix,
+            next_hop: self.nhlfe(&known.route).next_hop,
+            hidden: known.ftn.kind != Kind::Empty,
+            packets: known.route.packets,
+            bytes: known.route.bytes,
+        })
+    }
+
+    /// Neighbours that an entry uses or whose Ethernet address is known.
+    pub fn adjacencies(&self) -> impl Iterator<Item = AdjacencyRow> {
+        self.adjacencies.iter().map(|a| AdjacencyRow {
+            port: a.port,
+            gateway: a.gateway(),
+            mac: a.mac(),
+            uses: a.uses(),
+        })
+    }
+
+    /// The Ethernet address of a neighbour, if it is known.
+    pub fn neighbour_mac(&self, port: PortId, gateway: Ipv4Addr) -> Option<MacAddr> {
+        self.adjacencies.get(self.adjacencies.find(port, gateway)?)?.mac()
+    }
+
+    /// Ports, by id.
+    pub fn ports(&self) -> impl Iterator<Item = PortRow> {
+        self.ports.iter().map(|(port, p)| PortRow { port, config: p.config, counters: p.counters })
+    }
+
+    /// What went through one port.
+    pub fn port_counters(&self, port: PortId) -> PortCounters {
+        self.ports.get(port).map(|p| p.counters).unwrap_or_default()
+    }
+
+    /// How one port is configured.
+    pub fn port(&self, port: PortId) -> Option<PortConfig> {
+        Some(self.ports.get(port)?.config)
+    }
+
+    /// Counts a frame that the node sends by itself and that no table was asked for (ARP).
+    pub fn count_tx(&mut self, port: PortId, frame: &base::Frame) {
+        self.ports.count_tx(port, u64::from(frame.wire_len()));
+    }
+
+    /// Frames discarded, by reason.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+}
