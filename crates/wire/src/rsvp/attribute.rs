@@ -1,5 +1,8 @@
 //! SESSION_ATTRIBUTE in both forms (RFC 3209, 4.7).
 
+use super::class::SESSION_ATTRIBUTE;
+use super::error::Fault;
+use super::field::{Get, Put};
 use super::text;
 use serde::{Deserialize, Serialize};
 
@@ -60,5 +63,40 @@ impl SessionAttribute {
         let name = name.as_bytes();
         let name = name[..name.len().min(255)].to_vec();
         SessionAttribute { affinities: None, setup_priority, holding_priority, flags, name }
+    }
+}
+
+impl SessionAttribute {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<SessionAttribute, Fault> {
+        let (mut get, affinities) = match c_type {
+            1 => {
+                let mut get = Get::at_least(body, 16)?;
+                let [exclude_any, include_any, include_all] = [get.u32(), get.u32(), get.u32()];
+                (get, Some(Affinities { exclude_any, include_any, include_all }))
+            }
+            7 => (Get::at_least(body, 4)?, None),
+            _ => return Err(Fault::UNKNOWN_C_TYPE),
+        };
+        let (setup_priority, holding_priority, flags) = (get.u8(), get.u8(), get.u8());
+        let length = usize::from(get.u8());
+        let at = body.len() - get.0.len();
+        let name =
+            get.0.get(..length).ok_or(Fault::invalid(at, "the session name goes beyond the object"))?;
+        Ok(SessionAttribute { affinities, setup_priority, holding_priority, flags, name: name.to_vec() })
+    }
+
+    #[inline]
+    pub(crate) fn emit(&self, out: &mut impl Put) -> Result<(), Fault> {
+        let length = u8::try_from(self.name.len()).map_err(|_| Fault::TOO_LONG)?;
+        let at = out.begin(SESSION_ATTRIBUTE, if self.affinities.is_some() { 1 } else { 7 });
+        if let Some(affinities) = self.affinities {
+            out.u32(affinities.exclude_any);
+            out.u32(affinities.include_any);
+            out.u32(affinities.include_all);
+        }
+        out.bytes(&[self.setup_priority, self.holding_priority, self.flags, length]);
+        out.bytes(&self.name);
+        out.end(at)
     }
 }

@@ -159,3 +159,8 @@ pub const fn unknown_action(class: u8) -> UnknownAction {
         _ => UnknownAction::Forward,
     }
 }
+
+/// Do the typed messages have a field for objects of this class?
+pub const fn in_typed_messages(class: u8) -> bool {
+    matches!(class, NULL..=SESSION | RSVP_HOP..=LABEL | LABEL_REQUEST..=MESSAGE_ID_LIST | CHALLENGE | SESSION_ATTRIBUTE)
+}

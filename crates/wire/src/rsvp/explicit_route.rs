@@ -1,5 +1,7 @@
 //! EXPLICIT_ROUTE and its subobjects (RFC 3209, 4.3; RFC 3473, 5.1; RFC 3477, 4).
 
+use super::error::Fault;
+use super::field::{Get, Put};
 use super::text;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -98,4 +100,124 @@ impl EroSubobject {
             _ => false,
         }
     }
+}
+
+/// Reads the subobjects of an EXPLICIT_ROUTE or P2MP_SECONDARY_EXPLICIT_ROUTE.
+#[inline]
+pub(crate) fn parse(body: &[u8]) -> Result<Vec<EroHop>, Fault> {
+    let mut hops = Vec::with_capacity(body.len() / 8);
+    let mut rest = body;
+    while !rest.is_empty() {
+        let at = body.len() - rest.len();
+        let (kind, contents, next) = split(rest, at)?;
+        rest = next;
+        let loose = kind & 0x80 != 0;
+        hops.push(EroHop { loose, node: EroSubobject::parse(kind & 0x7f, contents, at)? });
+    }
+    Ok(hops)
+}
+
+/// Writes an EXPLICIT_ROUTE or P2MP_SECONDARY_EXPLICIT_ROUTE.
+#[inline]
+pub(crate) fn emit(hops: &[EroHop], class: u8, c_type: u8, out: &mut impl Put) -> Result<(), Fault> {
+    let at = out.begin(class, c_type);
+    for hop in hops {
+        hop.node.emit(u8::from(hop.loose) << 7, out)?;
+    }
+    out.end(at)
+}
+
+/// The type, the contents and what follows of the first subobject of `rest`, `at` bytes into the object.
+#[inline]
+pub(crate) fn split(rest: &[u8], at: usize) -> Result<(u8, &[u8], &[u8]), Fault> {
+    let &[kind, length, ..] = rest else {
+        return Err(Fault::invalid(at, "the object ends within a subobject"));
+    };
+    // RFC 3209, 4.3.3: at least 4, and always a multiple of 4.
+    if length < 4 || length % 4 != 0 {
+        return Err(Fault::invalid(at, "the length of a subobject is less than 4 or not a multiple of 4"));
+    }
+    match rest.split_at_checked(usize::from(length)) {
+        Some((subobject, next)) => Ok((kind, &subobject[2..], next)),
+        None => Err(Fault::invalid(at, "the object ends within a subobject")),
+    }
+}
+
+impl EroSubobject {
+    #[inline]
+    fn parse(kind: u8, contents: &[u8], at: usize) -> Result<EroSubobject, Fault> {
+        let mut get = Get(contents);
+        Ok(match (kind, contents.len()) {
+            (1, 6) => {
+                let (address, prefix_length) = (get.v4(), get.u8());
+                if prefix_length > 32 {
+                    return Err(Fault::invalid(at, "an IPv4 prefix is longer than 32 bits"));
+                }
+                EroSubobject::Ipv4 { address, prefix_length }
+            }
+            (2, 18) => {
+                let (address, prefix_length) = (get.v6(), get.u8());
+                if prefix_length > 128 {
+                    return Err(Fault::invalid(at, "an IPv6 prefix is longer than 128 bits"));
+                }
+                EroSubobject::Ipv6 { address, prefix_length }
+            }
+            (3, 6) => {
+                let (upstream, c_type) = (get.u8() & 0x80 != 0, get.u8());
+                EroSubobject::Label { upstream, c_type, label: get.u32() }
+            }
+            (4, 10) => {
+                get.u16();
+                EroSubobject::Unnumbered { router_id: get.v4(), interface_id: get.u32() }
+            }
+            (32, 2) => EroSubobject::AutonomousSystem { number: get.u16() },
+            (1 | 2 | 4 | 32, _) => {
+                return Err(Fault::invalid(at, "the length of a subobject does not suit its type"));
+            }
+            _ => EroSubobject::Unknown { kind, data: contents.to_vec() },
+        })
+    }
+
+    #[inline]
+    fn emit(&self, l_bit: u8, out: &mut impl Put) -> Result<(), Fault> {
+        match *self {
+            EroSubobject::Ipv4 { address, prefix_length } => {
+                out.bytes(&[l_bit | 1, 8]);
+                out.v4(address);
+                out.bytes(&[prefix_length, 0]);
+            }
+            EroSubobject::Ipv6 { address, prefix_length } => {
+                out.bytes(&[l_bit | 2, 20]);
+                out.v6(address);
+                out.bytes(&[prefix_length, 0]);
+            }
+            EroSubobject::Label { upstream, c_type, label } => {
+                out.bytes(&[l_bit | 3, 8, u8::from(upstream) << 7, c_type]);
+                out.u32(label);
+            }
+            EroSubobject::Unnumbered { router_id, interface_id } => {
+                out.bytes(&[l_bit | 4, 12, 0, 0]);
+                out.v4(router_id);
+                out.u32(interface_id);
+            }
+            EroSubobject::AutonomousSystem { number } => {
+                out.bytes(&[l_bit | 32, 4]);
+                out.u16(number);
+            }
+            EroSubobject::Unknown { kind, ref data } => emit_unknown(l_bit | kind & 0x7f, data, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// Writes a subobject that is not understood, in whole words.
+pub(crate) fn emit_unknown(kind: u8, data: &[u8], out: &mut impl Put) -> Result<(), Fault> {
+    let length = (data.len() + 2).next_multiple_of(4).max(4);
+    let byte = u8::try_from(length).map_err(|_| Fault::TOO_LONG)?;
+    out.bytes(&[kind, byte]);
+    out.bytes(data);
+    for _ in data.len() + 2..length {
+        out.u8(0);
+    }
+    Ok(())
 }

@@ -1,5 +1,8 @@
 //! INTEGRITY and CHALLENGE objects, and the keyed digest over a message (RFC 2747).
 
+use super::class::{CHALLENGE, INTEGRITY};
+use super::error::Fault;
+use super::field::{Get, Put};
 use super::text;
 use serde::{Deserialize, Serialize};
 
@@ -54,4 +57,45 @@ pub struct Challenge {
     /// Not to be guessed; whole words.
     #[serde(with = "text::hex")]
     pub cookie: Vec<u8>,
+}
+
+impl Integrity {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Integrity, Fault> {
+        if c_type != 1 {
+            return Err(Fault::UNKNOWN_C_TYPE);
+        }
+        let mut get = Get::exact(body, 32)?;
+        let [flags, _] = get.take();
+        Ok(Integrity { flags, key_id: KeyId(get.take()), sequence: get.u64(), digest: get.take() })
+    }
+
+    #[inline]
+    pub(crate) fn emit(&self, out: &mut impl Put) {
+        out.object(INTEGRITY, 1, 32);
+        out.bytes(&[self.flags, 0]);
+        out.bytes(&self.key_id.0);
+        out.u64(self.sequence);
+        out.bytes(&self.digest);
+    }
+}
+
+impl Challenge {
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Challenge, Fault> {
+        if c_type != 1 {
+            return Err(Fault::UNKNOWN_C_TYPE);
+        }
+        let mut get = Get::at_least(body, 12)?;
+        get.u16();
+        let key_id = KeyId(get.take());
+        Ok(Challenge { key_id, cookie: get.0.to_vec() })
+    }
+
+    pub(crate) fn emit(&self, out: &mut impl Put) -> Result<(), Fault> {
+        let at = out.begin(CHALLENGE, 1);
+        out.u16(0);
+        out.bytes(&self.key_id.0);
+        out.bytes(&self.cookie);
+        out.end(at)
+    }
 }

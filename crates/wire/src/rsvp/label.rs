@@ -1,5 +1,9 @@
 //! LABEL_REQUEST in its three forms (RFC 3209, 4.2); LABEL itself is a [`base::Label`] (RFC 3209, 4.1).
 
+use super::class::{LABEL, LABEL_REQUEST};
+use super::error::Fault;
+use super::field::{Get, Put};
+use base::Label;
 use serde::{Deserialize, Serialize};
 
 /// LABEL_REQUEST: bind a label to this path.
@@ -70,4 +74,74 @@ impl LabelRequest {
             | LabelRequest::FrameRelay { l3pid, .. } => l3pid,
         }
     }
+}
+
+impl LabelRequest {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<LabelRequest, Fault> {
+        let length = match c_type {
+            1 => 4,
+            2 | 3 => 12,
+            _ => return Err(Fault::UNKNOWN_C_TYPE),
+        };
+        let mut get = Get::exact(body, length)?;
+        get.u16();
+        let l3pid = get.u16();
+        Ok(match c_type {
+            1 => LabelRequest::Generic { l3pid },
+            2 => {
+                let [min_vpi, min_vci, max_vpi, max_vci] = [get.u16(), get.u16(), get.u16(), get.u16()];
+                let merge = min_vpi & 0x8000 != 0;
+                let (min_vpi, max_vpi) = (min_vpi & 0xfff, max_vpi & 0xfff);
+                LabelRequest::Atm { l3pid, merge, min_vpi, min_vci, max_vpi, max_vci }
+            }
+            _ => {
+                let (min, max) = (get.u32(), get.u32());
+                let dli = (min >> 23 & 3) as u8;
+                LabelRequest::FrameRelay { l3pid, dli, min_dlci: min & DLCI, max_dlci: max & DLCI }
+            }
+        })
+    }
+
+    #[inline]
+    pub(crate) fn emit(&self, out: &mut impl Put) {
+        match *self {
+            LabelRequest::Generic { l3pid } => {
+                out.object(LABEL_REQUEST, 1, 4);
+                out.u32(l3pid.into());
+            }
+            LabelRequest::Atm { l3pid, merge, min_vpi, min_vci, max_vpi, max_vci } => {
+                out.object(LABEL_REQUEST, 2, 12);
+                out.u32(l3pid.into());
+                out.u16(u16::from(merge) << 15 | min_vpi & 0xfff);
+                out.u16(min_vci);
+                out.u16(max_vpi & 0xfff);
+                out.u16(max_vci);
+            }
+            LabelRequest::FrameRelay { l3pid, dli, min_dlci, max_dlci } => {
+                out.object(LABEL_REQUEST, 3, 12);
+                out.u32(l3pid.into());
+                out.u32(u32::from(dli & 3) << 23 | min_dlci & DLCI);
+                out.u32(max_dlci & DLCI);
+            }
+        }
+    }
+}
+
+const DLCI: u32 = 0x7f_ffff;
+
+/// A generic label, right-aligned in a word (RFC 3209, 4.1).
+#[inline]
+pub(crate) fn parse_label(c_type: u8, body: &[u8]) -> Result<Label, Fault> {
+    if c_type != 1 {
+        return Err(Fault::UNKNOWN_C_TYPE);
+    }
+    let value = Get::exact(body, 4)?.u32();
+    Label::new(value).ok_or(Fault::invalid(0, "the label has more than 20 bits"))
+}
+
+#[inline]
+pub(crate) fn emit_label(label: Label, out: &mut impl Put) {
+    out.object(LABEL, 1, 4);
+    out.u32(label.value());
 }

@@ -6,13 +6,15 @@
 use super::adspec::Adspec;
 use super::attribute::SessionAttribute;
 use super::basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
-use super::class::{MessageType, UnknownAction, unknown_action};
+use super::class::{MessageType, UnknownAction, in_typed_messages, unknown_action};
+use super::error_code;
 use super::explicit_route::EroHop;
 use super::hello::Hello;
 use super::integrity::{Challenge, Integrity};
 use super::intserv::{Flowspec, SenderTspec};
 use super::label::LabelRequest;
 use super::message_id::{MessageId, MessageIdAck, MessageIdList};
+use super::object::Object;
 use super::record_route::RroSubobject;
 use super::sender::{FilterSpec, SenderTemplate};
 use super::session::Session;
@@ -116,9 +118,37 @@ impl Unknown {
     /// The position after all other objects.
     pub const LAST: u16 = u16::MAX;
 
-    /// What the two high bits of the class ask for (RFC 2205, 3.10).
+    /// What a node that does not know the object does with it (RFC 2205, 3.10): an unknown C-Type of a class that the
+    /// typed messages know rejects the message; otherwise the two high bits of the class decide.
     pub const fn action(&self) -> UnknownAction {
-        unknown_action(self.class)
+        if in_typed_messages(self.class) { UnknownAction::Reject } else { unknown_action(self.class) }
+    }
+
+    /// Error code and value of the PathErr or ResvErr that the message deserves, if it is to be rejected.
+    pub const fn rejection(&self) -> Option<(u8, u16)> {
+        let code = match self.action() {
+            UnknownAction::Reject if in_typed_messages(self.class) => error_code::UNKNOWN_C_TYPE,
+            UnknownAction::Reject => error_code::UNKNOWN_CLASS,
+            UnknownAction::Ignore | UnknownAction::Forward => return None,
+        };
+        Some((code, u16::from_be_bytes([self.class, self.c_type])))
+    }
+
+    /// The object with its contents read where they can be.
+    pub fn read(&self) -> Object {
+        Object::decode(self.class, self.c_type, &self.data)
+    }
+}
+
+impl Common {
+    /// Error code and value for the first unknown object that makes a node reject the message (RFC 2205, 3.10).
+    pub fn rejection(&self) -> Option<(u8, u16)> {
+        self.unknown.iter().find_map(Unknown::rejection)
+    }
+
+    /// The unknown objects that go on with the message (RFC 2205, 3.10).
+    pub fn forwarded(&self) -> impl Iterator<Item = &Unknown> {
+        self.unknown.iter().filter(|unknown| unknown.action() == UnknownAction::Forward)
     }
 }
 

@@ -29,11 +29,23 @@ pub mod session;
 pub mod style;
 mod text;
 
+mod descriptors;
+mod emit;
+pub mod error;
+mod field;
+pub mod header;
+pub mod object;
+mod parse;
+pub mod raw;
+mod summary;
+
 pub use adspec::{Adspec, AdspecFragment, ControlledLoadFragment, General, GuaranteedFragment, Overrides};
 pub use attribute::{Affinities, SessionAttribute};
 pub use basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
 pub use class::{MessageType, UnknownAction, unknown_action};
+pub use error::{Error, Reason};
 pub use explicit_route::{EroHop, EroSubobject};
+pub use header::{Header, ObjectView, Objects};
 pub use hello::Hello;
 pub use integrity::{Challenge, Integrity, KeyId};
 pub use intserv::{Flowspec, SenderTspec, TokenBucket};
@@ -44,8 +56,11 @@ pub use message::{
     Unknown,
 };
 pub use message_id::{MessageId, MessageIdAck, MessageIdList};
+pub use object::{Object, Opaque};
 pub use p2mp::S2lSubLsp;
+pub use parse::{SubMessages, messages};
 pub use protection::{Detour, FastReroute};
+pub use raw::{RawBody, RawMessage, RawType};
 pub use record_route::RroSubobject;
 pub use sender::{FilterSpec, SenderTemplate};
 pub use session::Session;

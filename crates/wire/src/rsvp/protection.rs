@@ -1,5 +1,9 @@
 //! FAST_REROUTE and DETOUR (RFC 4090, 4.1 and 4.2).
 
+use super::basic::each;
+use super::class::{DETOUR, FAST_REROUTE};
+use super::error::Fault;
+use super::field::{Get, Put};
 use super::text;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -64,4 +68,71 @@ pub enum Detour {
     /// C-Type 8: pairs of PLR_ID and Avoid_Node_ID.
     #[serde(rename = "IPv6")]
     Ipv6(Vec<(Ipv6Addr, Ipv6Addr)>),
+}
+
+impl FastReroute {
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<FastReroute, Fault> {
+        let length = match c_type {
+            1 => 20,
+            7 => 16,
+            _ => return Err(Fault::UNKNOWN_C_TYPE),
+        };
+        let mut get = Get::exact(body, length)?;
+        Ok(FastReroute {
+            setup_priority: get.u8(),
+            holding_priority: get.u8(),
+            hop_limit: get.u8(),
+            flags: get.u8(),
+            bandwidth: get.f32(),
+            include_any: get.u32(),
+            exclude_any: get.u32(),
+            include_all: (c_type == 1).then(|| get.u32()),
+        })
+    }
+
+    pub(crate) fn emit(&self, out: &mut impl Put) {
+        match self.include_all {
+            Some(_) => out.object(FAST_REROUTE, 1, 20),
+            None => out.object(FAST_REROUTE, 7, 16),
+        }
+        out.bytes(&[self.setup_priority, self.holding_priority, self.hop_limit, self.flags]);
+        out.f32(self.bandwidth);
+        out.u32(self.include_any);
+        out.u32(self.exclude_any);
+        if let Some(include_all) = self.include_all {
+            out.u32(include_all);
+        }
+    }
+}
+
+impl Detour {
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Detour, Fault> {
+        match c_type {
+            7 => Ok(Detour::Ipv4(each(body, 8, |get| (get.v4(), get.v4()))?)),
+            8 => Ok(Detour::Ipv6(each(body, 32, |get| (get.v6(), get.v6()))?)),
+            _ => Err(Fault::UNKNOWN_C_TYPE),
+        }
+    }
+
+    pub(crate) fn emit(&self, out: &mut impl Put) -> Result<(), Fault> {
+        let at = match self {
+            Detour::Ipv4(pairs) => {
+                let at = out.begin(DETOUR, 7);
+                pairs.iter().for_each(|&(plr, avoid)| {
+                    out.v4(plr);
+                    out.v4(avoid);
+                });
+                at
+            }
+            Detour::Ipv6(pairs) => {
+                let at = out.begin(DETOUR, 8);
+                pairs.iter().for_each(|&(plr, avoid)| {
+                    out.v6(plr);
+                    out.v6(avoid);
+                });
+                at
+            }
+        };
+        out.end(at)
+    }
 }

@@ -1,5 +1,8 @@
 //! RECORD_ROUTE and its subobjects (RFC 3209, 4.4; RFC 3477, 5; RFC 4090, 4.4).
 
+use super::error::Fault;
+use super::explicit_route::{emit_unknown, split};
+use super::field::{Get, Put};
 use super::text;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -92,5 +95,78 @@ impl RroSubobject {
     /// A recorded label of C-Type 1.
     pub const fn label(label: base::Label) -> RroSubobject {
         RroSubobject::Label { flags: 0, c_type: 1, label: label.value() }
+    }
+}
+
+/// Reads the subobjects of a RECORD_ROUTE or P2MP_SECONDARY_RECORD_ROUTE.
+#[inline]
+pub(crate) fn parse(body: &[u8]) -> Result<Vec<RroSubobject>, Fault> {
+    let mut entries = Vec::with_capacity(body.len() / 8);
+    let mut rest = body;
+    while !rest.is_empty() {
+        let (kind, contents, next) = split(rest, body.len() - rest.len())?;
+        rest = next;
+        entries.push(RroSubobject::parse(kind, contents));
+    }
+    Ok(entries)
+}
+
+/// Writes a RECORD_ROUTE or P2MP_SECONDARY_RECORD_ROUTE.
+#[inline]
+pub(crate) fn emit(entries: &[RroSubobject], class: u8, c_type: u8, out: &mut impl Put) -> Result<(), Fault> {
+    let at = out.begin(class, c_type);
+    for entry in entries {
+        entry.emit(out)?;
+    }
+    out.end(at)
+}
+
+impl RroSubobject {
+    /// Subobjects that are not understood are passed on as they came (RFC 3209, 4.4.5).
+    #[inline]
+    fn parse(kind: u8, contents: &[u8]) -> RroSubobject {
+        let mut get = Get(contents);
+        match (kind, contents.len()) {
+            (1, 6) => RroSubobject::Ipv4 { address: get.v4(), prefix_length: get.u8(), flags: get.u8() },
+            (2, 18) => RroSubobject::Ipv6 { address: get.v6(), prefix_length: get.u8(), flags: get.u8() },
+            (3, 6) => RroSubobject::Label { flags: get.u8(), c_type: get.u8(), label: get.u32() },
+            (4, 10) => {
+                let [flags, _] = get.take();
+                RroSubobject::Unnumbered { flags, router_id: get.v4(), interface_id: get.u32() }
+            }
+            (32, 2) => RroSubobject::AutonomousSystem { number: get.u16() },
+            _ => RroSubobject::Unknown { kind, data: contents.to_vec() },
+        }
+    }
+
+    #[inline]
+    fn emit(&self, out: &mut impl Put) -> Result<(), Fault> {
+        match *self {
+            RroSubobject::Ipv4 { address, prefix_length, flags } => {
+                out.bytes(&[1, 8]);
+                out.v4(address);
+                out.bytes(&[prefix_length, flags]);
+            }
+            RroSubobject::Ipv6 { address, prefix_length, flags } => {
+                out.bytes(&[2, 20]);
+                out.v6(address);
+                out.bytes(&[prefix_length, flags]);
+            }
+            RroSubobject::Label { flags, c_type, label } => {
+                out.bytes(&[3, 8, flags, c_type]);
+                out.u32(label);
+            }
+            RroSubobject::Unnumbered { flags, router_id, interface_id } => {
+                out.bytes(&[4, 12, flags, 0]);
+                out.v4(router_id);
+                out.u32(interface_id);
+            }
+            RroSubobject::AutonomousSystem { number } => {
+                out.bytes(&[32, 4]);
+                out.u16(number);
+            }
+            RroSubobject::Unknown { kind, ref data } => emit_unknown(kind, data, out)?,
+        }
+        Ok(())
     }
 }

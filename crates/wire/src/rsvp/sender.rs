@@ -1,5 +1,7 @@
 //! SENDER_TEMPLATE and FILTER_SPEC, which share their formats (RFC 2205, A.10, A.9; RFC 3209, 4.6.2; RFC 4875, 19.2).
 
+use super::error::Fault;
+use super::field::{Get, Put};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -107,6 +109,109 @@ impl SenderTemplate {
             | SenderTemplate::P2mpLspTunnelIpv4 { lsp_id, .. }
             | SenderTemplate::P2mpLspTunnelIpv6 { lsp_id, .. } => Some(lsp_id),
             _ => None,
+        }
+    }
+}
+
+impl SenderTemplate {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<SenderTemplate, Fault> {
+        Ok(match c_type {
+            1 => {
+                let mut get = Get::exact(body, 8)?;
+                let source = get.v4();
+                get.u16();
+                SenderTemplate::Ipv4 { source, port: get.u16() }
+            }
+            2 => {
+                let mut get = Get::exact(body, 20)?;
+                let source = get.v6();
+                get.u16();
+                SenderTemplate::Ipv6 { source, port: get.u16() }
+            }
+            3 => {
+                let mut get = Get::exact(body, 20)?;
+                let source = get.v6();
+                get.u8();
+                SenderTemplate::Ipv6FlowLabel { source, flow_label: get.u24() }
+            }
+            7 => {
+                let mut get = Get::exact(body, 8)?;
+                let sender = get.v4();
+                get.u16();
+                SenderTemplate::LspTunnelIpv4 { sender, lsp_id: get.u16() }
+            }
+            8 => {
+                let mut get = Get::exact(body, 20)?;
+                let sender = get.v6();
+                get.u16();
+                SenderTemplate::LspTunnelIpv6 { sender, lsp_id: get.u16() }
+            }
+            12 => {
+                let mut get = Get::exact(body, 16)?;
+                let sender = get.v4();
+                get.u16();
+                let (lsp_id, subgroup_originator) = (get.u16(), get.v4());
+                get.u16();
+                let subgroup_id = get.u16();
+                SenderTemplate::P2mpLspTunnelIpv4 { sender, lsp_id, subgroup_originator, subgroup_id }
+            }
+            13 => {
+                let mut get = Get::exact(body, 40)?;
+                let sender = get.v6();
+                get.u16();
+                let (lsp_id, subgroup_originator) = (get.u16(), get.v6());
+                get.u16();
+                let subgroup_id = get.u16();
+                SenderTemplate::P2mpLspTunnelIpv6 { sender, lsp_id, subgroup_originator, subgroup_id }
+            }
+            _ => return Err(Fault::UNKNOWN_C_TYPE),
+        })
+    }
+
+    /// Writes a SENDER_TEMPLATE or FILTER_SPEC, as `class` says.
+    #[inline]
+    pub(crate) fn emit(&self, class: u8, out: &mut impl Put) {
+        match *self {
+            SenderTemplate::Ipv4 { source, port } => {
+                out.object(class, 1, 8);
+                out.v4(source);
+                out.u32(port.into());
+            }
+            SenderTemplate::Ipv6 { source, port } => {
+                out.object(class, 2, 20);
+                out.v6(source);
+                out.u32(port.into());
+            }
+            SenderTemplate::Ipv6FlowLabel { source, flow_label } => {
+                out.object(class, 3, 20);
+                out.v6(source);
+                out.u8_u24(0, flow_label);
+            }
+            SenderTemplate::LspTunnelIpv4 { sender, lsp_id } => {
+                out.object(class, 7, 8);
+                out.v4(sender);
+                out.u32(lsp_id.into());
+            }
+            SenderTemplate::LspTunnelIpv6 { sender, lsp_id } => {
+                out.object(class, 8, 20);
+                out.v6(sender);
+                out.u32(lsp_id.into());
+            }
+            SenderTemplate::P2mpLspTunnelIpv4 { sender, lsp_id, subgroup_originator, subgroup_id } => {
+                out.object(class, 12, 16);
+                out.v4(sender);
+                out.u32(lsp_id.into());
+                out.v4(subgroup_originator);
+                out.u32(subgroup_id.into());
+            }
+            SenderTemplate::P2mpLspTunnelIpv6 { sender, lsp_id, subgroup_originator, subgroup_id } => {
+                out.object(class, 13, 40);
+                out.v6(sender);
+                out.u32(lsp_id.into());
+                out.v6(subgroup_originator);
+                out.u32(subgroup_id.into());
+            }
         }
     }
 }

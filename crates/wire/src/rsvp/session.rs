@@ -1,5 +1,8 @@
 //! The SESSION object (RFC 2205, A.1; RFC 3209, 4.6.1; RFC 4875, 19.1).
 
+use super::class::SESSION;
+use super::error::Fault;
+use super::field::{Get, Put};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -94,6 +97,91 @@ impl Session {
             Session::LspTunnelIpv4 { end_point, .. } => Some(end_point.into()),
             Session::LspTunnelIpv6 { end_point, .. } => Some(end_point.into()),
             Session::P2mpLspTunnelIpv4 { .. } | Session::P2mpLspTunnelIpv6 { .. } => None,
+        }
+    }
+}
+
+impl Session {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Session, Fault> {
+        Ok(match c_type {
+            1 => {
+                let mut get = Get::exact(body, 8)?;
+                let destination = get.v4();
+                Session::Ipv4 { destination, protocol: get.u8(), flags: get.u8(), port: get.u16() }
+            }
+            2 => {
+                let mut get = Get::exact(body, 20)?;
+                let destination = get.v6();
+                Session::Ipv6 { destination, protocol: get.u8(), flags: get.u8(), port: get.u16() }
+            }
+            7 => {
+                let mut get = Get::exact(body, 12)?;
+                let end_point = get.v4();
+                get.u16();
+                Session::LspTunnelIpv4 { end_point, tunnel_id: get.u16(), extended_tunnel_id: get.v4() }
+            }
+            8 => {
+                let mut get = Get::exact(body, 36)?;
+                let end_point = get.v6();
+                get.u16();
+                Session::LspTunnelIpv6 { end_point, tunnel_id: get.u16(), extended_tunnel_id: get.v6() }
+            }
+            13 => {
+                let mut get = Get::exact(body, 12)?;
+                let p2mp_id = get.u32();
+                get.u16();
+                Session::P2mpLspTunnelIpv4 { p2mp_id, tunnel_id: get.u16(), extended_tunnel_id: get.v4() }
+            }
+            14 => {
+                let mut get = Get::exact(body, 24)?;
+                let p2mp_id = get.u32();
+                get.u16();
+                Session::P2mpLspTunnelIpv6 { p2mp_id, tunnel_id: get.u16(), extended_tunnel_id: get.v6() }
+            }
+            _ => return Err(Fault::UNKNOWN_C_TYPE),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn emit(&self, out: &mut impl Put) {
+        match *self {
+            Session::Ipv4 { destination, protocol, flags, port } => {
+                out.object(SESSION, 1, 8);
+                out.v4(destination);
+                out.bytes(&[protocol, flags]);
+                out.u16(port);
+            }
+            Session::Ipv6 { destination, protocol, flags, port } => {
+                out.object(SESSION, 2, 20);
+                out.v6(destination);
+                out.bytes(&[protocol, flags]);
+                out.u16(port);
+            }
+            Session::LspTunnelIpv4 { end_point, tunnel_id, extended_tunnel_id } => {
+                out.object(SESSION, 7, 12);
+                out.v4(end_point);
+                out.u32(tunnel_id.into());
+                out.v4(extended_tunnel_id);
+            }
+            Session::LspTunnelIpv6 { end_point, tunnel_id, extended_tunnel_id } => {
+                out.object(SESSION, 8, 36);
+                out.v6(end_point);
+                out.u32(tunnel_id.into());
+                out.v6(extended_tunnel_id);
+            }
+            Session::P2mpLspTunnelIpv4 { p2mp_id, tunnel_id, extended_tunnel_id } => {
+                out.object(SESSION, 13, 12);
+                out.u32(p2mp_id);
+                out.u32(tunnel_id.into());
+                out.v4(extended_tunnel_id);
+            }
+            Session::P2mpLspTunnelIpv6 { p2mp_id, tunnel_id, extended_tunnel_id } => {
+                out.object(SESSION, 14, 24);
+                out.u32(p2mp_id);
+                out.u32(tunnel_id.into());
+                out.v6(extended_tunnel_id);
+            }
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The STYLE object (RFC 2205, A.7).
 
+use super::class::STYLE;
+use super::error::Fault;
+use super::field::{Get, Put};
 use serde::{Deserialize, Serialize};
 
 /// How a reservation is shared between senders (RFC 2205, 1.3).
@@ -50,5 +53,23 @@ impl Style {
             Style::SharedExplicit => "SE",
             Style::WildcardFilter => "WF",
         }
+    }
+}
+
+impl Style {
+    #[inline]
+    pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Style, Fault> {
+        if c_type != 1 {
+            return Err(Fault::UNKNOWN_C_TYPE);
+        }
+        let mut get = Get::exact(body, 4)?;
+        get.u8();
+        Style::of_option_vector(get.u24()).ok_or(Fault::invalid(1, "the option vector is no style"))
+    }
+
+    #[inline]
+    pub(crate) fn emit(&self, out: &mut impl Put) {
+        out.object(STYLE, 1, 4);
+        out.u32(self.option_vector());
     }
 }
