@@ -124,6 +124,30 @@ impl Error {
     }
 }
 
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> crate::Error {
+        let reason = match error.reason {
+            Reason::Truncated { needed, available } => crate::Reason::Truncated { needed, available },
+            Reason::Version(version) => {
+                crate::Reason::Unexpected { field: "version", found: version.into(), expected: 1 }
+            }
+            Reason::Checksum { found, computed } => crate::Reason::Checksum { found, computed },
+            Reason::MessageType(_) => crate::Reason::Invalid("the message type is not known"),
+            Reason::ObjectLength(_) => crate::Reason::Invalid("an object's length is impossible"),
+            Reason::BodyLength { .. } => {
+                crate::Reason::Invalid("an object's length does not suit its C-Type")
+            }
+            Reason::UnknownCType => crate::Reason::Invalid("a C-Type is not known"),
+            Reason::Missing => crate::Reason::Invalid("an object is missing"),
+            Reason::Duplicate => crate::Reason::Invalid("an object appears twice"),
+            Reason::Service(_) => crate::Reason::Invalid("a service is not known"),
+            Reason::TooLong => crate::Reason::Invalid("too long to be written"),
+            Reason::Invalid(why) => crate::Reason::Invalid(why),
+        };
+        crate::Error::new("rsvp", error.offset, reason)
+    }
+}
+
 /// A fault in the contents of an object, before it is known where the object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {

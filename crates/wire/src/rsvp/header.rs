@@ -2,8 +2,9 @@
 
 use super::error::{Error, Reason};
 use super::field::Get;
+use crate::checksum as sums;
 
-/// The layer that errors name, and the only version of the protocol.
+/// The only version of the protocol.
 pub const VERSION: u8 = 1;
 
 /// Bytes of a common header.
@@ -88,29 +89,11 @@ impl Header {
 /// The checksum that belongs in `message`, whatever is in the field now.
 #[inline]
 pub fn checksum(message: &[u8]) -> u16 {
-    let mut sum = 0u64;
-    let mut words = message.chunks_exact(4);
-    for word in &mut words {
-        sum += u64::from(Get(word).u32());
-    }
-    let mut last = [0u8; 4];
-    for (to, from) in last.iter_mut().zip(words.remainder()) {
-        *to = *from;
-    }
-    sum += u64::from(u32::from_be_bytes(last));
     let mut get = Get(message);
     get.u16();
-    let field = u64::from(get.u16());
-    sum = (sum & 0xffff_ffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    // Taking the field out is adding its complement (RFC 1624, 3).
-    sum += 0xffff - field;
-    sum = (sum & 0xffff) + (sum >> 16);
-    let sum = sum as u16;
-    // A sum of all ones over a message that is not all zeros is the other zero.
-    !sum
+    // Taking the field out is adding its complement (RFC 1624, 3). A message is never all zeros, so the sum that is
+    // complemented has one form only.
+    !sums::combine(&[!get.u16(), sums::sum(message)])
 }
 
 /// One object of a message, its contents untouched.

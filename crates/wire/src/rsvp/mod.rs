@@ -65,3 +65,6 @@ pub use record_route::RroSubobject;
 pub use sender::{FilterSpec, SenderTemplate};
 pub use session::Session;
 pub use style::Style;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! Tests of the RSVP formats.
+
+mod messages;
