@@ -19,6 +19,7 @@ use crate::digest::{self, Digest};
 use crate::link::{OVERHEAD_BYTES, PortSpec};
 use crate::ring::FlightRing;
 use base::device::DropReason;
+use base::frame::MIN_FRAME_LEN;
 use base::{Frame, LinkId, NodeId, PortId, Rate, Serialiser, Span, Time};
 
 /// One direction of a link.
@@ -30,6 +31,7 @@ pub struct Lane {
     entered: Time,
     serialiser: Serialiser,
     delay: Span,
+    shortest: Span,
     /// The first frame of the ring whose first bit had not left when the last one entered.
     waiting: u64,
     waiting_bytes: u64,
@@ -51,6 +53,8 @@ pub struct Lane {
     pub to_port: PortId,
     /// Arrivals take the general path: faults, capture, recording, or a device that is down.
     pub attend_arrivals: bool,
+    /// The first frame was offered to the fast path already, which punted it.
+    pub punted: bool,
     /// Departures are captured.
     pub attend_departures: bool,
     /// Can the link be used?
@@ -74,12 +78,13 @@ pub enum Sent {
 impl Lane {
     /// An idle lane that ends at `to_port` of `to_node`.
     pub fn new(link: LinkId, spec: PortSpec, delay: Span, to_node: NodeId, to_port: PortId) -> Lane {
-        Lane {
+        let mut lane = Lane {
             ring: FlightRing::default(),
             free: Time::ZERO,
             entered: Time::ZERO,
             serialiser: Serialiser::new(spec.rate, spec.clock_offset_ppb),
             delay,
+            shortest: Span::ZERO,
             waiting: 0,
             waiting_bytes: 0,
             buffer_bytes: spec.buffer_bytes.unwrap_or(u64::MAX),
@@ -92,11 +97,26 @@ impl Lane {
             to_node,
             to_port,
             attend_arrivals: false,
+            punted: false,
             attend_departures: false,
             up: true,
             link,
             spec,
-        }
+        };
+        lane.limit_rate(None);
+        lane
+    }
+
+    /// No frame takes less from its hand-over to its arrival.
+    #[inline]
+    pub fn shortest(&self) -> Span {
+        self.shortest
+    }
+
+    /// The frame that [`Lane::arrive`] returned last has not arrived after all; the fast path punted it.
+    pub fn put_back(&mut self, frame: Frame) {
+        self.ring.put_back(frame);
+        self.punted = true;
     }
 
     /// The port as the user described it.
@@ -222,6 +242,7 @@ impl Lane {
     }
 
     fn stand_idle(&mut self, from: Time) {
+        self.punted &= !self.ring.is_empty();
         self.free = from;
         self.entered = Time::ZERO;
         self.waiting = self.ring.tail();
@@ -237,5 +258,6 @@ impl Lane {
             _ => own,
         };
         self.serialiser = Serialiser::new(rate, self.spec.clock_offset_ppb);
+        self.shortest = self.delay + self.serialiser.span(MIN_FRAME_LEN);
     }
 }

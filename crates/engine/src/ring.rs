@@ -78,6 +78,13 @@ impl FlightRing {
         flight.frame.take().map(|frame| (flight.arrival, flight.wire_len, frame))
     }
 
+    /// Puts a frame back that was taken out by the last [`FlightRing::pop`], with nothing pushed since.
+    pub fn put_back(&mut self, frame: Frame) {
+        self.head -= 1;
+        let mask = self.places.len() - 1;
+        self.places[self.head as usize & mask].frame = Some(frame);
+    }
+
     /// Takes the last frame out.
     pub fn pop_back(&mut self) -> Option<Flight> {
         if self.is_empty() {

@@ -12,7 +12,13 @@ impl World {
     /// Adds a device. It is drained when the network runs next, so that it can ask for its first timeout.
     pub fn add_device(&mut self, device: Box<dyn Device>) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(Node { device, ports: Vec::new(), state: NodeState::Up, stray_frames: 0 });
+        self.nodes.push(Node {
+            device,
+            ports: Vec::new(),
+            state: NodeState::Up,
+            timeout: Time::MAX,
+            stray_frames: 0,
+        });
         self.touched.push_back(id);
         id
     }
@@ -68,10 +74,11 @@ impl World {
     }
 
     pub(super) fn ask(&mut self, at: Time, what: &'static str, task: Task) -> Result<(), EngineError> {
-        if at < self.now {
-            return Err(EngineError::TimePassed { what, at, now: self.now });
+        if at < self.ahead {
+            return Err(EngineError::TimePassed { what, at, now: self.ahead });
         }
         self.agenda.push(at, task);
+        self.next_task = self.next_task.min(at);
         self.next_other = self.next_other.min(at);
         Ok(())
     }

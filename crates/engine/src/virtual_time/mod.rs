@@ -62,6 +62,8 @@ struct Node {
     /// The lane that each port sends into.
     ports: Vec<u32>,
     state: NodeState,
+    /// Its next timeout.
+    timeout: Time,
     /// Frames sent to ports that it does not have.
     stray_frames: u64,
 }
@@ -76,7 +78,10 @@ struct Node {
 /// Several networks in one process know nothing of each other. The same seed and the same calls give the same bytes.
 pub struct World {
     streams: Streams,
+    /// The time of the event that is being done. Events of different devices are not always done in order.
     now: Time,
+    /// The latest that `now` has been.
+    ahead: Time,
     nodes: Vec<Node>,
     /// Two for each link: lane `g` carries what port `g` sends, and ends at port `g ^ 1`.
     lanes: Vec<Lane>,
@@ -86,6 +91,10 @@ pub struct World {
     agenda: Agenda,
     /// The earliest time at which something other than an undisturbed arrival may happen.
     next_other: Time,
+    /// The earliest of these that is not a timeout.
+    next_task: Time,
+    /// Events of all devices are to be done in order of time.
+    in_step: bool,
     events: Vec<EventRecord>,
     /// Devices that the user had a hand in since they were drained last.
     touched: VecDeque<NodeId>,
@@ -102,6 +111,7 @@ impl World {
         World {
             streams: Streams::new(seed),
             now: Time::ZERO,
+            ahead: Time::ZERO,
             nodes: Vec::new(),
             lanes: Vec::new(),
             drops: Vec::new(),
@@ -109,6 +119,8 @@ impl World {
             timers: TimerHeap::default(),
             agenda: Agenda::default(),
             next_other: Time::MAX,
+            next_task: Time::MAX,
+            in_step: false,
             events: Vec::new(),
             touched: VecDeque::new(),
             running: NodeId(0),
@@ -124,7 +136,7 @@ impl World {
 
     /// The time that it is: what the last run was asked to reach, or that of the event it stopped at.
     pub fn now(&self) -> Time {
-        self.now
+        self.ahead
     }
 
     /// How many events have happened: arrivals, timeouts, commands, faults.

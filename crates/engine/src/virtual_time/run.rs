@@ -10,6 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Timeouts of one device at one time, in a row, after which it is taken to be stuck.
 const SPIN_LIMIT: u32 = 1_000_000;
+/// Devices with more ports forward frame by frame.
+const RUN_PORTS_MAX: usize = 8;
 
 impl World {
     /// Runs until `until` (what is due then included), or until a device fails.
@@ -20,8 +22,8 @@ impl World {
 
     /// Runs until `until`, but for no more than `max_events` events, so that the caller can look for signals.
     pub fn step(&mut self, until: Time, max_events: u64) -> Result<Progress, EngineError> {
-        if until < self.now {
-            return Err(EngineError::TimePassed { what: "run", at: until, now: self.now });
+        if until < self.ahead {
+            return Err(EngineError::TimePassed { what: "run", at: until, now: self.ahead });
         }
         // A panic leaves the queues as they were but for the top of the lane heap, which `bury` puts right.
         match catch_unwind(AssertUnwindSafe(|| self.advance(until, max_events))) {
@@ -46,7 +48,8 @@ impl World {
             let (arrival, _) = self.lane_heap.peek();
             let next = arrival.min(self.next_other);
             if next > until || next == Time::MAX {
-                self.now = if until == Time::MAX { self.now } else { until };
+                self.ahead = if until == Time::MAX { self.ahead } else { until };
+                self.now = self.ahead;
                 return Ok(Progress::Reached);
             }
             if left == 0 {
@@ -56,6 +59,7 @@ impl World {
                 self.run_lanes(until, left)
             } else {
                 self.now = next;
+                self.ahead = self.ahead.max(next);
                 self.do_other(next)?;
                 1
             };
@@ -68,56 +72,109 @@ impl World {
     fn run_lanes(&mut self, until: Time, budget: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
-            let (now, g) = self.lane_heap.peek();
-            if now >= self.next_other || now > until {
+            let (first, g) = self.lane_heap.peek();
+            if first >= self.next_other || first > until {
                 break;
             }
-            left -= 1;
+            let lane = &self.lanes[g as usize];
+            if lane.attend_arrivals || lane.punted {
+                left -= 1;
+                self.now = first;
+                self.arrive_attended(g);
+            } else {
+                self.run_lane(g, first, until, &mut left);
+            }
+        }
+        self.ahead = self.ahead.max(self.now);
+        budget - left
+    }
+
+    /// Forwards the first frame of lane `g`, which arrives at `first` before anything else happens, and those behind
+    /// it that nothing can interfere with: [`World::run_bound`].
+    #[inline]
+    fn run_lane(&mut self, g: u32, first: Time, until: Time, left: &mut u64) {
+        let (id, in_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+        self.running = id;
+        let mut now = first;
+        let mut bound = Time::ZERO;
+        // A lane that was empty and has a first frame now; not in the heap yet.
+        let mut begun: Option<(Time, u32)> = None;
+        loop {
+            *left -= 1;
             self.now = now;
             let lane = &mut self.lanes[g as usize];
-            if lane.attend_arrivals {
-                self.arrive_attended(g);
-                continue;
-            }
-            let Some((_, wire_len, mut frame)) = lane.arrive() else {
-                self.lane_heap.pop();
-                continue;
-            };
-            lane.received_frames += 1;
-            lane.received_bytes += u64::from(wire_len);
-            let (id, in_port) = (lane.to_node, lane.to_port);
-            self.running = id;
+            let Some((_, wire_len, mut frame)) = lane.arrive() else { break };
             let node = &mut self.nodes[id.index()];
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+            if verdict[0] == Verdict::Punt && now > first {
+                // Its turn has not come: what the device tells is told in order of time.
+                *left += 1;
+                lane.put_back(frame);
+                break;
+            }
+            lane.received_frames += 1;
+            lane.received_bytes += u64::from(wire_len);
             match verdict[0] {
-                Verdict::Transmit { port, ready } => {
-                    let Some(&out) = node.ports.get(port.index()) else {
-                        node.stray_frames += 1;
-                        self.settle_top(g);
-                        continue;
-                    };
-                    let sent = self.send(out, ready, frame);
-                    // What was first of its lane stood on top of the heap; most often one move is enough.
-                    match (self.lanes[g as usize].ring.next_arrival(), sent) {
-                        (Some(next), Sent::First(arrival)) if out != g => {
-                            self.lane_heap.replace_top(next, g);
-                            self.lane_heap.push(arrival, out);
+                Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
+                    Some(&out) => {
+                        if let Sent::First(arrival) = self.send(out, ready, frame)
+                            && out != g
+                            && let Some((arrival, lane)) = begun.replace((arrival, out))
+                        {
+                            self.lane_heap.push(arrival, lane);
                         }
-                        (Some(next), _) => self.lane_heap.replace_top(next, g),
-                        (None, Sent::First(arrival)) => self.lane_heap.replace_top(arrival, out),
-                        (None, _) => self.lane_heap.pop(),
                     }
-                }
+                    None => node.stray_frames += 1,
+                },
+                Verdict::Drop(_) => {}
                 Verdict::Punt => {
                     self.settle_top(g);
                     self.nodes[id.index()].device.handle_packet(now, in_port, frame);
                     self.drain(id);
+                    return;
                 }
-                Verdict::Drop(_) => self.settle_top(g),
             }
+            let Some(next) = self.lanes[g as usize].ring.next_arrival() else { break };
+            if now == first {
+                // Nothing may be pushed above the top of the heap while that is out of date.
+                let unsafe_push = begun.is_some_and(|(arrival, _)| arrival == first);
+                bound = if unsafe_push { Time::ZERO } else { self.run_bound(g, first, until) };
+            }
+            if next >= bound || *left == 0 {
+                break;
+            }
+            now = next;
         }
-        budget - left
+        // The lane still stands on top of the heap, by its old key; most often one move is enough.
+        match (self.lanes[g as usize].ring.next_arrival(), begun) {
+            (Some(next), Some((arrival, out))) => {
+                self.lane_heap.replace_top(next, g);
+                self.lane_heap.push(arrival, out);
+            }
+            (Some(next), None) => self.lane_heap.replace_top(next, g),
+            (None, Some((arrival, out))) => self.lane_heap.replace_top(arrival, out),
+            (None, None) => self.lane_heap.pop(),
+        }
+    }
+
+    /// Up to when (exclusive) arrivals of lane `g` can't be interfered with, if `first` is the earliest event of all.
+    ///
+    /// Only inputs of the same device matter. Its own timeout and what was asked for are known, and so are the first
+    /// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, and
+    /// arrives no sooner than the lane's shortest delay after that. So devices run ahead of each other by
+    /// less than a link's delay, and no device can tell.
+    fn run_bound(&self, g: u32, first: Time, until: Time) -> Time {
+        let node = &self.nodes[self.lanes[g as usize].to_node.index()];
+        if node.ports.len() > RUN_PORTS_MAX || self.in_step {
+            return Time::ZERO;
+        }
+        let mut bound = self.next_task.min(node.timeout).min(Time(until.0.saturating_add(1)));
+        for lane in node.ports.iter().filter(|&&out| out ^ 1 != g).map(|&out| &self.lanes[out as usize ^ 1]) {
+            let known = lane.ring.next_arrival().unwrap_or(Time::MAX);
+            bound = bound.min(known).min(first + lane.shortest());
+        }
+        bound
     }
 
     /// Hands a frame to a port's lane and counts it if it is refused. The caller sees to the lane heap.
@@ -143,16 +200,17 @@ impl World {
     fn arrive_attended(&mut self, g: u32) {
         let lane = &mut self.lanes[g as usize];
         let (node, port) = (lane.to_node, lane.to_port);
+        let punted = core::mem::take(&mut lane.punted);
         let Some((_, wire_len, frame)) = lane.arrive() else {
             self.lane_heap.pop();
             return;
         };
         self.settle_top(g);
-        self.arrive_at(g, node, port, wire_len, frame);
+        self.arrive_at(g, node, port, wire_len, frame, punted);
     }
 
     /// A frame reaches the far end of lane `g`.
-    fn arrive_at(&mut self, g: u32, node: NodeId, port: PortId, wire_len: u32, frame: Frame) {
+    fn arrive_at(&mut self, g: u32, node: NodeId, port: PortId, wire_len: u32, frame: Frame, punted: bool) {
         if self.nodes[node.index()].state != NodeState::Up {
             self.drops[g as usize].count(DropReason::NodeDown);
             return;
@@ -160,11 +218,11 @@ impl World {
         let lane = &mut self.lanes[g as usize];
         lane.received_frames += 1;
         lane.received_bytes += u64::from(wire_len);
-        self.deliver(node, port, frame);
+        self.deliver(node, port, frame, punted);
     }
 
-    /// Gives a frame to a device: the fast path, and the slow one if that punts.
-    pub(super) fn deliver(&mut self, id: NodeId, in_port: PortId, mut frame: Frame) {
+    /// Gives a frame to a device: the fast path, unless that has punted it already, and the slow one if that punts.
+    pub(super) fn deliver(&mut self, id: NodeId, in_port: PortId, mut frame: Frame, punted: bool) {
         let now = self.now;
         self.running = id;
         let node = &mut self.nodes[id.index()];
@@ -172,7 +230,9 @@ impl World {
             return;
         }
         let mut verdict = [Verdict::Punt];
-        node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+        if !punted {
+            node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+        }
         match verdict[0] {
             Verdict::Transmit { port, ready } => self.send_from(id, port, ready, frame),
             Verdict::Punt => {
@@ -206,16 +266,19 @@ impl World {
                 None => break,
             }
         }
-        let node = &self.nodes[id.index()];
+        let node = &mut self.nodes[id.index()];
         let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
-        self.timers.set(id, timeout.map(|at| at.max(self.now)));
+        let timeout = timeout.map(|at| at.max(self.now));
+        node.timeout = timeout.unwrap_or(Time::MAX);
+        self.timers.set(id, timeout);
         self.look_ahead();
     }
 
     /// Finds out when the next thing other than an undisturbed arrival may happen.
     pub(super) fn look_ahead(&mut self) {
         let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
-        self.next_other = timer.min(self.agenda.next());
+        self.next_task = self.agenda.next();
+        self.next_other = timer.min(self.next_task);
     }
 
     /// Does one thing that is due at `now`, in the order that the module's documentation states.
@@ -259,7 +322,7 @@ impl World {
                     self.drain(id);
                 }
             }
-            Task::Inject(id, port, frame) => self.deliver(id, port, frame),
+            Task::Inject(id, port, frame) => self.deliver(id, port, frame, false),
         }
     }
 
@@ -267,6 +330,7 @@ impl World {
     fn bury(&mut self) {
         let id = self.running;
         self.nodes[id.index()].state = NodeState::Failed;
+        self.nodes[id.index()].timeout = Time::MAX;
         self.timers.set(id, None);
         self.lane_heap.clear();
         for g in 0..self.lanes.len() as u32 {
