@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from . import codec as c
 from .codec.ip import PROTOCOL_UDP
-from .lsr import Key, Lsr, key_of
+from .lsr import Lsr
 from .neighbour import ALERTED, Ends, Labelled, Neighbour, Received
 from .port import Port
+from .state import Key, key_of
 
 MBIT = 1e6
 

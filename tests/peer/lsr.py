@@ -11,47 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from . import codec as c
-from .codec.link import LABEL_EXPLICIT_NULL, LABEL_FIRST_UNRESERVED, LABEL_IMPLICIT_NULL
+from .codec.link import LABEL_FIRST_UNRESERVED, LABEL_IMPLICIT_NULL
+from .identifiers import Age, Books
 from .neighbour import Labelled, Neighbour
 from .port import Timers
-
-# RFC 2205, 3.7: K.
-MISSED = 3
-
-Key = tuple[c.Session, c.SenderTemplate]
-
-
-def key_of(message: c.Message) -> Key:
-    """Session and sender of a message about one path."""
-    return message.need(c.Session), message.need(c.SenderTemplate)
-
-
-def lifetime(refresh_ms: int) -> float:
-    """How long a state lives without refresh (RFC 2205, 3.7)."""
-    return (MISSED + 0.5) * 1.5 * refresh_ms / 1000
-
-
-@dataclass
-class PathState:
-    """What is known of one sender."""
-
-    message: c.Message
-    came_from: Neighbour | None
-    goes_to: Neighbour | None
-    expires: float = float("inf")
-    sent: c.Message | None = None
-
-
-@dataclass
-class ResvState:
-    """What is known of one sender's reservation."""
-
-    style: c.Style
-    descriptor: c.FlowDescriptor
-    came_from: Neighbour
-    expires: float
-    local_label: int = 0
-    confirm: c.ResvConfirm | None = None
+from .state import Key, PathState, ResvState, key_of, keys_of, lifetime
 
 
 @dataclass
@@ -75,6 +39,7 @@ class Lsr:
     ilm: dict[int, tuple[Neighbour, int]] = field(default_factory=dict)
     errors: list[c.Message] = field(default_factory=list)
     timers: Timers = field(default_factory=Timers)
+    books: Books = field(default_factory=Books)
 
     def __post_init__(self) -> None:
         for neighbour in self.neighbours:
@@ -96,11 +61,11 @@ class Lsr:
         """Whether an address is one of this router's."""
         return address == self.router_id or any(n.ends.address == address for n in self.neighbours)
 
-    def _send(self, neighbour: Neighbour, message: c.Message) -> None:
+    def _send(self, neighbour: Neighbour, message: c.Message) -> int | None:
         if self.reliable:
-            neighbour.send_reliably(message)
-        else:
-            neighbour.send(message)
+            return neighbour.send_reliably(message)
+        neighbour.send(message)
+        return None
 
     # Ingress.
 
@@ -109,7 +74,7 @@ class Lsr:
         key = key_of(path)
         new = key not in self.paths
         self.paths[key] = PathState(path, None, neighbour, sent=path)
-        self._send(neighbour, path)
+        self.paths[key].sent_id = self._send(neighbour, path)
         if new:
             self._refresh_path_later(key)
         return key
@@ -134,7 +99,9 @@ class Lsr:
         def refresh() -> None:
             state = self.paths.get(key)
             if state is not None and state.sent is not None:
-                if self.refreshes:
+                if self.refreshes and state.sent_id is not None and neighbour.peer_is_capable:
+                    neighbour.send_srefresh(state.sent_id)
+                elif self.refreshes:
                     neighbour.send(state.sent)
                 self._refresh_path_later(key)
 
@@ -146,6 +113,12 @@ class Lsr:
     def handle(self, neighbour: Neighbour, message: c.Message) -> None:
         """React to one message."""
         kind = message.kind
+        if kind == c.Type.SREFRESH:
+            self._summary(neighbour, message)
+            return
+        age = self.books.of(neighbour).learn(message)
+        if age is Age.OLD or (age is Age.SAME and self._touch(kind, keys_of(message), neighbour.now)):
+            return
         if kind == c.Type.PATH:
             self._path(neighbour, message)
         elif kind == c.Type.RESV:
@@ -153,8 +126,8 @@ class Lsr:
         elif kind == c.Type.PATH_TEAR:
             self._remove_path(key_of(message))
         elif kind == c.Type.RESV_TEAR:
-            for descriptor in c.flow_descriptors(message):
-                self._remove_resv(self._key(message, descriptor))
+            for key in keys_of(message):
+                self._remove_resv(key)
         elif kind == c.Type.PATH_ERR:
             self.errors.append(message)
             state = self.paths.get(key_of(message))
@@ -162,8 +135,7 @@ class Lsr:
                 state.came_from.send(replace(message, objects=list(message.objects)))
         elif kind == c.Type.RESV_ERR:
             self.errors.append(message)
-            for descriptor in c.flow_descriptors(message):
-                resv = self.resvs.get(self._key(message, descriptor))
+            for resv in (self.resvs.get(key) for key in keys_of(message)):
                 if resv is not None:
                     hop = c.RsvpHop(resv.came_from.ends.address)
                     resv.came_from.send(message.swapped(hop))
@@ -172,9 +144,29 @@ class Lsr:
             if not self.owns(receiver) and receiver in self.routes:
                 self.routes[receiver].send(message)
 
-    def _key(self, message: c.Message, descriptor: c.FlowDescriptor) -> Key:
-        sender = c.SenderTemplate(descriptor.filter.address, descriptor.filter.lsp_id)
-        return message.need(c.Session), sender
+    def _touch(self, kind: int, keys: list[Key], now: float) -> bool:
+        """Refresh states by their identifier; False unless all of them are there."""
+        states = self.paths if kind == c.Type.PATH else self.resvs
+        found = [states.get(key) for key in keys]
+        for key, state in zip(keys, found, strict=True):
+            if state is not None:
+                state.touch(now)
+            if kind == c.Type.RESV and key in self.resvs and key in self.paths:
+                self._pass_up(key)
+        return all(state is not None for state in found)
+
+    def _summary(self, neighbour: Neighbour, message: c.Message) -> None:
+        """Srefresh: refresh what is known, refuse the rest (RFC 2961, 5.3 and 5.4)."""
+        book = self.books.of(neighbour)
+        unknown: list[c.Obj] = []
+        for listed in message.all(c.MessageIdList):
+            for identifier in listed.identifiers:
+                kind, keys = book.known.get(identifier, (0, []))
+                stands = listed.epoch == book.epoch and keys
+                if not stands or not self._touch(kind, keys, neighbour.now):
+                    unknown.append(c.MessageIdNack(listed.epoch, identifier))
+        if unknown:
+            neighbour.send(c.Message(c.Type.ACK, unknown))
 
     def refuse(self, neighbour: Neighbour, path: c.Message, code: int, value: int) -> None:
         """Answer a Path with PathErr (RFC 2205, 3.1.7)."""
@@ -213,7 +205,7 @@ class Lsr:
         if onward is not None:
             out, copy = onward
             self.paths[key] = PathState(message, neighbour, out, expires, copy)
-            self._send(out, copy)
+            self.paths[key].sent_id = self._send(out, copy)
             if new:
                 self._refresh_path_later(key)
 
@@ -241,6 +233,10 @@ class Lsr:
             return None
         copy = message.swapped(c.RsvpHop(out.ends.address)).without(c.MessageId)
         copy.ttl = message.ttl - 1
+        adspec = message.get(c.Adspec)
+        if adspec is not None:
+            # RFC 2215, 3.1: one more hop that knows Integrated Services.
+            copy = copy.swapped(replace(adspec, hops=adspec.hops + 1))
         rest = c.ExplicitRoute(tuple(hops))
         copy = copy.swapped(rest) if hops else copy.without(c.ExplicitRoute)
         record = message.get(c.RecordRoute)
@@ -258,6 +254,7 @@ class Lsr:
             hop = c.RsvpHop(state.goes_to.ends.address)
             described = [o for o in (state.message.get(c.SenderTspec),) if o is not None]
             state.goes_to.send(c.Message(c.Type.PATH_TEAR, [key[0], hop, key[1], *described]))
+        self.books.forget(key)
         self.egress_labels.pop(key, None)
         resv = self.resvs.pop(key, None)
         if resv is not None:
@@ -276,8 +273,7 @@ class Lsr:
         keys = self.senders(session, neighbour)
         if not keys:
             return
-        confirm: list[c.Obj] = []
-        head = self._resv_head(session, neighbour, confirm, self.egress_style)
+        head = self._resv_head(session, neighbour, (), self.egress_style)
         self._send(neighbour, c.Message(c.Type.RESV, [*head, *self._flows(keys)]))
 
     def _resv_head(
@@ -344,7 +340,8 @@ class Lsr:
         expires = neighbour.now + lifetime(message.need(c.TimeValues).refresh_ms)
         style, confirm = message.need(c.Style), message.get(c.ResvConfirm)
         for descriptor in c.flow_descriptors(message):
-            key = self._key(message, descriptor)
+            sender = c.SenderTemplate(descriptor.filter.address, descriptor.filter.lsp_id)
+            key = (message.need(c.Session), sender)
             path = self.paths.get(key)
             if path is None:
                 # RFC 2205, appendix B, error 3: no path information for this Resv.
@@ -358,7 +355,7 @@ class Lsr:
             local = old.local_label if old else 0
             if path.came_from is not None and not local:
                 local = self.allocate()
-            self.resvs[key] = ResvState(style, descriptor, neighbour, expires, local, confirm)
+            self.resvs[key] = ResvState(message, descriptor, neighbour, expires, local)
             if descriptor.label is not None and local:
                 self.ilm[local] = (neighbour, descriptor.label.label)
             if path.came_from is not None:
@@ -373,7 +370,9 @@ class Lsr:
         state, came_from = self.resvs[key], self.paths[key].came_from
         if came_from is None:
             return
-        confirm: list[c.Obj] = [state.confirm] if state.confirm else []
+        # RFC 2205, 3.10: what is unknown and of a class above 191 goes on as it is.
+        extra: list[c.Obj] = [*state.message.all(c.ResvConfirm)]
+        extra += [item for item in state.message.all(c.Unknown) if item.class_num >= 0xC0]
         flow: list[c.Obj] = [state.descriptor.flowspec] if state.descriptor.flowspec else []
         flow += [state.descriptor.filter, c.Label(state.local_label)]
         if state.descriptor.record is not None:
@@ -381,7 +380,7 @@ class Lsr:
             if self.wants_labels(self.paths[key].message):
                 here.append(c.LabelHop(state.local_label))
             flow.append(c.RecordRoute((*here, *state.descriptor.record.hops)))
-        head = self._resv_head(key[0], came_from, confirm, state.style.vector)
+        head = self._resv_head(key[0], came_from, extra, state.style.vector)
         self._send(came_from, c.Message(c.Type.RESV, [*head, *flow]))
 
     def _remove_resv(self, key: Key) -> None:
@@ -415,6 +414,3 @@ class Lsr:
             out.send_labelled(below, item.payload)
         else:
             out.send_ip(replace(c.Ipv4.decode(item.payload), ttl=top.ttl - 1))
-
-
-__all__ = ["LABEL_EXPLICIT_NULL", "LABEL_IMPLICIT_NULL", "Key", "Lsr", "key_of", "lifetime"]

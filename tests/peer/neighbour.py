@@ -72,6 +72,7 @@ class Neighbour:
         self.label_handlers: list[Callable[[Neighbour, Labelled], None]] = []
         # RFC 2961.
         self.refresh_reduction = True
+        self.peer_is_capable = False
         self.acknowledges = True
         self.epoch = 0x0A0B0C
         self.next_id = 1
@@ -259,6 +260,9 @@ class Neighbour:
         if not c.verify_digest(packet.payload, self.key):
             self.unauthentic.append(f"message {message.kind}: digest is wrong or missing")
             return False
+        if message.need(c.Integrity).key_id != self.key_id:
+            self.unauthentic.append(f"message {message.kind}: unknown key identifier")
+            return False
         sequence = message.need(c.Integrity).sequence
         if sequence <= self.peer_sequence:
             self.unauthentic.append(f"message {message.kind}: sequence {sequence} came before")
@@ -277,6 +281,8 @@ class Neighbour:
             self._dispatch(item)
 
     def _dispatch(self, message: c.Message) -> None:
+        # RFC 2961, 2.
+        self.peer_is_capable = bool(message.flags & FLAG_REFRESH_REDUCTION)
         self._read_identifiers(message)
         if message.kind == c.Type.HELLO:
             self._hello(message)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .bench import Bench, Options
-from .lsr import Lsr
+from . import codec as c
+from .bench import Bench, HeadEnd, Options
 from .neighbour import Ends, Neighbour
 from .port import Clock, Wire
+from .router import Router
 
 WEST, DUT, EAST = "10.255.0.1", "10.255.0.2", "10.255.0.3"
 
@@ -15,7 +16,7 @@ def mac(last: int) -> bytes:
     return bytes([2, 0, 0, 0, 0, last])
 
 
-def build(options: Options | None = None) -> tuple[Bench, Lsr]:
+def build(options: Options | None = None) -> tuple[Bench, Router]:
     """West and east over two wires, and the naive router between them."""
     options = options or Options()
     clock = Clock()
@@ -26,15 +27,33 @@ def build(options: Options | None = None) -> tuple[Bench, Lsr]:
         side.key, side.key_id = options.key, options.key_id
         side.refresh_reduction = options.refresh_reduction
     routes = {a: near_west for a in (WEST, "10.1.0.1")} | {a: near_east for a in (EAST, "10.2.0.2")}
-    router = Lsr(DUT, [near_west, near_east], routes)
+    router = Router(DUT, [near_west, near_east], routes, hello_interval=options.hello_interval_s)
     router.reliable = options.refresh_reduction
     clock.ticks.append(router.pump)
+
+    def originate(name: str, bandwidth: float) -> HeadEnd:
+        path = c.Message(
+            c.Type.PATH,
+            [
+                c.Session(EAST, 1, DUT),
+                c.RsvpHop("10.2.0.1"),
+                c.TimeValues(30_000),
+                c.LabelRequest(),
+                c.SessionAttribute(name=name),
+                c.SenderTemplate(DUT, 1),
+                c.SenderTspec(c.Traffic.of_bits(bandwidth)),
+            ],
+        )
+        key = router.signal(near_east, path)
+        return HeadEnd(up=lambda: router.label(key) is not None, tear=lambda: router.tear(key))
+
     bench = Bench(
         west_wire.left,
         east_wire.right,
         Ends(mac(1), "10.1.0.1", "10.1.0.2", WEST, DUT),
         Ends(mac(4), "10.2.0.2", "10.2.0.1", EAST, DUT),
         options,
-        leftovers=lambda: [str(key) for key in router.paths],
+        originate,
+        leftovers=lambda: [*map(str, router.paths), *map(str, router.ilm)],
     )
     return bench, router

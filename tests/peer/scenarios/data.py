@@ -6,7 +6,7 @@ from .. import codec as c
 from ..bench import Bench
 from ..codec.icmp import TIME_EXCEEDED
 from ..codec.ip import PROTOCOL_ICMP
-from ..lsr import Key
+from ..state import Key
 from .registry import scenario
 
 

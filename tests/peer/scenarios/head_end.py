@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import codec as c
 from ..bench import MBIT, Bench, HeadEnd
 from ..codec.link import LABEL_EXPLICIT_NULL, LABEL_IMPLICIT_NULL
-from ..lsr import Key, key_of
+from ..state import Key, key_of
 from .registry import scenario
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import codec as c
 from ..bench import Bench, Options
-from ..lsr import Key
 from ..neighbour import Neighbour
+from ..state import Key
 from .registry import scenario
 
 ASKING = Options(hello_interval_s=1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import codec as c
 from ..bench import MBIT, Bench, Options
-from ..lsr import key_of
+from ..state import key_of
 from .registry import scenario
 
 KEYED = Options(key=b"0123456789abcdef", key_id=0x0102)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .. import codec as c
 from ..bench import Bench
 from ..codec.rsvp import with_checksum
-from ..lsr import key_of
+from ..state import key_of
 from .registry import scenario
 from .reservations import resv
 

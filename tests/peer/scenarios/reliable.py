@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from .. import codec as c
 from ..bench import MBIT, Bench, Options
-from ..lsr import Key, key_of
 from ..neighbour import Neighbour
+from ..state import Key, key_of
 from .registry import scenario
 
 REDUCING = Options(refresh_reduction=True)

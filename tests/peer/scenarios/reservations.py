@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import codec as c
 from ..bench import MBIT, Bench
 from ..codec.link import LABEL_EXPLICIT_NULL, LABEL_IMPLICIT_NULL
-from ..lsr import Key
+from ..state import Key
 from .registry import scenario
 
 

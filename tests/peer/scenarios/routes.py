@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import codec as c
 from ..bench import Bench
-from ..lsr import key_of
+from ..state import key_of
 from .registry import scenario
 
 NOWHERE = "192.0.2.77"

@@ -51,6 +51,22 @@ def through_transit(b: Bench) -> None:
 
 
 @scenario()
+def adspec_is_updated(b: Bench) -> None:
+    """ADSPEC goes on with one hop more and no less to wait (RFC 2210, 3.3; RFC 2215, 3.1 to 3.4)."""
+    told = c.Adspec(hops=1, bandwidth=2.5e9, latency_us=7, mtu=9000)
+    key = b.set_up(b.path().adding(told))
+    paths = b.came(b.east, c.Type.PATH, key)
+    found = paths[0].get(c.Adspec) if paths else None
+    if b.check(found, "no ADSPEC in the east") and found is not None:
+        hops = found.hops == told.hops + 1 or found.breaks
+        b.check(hops, f"{found.hops} hops in the east, and no break bit")
+        b.check(found.latency_us >= told.latency_us, f"latency {found.latency_us} us in the east")
+        b.check(found.bandwidth <= told.bandwidth, f"bandwidth {found.bandwidth} in the east")
+        b.check(found.mtu <= told.mtu, f"MTU {found.mtu} in the east")
+    b.tear_down(key)
+
+
+@scenario()
 def to_egress(b: Bench) -> None:
     """The router itself is the end of the LSP (RFC 3209, 4.1 and 4.1.1.1)."""
     key = b.set_up(b.path(to=b.dut))

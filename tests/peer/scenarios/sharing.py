@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import codec as c
 from ..bench import MBIT, Bench
-from ..lsr import Key
+from ..state import Key
 from .registry import scenario
 
 # RFC 2205, appendix B: admission control failure; 2 is bandwidth.
@@ -51,7 +51,9 @@ def make_before_break_larger(b: Bench) -> None:
     _ids(b, "both LSPs", old, new)
     _is_admission(b, b.refused(b.path(9, bandwidth=0.2 * b.reservable)), "a stranger beside them")
     b.tear_down(new)
-    # With the larger one gone, what it had beyond the other is free.
+    # With the larger one gone, the next Resv asks for less, and the rest is free.
+    b.egress.reserve(old[0], b.east)
+    b.run(0.02)
     _ids(b, "the old LSP alone", old)
     third = b.set_up(b.path(10, bandwidth=0.4 * b.reservable), "a stranger in the room it left")
     b.tear_down(third)
