@@ -4,7 +4,7 @@ use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measureme
 use crate::error::Error;
 use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
-use crate::{arp, ethernet, ipv4, measurement, mpls, udp};
+use crate::{arp, ethernet, ipv4, measurement, mpls, rsvp, udp};
 use base::Label;
 
 /// Reads a frame, from the Ethernet header on and without frame check sequence. Never fails.
@@ -33,8 +33,11 @@ impl Decoder {
     }
 
     fn malformed(&mut self, error: Error, data: &[u8], at: usize) {
-        let Error { layer, offset, reason } = error.at(at);
-        self.layers.push(Layer::Malformed { of: layer.to_owned(), offset, reason: reason.to_string() });
+        self.malformed_layer(error.layer, at + error.offset, error.reason.to_string(), data);
+    }
+
+    fn malformed_layer(&mut self, of: &str, offset: usize, reason: String, data: &[u8]) {
+        self.layers.push(Layer::Malformed { of: of.to_owned(), offset, reason });
         self.payload(data);
     }
 
@@ -116,6 +119,7 @@ impl Decoder {
             _ if repr.is_fragment() => self.payload(payload),
             Protocol::UDP => self.udp(&repr, payload, at),
             Protocol::ICMP => self.icmp(payload, at),
+            Protocol::RSVP => self.rsvp(payload, at),
             _ => self.payload(payload),
         }
         self.padding(&data[repr.total_len()..]);
@@ -154,6 +158,32 @@ impl Decoder {
         match Icmp::read(data) {
             Ok(icmp) => self.layers.push(Layer::Icmp(icmp)),
             Err(error) => self.malformed(error, data, at),
+        }
+    }
+
+    fn rsvp(&mut self, data: &[u8], at: usize) {
+        let message = match rsvp::RawMessage::decode(data) {
+            Ok(message) => message,
+            Err(error) => {
+                let object =
+                    error.object.map_or(String::new(), |(class, _)| match rsvp::class::class_name(class) {
+                        Some(name) => format!("{name}: "),
+                        None => format!("class {class}: "),
+                    });
+                let reason = format!("{object}{}", error.reason);
+                return self.malformed_layer("rsvp", at + error.offset, reason, data);
+            }
+        };
+        let mut again = Vec::with_capacity(data.len());
+        match (message.encode(&mut again), data.strip_prefix(again.as_slice())) {
+            (Ok(()), Some(rest)) => {
+                self.layers.push(Layer::Rsvp(message));
+                self.payload(rest);
+            }
+            _ => {
+                let reason = "its bytes are not those that its objects are written as".to_owned();
+                self.malformed_layer("rsvp", at, reason, data);
+            }
         }
     }
 }

@@ -30,6 +30,11 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
                 write_udp(udp, outer, &inner)?
             }
             Layer::Icmp(icmp) => join(icmp.write()?, &inner),
+            Layer::Rsvp(message) => {
+                let mut bytes = Vec::new();
+                message.encode(&mut bytes)?;
+                join(bytes, &inner)
+            }
             Layer::Measurement(measurement) => join(write_measurement(measurement)?, &inner),
             Layer::Payload { bytes } => join(bytes.0.clone(), &inner),
             Layer::Padding { .. } => return Err(Error::invalid("padding", 0, "padding is the last layer")),
@@ -114,6 +119,7 @@ fn write_ipv4(layer: &Ipv4, next: Option<&Layer>, payload: &[u8]) -> Result<Vec<
         (Some(protocol), _) => protocol,
         (None, Some(Layer::Udp(_))) => Protocol::UDP,
         (None, Some(Layer::Icmp(_))) => Protocol::ICMP,
+        (None, Some(Layer::Rsvp(_))) => Protocol::RSVP,
         (None, _) => return Err(Error::invalid("ipv4", 9, "the next layer does not say the protocol")),
     };
     let too_long = || out_of_range("ipv4", "payload", payload.len() as u64, ipv4::MAX_TOTAL_LEN as u64 - 20);

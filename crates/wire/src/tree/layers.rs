@@ -1,7 +1,7 @@
 //! The layers of a [`Tree`]. Field names are what users see in Python and JSON.
 
 use crate::hex::Hex;
-use crate::{arp, ethernet, icmp, ipv4};
+use crate::{arp, ethernet, icmp, ipv4, rsvp};
 use base::MacAddr;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub enum Layer {
     Udp(Udp),
     /// An ICMP message.
     Icmp(Icmp),
+    /// An RSVP message with its objects.
+    Rsvp(rsvp::RawMessage),
     /// A test payload.
     Measurement(Measurement),
     /// Bytes that no layer explains, or that the malformed layer before them could not.

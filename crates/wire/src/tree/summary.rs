@@ -1,7 +1,7 @@
 //! One line for a frame, in the manner of tcpdump.
 
 use super::layers::{Arp, Ethernet, Icmp, IcmpMessage, Ipv4, Layer, Tree};
-use crate::{arp, icmp};
+use crate::{arp, icmp, rsvp};
 use base::time::PS_PER_S;
 use core::fmt::{self, Write};
 
@@ -53,6 +53,7 @@ fn write_layer(
             wrong_checksum(out, udp.checksum, udp.correct_checksum)
         }
         Layer::Icmp(icmp) => write_icmp(out, icmp),
+        Layer::Rsvp(message) => write_rsvp(out, message),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
             write!(out, "test stream {} sequence {} departure {seconds}.{rest:012}", m.stream, m.sequence)
@@ -94,7 +95,7 @@ fn write_arp(out: &mut String, arp: &Arp) -> fmt::Result {
 
 fn write_ipv4(out: &mut String, ipv4: &Ipv4, next: Option<&Layer>) -> fmt::Result {
     write!(out, "{} > {}", ipv4.src, ipv4.dst)?;
-    let named = matches!(next, Some(Layer::Udp(_) | Layer::Icmp(_)));
+    let named = matches!(next, Some(Layer::Udp(_) | Layer::Icmp(_) | Layer::Rsvp(_)));
     if let (false, Some(protocol)) = (named, ipv4.protocol) {
         write!(out, " {protocol}")?;
     }
@@ -138,6 +139,18 @@ fn write_icmp(out: &mut String, icmp: &Icmp) -> fmt::Result {
         }
     }
     wrong_checksum(out, icmp.checksum, icmp.correct_checksum)
+}
+
+fn write_rsvp(out: &mut String, message: &rsvp::RawMessage) -> fmt::Result {
+    out.push_str("RSVP ");
+    let mut bytes = Vec::new();
+    match message.encode(&mut bytes).and_then(|()| rsvp::Packet::parse(&bytes)) {
+        Ok(packet) => out.write_str(&packet.summary()),
+        Err(error) => match message.message_type {
+            rsvp::RawType::Known(known) => write!(out, "{} [{error}]", known.name()),
+            rsvp::RawType::Other(number) => write!(out, "type {number} [{error}]"),
+        },
+    }
 }
 
 fn wrong_checksum(out: &mut String, found: Option<u16>, correct: Option<u16>) -> fmt::Result {

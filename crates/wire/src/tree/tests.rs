@@ -2,7 +2,7 @@ use super::*;
 use crate::Hex;
 use crate::ethernet::{EtherType, Tag};
 use crate::ipv4::Protocol;
-use crate::{arp, ethernet, icmp};
+use crate::{arp, ethernet, icmp, rsvp};
 use base::MacAddr;
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
@@ -145,6 +145,55 @@ fn lines_are_readable() {
     );
 }
 
+fn path_tear() -> rsvp::Message {
+    let (ingress, egress) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 9, 1));
+    rsvp::Message::PathTear(rsvp::PathTear {
+        common: rsvp::Common::default(),
+        session: rsvp::Session::LspTunnelIpv4 {
+            end_point: egress,
+            tunnel_id: 5,
+            extended_tunnel_id: ingress,
+        },
+        hop: rsvp::RsvpHop { address: ingress.into(), lih: 1 },
+        sender: Some(rsvp::SenderDescriptor::of(rsvp::SenderTemplate::LspTunnelIpv4 {
+            sender: ingress,
+            lsp_id: 1,
+        })),
+    })
+}
+
+#[test]
+fn rsvp_messages_are_read_object_by_object() {
+    let mut message = Vec::new();
+    path_tear().emit(0, 255, &mut message).unwrap();
+    let raw = rsvp::RawMessage::decode(&message).unwrap();
+    let alert = vec![IpOption::RouterAlert { value: 0 }];
+    let layers = vec![ethernet(), Layer::Ipv4(ipv4(alert)), Layer::Rsvp(raw)];
+    let frame = encode(&Tree { layers }).unwrap();
+    let tree = decode(&frame);
+    assert_eq!(tree.layers.len(), 3);
+    let line = summary(&tree);
+    assert!(line.starts_with("10.0.0.1 > 10.0.0.2 RSVP PathTear "), "{line}");
+    assert_eq!(encode(&tree).as_ref(), Ok(&frame));
+    let json = serde_json::to_value(&tree).unwrap();
+    assert_eq!((&json[2]["layer"], &json[2]["send_ttl"]), (&"rsvp".into(), &255.into()));
+    assert_eq!(serde_json::from_value::<Tree>(json).unwrap(), tree);
+
+    // Another time to live in the message: its checksum is wrong, and kept.
+    let mut damaged = frame.clone();
+    damaged[42] = 1;
+    assert!(summary(&decode(&damaged)).contains(" [rsvp: checksum 0x"));
+    assert_eq!(encode(&decode(&damaged)), Ok(damaged));
+
+    // An object that goes on behind the message.
+    let mut damaged = frame;
+    damaged[47] = 0xfc;
+    let tree = decode(&damaged);
+    let Layer::Malformed { of, offset: 46, .. } = &tree.layers[2] else { panic!("{tree:?}") };
+    assert_eq!(of, "rsvp");
+    assert_eq!(encode(&tree), Ok(damaged));
+}
+
 #[test]
 fn malformed_layers_keep_their_bytes() {
     let mut frame = encode(&test_packet()).unwrap();
@@ -193,6 +242,29 @@ fn values_that_do_not_fit_are_errors() {
     assert_eq!(error(vec![layer]), "icmp: rest has four bytes (at byte 4)");
 }
 
+/// RSVP messages of objects that are whole, whatever is in them.
+fn rsvp_frames() -> impl Strategy<Value = Vec<u8>> {
+    let object =
+        (any::<u8>(), 0u8..8, 0usize..10, any::<[u8; 40]>()).prop_map(|(class, c_type, words, data)| {
+            let mut object = vec![0, 4 + 4 * words as u8, class % 64, c_type];
+            object.extend(&data[..4 * words]);
+            object
+        });
+    let objects = proptest::collection::vec(object, 0..8).prop_map(|list| list.concat());
+    (any::<[u8; 6]>(), 0u8..27, objects, any::<bool>()).prop_map(|(head, kind, objects, longer)| {
+        let length = (8 + objects.len()) as u16;
+        let mut message = vec![0x10 | head[0] & 1, kind, head[1], head[2], head[3], head[4] & 1];
+        message.extend(length.to_be_bytes());
+        message.extend(objects);
+        if longer {
+            message.push(head[5]);
+        }
+        let ip = Ipv4 { protocol: Some(Protocol::RSVP), ..ipv4(vec![]) };
+        encode(&Tree { layers: vec![ethernet(), Layer::Ipv4(ip), Layer::Payload { bytes: Hex(message) }] })
+            .unwrap()
+    })
+}
+
 /// Frames that are right in their outer layers more often than chance has it.
 fn likely_frames() -> impl Strategy<Value = Vec<u8>> {
     let start = prop_oneof![
@@ -217,7 +289,7 @@ fn likely_frames() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn decoding_loses_nothing(frame in prop_oneof![likely_frames(), proptest::collection::vec(any::<u8>(), 0..100)]) {
+    fn decoding_loses_nothing(frame in prop_oneof![likely_frames(), rsvp_frames(), proptest::collection::vec(any::<u8>(), 0..100)]) {
         let tree = decode(&frame);
         prop_assert_eq!(encode(&tree), Ok(frame));
         let _ = summary(&tree);
