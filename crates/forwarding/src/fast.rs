@@ -10,9 +10,9 @@ use base::device::DropReason;
 use base::{Frame, PortId, Time, Verdict};
 
 /// How many frames ahead header bytes are fetched.
-const AHEAD_HEADER: usize = 12;
+const AHEAD_HEADER: usize = 64;
 /// How many frames ahead ILM entries are fetched.
-const AHEAD_ENTRY: usize = 6;
+const AHEAD_ENTRY: usize = 48;
 
 impl Forwarding {
     /// Decides on frames that arrived by `port`, rewrites those that are transmitted, and counts. `verdicts` is as long
