@@ -4,7 +4,7 @@
 use crate::adjacency::State;
 use crate::entry::{BOTTOM, CLASS, Entry, Kind};
 use crate::packet::{
-    ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, labels_in, ones_sum, u16_at, u32_at,
+    ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, labels_in, u16_at, u32_at,
 };
 use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
@@ -13,6 +13,7 @@ use base::device::DropReason;
 use base::plane::{LabelStack, TtlModel};
 use base::{Label, MacAddr, PortId};
 use core::net::Ipv4Addr;
+use wire::checksum;
 
 /// How to rewrite a frame that is transmitted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -249,7 +250,7 @@ impl Forwarding {
         if total > bytes.len as usize - at {
             return Err(DropReason::Truncated.into());
         }
-        if ones_sum(options) != 0xffff {
+        if checksum::sum(options) != 0xffff {
             return Err(DropReason::BadChecksum.into());
         }
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);

@@ -1,12 +1,9 @@
 //! Fragmentation of an IPv4 packet below its labels (RFC 791, 3.2; RFC 3032, 3).
 
-use crate::packet::{ETHERNET, IPV4, LABEL, labels_in, set_ipv4_checksum};
+use crate::packet::{ETHERNET, LABEL, labels_in};
 use base::device::DropReason;
 use base::{Body, Frame};
-
-const DONT_FRAGMENT: u16 = 0x4000;
-const MORE_FRAGMENTS: u16 = 0x2000;
-const OFFSET: u16 = 0x1fff;
+use wire::ipv4::{self, fragment::Refusal};
 
 /// Cuts the IPv4 packet in `frame` into fragments of at most `mtu` bytes each. Every fragment is a frame with the Ethernet
 /// header and the label stack of the original (RFC 3032, 3.1: the label stack entries are put before each fragment), so
@@ -18,93 +15,44 @@ pub fn fragment(frame: &Frame, mtu: u32) -> Result<Vec<Frame>, DropReason> {
     let header = frame.header();
     let at = ETHERNET + LABEL * labels_in(header);
     let ip = header.get(at..).unwrap_or_default();
-    let fixed = ip.first_chunk::<IPV4>().ok_or(DropReason::Truncated)?;
-    if fixed[0] >> 4 != 4 {
+    if ip.first().is_some_and(|first| first >> 4 != 4) {
         return Err(DropReason::UnknownProtocol);
     }
-    let header_len = usize::from(fixed[0] & 15) * 4;
-    let total = u32::from(u16::from_be_bytes([fixed[2], fixed[3]]));
-    let flags = u16::from_be_bytes([fixed[6], fixed[7]]);
-    if header_len < IPV4 || (total as usize) < header_len {
-        return Err(DropReason::Malformed);
-    }
-    if ip.len() < header_len || total > frame.len() - at as u32 {
+    let packet = ipv4::Packet::new_header_checked(ip).map_err(|_| DropReason::Truncated)?;
+    let (header_len, total) = (packet.header_len(), u32::from(packet.total_len()));
+    if total > frame.len() - at as u32 {
         return Err(DropReason::Truncated);
     }
-    if flags & DONT_FRAGMENT != 0 {
-        return Err(DropReason::TooBig);
-    }
-    let first_header = &ip[..header_len];
-    let later_header = copied_options(first_header);
-    let payload_len = total - header_len as u32;
-    let offset = u32::from(flags & OFFSET);
-    let mut frames = Vec::new();
-    let mut from = 0;
-    while from < payload_len || frames.is_empty() {
-        let ip_header = if from == 0 { first_header } else { &later_header };
-        let room = mtu.saturating_sub(ip_header.len() as u32);
-        let rest = payload_len - from;
-        // Every fragment but the last carries whole units of eight bytes (RFC 791, 3.2).
-        let len = if rest <= room { rest } else { room & !7 };
-        if len == 0 && rest > 0 {
-            return Err(DropReason::TooBig);
-        }
-        let last = from + len == payload_len;
-        let more = if last { flags & MORE_FRAGMENTS } else { MORE_FRAGMENTS };
-        let place = offset + from / 8;
-        if place > u32::from(OFFSET) {
-            return Err(DropReason::Malformed);
-        }
+    let repr = ipv4::Repr::parse(&packet).map_err(|_| DropReason::Malformed)?;
+    let fragments = ipv4::fragment::fragments(&repr, mtu as usize).map_err(|refusal| match refusal {
+        Refusal::DontFragment | Refusal::MtuTooSmall => DropReason::TooBig,
+    })?;
+    // The payload lies partly among the header bytes, partly in the body, which is not copied.
+    let inline = ip.get(header_len..).unwrap_or_default();
+    let make = |fragment: ipv4::fragment::Fragment| {
+        let (from, to) = (fragment.payload.start, fragment.payload.end);
         let mut bytes = header[..at].to_vec();
-        let mut new = ip_header.to_vec();
-        new[0] = 0x40 | (new.len() / 4) as u8;
-        let new_total = new.len() as u32 + len;
-        new[2..4].copy_from_slice(&(new_total as u16).to_be_bytes());
-        new[6..8].copy_from_slice(&(flags & 0x8000 | more | place as u16).to_be_bytes());
-        set_ipv4_checksum(&mut new);
-        bytes.extend_from_slice(&new);
-        // The payload lies partly among the header bytes, partly in the body, which is not copied.
-        let inline = &ip[header_len..];
-        let inline_len = inline.len() as u32;
-        let end = from + len;
-        bytes.extend_from_slice(&inline[from.min(inline_len) as usize..end.min(inline_len) as usize]);
-        let skip = from.saturating_sub(inline_len);
-        let take = end.saturating_sub(inline_len.max(from));
-        let body = if take == 0 { Body::Empty } else { frame.body().slice(skip, take) };
-        frames.push(Frame::new(&bytes, body));
-        from = end;
-        if last {
-            break;
-        }
-    }
-    Ok(frames)
-}
-
-/// The header of fragments after the first: only options with the copied flag (RFC 791, 3.1), padded to whole words.
-fn copied_options(header: &[u8]) -> Vec<u8> {
-    let mut out = header[..IPV4].to_vec();
-    let mut options = &header[IPV4..];
-    while let [kind, ..] = options {
-        let len = match kind {
-            0 => break,
-            1 => 1,
-            _ => usize::from(options.get(1).copied().unwrap_or(0)).max(2),
-        };
-        let Some((option, rest)) = options.split_at_checked(len) else { break };
-        if kind & 0x80 != 0 {
-            out.extend_from_slice(option);
-        }
-        options = rest;
-    }
-    out.resize(out.len().next_multiple_of(4), 0);
-    out
+        bytes.resize(at + fragment.header.buffer_len(), 0);
+        fragment.header.emit(&mut bytes[at..]);
+        bytes.extend_from_slice(&inline[from.min(inline.len())..to.min(inline.len())]);
+        let skip = from.saturating_sub(inline.len());
+        let take = to.saturating_sub(from.max(inline.len()));
+        let body = if take == 0 { Body::Empty } else { frame.body().slice(skip as u32, take as u32) };
+        Frame::new(&bytes, body)
+    };
+    Ok(fragments.map(make).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::ones_sum;
     use proptest::prelude::*;
+    use wire::checksum;
+
+    const IPV4: usize = ipv4::MIN_HEADER_LEN;
+    const DONT_FRAGMENT: u16 = 0x4000;
+    const MORE_FRAGMENTS: u16 = 0x2000;
+    const OFFSET: u16 = 0x1fff;
 
     /// Labelled or plain IPv4 with `payload` bytes and options of `options` bytes, a pattern as body.
     fn packet(labels: usize, options: &[u8], inline: usize, payload: u32, flags: u16) -> Frame {
@@ -122,7 +70,7 @@ mod tests {
         bytes.extend(flags.to_be_bytes());
         bytes.extend([9, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         bytes.extend(options);
-        set_ipv4_checksum(&mut bytes[at..]);
+        ipv4::Packet::new_unchecked(&mut bytes[at..]).fill_checksum();
         let inline = inline.min(payload as usize).min(88 - bytes.len());
         bytes.extend((0..inline).map(|i| i as u8));
         Frame::new(&bytes, Body::Pattern { start: inline as u32, len: payload - inline as u32 })
@@ -146,7 +94,7 @@ mod tests {
                 let header_len = usize::from(bytes[at] & 15) * 4;
                 prop_assert_eq!(header_len, IPV4 + if i == 0 || copied { options.len() } else { 0 });
                 prop_assert!(bytes.len() - at <= mtu as usize);
-                prop_assert_eq!(ones_sum(&bytes[at..at + header_len]), 0xffff);
+                prop_assert_eq!(checksum::sum(&bytes[at..at + header_len]), 0xffff);
                 let total = usize::from(u16::from_be_bytes([bytes[at + 2], bytes[at + 3]]));
                 prop_assert_eq!(total, bytes.len() - at);
                 let word = u16::from_be_bytes([bytes[at + 6], bytes[at + 7]]);

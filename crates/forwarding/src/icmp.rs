@@ -1,8 +1,10 @@
 //! ICMP errors that quote the label stack (RFC 792, RFC 1812, RFC 4884, RFC 4950).
 
-use crate::packet::{ETHERNET, IPV4, LABEL, labels_in, ones_sum, set_ipv4_checksum, u32_at};
-use base::Frame;
+use crate::packet::{ETHERNET, LABEL, labels_in};
+use base::{Dscp, Frame};
 use core::net::Ipv4Addr;
+use wire::icmp::{Quote, Repr, Type, extension, time_exceeded, unreachable};
+use wire::ipv4;
 
 /// Which error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +26,13 @@ pub enum IcmpError {
     PortUnreachable,
 }
 
-/// Bytes of the offending packet that are quoted in front of an extension: no fewer (RFC 4884, 4.5), and no more, which
-/// receivers from before the extensions were defined expect (RFC 4884, 5.3).
-const QUOTED: usize = 128;
-/// The longest error message (RFC 1812, 4.3.2.3).
-const LONGEST: usize = 576;
+/// Bytes of a labelled packet that are quoted: as many as receivers from before the extensions were defined expect in
+/// front of one (RFC 4884, 5).
+const QUOTED: usize = extension::MIN_ORIGINAL_LEN;
+/// Bytes of a plain packet that are quoted (RFC 1812, 4.3.2.3).
+const QUOTED_PLAIN: usize = 576 - 20 - 8;
+/// The time to live of the message.
+const TTL: u8 = 64;
 
 /// The IPv4 packet, without Ethernet, that reports `error` on the packet in `frame` to its sender, from `source`.
 ///
@@ -36,89 +40,59 @@ const LONGEST: usize = 576;
 /// for: RFC 1812, 4.3.2.7.
 pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<Vec<u8>> {
     let header = frame.header();
-    let labels = labels_in(header);
-    let at = ETHERNET + labels * LABEL;
-    let fixed = header.get(at..)?.first_chunk::<IPV4>()?;
-    let header_len = usize::from(fixed[0] & 15) * 4;
-    if fixed[0] >> 4 != 4 || header_len < IPV4 {
-        return None;
+    let at = ETHERNET + labels_in(header) * LABEL;
+    let stack = header.get(ETHERNET..at)?;
+    let limit = if stack.is_empty() { QUOTED_PLAIN } else { QUOTED };
+    let mut original = header.get(at..)?.to_vec();
+    if original.len() < limit {
+        frame.body().slice(0, (limit - original.len()) as u32).write_to(&mut original);
     }
-    let from = Ipv4Addr::new(fixed[12], fixed[13], fixed[14], fixed[15]);
-    let to = Ipv4Addr::new(fixed[16], fixed[17], fixed[18], fixed[19]);
-    let later_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x1fff != 0;
-    let one_host =
-        !(from.is_unspecified() || from.is_multicast() || from.is_broadcast() || from.is_loopback());
+    let packet = ipv4::Packet::new_header_checked(&original[..]).ok()?;
+    let (from, to) = (packet.src(), packet.dst());
+    let no_host = from.is_unspecified() || from.is_multicast() || from.is_broadcast() || from.is_loopback();
     let group = to.is_multicast() || to.is_broadcast() || header[0] & 1 == 1;
-    if later_fragment || !one_host || group {
+    if packet.fragment_offset() != 0 || no_host || group {
         return None;
     }
-    let total = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
-    let mut quoted = header[at..].to_vec();
-    let limit = if labels > 0 { QUOTED } else { LONGEST - IPV4 - 8 };
-    if quoted.len() < limit.min(total) {
-        frame.body().slice(0, (limit - quoted.len()) as u32).write_to(&mut quoted);
-    }
-    quoted.truncate(limit.min(total.max(header_len)));
-    if fixed[9] == 1 && !is_query(quoted.get(header_len).copied()) {
+    let icmp_type = original.get(packet.header_len()).map(|kind| Type(*kind));
+    if packet.protocol() == ipv4::Protocol::ICMP && icmp_type.is_none_or(Type::is_error) {
         return None;
     }
-    let (kind, code, mtu) = match error {
-        IcmpError::TimeExceeded => (11, 0, 0),
-        IcmpError::NetworkUnreachable => (3, 0, 0),
-        IcmpError::HostUnreachable => (3, 1, 0),
-        IcmpError::ProtocolUnreachable => (3, 2, 0),
-        IcmpError::PortUnreachable => (3, 3, 0),
-        IcmpError::FragmentationNeeded { mtu } => (3, 4, u16::try_from(mtu).unwrap_or(u16::MAX)),
+    let end = original.len().min(limit).min(usize::from(packet.total_len()));
+    let objects = if stack.is_empty() { Vec::new() } else { extension::mpls_stack_object(stack) };
+    let quote = Quote { original: &original[..end], objects: &objects };
+    let unreachable = |code| Repr::DestinationUnreachable { code, next_hop_mtu: 0, quote };
+    let icmp = match error {
+        IcmpError::TimeExceeded => Repr::TimeExceeded { code: time_exceeded::TTL, quote },
+        IcmpError::NetworkUnreachable => unreachable(unreachable::NET),
+        IcmpError::HostUnreachable => unreachable(unreachable::HOST),
+        IcmpError::ProtocolUnreachable => unreachable(unreachable::PROTOCOL),
+        IcmpError::PortUnreachable => unreachable(unreachable::PORT),
+        IcmpError::FragmentationNeeded { mtu } => {
+            let next_hop_mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
+            Repr::DestinationUnreachable { code: unreachable::FRAGMENTATION_NEEDED, next_hop_mtu, quote }
+        }
     };
-    let mut icmp = vec![kind, code, 0, 0, 0, 0];
-    icmp.extend(mtu.to_be_bytes());
-    if labels > 0 {
-        // RFC 4884, 4.1 and 4.2: the length of the padded quotation, in words, in the second byte of the rest.
-        icmp[5] = (QUOTED / 4) as u8;
-        quoted.resize(QUOTED, 0);
-    }
-    icmp.extend_from_slice(&quoted);
-    if labels > 0 {
-        icmp.extend(extension(&header[ETHERNET..at]));
-    }
-    let sum = !ones_sum(&icmp);
-    icmp[2..4].copy_from_slice(&sum.to_be_bytes());
-    Some(ipv4(source, from, &icmp))
-}
-
-/// The extension structure with the label stack (RFC 4884, 7; RFC 4950, 3).
-///
-/// ```text
-///  |Version|      (Reserved)       |           Checksum            |
-///  |             Length            |   Class-Num   |   C-Type      |
-///  |              Label                    | EXP |S|       TTL     |  ...
-/// ```
-fn extension(stack: &[u8]) -> Vec<u8> {
-    let mut out = vec![0x20, 0, 0, 0];
-    out.extend((stack.len() as u16 + 4).to_be_bytes());
-    out.extend([1, 1]);
-    out.extend_from_slice(stack);
-    let sum = !ones_sum(&out);
-    out[2..4].copy_from_slice(&sum.to_be_bytes());
-    out
-}
-
-/// An ICMP message that is not an error (RFC 1122, 3.2.2). What has no type byte, or one not known, counts as an error.
-fn is_query(kind: Option<u8>) -> bool {
-    matches!(kind, Some(0 | 8 | 9 | 10 | 13..=18))
-}
-
-fn ipv4(from: Ipv4Addr, to: Ipv4Addr, icmp: &[u8]) -> Vec<u8> {
-    let total = (IPV4 + icmp.len()) as u16;
-    // RFC 1812, 4.3.2.5: precedence 6. An atomic datagram, which needs no identification (RFC 6864, 4).
-    let mut out = vec![0x45, 0xc0];
-    out.extend(total.to_be_bytes());
-    out.extend([0, 0, 0x40, 0, 64, 1, 0, 0]);
-    out.extend(from.octets());
-    out.extend(to.octets());
-    set_ipv4_checksum(&mut out);
-    out.extend_from_slice(icmp);
-    out
+    let ip = ipv4::Repr {
+        src: source,
+        dst: from,
+        protocol: ipv4::Protocol::ICMP,
+        ttl: TTL,
+        dscp: Dscp::CS6, // RFC 1812, 4.3.2.5: precedence 6
+        ecn: 0,
+        // An atomic datagram, which needs no identification (RFC 6864, 4.1).
+        ident: 0,
+        dont_fragment: true,
+        more_fragments: false,
+        fragment_offset: 0,
+        payload_len: icmp.buffer_len() as u16,
+        options: ipv4::Options::NONE,
+    };
+    let mut out = vec![0; ip.buffer_len() + icmp.buffer_len()];
+    let (head, rest) = out.split_at_mut(ip.buffer_len());
+    ip.emit(head);
+    icmp.emit(rest);
+    Some(out)
 }
 
 /// Sends an ICMP error about the labelled packet in `frame` on along its LSP (RFC 3032, 2.3.2): the same label stack with
@@ -130,7 +104,9 @@ pub fn along_lsp(frame: &Frame, packet: &[u8]) -> Option<Frame> {
     let header = frame.header();
     let labels = labels_in(header);
     let mut bytes = header.get(..ETHERNET + labels * LABEL)?.to_vec();
-    u32_at(&bytes, ETHERNET)?;
+    if labels == 0 {
+        return None;
+    }
     bytes[ETHERNET..].chunks_exact_mut(LABEL).for_each(|entry| entry[3] = 255);
     bytes.extend_from_slice(packet);
     Some(Frame::from_bytes(&bytes))
@@ -141,6 +117,7 @@ mod tests {
     use super::*;
     use base::Body;
     use proptest::prelude::*;
+    use wire::checksum;
 
     const US: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 
@@ -152,7 +129,7 @@ mod tests {
         bytes.extend([0x45, 0]);
         bytes.extend((28 + payload as u16).to_be_bytes());
         bytes.extend([0, 7, 0, 0, 1, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 7, 0, 8, 0, 0, 0, 0]);
-        set_ipv4_checksum(&mut bytes[at..at + 20]);
+        ipv4::Packet::new_unchecked(&mut bytes[at..at + 20]).fill_checksum();
         Frame::new(&bytes, Body::Pattern { start: 0, len: payload })
     }
 
@@ -161,12 +138,12 @@ mod tests {
         let frame = udp(&[[0, 1, 0x20, 5], [0, 2, 0x31, 1]], 300);
         let packet = icmp_error(&frame, IcmpError::TimeExceeded, US).expect("an error may be sent");
         assert_eq!(packet.len(), 20 + 8 + 128 + 4 + 4 + 8);
-        assert_eq!((ones_sum(&packet[..20]), ones_sum(&packet[20..])), (0xffff, 0xffff));
+        assert_eq!((checksum::sum(&packet[..20]), checksum::sum(&packet[20..])), (0xffff, 0xffff));
         assert_eq!(packet[20..28][..2], [11, 0]);
         assert_eq!(packet[25], 32);
         assert_eq!(packet[28..56], frame.to_vec()[22..50]);
         let extension = &packet[156..];
-        assert_eq!(ones_sum(extension), 0xffff);
+        assert_eq!(checksum::sum(extension), 0xffff);
         assert_eq!(extension[0], 0x20);
         assert_eq!(extension[4..], [0, 12, 1, 1, 0, 1, 0x20, 5, 0, 2, 0x31, 1]);
         assert_eq!((&packet[12..16], &packet[16..20]), (&[10, 9, 9, 9][..], &[10, 0, 0, 1][..]));
