@@ -203,6 +203,7 @@ mod tests {
         let wrap = 1u64 << DEPARTURE_BITS;
         // Just before a multiple of 2^56, seen at the very start: nothing is earlier than the start.
         assert_eq!(unwrap_departure(wrap - 3, Time(5)), Time(wrap - 3));
+        assert_eq!(unwrap_departure(wrap - 1, Time(0)), Time(wrap - 1));
         assert_eq!(unwrap_departure(2, Time(u64::MAX)), Time(u64::MAX - wrap + 3));
     }
 

@@ -117,6 +117,33 @@ fn an_error_with_a_label_stack() {
 }
 
 #[test]
+fn an_error_with_bytes_that_have_no_name_is_kept_whole() {
+    let quote = |extensions| Quote { original: Hex(vec![0x45; 128]), extensions };
+    let error = |quote| {
+        let message = IcmpMessage::TimeExceeded { code: 0, quote };
+        let icmp = Layer::Icmp(Icmp { message, checksum: None, correct_checksum: None });
+        encode(&Tree { layers: vec![ethernet(), Layer::Ipv4(ipv4(vec![])), icmp] }).unwrap()
+    };
+    let is_other = |frame: Vec<u8>| {
+        let tree = decode(&frame);
+        let Layer::Icmp(icmp) = &tree.layers[2] else { panic!("{tree:?}") };
+        let other = matches!(icmp.message, IcmpMessage::Other { .. });
+        assert_eq!(encode(&tree), Ok(frame));
+        other
+    };
+    let mut unused = error(quote(vec![]));
+    assert!(!is_other(unused.clone()));
+    unused[41] = 1;
+    assert!(is_other(unused));
+    // RFC 4884, 7: an extension structure may go without checksum.
+    let entry = Entry { label: 17, tc: 0, ttl: 1 };
+    let mut no_checksum = error(quote(vec![Extension::MplsStack { stack: vec![entry] }]));
+    assert!(!is_other(no_checksum.clone()));
+    no_checksum[42 + 128 + 2..][..2].fill(0);
+    assert!(is_other(no_checksum));
+}
+
+#[test]
 fn lines_are_readable() {
     let line = |layers: Vec<Layer>| summary(&decode(&encode(&Tree { layers }).unwrap()));
     let ask = arp::Repr::request(A, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
