@@ -149,23 +149,25 @@ impl Adspec {
         if usize::from(get.u16()) * 4 + 4 != body.len() {
             return Err(Fault::invalid(2, "the length of the IntServ message is not that of the object"));
         }
-        let (service, break_bit, data, mut rest) = fragment(get.0, 4)?;
-        let general = match service {
-            GENERAL => General::parse(break_bit, data),
+        let first = fragment(get.0, 4)?;
+        let mut rest = first.rest;
+        let general = match first.service {
+            GENERAL => General::parse(first.break_bit, first.data),
             _ => None,
         };
         // RFC 2210, 3.3.1: the default general parameters come first.
         let general = general.ok_or(Fault::invalid(4, "no default general parameters"))?;
         let mut adspec = Adspec { general, guaranteed: None, controlled_load: None, others: Vec::new() };
         while !rest.is_empty() {
-            let (service, break_bit, data, next) = fragment(rest, body.len() - rest.len())?;
-            rest = next;
-            adspec.take(service, break_bit, data);
+            let next = fragment(rest, body.len() - rest.len())?;
+            rest = next.rest;
+            adspec.take(&next);
         }
         Ok(adspec)
     }
 
-    fn take(&mut self, service: u8, break_bit: bool, data: &[u8]) {
+    fn take(&mut self, fragment: &Fragment<'_>) {
+        let &Fragment { service, break_bit, data, .. } = fragment;
         if service == GUARANTEED && self.guaranteed.is_none() {
             self.guaranteed = GuaranteedFragment::parse(break_bit, data);
             if self.guaranteed.is_some() {
@@ -217,12 +219,22 @@ impl Adspec {
     }
 }
 
-/// Service, break bit and data of the first fragment of `rest`, and what follows.
-fn fragment(rest: &[u8], at: usize) -> Result<(u8, bool, &[u8], &[u8]), Fault> {
+/// A fragment and what follows it.
+struct Fragment<'a> {
+    service: u8,
+    break_bit: bool,
+    data: &'a [u8],
+    rest: &'a [u8],
+}
+
+/// The first fragment of `rest`, `at` bytes into the object.
+fn fragment(rest: &[u8], at: usize) -> Result<Fragment<'_>, Fault> {
     let mut get = Get(rest);
     let (service, flags, words) = (get.u8(), get.u8(), usize::from(get.u16()));
     match get.0.split_at_checked(words * 4) {
-        Some((data, next)) if rest.len() >= 4 => Ok((service, flags & BREAK != 0, data, next)),
+        Some((data, next)) if rest.len() >= 4 => {
+            Ok(Fragment { service, break_bit: flags & BREAK != 0, data, rest: next })
+        }
         _ => Err(Fault::invalid(at, "the object ends within a fragment")),
     }
 }

@@ -1,6 +1,6 @@
 //! Writing typed messages, objects in the order that the RFCs recommend.
 
-use super::class;
+use super::class::{self, MessageType};
 use super::error::{Error, Fault, Reason};
 use super::field::Put;
 use super::header::{VERSION, checksum};
@@ -17,6 +17,35 @@ impl Packet {
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.message.emit(self.flags, self.send_ttl, out)
     }
+}
+
+/// Appends a Bundle of messages that have been emitted, and signed if need be; on error `out` is as before.
+pub fn emit_bundle<'a>(
+    flags: u8,
+    send_ttl: u8,
+    messages: impl IntoIterator<Item = &'a [u8]>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    let start = out.len();
+    out.bytes(&[VERSION << 4 | flags & 0x0f, MessageType::Bundle.number(), 0, 0, send_ttl, 0, 0, 0]);
+    for message in messages {
+        out.bytes(message);
+    }
+    let result = finish(start, out);
+    if result.is_err() {
+        out.truncate(start);
+    }
+    result
+}
+
+/// Fills in length and checksum of the message that begins at `start`.
+#[inline]
+fn finish(start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+    let length = u16::try_from(out.len() - start).map_err(|_| Error::of_message(6, Reason::TooLong))?;
+    out.patch(start + 6, length);
+    let checksum = checksum(out.get(start..).unwrap_or(&[]));
+    out.patch(start + 2, checksum);
+    Ok(())
 }
 
 impl Message {
@@ -49,11 +78,7 @@ impl Message {
             let written = writer.message(self).and_then(|()| writer.rest());
             written.map_err(|fault| Error::of_message(out.len() - start, fault.reason))?;
         }
-        let length = u16::try_from(out.len() - start).map_err(|_| Error::of_message(6, Reason::TooLong))?;
-        out.patch(start + 6, length);
-        let checksum = checksum(out.get(start..).unwrap_or(&[]));
-        out.patch(start + 2, checksum);
-        Ok(())
+        finish(start, out)
     }
 }
 

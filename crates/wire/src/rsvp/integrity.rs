@@ -1,9 +1,12 @@
 //! INTEGRITY and CHALLENGE objects, and the keyed digest over a message (RFC 2747).
 
 use super::class::{CHALLENGE, INTEGRITY};
-use super::error::Fault;
+use super::error::{Error, Fault, Reason};
 use super::field::{Get, Put};
+use super::header::{HEADER_LEN, Header, Objects};
 use super::text;
+use hmac::{Hmac, KeyInit, Mac};
+use md5::Md5;
 use serde::{Deserialize, Serialize};
 
 /// INTEGRITY (RFC 2747, 2.2), with the sixteen bytes of an HMAC-MD5 digest.
@@ -98,4 +101,77 @@ impl Challenge {
         out.bytes(&self.cookie);
         out.end(at)
     }
+}
+
+/// Fills in the digest of the INTEGRITY object in `message`, one whole message as emitted.
+///
+/// The checksum is set to zero, which is to say that there is none: the digest does more (RFC 2747, 3.1).
+pub fn sign(key: &[u8], message: &mut [u8]) -> Result<(), Error> {
+    let (_, at) = find(message)?;
+    if let Some(checksum) = message.get_mut(2..4) {
+        checksum.fill(0);
+    }
+    let digest = mac(key, message, at, false)?.finalize().into_bytes();
+    if let Some(field) = message.get_mut(at..at + DIGEST) {
+        field.copy_from_slice(&digest);
+    }
+    Ok(())
+}
+
+/// Checks the digest of the INTEGRITY object in `message` in constant time, and returns the object: that its sequence
+/// number is greater than the last one is for the caller to check (RFC 2747, 3.2).
+///
+/// A checksum that a sender has put in after the digest is accepted, and so is one that the digest covers.
+pub fn verify(key: &[u8], message: &[u8]) -> Result<Integrity, Error> {
+    let (integrity, at) = find(message)?;
+    let matches = |checksum| Ok(mac(key, message, at, checksum)?.verify_slice(&integrity.digest).is_ok());
+    if matches(false)? || (message.get(2..4) != Some(&[0, 0]) && matches(true)?) {
+        return Ok(integrity);
+    }
+    let reason = Reason::Invalid("the digest is not that of the message under this key");
+    Err(Error { offset: at, object: Some((INTEGRITY, 1)), reason })
+}
+
+const DIGEST: usize = 16;
+
+/// The INTEGRITY object of a whole message, and the byte at which its digest begins.
+fn find(message: &[u8]) -> Result<(Integrity, usize), Error> {
+    let header = Header::parse(message)?;
+    let available = message.len();
+    if usize::from(header.length) != available {
+        let reason = Reason::Truncated { needed: header.length.into(), available };
+        return Err(Error::of_message(6, reason));
+    }
+    for object in Objects::of(message) {
+        let object = object?;
+        if object.class == INTEGRITY {
+            let at = |fault: Fault| Error {
+                offset: object.offset + 4 + fault.at,
+                object: Some((INTEGRITY, object.c_type)),
+                reason: fault.reason,
+            };
+            let integrity = Integrity::parse(object.c_type, object.body).map_err(at)?;
+            return Ok((integrity, object.offset + 4 + object.body.len() - DIGEST));
+        }
+    }
+    Err(Error::missing(INTEGRITY, available))
+}
+
+/// The keyed digest of `message`, with zeros for the digest at `at` and, unless it is covered, for the checksum.
+fn mac(key: &[u8], message: &[u8], at: usize, with_checksum: bool) -> Result<Hmac<Md5>, Error> {
+    let no_key = |_| Error::of_message(0, Reason::Invalid("the key cannot be used"));
+    let mut mac = Hmac::<Md5>::new_from_slice(key).map_err(no_key)?;
+    let mut header = [0; HEADER_LEN];
+    for (to, from) in header.iter_mut().zip(message) {
+        *to = *from;
+    }
+    if !with_checksum {
+        header[2] = 0;
+        header[3] = 0;
+    }
+    mac.update(&header);
+    mac.update(message.get(HEADER_LEN..at).unwrap_or(&[]));
+    mac.update(&[0; DIGEST]);
+    mac.update(message.get(at + DIGEST..).unwrap_or(&[]));
+    Ok(mac)
 }

@@ -50,7 +50,7 @@ pub enum Object {
     #[serde(rename = "SENDER_TSPEC")]
     SenderTspec(SenderTspec),
     #[serde(rename = "ADSPEC")]
-    Adspec(Adspec),
+    Adspec(Box<Adspec>),
     #[serde(rename = "POLICY_DATA", with = "text::hex")]
     PolicyData(Vec<u8>),
     #[serde(rename = "RESV_CONFIRM")]
@@ -140,7 +140,7 @@ impl Object {
             class::FILTER_SPEC => Object::FilterSpec(SenderTemplate::parse(c_type, body)?),
             class::SENDER_TEMPLATE => Object::SenderTemplate(SenderTemplate::parse(c_type, body)?),
             class::SENDER_TSPEC => Object::SenderTspec(SenderTspec::parse(c_type, body)?),
-            class::ADSPEC => Object::Adspec(Adspec::parse(c_type, body)?),
+            class::ADSPEC => Object::Adspec(Box::new(Adspec::parse(c_type, body)?)),
             class::POLICY_DATA => {
                 only(1)?;
                 Object::PolicyData(body.to_vec())
@@ -212,7 +212,7 @@ impl Object {
             Object::FastReroute(x) => x.emit(out),
             Object::SessionAttribute(x) => x.emit(out)?,
             Object::Opaque(x) => {
-                if x.bytes.len() % 4 != 0 {
+                if !x.bytes.len().is_multiple_of(4) {
                     return Err(Fault { at: 0, reason: Reason::Invalid("contents are not whole words") });
                 }
                 emit_opaque(x.class, x.c_type, &x.bytes, out)?;

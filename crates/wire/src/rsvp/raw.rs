@@ -80,7 +80,7 @@ impl RawMessage {
             }
             RawBody::Messages(decode_bundle(message)?)
         } else {
-            let mut objects = Vec::new();
+            let mut objects = Vec::with_capacity(Objects::of(message).count());
             for object in Objects::of(message) {
                 let object = object?;
                 objects.push(Object::decode(object.class, object.c_type, object.body));

@@ -53,7 +53,7 @@ fn tspec() -> SenderTspec {
     SenderTspec(TokenBucket { peak: f32::INFINITY, ..TokenBucket::constant(25e6, 1500) })
 }
 
-fn flow(lsp_id: u16) -> FlowDescriptor {
+pub(crate) fn flow(lsp_id: u16) -> FlowDescriptor {
     let label = Label::new(16 + u32::from(lsp_id));
     FlowDescriptor {
         flowspec: Flowspec::ControlledLoad(tspec().0),

@@ -1,3 +1,12 @@
 //! Tests of the RSVP formats.
 
+mod behaviour;
 mod messages;
+mod properties;
+mod vectors;
+
+/// The bytes that a string of hex digits, with spaces between, stands for.
+fn hex(text: &str) -> Vec<u8> {
+    let digits: String = text.split_whitespace().collect();
+    super::text::from_hex(&digits).unwrap()
+}
