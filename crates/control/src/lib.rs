@@ -1,1 +1,3 @@
 //! Signalling protocols as sans-I/O state machines.
+
+pub mod rsvp;

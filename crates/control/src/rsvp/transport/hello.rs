@@ -1,0 +1,254 @@
+//! Hello (RFC 3209, 5): is the neighbour there, and is it the same instance as before?
+
+use super::config::HelloConfig;
+use base::random::Stream;
+use base::{Span, Time};
+use rand::Rng;
+use wire::rsvp::Hello;
+
+/// What a Hello, or the lack of one, has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing new.
+    None,
+    /// Both sides return each other's instance.
+    Up,
+    /// Communication is lost.
+    Down {
+        /// Because another instance of the neighbour answers.
+        restarted: bool,
+    },
+}
+
+/// The Hellos with one neighbour.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    /// Our instance: the same until communication is lost (RFC 3209, 5.3).
+    own: u32,
+    /// The neighbour's, or zero as long as none is known.
+    other: u32,
+    up: bool,
+    /// Hellos in a row that did not return our instance.
+    mismatches: u8,
+    /// When to ask next.
+    ask: Time,
+    /// When the neighbour last asked.
+    asked: Option<Time>,
+    /// When communication is lost, unless the neighbour is heard.
+    dead: Time,
+}
+
+/// An instance other than `before`, and not zero (RFC 3209, 5.2).
+fn instance(random: &mut Stream, before: u32) -> u32 {
+    loop {
+        let value = random.next_u32();
+        if value != 0 && value != before {
+            return value;
+        }
+    }
+}
+
+impl Session {
+    /// Begins to ask, some time within the first interval.
+    pub(super) fn new(now: Time, config: &HelloConfig, random: &mut Stream) -> Session {
+        let interval = config.interval.0.max(1);
+        let offset = (random.next_u64() % interval as u64) as i64;
+        Session {
+            own: instance(random, 0),
+            other: 0,
+            up: false,
+            mismatches: 0,
+            ask: now + Span(offset),
+            asked: None,
+            dead: Time::MAX,
+        }
+    }
+    /// Are Hellos exchanged?
+    pub(super) const fn is_up(&self) -> bool {
+        self.up
+    }
+    /// When [`Session::expire`] is to be called.
+    pub(super) fn next(&self) -> Time {
+        if self.up { self.ask.min(self.dead) } else { self.ask }
+    }
+
+    /// A HELLO came. Returns the answer to a request.
+    pub(super) fn receive(
+        &mut self,
+        now: Time,
+        hello: Hello,
+        config: &HelloConfig,
+        random: &mut Stream,
+    ) -> (Option<Hello>, Change) {
+        let (src_instance, dst_instance, request) = match hello {
+            Hello::Request { src_instance, dst_instance } => (src_instance, dst_instance, true),
+            Hello::Ack { src_instance, dst_instance } => (src_instance, dst_instance, false),
+        };
+        // RFC 3209, 5.2: the field is never zero.
+        if src_instance == 0 {
+            return (None, Change::None);
+        }
+        if request {
+            self.asked = Some(now);
+        }
+        let change = self.compare(now, src_instance, dst_instance, config, random);
+        let answer = request.then_some(Hello::Ack { src_instance: self.own, dst_instance: self.other });
+        (answer, change)
+    }
+
+    fn compare(
+        &mut self,
+        now: Time,
+        src: u32,
+        dst: u32,
+        config: &HelloConfig,
+        random: &mut Stream,
+    ) -> Change {
+        self.dead = now + config.interval.mul_f64(config.dead_intervals);
+        let known = core::mem::replace(&mut self.other, src);
+        // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset.
+        if self.up && known != src {
+            return self.lose(random, src, true);
+        }
+        // RFC 3209, 5.3: the neighbour must reflect our instance.
+        if dst == self.own {
+            self.mismatches = 0;
+            if !self.up {
+                self.up = true;
+                return Change::Up;
+            }
+        } else if self.up {
+            self.mismatches += 1;
+            if self.mismatches >= config.mismatches_max {
+                return self.lose(random, src, false);
+            }
+        }
+        Change::None
+    }
+
+    /// RFC 3209, 5.3: Hellos go on under another instance; Dst_Instance is zero unless a new one was received.
+    fn lose(&mut self, random: &mut Stream, other: u32, restarted: bool) -> Change {
+        self.own = instance(random, self.own);
+        self.other = other;
+        self.up = false;
+        self.mismatches = 0;
+        self.dead = Time::MAX;
+        Change::Down { restarted }
+    }
+
+    /// Time has passed. Returns a request that is due.
+    pub(super) fn expire(
+        &mut self,
+        now: Time,
+        config: &HelloConfig,
+        random: &mut Stream,
+    ) -> (Option<Hello>, Change) {
+        let change = if self.up && self.dead <= now { self.lose(random, 0, false) } else { Change::None };
+        if self.ask > now {
+            return (None, change);
+        }
+        let interval = Span(config.interval.0.max(1));
+        let due = self.ask;
+        self.ask = if due + interval > now { due + interval } else { now + interval };
+        // RFC 3209, 5.3: no need to ask if the neighbour did within the interval.
+        let quiet = self.asked.take().is_some_and(|asked| asked + interval > due);
+        let request = (!quiet).then_some(Hello::Request { src_instance: self.own, dst_instance: self.other });
+        (request, change)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Streams;
+
+    struct Pair {
+        random: Stream,
+        config: HelloConfig,
+        now: Time,
+        sides: [Session; 2],
+    }
+
+    impl Pair {
+        fn new() -> Pair {
+            let config = HelloConfig::default();
+            let mut random = Streams::new(3).stream("hello");
+            let sides = [(); 2].map(|()| Session::new(Time::ZERO, &config, &mut random));
+            Pair { random, config, now: Time::ZERO, sides }
+        }
+        /// One millisecond; what is said arrives at once, if `heard` says that the other side hears.
+        fn step(&mut self, heard: [bool; 2]) -> Vec<(usize, Change)> {
+            self.now += Span::from_ms(1);
+            let mut changes = Vec::new();
+            for side in 0..2 {
+                let (mut said, change) = self.sides[side].expire(self.now, &self.config, &mut self.random);
+                changes.push((side, change));
+                let mut from = side;
+                while let Some(hello) = said.take() {
+                    let to = 1 - from;
+                    if heard[to] {
+                        let (answer, change) =
+                            self.sides[to].receive(self.now, hello, &self.config, &mut self.random);
+                        changes.push((to, change));
+                        said = answer;
+                        from = to;
+                    }
+                }
+            }
+            changes.retain(|(_, change)| *change != Change::None);
+            changes
+        }
+        fn run(&mut self, ms: u32, heard: [bool; 2]) -> Vec<(usize, Change)> {
+            (0..ms).flat_map(|_| self.step(heard)).collect()
+        }
+    }
+
+    #[test]
+    fn comes_up_on_both_sides_and_stays() {
+        let mut pair = Pair::new();
+        let mut changes = pair.run(20, [true; 2]);
+        changes.sort_by_key(|c| c.0);
+        assert_eq!(changes, [(0, Change::Up), (1, Change::Up)]);
+        assert_eq!(pair.run(1000, [true; 2]), []);
+    }
+
+    #[test]
+    fn silence_is_noticed_after_three_and_a_half_intervals() {
+        let mut pair = Pair::new();
+        pair.run(20, [true; 2]);
+        assert_eq!(pair.run(12, [false; 2]), []);
+        let mut changes = pair.run(6, [false; 2]);
+        changes.sort_by_key(|c| c.0);
+        assert_eq!(changes, [(0, Change::Down { restarted: false }), (1, Change::Down { restarted: false })]);
+        let mut changes = pair.run(20, [true; 2]);
+        changes.sort_by_key(|c| c.0);
+        assert_eq!(changes, [(0, Change::Up), (1, Change::Up)]);
+    }
+
+    #[test]
+    fn a_restart_is_noticed_by_the_other_side() {
+        let mut pair = Pair::new();
+        pair.run(20, [true; 2]);
+        pair.sides[0] = Session::new(pair.now, &pair.config, &mut pair.random);
+        let changes = pair.run(20, [true; 2]);
+        let of = |side| changes.iter().filter(|c| c.0 == side).map(|c| c.1).collect::<Vec<_>>();
+        assert_eq!(of(0), [Change::Up]);
+        assert_eq!(of(1), [Change::Down { restarted: true }, Change::Up]);
+    }
+
+    #[test]
+    fn a_neighbour_that_forgets_our_instance_is_lost() {
+        let mut pair = Pair::new();
+        pair.run(20, [true; 2]);
+        let src_instance = pair.sides[0].other;
+        let wrong = Hello::Ack { src_instance, dst_instance: pair.sides[0].own ^ 1 };
+        let mut hear = || pair.sides[0].receive(pair.now, wrong, &pair.config, &mut pair.random).1;
+        assert_eq!([hear(), hear()], [Change::None; 2]);
+        assert_eq!(hear(), Change::Down { restarted: false });
+        let zero = Hello::Request { src_instance: 0, dst_instance: 0 };
+        assert_eq!(
+            pair.sides[0].receive(pair.now, zero, &pair.config, &mut pair.random),
+            (None, Change::None)
+        );
+    }
+}

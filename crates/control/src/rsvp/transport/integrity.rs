@@ -1,0 +1,254 @@
+//! INTEGRITY (RFC 2747): which key signs, which sequence numbers are believed, and the handshake that finds the first.
+
+use super::config::{Key, PortKeys};
+use super::counters::Malformed;
+use base::random::Stream;
+use base::{PortId, Span, Time};
+use rand::Rng;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use wire::rsvp::{Challenge, Integrity, KeyId};
+
+/// Senders whose sequence numbers are remembered; only holders of a key get here.
+const SENDERS_MAX: usize = 4096;
+const COOKIE_BYTES: usize = 16;
+const CHALLENGE_FIRST: Span = Span::from_ms(100);
+const CHALLENGE_MAX: Span = Span::from_secs(10);
+
+/// A sender under one of its keys.
+type Sender = (PortId, Ipv4Addr, KeyId);
+
+/// What is known of a sender's sequence numbers.
+#[derive(Clone, Debug, Default)]
+struct Association {
+    /// The greatest sequence numbers received, in order; empty as long as none is believed.
+    window: Vec<u64>,
+    /// The challenge that has not been answered.
+    pending: Option<Pending>,
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    cookie: [u8; COOKIE_BYTES],
+    /// Not challenged again before then.
+    until: Time,
+    wait: Span,
+}
+
+/// Keys, and what is known of the senders that use them.
+pub(super) struct Keyring {
+    ports: Vec<PortKeys>,
+    /// The last sequence number sent. It outlives a restart, as RFC 2747, 3 asks of it.
+    sequence: u64,
+    senders: BTreeMap<Sender, Association>,
+}
+
+/// The keys of a port that may be used. The last key goes on when all have expired: a network that is down is worse
+/// than a key that is old (RFC 2747, 5).
+fn usable(keys: &PortKeys, now: Time) -> impl Iterator<Item = &Key> {
+    let last = keys.keys.iter().map(|key| key.until).max();
+    let expired = !keys.keys.iter().any(|key| key.valid(now));
+    keys.keys.iter().filter(move |key| key.valid(now) || expired && Some(key.until) == last)
+}
+
+/// What to do with a message whose digest is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Take it.
+    Accept,
+    /// Discard it, for this reason, and send this challenge if there is one.
+    Reject(Malformed, Option<Challenge>),
+}
+
+impl Keyring {
+    pub(super) fn new(ports: &[PortKeys]) -> Keyring {
+        Keyring { ports: ports.to_vec(), sequence: 0, senders: BTreeMap::new() }
+    }
+    /// Are messages on `port` signed?
+    pub(super) fn port(&self, port: PortId) -> Option<&PortKeys> {
+        self.ports.iter().find(|keys| keys.port == port)
+    }
+    /// The key with `id`, if it may be used now.
+    pub(super) fn key(&self, now: Time, port: PortId, id: KeyId) -> Option<&Key> {
+        usable(self.port(port)?, now).find(|key| key.id == id)
+    }
+    /// The next INTEGRITY object for `port` and the key that signs it: the one that became valid last (RFC 2747, 5),
+    /// or the one with `id`.
+    pub(super) fn sign(&mut self, now: Time, port: PortId, id: Option<KeyId>) -> Option<(Integrity, &Key)> {
+        let keys = self.ports.iter().find(|keys| keys.port == port)?;
+        let key =
+            usable(keys, now).filter(|key| id.is_none_or(|id| key.id == id)).max_by_key(|key| key.from)?;
+        // RFC 2747, 3.2: a clock makes numbers that rise across restarts.
+        self.sequence = now.0.max(self.sequence.saturating_add(1));
+        let mut integrity = Integrity::new(key.id, self.sequence);
+        if keys.handshake {
+            integrity.flags |= Integrity::HANDSHAKE;
+        }
+        Some((integrity, key))
+    }
+
+    /// Is the sequence number of a message with the right digest to be believed (RFC 2747, 4.2)?
+    pub(super) fn judge(
+        &mut self,
+        now: Time,
+        port: PortId,
+        from: Ipv4Addr,
+        integrity: &Integrity,
+        random: &mut Stream,
+    ) -> Judgement {
+        let Some(keys) = self.ports.iter().find(|keys| keys.port == port) else { return Judgement::Accept };
+        let (handshake, room) = (keys.handshake, keys.window.max(1));
+        let sender = (port, from, integrity.key_id);
+        if !self.senders.contains_key(&sender) && self.senders.len() >= SENDERS_MAX {
+            return Judgement::Reject(Malformed::Unsynchronised, None);
+        }
+        let association = self.senders.entry(sender).or_default();
+        if association.window.is_empty() {
+            // RFC 2747, 4.3: ask, unless one side does not take part in the handshake.
+            if handshake && integrity.flags & Integrity::HANDSHAKE != 0 {
+                let challenge = association.challenge(now, integrity.key_id, random);
+                return Judgement::Reject(Malformed::Unsynchronised, challenge);
+            }
+        }
+        if association.receive(integrity.sequence, room) {
+            Judgement::Accept
+        } else {
+            Judgement::Reject(Malformed::Replay, None)
+        }
+    }
+
+    /// A response with the right digest came (RFC 2747, 4.3): its sequence number is the first to be believed.
+    pub(super) fn respond(
+        &mut self,
+        port: PortId,
+        from: Ipv4Addr,
+        integrity: &Integrity,
+        challenge: &Challenge,
+    ) -> Judgement {
+        let Some(association) = self.senders.get_mut(&(port, from, integrity.key_id)) else {
+            return Judgement::Reject(Malformed::Cookie, None);
+        };
+        let asked = association.pending.take_if(|pending| pending.cookie[..] == challenge.cookie[..]);
+        if asked.is_none() || challenge.key_id != integrity.key_id {
+            return Judgement::Reject(Malformed::Cookie, None);
+        }
+        association.window = vec![integrity.sequence];
+        Judgement::Accept
+    }
+
+    /// Forgets the senders; our own sequence number goes on.
+    pub(super) fn restart(&mut self) {
+        self.senders.clear();
+    }
+}
+
+impl Association {
+    fn challenge(&mut self, now: Time, key_id: KeyId, random: &mut Stream) -> Option<Challenge> {
+        let (cookie, wait) = match &self.pending {
+            Some(pending) if now < pending.until => return None,
+            Some(pending) => (pending.cookie, Span(pending.wait.0.saturating_mul(2)).min(CHALLENGE_MAX)),
+            None => {
+                let mut cookie = [0; COOKIE_BYTES];
+                random.fill_bytes(&mut cookie);
+                (cookie, CHALLENGE_FIRST)
+            }
+        };
+        self.pending = Some(Pending { cookie, until: now + wait, wait });
+        Some(Challenge { key_id, cookie: cookie.to_vec() })
+    }
+
+    /// RFC 2747, 4.2: greater than all is in order; one that is missing from the window is late; all others are replays.
+    fn receive(&mut self, sequence: u64, room: usize) -> bool {
+        match self.window.binary_search(&sequence) {
+            Ok(_) => return false,
+            Err(0) if self.window.len() >= room => return false,
+            Err(place) => self.window.insert(place, sequence),
+        }
+        if self.window.len() > room {
+            self.window.remove(0);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Streams;
+
+    const PORT: PortId = PortId(1);
+    const KEY: KeyId = KeyId([0, 0, 0, 0, 0, 7]);
+    const FROM: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+
+    fn ring(handshake: bool, window: usize) -> Keyring {
+        let keys = vec![Key::new(KEY, b"secret".to_vec())];
+        Keyring::new(&[PortKeys { port: PORT, keys, handshake, window }])
+    }
+    fn integrity(sequence: u64) -> Integrity {
+        Integrity { flags: Integrity::HANDSHAKE, ..Integrity::new(KEY, sequence) }
+    }
+
+    #[test]
+    fn sequence_numbers_rise_even_within_an_instant_and_across_restarts() {
+        let mut ring = ring(true, 1);
+        let mut next = |now| ring.sign(Time(now), PORT, None).map(|(integrity, _)| integrity.sequence);
+        assert_eq!([next(10), next(10), next(5), next(100)], [Some(10), Some(11), Some(12), Some(100)]);
+        ring.restart();
+        assert_eq!(ring.sign(Time(3), PORT, None).map(|(i, _)| i.sequence), Some(101));
+        assert!(ring.sign(Time(3), PortId(2), None).is_none());
+    }
+
+    #[test]
+    fn the_key_that_became_valid_last_signs() {
+        let mut ring = ring(true, 1);
+        let newer = Key { id: KeyId([9; 6]), secret: vec![1], from: Time(50), until: Time(90) };
+        ring.ports[0].keys.push(newer);
+        let mut signer = |now| ring.sign(Time(now), PORT, None).map(|(i, _)| i.key_id);
+        assert_eq!([signer(49), signer(50), signer(90)], [Some(KEY), Some(KeyId([9; 6])), Some(KEY)]);
+        assert!(ring.key(Time(49), PORT, KeyId([9; 6])).is_none());
+    }
+
+    #[test]
+    fn replays_are_refused_and_late_numbers_taken_within_the_window() {
+        let mut random = Streams::new(1).stream("x");
+        for (window, expected) in
+            [(1, [true, true, false, false, true]), (3, [true, true, true, false, true])]
+        {
+            let mut ring = ring(false, window);
+            let mut judge = |sequence| {
+                ring.judge(Time(0), PORT, FROM, &integrity(sequence), &mut random) == Judgement::Accept
+            };
+            assert_eq!([judge(5), judge(9), judge(7), judge(7), judge(12)], expected, "window {window}");
+            assert!(!judge(5), "window {window}");
+        }
+    }
+
+    #[test]
+    fn the_handshake_finds_the_first_number() {
+        let mut random = Streams::new(1).stream("x");
+        let mut ring = ring(true, 1);
+        let Judgement::Reject(Malformed::Unsynchronised, Some(challenge)) =
+            ring.judge(Time(0), PORT, FROM, &integrity(5), &mut random)
+        else {
+            panic!("a challenge")
+        };
+        // Not again at once, then with the same cookie.
+        assert_eq!(
+            ring.judge(Time(1), PORT, FROM, &integrity(6), &mut random),
+            Judgement::Reject(Malformed::Unsynchronised, None)
+        );
+        let later = Time::ZERO + CHALLENGE_FIRST;
+        assert_eq!(
+            ring.judge(later, PORT, FROM, &integrity(7), &mut random),
+            Judgement::Reject(Malformed::Unsynchronised, Some(challenge.clone()))
+        );
+        let wrong = Challenge { cookie: vec![0; 16], ..challenge.clone() };
+        let refused = Judgement::Reject(Malformed::Cookie, None);
+        assert_eq!(ring.respond(PORT, FROM, &integrity(8), &wrong), refused);
+        assert_eq!(ring.respond(PORT, FROM, &integrity(8), &challenge), Judgement::Accept);
+        assert_eq!(ring.respond(PORT, FROM, &integrity(3), &challenge), refused, "a response counts once");
+        let mut judge = |sequence| ring.judge(later, PORT, FROM, &integrity(sequence), &mut random);
+        assert_eq!(judge(8), Judgement::Reject(Malformed::Replay, None));
+        assert_eq!(judge(9), Judgement::Accept);
+    }
+}

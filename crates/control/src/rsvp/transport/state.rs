@@ -1,0 +1,195 @@
+//! The transport itself: what it holds, and the neighbours that it knows.
+
+use super::config::{Config, HelloConfig, Interface, RefreshReduction};
+use super::counters::{Audit, Counters};
+use super::hello;
+use super::integrity::Keyring;
+use super::message_id::{Bindings, Own};
+use super::neighbor::Peer;
+use super::retransmit::Copies;
+use super::types::{Datagram, Neighbor, NeighborView};
+use base::random::Stream;
+use base::{Map, PortId, Span, Time, Wheel};
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+use wire::rsvp::Packet;
+
+/// TTL of hop-by-hop messages that the transport makes itself.
+pub(super) const TTL: u8 = 255;
+
+/// Refresh reduction as configured, with what follows from it.
+pub(super) struct Reduction {
+    pub(super) config: RefreshReduction,
+    /// Time from each transmission of a message to the next.
+    pub(super) intervals: Vec<Span>,
+}
+
+/// RSVP's transport: everything between typed messages and IP packets.
+///
+/// - Down: [`Transport::send`], [`Transport::refresh`], [`Transport::forget`], [`Transport::acknowledge`].
+/// - Up: [`Transport::receive`], [`Transport::bind`], [`Transport::out_of_order`], [`Transport::unbind`],
+///   [`Transport::retire`].
+/// - Ports and neighbours: [`Transport::port_up`], [`Transport::port_down`], [`Transport::track`],
+///   [`Transport::untrack`], [`Transport::restart`].
+/// - Time: [`Transport::handle_timeout`], [`Transport::poll_timeout`].
+///
+/// After any of them call [`Transport::poll_output`] until it returns nothing, then [`Transport::poll_timeout`].
+pub struct Transport {
+    pub(super) router: Ipv4Addr,
+    pub(super) interfaces: Vec<Interface>,
+    pub(super) reduction: Option<Reduction>,
+    pub(super) hello: Option<HelloConfig>,
+    pub(super) keyring: Keyring,
+    /// Is any port's traffic signed?
+    pub(super) signs: bool,
+    pub(super) random: Stream,
+    neighbors_max: usize,
+    index: Map<Neighbor, u32>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) own: Own,
+    pub(super) bindings: Bindings,
+    pub(super) copies: Copies,
+    pub(super) wheel: Wheel<u32>,
+    /// Neighbours whose messages are bundled until the output is polled.
+    pub(super) immediate: VecDeque<u32>,
+    pub(super) output: VecDeque<Datagram>,
+    pub(super) counters: Counters,
+    pub(super) now: Time,
+}
+
+impl Transport {
+    /// A transport that knows no neighbour.
+    pub fn new(config: Config) -> Transport {
+        let mut random = config.random;
+        let own = Own::new(&mut random);
+        Transport {
+            router: config.router,
+            interfaces: config.interfaces,
+            reduction: config
+                .refresh_reduction
+                .map(|config| Reduction { intervals: config.intervals(), config }),
+            hello: config.hello,
+            keyring: Keyring::new(&config.integrity),
+            signs: !config.integrity.is_empty(),
+            random,
+            neighbors_max: config.neighbors_max,
+            index: Map::new(),
+            peers: Vec::new(),
+            own,
+            bindings: Bindings::new(),
+            copies: Copies::default(),
+            wheel: Wheel::new(),
+            immediate: VecDeque::new(),
+            output: VecDeque::new(),
+            counters: Counters::default(),
+            now: Time::ZERO,
+        }
+    }
+
+    /// What happened so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What is held now.
+    pub fn audit(&self) -> Audit {
+        let sum = |count: fn(&Peer) -> usize| self.peers.iter().map(count).sum();
+        Audit {
+            neighbors: self.peers.len(),
+            hellos: sum(|peer| usize::from(peer.hello.is_some())),
+            outgoing: self.own.states.len(),
+            incoming: self.bindings.len(),
+            identifiers: self.own.len(),
+            copies: self.copies.len(),
+            acks: sum(|peer| peer.acks.len()),
+            summary_ids: sum(|peer| peer.summaries.len()),
+            bundle_bytes: sum(|peer| peer.buffer.len()),
+            datagrams: self.output.len(),
+            timers: sum(|peer| usize::from(peer.timer.is_some() && peer.hello.is_none())),
+        }
+    }
+
+    /// The neighbours, in the order in which they were met.
+    pub fn neighbors(&self) -> impl Iterator<Item = NeighborView> {
+        self.peers.iter().map(|peer| NeighborView {
+            neighbor: peer.neighbor,
+            capable: peer.is_capable(),
+            hello_up: peer.hello.as_ref().map(hello::Session::is_up),
+            awaiting_ack: peer.schedule.len(),
+        })
+    }
+
+    /// The flags of our common headers (RFC 2961, 2).
+    pub(super) const fn flags(&self) -> u8 {
+        if self.reduction.is_some() { Packet::REFRESH_REDUCTION_CAPABLE } else { 0 }
+    }
+
+    /// Our address on a port.
+    pub(super) fn address(&self, port: PortId) -> Ipv4Addr {
+        let found = self.interfaces.iter().find(|interface| interface.port == port);
+        found.map_or(self.router, |interface| interface.address)
+    }
+
+    /// Is anything remembered of neighbours?
+    pub(super) const fn tracks(&self) -> bool {
+        self.reduction.is_some() || self.hello.is_some()
+    }
+
+    /// The neighbour's place, if it is remembered.
+    pub(super) fn find(&self, neighbor: Neighbor) -> Option<u32> {
+        self.index.get(&neighbor).copied()
+    }
+
+    /// The neighbour's place; nothing if there are too many.
+    pub(super) fn peer(&mut self, neighbor: Neighbor) -> Option<u32> {
+        if let Some(peer) = self.find(neighbor) {
+            return Some(peer);
+        }
+        if self.peers.len() >= self.neighbors_max {
+            self.counters.neighbors_full += 1;
+            return None;
+        }
+        let peer = self.peers.len() as u32;
+        let capable = self.reduction.as_ref().is_some_and(|r| r.config.assume_capable);
+        let limit = self.reduction.as_ref().map_or(1, |r| r.intervals.len());
+        self.peers.push(Peer::new(neighbor, self.address(neighbor.port), capable, limit));
+        self.index.insert(neighbor, peer);
+        Some(peer)
+    }
+
+    /// Starts to exchange Hellos with a neighbour, if Hello is configured. Sending to it does the same.
+    pub fn track(&mut self, now: Time, neighbor: Neighbor) {
+        self.now = now;
+        if self.hello.is_some()
+            && let Some(peer) = self.peer(neighbor)
+        {
+            self.greet(peer);
+            self.rearm(peer);
+        }
+    }
+
+    /// Stops to send Hellos to a neighbour.
+    pub fn untrack(&mut self, neighbor: Neighbor) {
+        if let Some(peer) = self.find(neighbor) {
+            self.peers[peer as usize].hello = None;
+            self.rearm(peer);
+        }
+    }
+
+    pub(super) fn greet(&mut self, peer: u32) {
+        if let Some(config) = &self.hello {
+            let hello = &mut self.peers[peer as usize].hello;
+            if hello.is_none() {
+                *hello = Some(hello::Session::new(self.now, config, &mut self.random));
+            }
+        }
+    }
+
+    pub(super) fn forget_neighbors(&mut self) {
+        self.index = Map::new();
+        self.peers.clear();
+        self.immediate.clear();
+        self.output.clear();
+        self.wheel = Wheel::new();
+    }
+}

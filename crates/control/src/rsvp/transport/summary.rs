@@ -1,0 +1,150 @@
+//! What gathers for one neighbour until it fills a message: acknowledgements (RFC 2961, 4.6) and the identifiers of
+//! summary refreshes (RFC 2961, 5).
+
+use base::{Span, Time};
+use std::collections::VecDeque;
+use wire::rsvp::MessageIdAck;
+
+/// Bytes of MESSAGE_ID_ACK or MESSAGE_ID_NACK, and of MESSAGE_ID, with the object header.
+pub(super) const ACK_BYTES: usize = 12;
+/// Bytes of a common header.
+pub(super) const HEADER_BYTES: usize = 8;
+/// Bytes of a MESSAGE_ID LIST without identifiers.
+pub(super) const LIST_BYTES: usize = 8;
+/// Bytes of an INTEGRITY object.
+pub(super) const INTEGRITY_BYTES: usize = 36;
+
+/// Acknowledgements that wait.
+#[derive(Default)]
+pub(super) struct Acks {
+    pending: Vec<MessageIdAck>,
+    at: Option<Time>,
+}
+
+impl Acks {
+    /// Adds one that may wait until `at`. Nothing, if it waits already.
+    pub(super) fn push(&mut self, ack: MessageIdAck, at: Time) {
+        if self.pending.last() == Some(&ack) {
+            return;
+        }
+        self.pending.push(ack);
+        self.at.get_or_insert(at);
+    }
+    /// How many wait.
+    pub(super) const fn len(&self) -> usize {
+        self.pending.len()
+    }
+    /// Until when they may wait.
+    pub(super) const fn next(&self) -> Option<Time> {
+        self.at
+    }
+    /// Up to `count` of them, the oldest first.
+    pub(super) fn take(&mut self, count: usize) -> Vec<MessageIdAck> {
+        let rest = self.pending.split_off(count.min(self.pending.len()));
+        let taken = core::mem::replace(&mut self.pending, rest);
+        if self.pending.is_empty() {
+            self.at = None;
+        }
+        taken
+    }
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        *self = Acks::default();
+    }
+}
+
+/// Identifiers that wait for a summary refresh. A full message leaves as soon as the spacing allows, one that is not
+/// full when its first identifier has waited long enough.
+#[derive(Default)]
+pub(super) struct Summaries {
+    ids: VecDeque<u32>,
+    at: Option<Time>,
+    /// Not before then.
+    free: Time,
+}
+
+impl Summaries {
+    /// Adds an identifier; messages hold `full` of them.
+    pub(super) fn push(&mut self, now: Time, id: u32, full: usize, delay: Span) {
+        self.ids.push_back(id);
+        if self.ids.len() >= full {
+            self.at = Some(self.free.max(now));
+        } else {
+            let at = (now + delay).max(self.free);
+            self.at.get_or_insert(at);
+        }
+    }
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+    /// When the next message is due.
+    pub(super) const fn next(&self) -> Option<Time> {
+        self.at
+    }
+    /// The identifiers of a message that leaves now: at most `full` of those for which `wanted` holds.
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        full: usize,
+        spacing: Span,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let mut taken = Vec::with_capacity(full.min(self.ids.len()));
+        while taken.len() < full {
+            match self.ids.pop_front() {
+                Some(id) if wanted(id) => taken.push(id),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        if !taken.is_empty() {
+            self.free = now + spacing;
+        }
+        self.at = if self.ids.is_empty() { None } else { Some(self.free.max(now)) };
+        if self.ids.is_empty() {
+            self.ids = VecDeque::new();
+        }
+        taken
+    }
+    /// Forgets them.
+    pub(super) fn clear(&mut self) {
+        *self = Summaries { free: self.free, ..Summaries::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_summaries_are_spaced_and_others_wait() {
+        let (full, delay, spacing) = (3, Span(100), Span(10));
+        let mut summaries = Summaries::default();
+        summaries.push(Time(0), 1, full, delay);
+        assert_eq!(summaries.next(), Some(Time(100)));
+        for id in 2..8 {
+            summaries.push(Time(5), id, full, delay);
+        }
+        assert_eq!(summaries.next(), Some(Time(5)));
+        assert_eq!(summaries.take(Time(5), full, spacing, |id| id != 2), [1, 3, 4]);
+        assert_eq!(summaries.next(), Some(Time(15)));
+        assert_eq!(summaries.take(Time(15), full, spacing, |_| true), [5, 6, 7]);
+        assert_eq!((summaries.next(), summaries.len()), (None, 0));
+        summaries.push(Time(16), 9, 1, delay);
+        assert_eq!(summaries.next(), Some(Time(25)));
+    }
+
+    #[test]
+    fn acks_leave_in_order() {
+        let ack = |id| MessageIdAck { nack: false, flags: 0, epoch: 1, id };
+        let mut acks = Acks::default();
+        for id in [1, 2, 2, 3] {
+            acks.push(ack(id), Time(id.into()));
+        }
+        assert_eq!((acks.len(), acks.next()), (3, Some(Time(1))));
+        assert_eq!(acks.take(2), [ack(1), ack(2)]);
+        assert_eq!(acks.take(2), [ack(3)]);
+        assert_eq!(acks.next(), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! A table indexed by handle: pages of slots, made when first used and given back when empty.
+
+const PAGE_BITS: u32 = 8;
+const PAGE: usize = 1 << PAGE_BITS;
+
+/// A slot that knows when it is vacant.
+pub(super) trait Slot: Copy {
+    /// A vacant slot.
+    const VACANT: Self;
+    /// Is it vacant?
+    fn is_vacant(&self) -> bool;
+}
+
+struct Page<T> {
+    slots: Box<[T; PAGE]>,
+    used: usize,
+}
+
+/// Values by handle. Costs the size of a slot for each handle, if handles are dense.
+pub(super) struct Table<T> {
+    pages: Vec<Option<Page<T>>>,
+    len: usize,
+}
+
+impl<T: Slot> Table<T> {
+    pub(super) const fn new() -> Table<T> {
+        Table { pages: Vec::new(), len: 0 }
+    }
+    /// How many slots are in use.
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+    /// The value at `key`.
+    pub(super) fn get(&self, key: u32) -> Option<&T> {
+        let page = self.pages.get((key >> PAGE_BITS) as usize)?.as_ref()?;
+        Some(&page.slots[key as usize % PAGE]).filter(|slot| !slot.is_vacant())
+    }
+    /// The value at `key`, to be changed; it must not be made vacant.
+    pub(super) fn get_mut(&mut self, key: u32) -> Option<&mut T> {
+        let page = self.pages.get_mut((key >> PAGE_BITS) as usize)?.as_mut()?;
+        Some(&mut page.slots[key as usize % PAGE]).filter(|slot| !slot.is_vacant())
+    }
+    /// Puts `value`, which is not vacant, at `key`.
+    pub(super) fn set(&mut self, key: u32, value: T) {
+        let number = (key >> PAGE_BITS) as usize;
+        if self.pages.len() <= number {
+            self.pages.resize_with(number + 1, || None);
+        }
+        let page =
+            self.pages[number].get_or_insert_with(|| Page { slots: Box::new([T::VACANT; PAGE]), used: 0 });
+        let slot = &mut page.slots[key as usize % PAGE];
+        if slot.is_vacant() {
+            page.used += 1;
+            self.len += 1;
+        }
+        *slot = value;
+    }
+    /// Takes the value at `key` out.
+    pub(super) fn take(&mut self, key: u32) -> Option<T> {
+        let entry = self.pages.get_mut((key >> PAGE_BITS) as usize)?;
+        let page = entry.as_mut()?;
+        let slot = &mut page.slots[key as usize % PAGE];
+        if slot.is_vacant() {
+            return None;
+        }
+        let value = core::mem::replace(slot, T::VACANT);
+        page.used -= 1;
+        self.len -= 1;
+        if page.used == 0 {
+            *entry = None;
+        }
+        Some(value)
+    }
+    /// The first key from `from` on that is in use, looking at no more than `steps` slots or empty pages; else where to
+    /// look on, or nothing at the end of the table.
+    pub(super) fn next_from(&self, from: u32, steps: &mut u32) -> Search {
+        let mut key = from;
+        while *steps > 0 {
+            *steps -= 1;
+            match self.pages.get((key >> PAGE_BITS) as usize) {
+                None => return Search::End,
+                Some(None) => {
+                    match (key >> PAGE_BITS).checked_add(1).and_then(|page| page.checked_mul(PAGE as u32)) {
+                        Some(next) => key = next,
+                        None => return Search::End,
+                    }
+                }
+                Some(Some(page)) => {
+                    if !page.slots[key as usize % PAGE].is_vacant() {
+                        return Search::Found(key);
+                    }
+                    match key.checked_add(1) {
+                        Some(next) => key = next,
+                        None => return Search::End,
+                    }
+                }
+            }
+        }
+        Search::Pause(key)
+    }
+    /// Empties the table.
+    pub(super) fn clear(&mut self) {
+        *self = Table::new();
+    }
+}
+
+/// The outcome of [`Table::next_from`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// This key is in use.
+    Found(u32),
+    /// Out of steps: go on here.
+    Pause(u32),
+    /// There is nothing more.
+    End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Slot for u16 {
+        const VACANT: u16 = 0;
+        fn is_vacant(&self) -> bool {
+            *self == 0
+        }
+    }
+
+    #[test]
+    fn keys_are_found_in_order_and_pages_given_back() {
+        let mut table = Table::new();
+        for key in [5u32, 300, 100_000] {
+            table.set(key, key as u16 | 1);
+        }
+        let (mut found, mut from) = (Vec::new(), 0);
+        loop {
+            match table.next_from(from, &mut 50) {
+                Search::Found(key) => {
+                    found.push(key);
+                    from = key + 1;
+                }
+                Search::Pause(key) => from = key,
+                Search::End => break,
+            }
+        }
+        assert_eq!(found, [5, 300, 100_000]);
+        assert_eq!((table.len(), table.get(300), table.get(301)), (3, Some(&301), None));
+        assert_eq!((table.take(300), table.take(300), table.get(300)), (Some(301), None, None));
+        assert!(table.pages[1].is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! RFC 3209, 5: Hellos between two transports.
+
+use super::*;
+use wire::rsvp::{Hello, HelloMessage, Packet};
+
+fn greeting() -> Pair {
+    Pair::new([0, 1].map(|side| {
+        let mut config = config(side, 11);
+        config.hello = Some(HelloConfig::default());
+        Transport::new(config)
+    }))
+}
+
+fn changes(pair: &Pair, side: usize) -> Vec<(Time, Option<bool>)> {
+    pair.events(side, |event| match event {
+        Incoming::NeighborUp(n) if *n == neighbor(side) => Some(None),
+        Incoming::NeighborDown { neighbor: n, restarted } if *n == neighbor(side) => Some(Some(*restarted)),
+        _ => None,
+    })
+}
+
+fn kinds(pair: &Pair, side: usize) -> Vec<Option<bool>> {
+    changes(pair, side).into_iter().map(|change| change.1).collect()
+}
+
+fn quick(_: usize, _: &Datagram) -> Vec<Span> {
+    vec![Span::from_us(100)]
+}
+
+#[test]
+fn comes_up_goes_down_and_comes_up_again() {
+    let mut pair = greeting();
+    pair.sides[0].track(ms(0), neighbor(0));
+    pair.run(ms(100), &mut quick);
+    assert_eq!((kinds(&pair, 0), kinds(&pair, 1)), (vec![None], vec![None]));
+    assert!(
+        pair.sent
+            .iter()
+            .all(|(_, side, datagram)| datagram.envelope == Envelope { ttl: 1, ..hop_by_hop(*side) })
+    );
+    let last = pair.sent.iter().rev().find(|s| s.1 == 1).map(|s| s.0).unwrap_or_default();
+    pair.run(ms(150), &mut |_, _| Vec::new());
+    assert_eq!((kinds(&pair, 0), kinds(&pair, 1)), (vec![None, Some(false)], vec![None, Some(false)]));
+    // 3.5 intervals of 5 ms after the last that was heard.
+    let lost = changes(&pair, 0)[1].0;
+    assert_eq!(lost, last + Span::from_us(100) + Span::from_us(17_500));
+    pair.run(ms(200), &mut quick);
+    assert_eq!((kinds(&pair, 0).last(), kinds(&pair, 1).last()), (Some(&None), Some(&None)));
+    assert!(pair.sides[0].neighbors().all(|n| n.hello_up == Some(true)));
+}
+
+#[test]
+fn a_restart_is_told_from_silence() {
+    let mut pair = greeting();
+    pair.sides[0].track(ms(0), neighbor(0));
+    pair.sides[1].track(ms(0), neighbor(1));
+    pair.run(ms(100), &mut quick);
+    pair.sides[1].restart(ms(100));
+    pair.sides[1].track(ms(100), neighbor(1));
+    pair.run(ms(200), &mut quick);
+    assert_eq!(kinds(&pair, 0), [None, Some(true), None]);
+    assert_eq!(kinds(&pair, 1), [None, None], "up, and after its own restart up again");
+}
+
+#[test]
+fn some_loss_is_survived() {
+    let mut pair = greeting();
+    pair.sides[0].track(ms(0), neighbor(0));
+    let mut count = 0u32;
+    pair.run(ms(1_000), &mut |_, _| {
+        count += 1;
+        if count.is_multiple_of(4) { Vec::new() } else { vec![Span::from_us(100)] }
+    });
+    assert_eq!((kinds(&pair, 0), kinds(&pair, 1)), (vec![None], vec![None]));
+}
+
+/// RFC 3209, 5.3: one that was asked within the interval need not ask.
+#[test]
+fn one_side_asking_is_enough() {
+    let mut pair = greeting();
+    pair.sides[0].track(ms(0), neighbor(0));
+    pair.run(ms(1_000), &mut quick);
+    let requests = pair.sent.iter().filter(|(_, _, datagram)| {
+        matches!(
+            Packet::parse(&datagram.bytes),
+            Ok(Packet { message: Message::Hello(HelloMessage { hello: Hello::Request { .. }, .. }), .. })
+        )
+    });
+    let requests = requests.count();
+    assert!((190..=220).contains(&requests), "{requests}");
+}
+
+#[test]
+fn untracked_neighbours_hold_no_timer() {
+    let mut pair = greeting();
+    pair.sides[0].track(ms(0), neighbor(0));
+    pair.run(ms(50), &mut quick);
+    for side in 0..2 {
+        pair.sides[side].untrack(neighbor(side));
+        assert_eq!((pair.sides[side].poll_timeout(), pair.sides[side].audit().hellos), (None, 0));
+    }
+}
+
+#[test]
+fn hellos_without_an_instance_are_malformed() {
+    let mut pair = greeting();
+    let hello = Hello::Request { src_instance: 0, dst_instance: 0 };
+    let message = Message::Hello(HelloMessage { common: Common::default(), hello });
+    let mut bytes = Vec::new();
+    assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
+    let mut out = Vec::new();
+    pair.sides[0].receive(ms(0), PORT, hop_by_hop(1), &bytes, &mut out);
+    assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::HelloInstance, .. }]));
+    assert_eq!(pair.sides[0].poll_output(), None);
+}
