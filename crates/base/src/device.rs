@@ -119,6 +119,10 @@ impl DropCounters {
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }
+    /// As many more.
+    pub fn add(&mut self, reason: DropReason, count: u64) {
+        self.0[reason as usize] += count;
+    }
     /// How many there were for `reason`.
     pub fn get(&self, reason: DropReason) -> u64 {
         self.0[reason as usize]

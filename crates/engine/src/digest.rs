@@ -19,8 +19,8 @@
 //! lo = low half of p ^ t,  hi = high half of p ^ c
 //! ```
 //!
-//! What a fault does to a frame, and frames taken off a link, are folded in the same way, with a code in place of the
-//! content. The digest of the run folds the states in order of ports. It is for comparing runs, not for security.
+//! What a fault does to a frame, and frames taken off a link, are folded in the same way into a second state of the
+//! direction, with a code in place of the content. The digest of the run folds the states in order of ports. It is for comparing runs, not for security.
 
 use base::{Body, Frame, Time};
 use core::fmt;

@@ -79,3 +79,13 @@ pub enum EngineError {
         calls: u32,
     },
 }
+
+/// An error unless `holds`.
+pub(crate) fn check(
+    holds: bool,
+    what: &'static str,
+    value: impl core::fmt::Debug,
+    range: &'static str,
+) -> Result<(), EngineError> {
+    if holds { Ok(()) } else { Err(EngineError::OutOfRange { what, value: format!("{value:?}"), range }) }
+}

@@ -9,6 +9,8 @@
 pub mod counters;
 pub mod digest;
 pub mod error;
+pub mod fault;
+pub mod impair;
 pub mod lane;
 pub mod link;
 pub mod queue;
@@ -18,5 +20,6 @@ pub mod virtual_time;
 pub use counters::{DirectionCounters, PortCounters};
 pub use digest::RunDigest;
 pub use error::EngineError;
+pub use fault::{Direction, Fault, FaultKind};
 pub use link::{LinkSpec, PortSpec};
 pub use virtual_time::{EventRecord, Progress, World};

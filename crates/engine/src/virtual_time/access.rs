@@ -70,21 +70,22 @@ impl World {
 
     /// The digest of the run so far: every frame's bytes and time on every link.
     pub fn digest(&self) -> RunDigest {
-        Digest::all(self.lanes.iter().map(|lane| lane.digest))
+        let lanes = self.lanes.iter().zip(&self.ports);
+        Digest::all(lanes.flat_map(|(lane, port)| [lane.digest, port.fates]))
     }
 
     pub(super) fn direction(&self, g: u32) -> DirectionCounters {
-        let lane = &self.lanes[g as usize];
+        let (lane, port) = (&self.lanes[g as usize], &self.ports[g as usize]);
         DirectionCounters {
             sent_frames: lane.sent_frames,
             sent_bytes: lane.sent_bytes,
             received_frames: lane.received_frames,
             received_bytes: lane.received_bytes,
-            duplicated: 0,
-            in_flight: lane.ring.len() as u64,
-            waiting_bytes: lane.waiting_bytes(self.now),
+            duplicated: port.duplicated,
+            in_flight: lane.ring.len() as u64 + port.late,
+            waiting_bytes: lane.waiting_bytes(self.ahead),
             waiting_bytes_max: lane.waiting_bytes_max(),
-            drops: self.drops[g as usize].clone(),
+            drops: port.drops.clone(),
         }
     }
 

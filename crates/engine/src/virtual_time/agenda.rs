@@ -1,5 +1,6 @@
 //! What was asked for at a given time: commands, faults, injected frames. Ordered by time, then as asked.
 
+use crate::fault::FaultKind;
 use base::{Command, Frame, NodeId, PortId, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,6 +10,18 @@ use std::collections::BinaryHeap;
 pub(super) enum Task {
     Command(NodeId, Command),
     Inject(NodeId, PortId, Frame),
+    /// A fault begins (or ends, if false).
+    Fault(FaultKind, bool),
+    /// The device notices what became of its port, unless that changed again meanwhile.
+    Detect {
+        lane: u32,
+        changes: u32,
+    },
+    /// A device comes up, unless it did meanwhile.
+    NodeUp {
+        node: NodeId,
+        restarts: u32,
+    },
 }
 
 #[derive(Debug, Default)]

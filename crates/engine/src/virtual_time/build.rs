@@ -1,12 +1,12 @@
 //! Building a network, and asking for things to happen in it.
 
 use super::agenda::Task;
-use super::{Node, NodeState, World};
-use crate::error::EngineError;
+use super::{Node, NodeState, PortState, World};
+use crate::error::{EngineError, check};
 use crate::lane::Lane;
 use crate::link::{LinkSpec, PortSpec};
-use base::device::DropCounters;
 use base::{Command, Device, Frame, LinkId, NodeId, PortId, Span, Time};
+use std::collections::VecDeque;
 
 impl World {
     /// Adds a device. It is drained when the network runs next, so that it can ask for its first timeout.
@@ -18,6 +18,8 @@ impl World {
             state: NodeState::Up,
             timeout: Time::MAX,
             stray_frames: 0,
+            deferred: VecDeque::new(),
+            restarts: 0,
         });
         self.touched.push_back(id);
         id
@@ -45,7 +47,7 @@ impl World {
         let [spec_a, spec_b] = ports;
         self.lanes.push(Lane::new(link, spec_a, delay, b, port_b));
         self.lanes.push(Lane::new(link, spec_b, delay, a, port_a));
-        self.drops.resize_with(self.lanes.len(), DropCounters::default);
+        self.ports.resize_with(self.lanes.len(), PortState::default);
         self.attend(lane);
         self.attend(lane + 1);
         Ok((link, port_a, port_b))
@@ -89,14 +91,4 @@ fn check_port(port: &PortSpec) -> Result<(), EngineError> {
     let range = "between -500000000 and 500000000 ppb";
     check(offset.unsigned_abs() <= 500_000_000, "clock offset", offset, range)?;
     check(port.detection >= Span::ZERO, "detection time", port.detection, "zero or more")
-}
-
-/// An error unless `holds`.
-pub(crate) fn check(
-    holds: bool,
-    what: &'static str,
-    value: impl core::fmt::Debug,
-    range: &'static str,
-) -> Result<(), EngineError> {
-    if holds { Ok(()) } else { Err(EngineError::OutOfRange { what, value: format!("{value:?}"), range }) }
 }

@@ -18,14 +18,19 @@
 mod access;
 mod agenda;
 mod build;
+mod faults;
+mod late;
 mod run;
 
+use crate::digest::Digest;
 use crate::error::EngineError;
+use crate::impair::Impairments;
 use crate::lane::Lane;
 use crate::queue::{LaneHeap, TimerHeap};
 use agenda::Agenda;
 use base::device::DropCounters;
-use base::{Device, Event, NodeId, Streams, Time};
+use base::{Command, Device, Event, NodeId, Streams, Time};
+use late::LateFrames;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -53,6 +58,8 @@ pub enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeState {
     Up,
+    /// It is down and comes up again.
+    Restarting,
     /// It panicked or let no time pass, and is not called any more.
     Failed,
 }
@@ -66,12 +73,34 @@ struct Node {
     timeout: Time,
     /// Frames sent to ports that it does not have.
     stray_frames: u64,
+    /// Commands given while it was down.
+    deferred: VecDeque<Command>,
+    /// How often it went down.
+    restarts: u32,
+}
+
+/// What belongs to a port and its lane, and is seldom needed.
+#[derive(Default)]
+struct PortState {
+    drops: DropCounters,
+    /// Faults that act on single frames, once there was one.
+    impairments: Option<Box<Impairments>>,
+    /// What faults did to frames. It is apart from the digest of what was sent, because the devices at the two ends
+    /// of a lane may be at different times.
+    fates: Digest,
+    /// Frames delayed or copied by a fault that have not arrived yet.
+    late: u64,
+    duplicated: u64,
+    /// The device believes that the port is down.
+    told_down: bool,
+    /// How often the link went up or down.
+    changes: u32,
 }
 
 /// A network in virtual time.
 ///
 /// - build: [`World::add_device`], [`World::add_link`]
-/// - ask: [`World::command`], [`World::inject`]
+/// - ask: [`World::command`], [`World::inject`], [`World::fault`]
 /// - run: [`World::run_until`], or [`World::step`] to come back every so many events
 /// - look: [`World::device`], [`World::drain_events`], [`World::port_counters`], [`World::digest`], [`World::audit`]
 ///
@@ -80,15 +109,16 @@ pub struct World {
     streams: Streams,
     /// The time of the event that is being done. Events of different devices are not always done in order.
     now: Time,
-    /// The latest that `now` has been.
+    /// The latest that this has been: the time that the user sees.
     ahead: Time,
     nodes: Vec<Node>,
     /// Two for each link: lane `g` carries what port `g` sends, and ends at port `g ^ 1`.
     lanes: Vec<Lane>,
-    drops: Vec<DropCounters>,
+    ports: Vec<PortState>,
     lane_heap: LaneHeap,
     timers: TimerHeap,
     agenda: Agenda,
+    late: LateFrames,
     /// The earliest time at which something other than an undisturbed arrival may happen.
     next_other: Time,
     /// The earliest of these that is not a timeout.
@@ -114,10 +144,11 @@ impl World {
             ahead: Time::ZERO,
             nodes: Vec::new(),
             lanes: Vec::new(),
-            drops: Vec::new(),
+            ports: Vec::new(),
             lane_heap: LaneHeap::default(),
             timers: TimerHeap::default(),
             agenda: Agenda::default(),
+            late: LateFrames::default(),
             next_other: Time::MAX,
             next_task: Time::MAX,
             in_step: false,
@@ -135,6 +166,7 @@ impl World {
     }
 
     /// The time that it is: what the last run was asked to reach, or that of the event it stopped at.
+    #[allow(clippy::misnamed_getters, reason = "the time of a single event is not for users")]
     pub fn now(&self) -> Time {
         self.ahead
     }

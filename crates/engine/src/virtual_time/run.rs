@@ -5,7 +5,7 @@ use super::{EventRecord, NodeState, Progress, World};
 use crate::error::EngineError;
 use crate::lane::Sent;
 use base::device::DropReason;
-use base::{Frame, NodeId, Output, PortId, Time, Verdict};
+use base::{Command, Frame, NodeId, Output, PortId, Time, Verdict};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Timeouts of one device at one time, in a row, after which it is taken to be stuck.
@@ -183,7 +183,7 @@ impl World {
         let lane = &mut self.lanes[out as usize];
         let sent = lane.transmit(self.now, ready, frame);
         if let Sent::Refused(reason) = sent {
-            self.drops[out as usize].count(reason);
+            self.ports[out as usize].drops.count(reason);
         }
         sent
     }
@@ -199,20 +199,24 @@ impl World {
     /// The first frame of lane `g` arrives, and there is more to do than to forward it.
     fn arrive_attended(&mut self, g: u32) {
         let lane = &mut self.lanes[g as usize];
-        let (node, port) = (lane.to_node, lane.to_port);
         let punted = core::mem::take(&mut lane.punted);
         let Some((_, wire_len, frame)) = lane.arrive() else {
             self.lane_heap.pop();
             return;
         };
         self.settle_top(g);
-        self.arrive_at(g, node, port, wire_len, frame, punted);
+        if self.ports[g as usize].impairments.is_some() && !punted {
+            self.arrive_impaired(g, wire_len, frame);
+        } else {
+            self.arrive_at(g, wire_len, frame, punted);
+        }
     }
 
     /// A frame reaches the far end of lane `g`.
-    fn arrive_at(&mut self, g: u32, node: NodeId, port: PortId, wire_len: u32, frame: Frame, punted: bool) {
+    pub(super) fn arrive_at(&mut self, g: u32, wire_len: u32, frame: Frame, punted: bool) {
+        let (node, port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
         if self.nodes[node.index()].state != NodeState::Up {
-            self.drops[g as usize].count(DropReason::NodeDown);
+            self.ports[g as usize].drops.count(DropReason::NodeDown);
             return;
         }
         let lane = &mut self.lanes[g as usize];
@@ -277,7 +281,7 @@ impl World {
     /// Finds out when the next thing other than an undisturbed arrival may happen.
     pub(super) fn look_ahead(&mut self) {
         let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
-        self.next_task = self.agenda.next();
+        self.next_task = self.agenda.next().min(self.late.next());
         self.next_other = timer.min(self.next_task);
     }
 
@@ -290,10 +294,14 @@ impl World {
             }
             return Ok(());
         }
-        if let (at, g) = self.lane_heap.peek()
-            && at == now
-        {
+        let (at, g) = self.lane_heap.peek();
+        let late = self.late.next_port().filter(|late| late.0 == now);
+        if at == now && late.is_none_or(|late| g ^ 1 <= late.1) {
             self.arrive_attended(g);
+            return Ok(());
+        }
+        if late.is_some() {
+            self.arrive_late();
             return Ok(());
         }
         let Some((_, id)) = self.timers.peek().filter(|timer| timer.0 == now) else {
@@ -315,14 +323,29 @@ impl World {
 
     fn apply(&mut self, task: Task) {
         match task {
-            Task::Command(id, command) => {
-                if self.nodes[id.index()].state == NodeState::Up {
-                    self.running = id;
-                    self.nodes[id.index()].device.handle_command(self.now, command);
-                    self.drain(id);
+            Task::Command(id, command) => self.give_command(id, command),
+            Task::Inject(id, port, frame) => self.deliver(id, port, frame, false),
+            Task::Fault(kind, on) => self.apply_fault(&kind, on),
+            Task::Detect { lane, changes } => self.detect(lane, changes),
+            Task::NodeUp { node, restarts } => {
+                if self.nodes[node.index()].restarts == restarts {
+                    self.node_up(node);
                 }
             }
-            Task::Inject(id, port, frame) => self.deliver(id, port, frame, false),
+        }
+    }
+
+    /// Gives a command to a device, or keeps it until the device is up.
+    pub(super) fn give_command(&mut self, id: NodeId, command: Command) {
+        let node = &mut self.nodes[id.index()];
+        match node.state {
+            NodeState::Up => {
+                self.running = id;
+                node.device.handle_command(self.now, command);
+                self.drain(id);
+            }
+            NodeState::Restarting => node.deferred.push_back(command),
+            NodeState::Failed => {}
         }
     }
 
@@ -345,6 +368,7 @@ impl World {
     /// Decides whether arrivals of lane `g` take the general path.
     pub(super) fn attend(&mut self, g: u32) {
         let node = &self.nodes[self.lanes[g as usize].to_node.index()];
-        self.lanes[g as usize].attend_arrivals = node.state != NodeState::Up;
+        let impaired = self.ports[g as usize].impairments.as_ref().is_some_and(|i| !i.idle(self.now));
+        self.lanes[g as usize].attend_arrivals = node.state != NodeState::Up || impaired;
     }
 }

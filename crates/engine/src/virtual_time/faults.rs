@@ -1,0 +1,196 @@
+//! Faults: asked for, begun, ended, healed.
+
+use super::agenda::Task;
+use super::{NodeState, World};
+use crate::error::EngineError;
+use crate::fault::{Fault, FaultKind};
+use crate::impair::Impairments;
+use base::device::DropReason;
+use base::{Command, LinkId, NodeId, Time};
+
+/// Frames taken off a link are folded into its digest with this code and their number.
+const CLEARED: u64 = 0x636c_6561 << 32;
+
+impl World {
+    /// Asks for a fault.
+    pub fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        use FaultKind::*;
+        fault.check()?;
+        match fault.kind {
+            LinkDown { link }
+            | LinkUp { link }
+            | Loss { link, .. }
+            | Corruption { link, .. }
+            | Duplication { link, .. }
+            | Reordering { link, .. }
+            | Delay { link, .. }
+            | RateLimit { link, .. } => self.check_link(link)?,
+            NodeRestart { node, .. } => {
+                self.check_node(node)?;
+            }
+            HealAll => {}
+        }
+        if let Some(until) = fault.until {
+            self.ask(fault.at, "fault", Task::Fault(fault.kind.clone(), true))?;
+            self.ask(until, "fault", Task::Fault(fault.kind, false))
+        } else {
+            self.ask(fault.at, "fault", Task::Fault(fault.kind, true))
+        }
+    }
+
+    /// Takes all faults away that are there at `at`.
+    pub fn heal_all(&mut self, at: Time) -> Result<(), EngineError> {
+        self.fault(Fault::new(at, FaultKind::HealAll))
+    }
+
+    /// Can the link be used?
+    pub fn link_is_up(&self, link: LinkId) -> Result<bool, EngineError> {
+        self.check_link(link)?;
+        Ok(self.lanes[2 * link.index()].up)
+    }
+
+    /// Is the device up: neither restarting nor failed?
+    pub fn node_is_up(&self, node: NodeId) -> Result<bool, EngineError> {
+        Ok(self.nodes[self.check_node(node)?].state == NodeState::Up)
+    }
+
+    pub(super) fn apply_fault(&mut self, kind: &FaultKind, on: bool) {
+        use FaultKind::*;
+        match *kind {
+            LinkDown { link } => self.set_link(link, !on),
+            LinkUp { link } => self.set_link(link, true),
+            NodeRestart { node, down_for } => self.node_down(node, self.now + down_for),
+            RateLimit { link, direction, rate } => {
+                let limit = Some(rate).filter(|_| on);
+                direction.lanes(link).for_each(|g| self.lanes[g as usize].limit_rate(limit));
+            }
+            Loss { link, direction, .. }
+            | Corruption { link, direction, .. }
+            | Duplication { link, direction, .. }
+            | Reordering { link, direction, .. }
+            | Delay { link, direction, .. } => {
+                direction.lanes(link).for_each(|g| self.impair(g, kind, on));
+            }
+            HealAll => self.heal(),
+        }
+    }
+
+    fn impair(&mut self, g: u32, kind: &FaultKind, on: bool) {
+        let streams = self.streams;
+        let name = || format!("link {} {}", g / 2, ["forth", "back"][g as usize % 2]);
+        let port = &mut self.ports[g as usize];
+        let impairments =
+            port.impairments.get_or_insert_with(|| Box::new(Impairments::new(streams, &name())));
+        impairments.set(kind, on);
+        self.attend(g);
+    }
+
+    fn heal(&mut self) {
+        for g in 0..self.lanes.len() as u32 {
+            self.lanes[g as usize].limit_rate(None);
+            if self.ports[g as usize].impairments.is_some() {
+                self.impair(g, &FaultKind::HealAll, false);
+            }
+        }
+        for link in 0..self.link_count() as u32 {
+            self.set_link(LinkId(link), true);
+        }
+        for node in 0..self.nodes.len() as u32 {
+            self.node_up(NodeId(node));
+        }
+    }
+
+    fn set_link(&mut self, link: LinkId, up: bool) {
+        if self.lanes[2 * link.index()].up == up {
+            return;
+        }
+        for g in [2 * link.0, 2 * link.0 + 1] {
+            let (lane, port) = (&mut self.lanes[g as usize], &mut self.ports[g as usize]);
+            lane.up = up;
+            let gone = lane.clear(self.now) + port.late;
+            if gone > 0 {
+                port.fates.fold(self.now, CLEARED | gone);
+                self.lane_heap.remove(g);
+                self.late.clear(g ^ 1);
+                port.late = 0;
+                port.drops.add(DropReason::LinkDown, gone);
+            }
+            if let Some(impairments) = &mut port.impairments {
+                impairments.clear();
+            }
+            port.changes += 1;
+            let (detection, changes) = (lane.spec().detection, port.changes);
+            self.agenda.push(self.now + detection, Task::Detect { lane: g, changes });
+        }
+        self.look_ahead();
+    }
+
+    /// The device that sends into lane `g` notices what became of its port.
+    pub(super) fn detect(&mut self, g: u32, changes: u32) {
+        if self.ports[g as usize].changes == changes {
+            self.tell_port(g);
+        }
+    }
+
+    /// Tells a device the state of its port, unless it knows.
+    fn tell_port(&mut self, g: u32) {
+        let far = &self.lanes[g as usize ^ 1];
+        let (id, port) = (far.to_node, far.to_port);
+        let down = !self.lanes[g as usize].up;
+        if self.nodes[id.index()].state != NodeState::Up || self.ports[g as usize].told_down == down {
+            return;
+        }
+        self.ports[g as usize].told_down = down;
+        self.give_command(id, if down { Command::PortDown(port) } else { Command::PortUp(port) });
+    }
+
+    fn node_down(&mut self, id: NodeId, until: Time) {
+        let node = &mut self.nodes[id.index()];
+        if node.state != NodeState::Up {
+            return;
+        }
+        node.state = NodeState::Restarting;
+        node.timeout = Time::MAX;
+        node.restarts += 1;
+        let restarts = node.restarts;
+        self.timers.set(id, None);
+        for g in node.ports.clone() {
+            let lane = &mut self.lanes[g as usize];
+            let had = !lane.ring.is_empty();
+            let gone = lane.clear_waiting(self.now);
+            if gone > 0 {
+                let port = &mut self.ports[g as usize];
+                port.fates.fold(self.now, CLEARED | gone);
+                port.drops.add(DropReason::NodeDown, gone);
+            }
+            if had && lane.ring.is_empty() {
+                self.lane_heap.remove(g);
+            }
+            self.attend(g ^ 1);
+        }
+        self.agenda.push(until, Task::NodeUp { node: id, restarts });
+        self.look_ahead();
+    }
+
+    /// A device that is down comes up: it restarts, learns which of its ports are down, and is given the commands
+    /// that it missed.
+    pub(super) fn node_up(&mut self, id: NodeId) {
+        if self.nodes[id.index()].state != NodeState::Restarting {
+            return;
+        }
+        self.nodes[id.index()].state = NodeState::Up;
+        self.give_command(id, Command::Restart);
+        for g in self.nodes[id.index()].ports.clone() {
+            // A restarted device takes its ports to be up, but may as well remember that one was down.
+            let port = &mut self.ports[g as usize];
+            port.told_down &= self.lanes[g as usize].up;
+            self.tell_port(g);
+            self.attend(g ^ 1);
+        }
+        while self.nodes[id.index()].state == NodeState::Up
+            && let Some(command) = self.nodes[id.index()].deferred.pop_front()
+        {
+            self.give_command(id, command);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Frames that a fault delayed or copied: they arrive out of their lane's order.
+
+use super::World;
+use crate::digest;
+use crate::impair::Fate;
+use base::{Frame, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Frames ordered by arrival, then by receiving port, then as they were held back.
+#[derive(Default)]
+pub(super) struct LateFrames {
+    heap: BinaryHeap<Reverse<Late>>,
+    order: u64,
+}
+
+struct Late {
+    at: Time,
+    port: u32,
+    order: u64,
+    wire_len: u32,
+    frame: Frame,
+}
+
+impl LateFrames {
+    pub(super) fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::MAX, |Reverse(late)| late.at)
+    }
+    /// When the next one arrives, and by which port.
+    pub(super) fn next_port(&self) -> Option<(Time, u32)> {
+        self.heap.peek().map(|Reverse(late)| (late.at, late.port))
+    }
+    fn push(&mut self, at: Time, port: u32, wire_len: u32, frame: Frame) {
+        self.heap.push(Reverse(Late { at, port, order: self.order, wire_len, frame }));
+        self.order += 1;
+    }
+    /// Takes out what was to arrive by `port`.
+    pub(super) fn clear(&mut self, port: u32) {
+        self.heap.retain(|Reverse(late)| late.port != port);
+    }
+}
+
+/// What faults do is folded into a digest with one of these codes in place of a content.
+const LOST: u64 = 0x6c6f_7374;
+const LATE: u64 = 0x6c61_7465;
+const COPIED: u64 = 0x636f_7079;
+
+impl World {
+    /// A frame reaches the end of lane `g`, which faults act on.
+    pub(super) fn arrive_impaired(&mut self, g: u32, wire_len: u32, frame: Frame) {
+        let now = self.now;
+        let port = &mut self.ports[g as usize];
+        let Some(impairments) = &mut port.impairments else { return };
+        let fate = impairments.decide(now, wire_len, frame);
+        match fate {
+            Fate::Lost(reason) => {
+                port.drops.count(reason);
+                port.fates.fold(now, LOST ^ (reason as u64) << 32);
+            }
+            Fate::Arrives { at, frame, corrupted, copied } => {
+                if corrupted {
+                    port.fates.fold(at, digest::content(&frame, wire_len));
+                }
+                if copied {
+                    port.fates.fold(at, COPIED);
+                    port.duplicated += 1;
+                }
+                let copies = if copied { 2 } else { 1 };
+                if at > now {
+                    port.fates.fold(at, LATE);
+                    port.late += copies;
+                    for _ in 1..copies {
+                        self.late.push(at, g ^ 1, wire_len, frame.clone());
+                    }
+                    self.late.push(at, g ^ 1, wire_len, frame);
+                } else {
+                    if copied {
+                        port.late += 1;
+                        self.late.push(at, g ^ 1, wire_len, frame.clone());
+                    }
+                    self.arrive_at(g, wire_len, frame, false);
+                }
+            }
+        }
+        self.attend(g);
+        self.look_ahead();
+    }
+
+    /// The next late frame arrives.
+    pub(super) fn arrive_late(&mut self) {
+        if let Some(Reverse(late)) = self.late.heap.pop() {
+            let g = late.port ^ 1;
+            self.ports[g as usize].late -= 1;
+            self.look_ahead();
+            self.arrive_at(g, late.wire_len, late.frame, false);
+        }
+    }
+}
+
+impl PartialEq for Late {
+    fn eq(&self, other: &Late) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Late {}
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Late) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Late {
+    fn cmp(&self, other: &Late) -> core::cmp::Ordering {
+        (self.at, self.port, self.order).cmp(&(other.at, other.port, other.order))
+    }
+}
