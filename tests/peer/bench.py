@@ -51,6 +51,8 @@ class Bench:
     leftovers: Callable[[], list[str]] = list
     reservable: float = 1000 * MBIT
     failures: list[str] = field(default_factory=list)
+    # What else must look at its ports as time passes: routers beyond the two sides.
+    beyond: list[Callable[[], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.west = Neighbour(self.west_port, self.west_ends)
@@ -75,6 +77,8 @@ class Bench:
         while True:
             self.ingress.pump()
             self.egress.pump()
+            for pump in self.beyond:
+                pump()
             left = end - self.west_port.now()
             if left <= 1e-9:
                 return

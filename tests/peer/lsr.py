@@ -14,7 +14,9 @@ from . import codec as c
 from .codec.link import LABEL_FIRST_UNRESERVED, LABEL_IMPLICIT_NULL
 from .identifiers import Age, Books
 from .neighbour import Labelled, Neighbour
+from .onward import next_hop
 from .port import Timers
+from .reserving import egress_flows, pass_up
 from .state import Key, PathState, ResvState, key_of, keys_of, lifetime
 
 
@@ -61,7 +63,7 @@ class Lsr:
         """Whether an address is one of this router's."""
         return address == self.router_id or any(n.ends.address == address for n in self.neighbours)
 
-    def _send(self, neighbour: Neighbour, message: c.Message) -> int | None:
+    def dispatch(self, neighbour: Neighbour, message: c.Message) -> int | None:
         if self.reliable:
             return neighbour.send_reliably(message)
         neighbour.send(message)
@@ -74,7 +76,7 @@ class Lsr:
         key = key_of(path)
         new = key not in self.paths
         self.paths[key] = PathState(path, None, neighbour, sent=path)
-        self.paths[key].sent_id = self._send(neighbour, path)
+        self.paths[key].sent_id = self.dispatch(neighbour, path)
         if new:
             self._refresh_path_later(key)
         return key
@@ -152,7 +154,7 @@ class Lsr:
             if state is not None:
                 state.touch(now)
             if kind == c.Type.RESV and key in self.resvs and key in self.paths:
-                self._pass_up(key)
+                pass_up(self, key)
         return all(state is not None for state in found)
 
     def _summary(self, neighbour: Neighbour, message: c.Message) -> None:
@@ -201,50 +203,13 @@ class Lsr:
                 if new:
                     self._refresh_resv_later(key[0], neighbour)
             return
-        onward = self._forward(neighbour, message)
+        onward = next_hop(self, neighbour, message)
         if onward is not None:
             out, copy = onward
             self.paths[key] = PathState(message, neighbour, out, expires, copy)
-            self.paths[key].sent_id = self._send(out, copy)
+            self.paths[key].sent_id = self.dispatch(out, copy)
             if new:
                 self._refresh_path_later(key)
-
-    def _forward(self, neighbour: Neighbour, message: c.Message) -> tuple[Neighbour, c.Message] | None:
-        """Next hop and changed copy of a Path (RFC 3209, 4.3.4.1 and 4.4.3)."""
-        hops = list(route.hops) if (route := message.get(c.ExplicitRoute)) else []
-        if hops:
-            first = hops.pop(0)
-            if not isinstance(first, c.Ipv4Hop) or not self.owns(first.address):
-                self.refuse(neighbour, message, 24, 4)
-                return None
-            while hops and isinstance(hops[0], c.Ipv4Hop) and self.owns(hops[0].address):
-                hops.pop(0)
-        target = message.need(c.Session).destination
-        if hops and isinstance(hops[0], c.Ipv4Hop):
-            target = hops[0].address
-            adjacent = {n.ends.peer for n in self.neighbours}
-            if not hops[0].loose and target not in adjacent:
-                self.refuse(neighbour, message, 24, 2)
-                return None
-        out = self.routes.get(target)
-        if out is None:
-            loose = bool(hops) and isinstance(hops[0], c.Ipv4Hop) and hops[0].loose
-            self.refuse(neighbour, message, 24, 3 if loose else 5)
-            return None
-        copy = message.swapped(c.RsvpHop(out.ends.address)).without(c.MessageId)
-        copy.ttl = message.ttl - 1
-        adspec = message.get(c.Adspec)
-        if adspec is not None:
-            # RFC 2215, 3.1: one more hop that knows Integrated Services.
-            copy = copy.swapped(replace(adspec, hops=adspec.hops + 1))
-        rest = c.ExplicitRoute(tuple(hops))
-        copy = copy.swapped(rest) if hops else copy.without(c.ExplicitRoute)
-        record = message.get(c.RecordRoute)
-        if record is not None:
-            here = c.Ipv4Hop(out.ends.address)
-            copy = copy.swapped(c.RecordRoute((here, *record.hops)))
-        objects = [o for o in copy.objects if o.number[0] < 0x80 or o.number[0] >= 0xC0]
-        return out, replace(copy, objects=objects)
 
     def _remove_path(self, key: Key) -> None:
         state = self.paths.pop(key, None)
@@ -273,42 +238,23 @@ class Lsr:
         keys = self.senders(session, neighbour)
         if not keys:
             return
-        head = self._resv_head(session, neighbour, (), self.egress_style)
-        self._send(neighbour, c.Message(c.Type.RESV, [*head, *self._flows(keys)]))
+        head = self.resv_head(session, neighbour, (), self.egress_style)
+        self.dispatch(neighbour, c.Message(c.Type.RESV, [*head, *egress_flows(self, keys)]))
 
-    def _resv_head(
+    def resv_head(
         self, session: c.Session, neighbour: Neighbour, extra: Iterable[c.Obj], style: int
     ) -> list[c.Obj]:
-        hop = self._hop_for(session, neighbour)
+        hop = self.hop_for(session, neighbour)
         return [session, hop, c.TimeValues(self.refresh_ms), *extra, c.Style(style)]
 
-    def _hop_for(self, session: c.Session, neighbour: Neighbour) -> c.RsvpHop:
+    def hop_for(self, session: c.Session, neighbour: Neighbour) -> c.RsvpHop:
         """RFC 2205, 3.1.4: our address, and the handle that the Path's hop had."""
         keys = self.senders(session, neighbour)
         handle = self.paths[keys[0]].message.need(c.RsvpHop).handle if keys else 0
         return c.RsvpHop(neighbour.ends.address, handle)
 
-    def _flows(self, keys: list[Key]) -> list[c.Obj]:
-        """Egress: FLOWSPEC, FILTER_SPEC, LABEL and RECORD_ROUTE for each of these senders."""
-        specs = {key: self.paths[key].message.need(c.SenderTspec).traffic for key in keys}
-        largest = max(specs.values(), key=lambda traffic: traffic.rate)
-        objects: list[c.Obj] = []
-        if self.egress_style == c.Style.SE:
-            objects.append(c.Flowspec(largest))
-        for key in keys:
-            if self.egress_style == c.Style.FF:
-                objects.append(c.Flowspec(specs[key]))
-            label = self._egress_label(key)
-            objects += [c.FilterSpec(key[1].address, key[1].lsp_id), c.Label(label)]
-            state = self.paths[key]
-            if state.message.get(c.RecordRoute) and state.came_from is not None:
-                here: list[c.Ipv4Hop | c.LabelHop] = [c.Ipv4Hop(state.came_from.ends.address)]
-                if self.wants_labels(state.message):
-                    here.append(c.LabelHop(label))
-                objects.append(c.RecordRoute(tuple(here)))
-        return objects
-
-    def _egress_label(self, key: Key) -> int:
+    def egress_label_for(self, key: Key) -> int:
+        """The label that this egress hands out for an LSP, always the same."""
         if key not in self.egress_labels:
             if self.egress_label is not None:
                 self.egress_labels[key] = self.egress_label
@@ -320,12 +266,6 @@ class Lsr:
         """A label that nobody had before."""
         self.next_label += 1
         return max(self.next_label, LABEL_FIRST_UNRESERVED)
-
-    @staticmethod
-    def wants_labels(path: c.Message) -> bool:
-        """Whether the ingress asked for label recording (RFC 3209, 4.7.1)."""
-        attribute = path.get(c.SessionAttribute)
-        return attribute is not None and bool(attribute.flags & c.SessionAttribute.LABEL_RECORDING)
 
     def _refresh_resv_later(self, session: c.Session, neighbour: Neighbour) -> None:
         def refresh() -> None:
@@ -359,29 +299,11 @@ class Lsr:
             if descriptor.label is not None and local:
                 self.ilm[local] = (neighbour, descriptor.label.label)
             if path.came_from is not None:
-                self._pass_up(key)
+                pass_up(self, key)
             elif confirm is not None:
                 spec = c.ErrorSpec(self.router_id, 0)
                 objects = [key[0], spec, confirm, style, descriptor.filter]
                 neighbour.send(c.Message(c.Type.RESV_CONF, objects))
-
-    def _pass_up(self, key: Key) -> None:
-        """Transit: send a sender's reservation to the previous hop with a label of our own."""
-        state, came_from = self.resvs[key], self.paths[key].came_from
-        if came_from is None:
-            return
-        # RFC 2205, 3.10: what is unknown and of a class above 191 goes on as it is.
-        extra: list[c.Obj] = [*state.message.all(c.ResvConfirm)]
-        extra += [item for item in state.message.all(c.Unknown) if item.class_num >= 0xC0]
-        flow: list[c.Obj] = [state.descriptor.flowspec] if state.descriptor.flowspec else []
-        flow += [state.descriptor.filter, c.Label(state.local_label)]
-        if state.descriptor.record is not None:
-            here: list[c.Ipv4Hop | c.LabelHop] = [c.Ipv4Hop(came_from.ends.address)]
-            if self.wants_labels(self.paths[key].message):
-                here.append(c.LabelHop(state.local_label))
-            flow.append(c.RecordRoute((*here, *state.descriptor.record.hops)))
-        head = self._resv_head(key[0], came_from, extra, state.style.vector)
-        self._send(came_from, c.Message(c.Type.RESV, [*head, *flow]))
 
     def _remove_resv(self, key: Key) -> None:
         state = self.resvs.pop(key, None)
@@ -395,7 +317,7 @@ class Lsr:
     def resv_tear(self, key: Key, neighbour: Neighbour, style: c.Style) -> None:
         """Send ResvTear for one sender (RFC 2205, 3.1.6)."""
         filter_spec = c.FilterSpec(key[1].address, key[1].lsp_id)
-        hop = self._hop_for(key[0], neighbour)
+        hop = self.hop_for(key[0], neighbour)
         neighbour.send(c.Message(c.Type.RESV_TEAR, [key[0], hop, style, filter_spec]))
 
     # Labelled packets.

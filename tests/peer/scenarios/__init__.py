@@ -15,6 +15,7 @@ from . import (
     routes,
     setup,
     sharing,
+    transit,
 )
 from .registry import SCENARIOS, Scenario
 
@@ -31,4 +32,5 @@ __all__ = [
     "routes",
     "setup",
     "sharing",
+    "transit",
 ]

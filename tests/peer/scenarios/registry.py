@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..bench import Bench, Options
+from ..codec import CodecError
 
 Body = Callable[[Bench], None]
 
@@ -21,7 +22,10 @@ class Scenario:
 
     def run(self, bench: Bench) -> list[str]:
         """Play it; the list of failures is empty if the router did everything right."""
-        self.body(bench)
+        try:
+            self.body(bench)
+        except (CodecError, LookupError) as error:
+            bench.failures.append(f"cannot go on: {type(error).__name__}: {error}")
         bench.run(0.01)
         bench.invariants()
         return bench.failures

@@ -55,7 +55,8 @@ def acknowledges(b: Bench) -> None:
 
 def _plain_resv(b: Bench, key: Key) -> c.Message:
     """The Resv that the egress sends for this LSP, to be sent with an identifier."""
-    handle = b.came(b.east, c.Type.PATH, key)[-1].need(c.RsvpHop).handle
+    paths = b.came(b.east, c.Type.PATH, key)
+    handle = paths[-1].need(c.RsvpHop).handle if paths else 0
     return c.Message(
         c.Type.RESV,
         [
@@ -65,7 +66,7 @@ def _plain_resv(b: Bench, key: Key) -> c.Message:
             c.Style(c.Style.SE),
             c.Flowspec(c.Traffic.of_bits(100 * MBIT)),
             c.FilterSpec(key[1].address, key[1].lsp_id),
-            c.Label(b.egress.egress_labels[key]),
+            c.Label(b.egress.egress_labels.get(key, 1500)),
         ],
     )
 
