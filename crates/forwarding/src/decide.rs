@@ -308,7 +308,11 @@ impl Forwarding {
 
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
     fn neighbour(&self, entry: &Entry, to: Ipv4Addr) -> Result<u32, Exception> {
-        let port = self.adjacencies.get(entry.adjacency).ok_or(DropReason::NoAdjacency)?.port;
+        let network = self.adjacencies.get(entry.adjacency).ok_or(DropReason::NoAdjacency)?;
+        if network.state == State::Down {
+            return Err(DropReason::PortDown.into());
+        }
+        let port = network.port;
         self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
     }
 
