@@ -239,6 +239,10 @@ impl History {
         self.seen[word] |= bit;
         before
     }
+    /// Have later identifiers been received?
+    pub(super) const fn is_overtaken(&self, id: u32) -> bool {
+        older(id, self.largest)
+    }
     /// The neighbour will not use `id` again: copies that arrive later are to be dropped.
     pub(super) fn bury(&mut self, id: u32) {
         if self.covers(id) {

@@ -27,6 +27,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod tombstone;
 mod types;
 
 pub use config::{Config, HelloConfig, Interface, Key, PortKeys, RefreshReduction};

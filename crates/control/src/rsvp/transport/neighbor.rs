@@ -4,8 +4,8 @@ use super::bundle::Buffer;
 use super::hello;
 use super::message_id::{Advertised, History, Standing};
 use super::retransmit::{Copies, Schedule};
-use super::summary::Acks;
-use super::summary::Summaries;
+use super::summary::{Acks, Summaries};
+use super::tombstone::Tombstones;
 use super::types::Neighbor;
 use base::{Time, TimerId};
 use std::net::Ipv4Addr;
@@ -21,6 +21,8 @@ pub(super) struct Peer {
     pub(super) refuses: bool,
     /// The epoch of its identifiers and which of them were received.
     pub(super) epoch: Option<(u32, History)>,
+    /// What it tore down lately.
+    pub(super) tombstones: Tombstones,
     /// Counts its epochs: bindings of earlier ones are void.
     pub(super) generation: u32,
     /// Counts the times that it lost our state: acknowledgements of earlier ones are void.
@@ -49,6 +51,7 @@ impl Peer {
             capable,
             refuses: false,
             epoch: None,
+            tombstones: Tombstones::default(),
             generation: 0,
             session: 0,
             resync: None,

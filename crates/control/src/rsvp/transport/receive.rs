@@ -197,6 +197,9 @@ impl Transport {
             }
             message => {
                 self.note_refusal(peer, &message);
+                if let Some((id, _)) = id {
+                    self.peers[peer as usize].tombstones.note(id.id, &message);
+                }
                 match id.map(|(id, repeated)| (id, self.repeats(id, repeated, &message))) {
                     Some((_, Repeat::Refresh(handle))) => {
                         self.counters.repeats += 1;
@@ -246,6 +249,7 @@ impl Transport {
                 // RFC 2961, 4.5: the neighbour restarted. Its identifiers are void, and so is what it acknowledged.
                 entry.generation += 1;
                 entry.session += 1;
+                entry.tombstones.clear();
                 self.counters.epoch_changes += 1;
                 if self.own.states.len() > 0 && entry.resync.is_none() {
                     entry.resync = Some((0, self.now));
@@ -278,8 +282,10 @@ impl Transport {
             if let Some(handle) = self.bindings.find(id) {
                 return Repeat::Refresh(handle);
             }
-            let history = self.peers[id.peer as usize].epoch.as_ref();
-            let dead = history.is_some_and(|(_, history)| history.is_dead(id.id));
+            let peer = &self.peers[id.peer as usize];
+            let dead = peer.epoch.as_ref().is_some_and(|(_, history)| {
+                history.is_dead(id.id) || history.is_overtaken(id.id) && peer.tombstones.cover(id.id, message)
+            });
             return if dead { Repeat::Drop } else { Repeat::No };
         }
         // Tears and errors are not refreshed: a second one is a copy.

@@ -192,8 +192,8 @@ impl Pair {
                     );
                 }
             } else {
-                for side in 0..2 {
-                    self.sides[side].handle_timeout(self.now, &mut out[side]);
+                for (side, out) in self.sides.iter_mut().zip(&mut out) {
+                    side.handle_timeout(self.now, out);
                 }
             }
             for (side, out) in out.into_iter().enumerate() {
