@@ -1,5 +1,6 @@
 //! What can go wrong when a network is built or run.
 
+use crate::capture::CaptureError;
 use base::{LinkId, NodeId, PortId, Time};
 use thiserror::Error;
 
@@ -68,6 +69,9 @@ pub enum EngineError {
         /// What it said.
         message: String,
     },
+    /// A capture failed; the run can go on without it.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// A device asks again and again to be called at the same time. It takes part no more.
     #[error("node {} does not let time pass: {calls} timeouts at {at}", .node.0)]
     Livelock {

@@ -6,6 +6,7 @@
 //!
 //! No protocol is known here: frames are bytes with a length.
 
+pub mod capture;
 pub mod counters;
 pub mod digest;
 pub mod error;
@@ -14,12 +15,17 @@ pub mod impair;
 pub mod lane;
 pub mod link;
 pub mod queue;
+pub mod record;
 pub mod ring;
 pub mod virtual_time;
 
+pub use capture::{
+    CaptureError, CaptureId, CaptureReader, CaptureSpec, CaptureSummary, CaptureTarget, CaptureTo, Packet,
+};
 pub use counters::{DirectionCounters, PortCounters};
 pub use digest::RunDigest;
 pub use error::EngineError;
 pub use fault::{Direction, Fault, FaultKind};
 pub use link::{LinkSpec, PortSpec};
+pub use record::{Recording, Replay, replay};
 pub use virtual_time::{EventRecord, Progress, World};

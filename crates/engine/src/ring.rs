@@ -55,6 +55,12 @@ impl FlightRing {
         &self.places[place as usize & (self.places.len() - 1)]
     }
 
+    /// The last frame in it.
+    pub fn last(&self) -> Option<(&Flight, &Frame)> {
+        let flight = if self.is_empty() { return None } else { self.at(self.tail - 1) };
+        flight.frame.as_ref().map(|frame| (flight, frame))
+    }
+
     /// Puts a frame behind the others.
     #[inline]
     pub fn push(&mut self, frame: Frame, wire_len: u32, start: Time, arrival: Time) {

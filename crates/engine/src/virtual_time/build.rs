@@ -14,6 +14,8 @@ impl World {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node {
             device,
+            name: String::new(),
+            recorder: None,
             ports: Vec::new(),
             state: NodeState::Up,
             timeout: Time::MAX,

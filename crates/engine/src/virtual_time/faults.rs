@@ -105,6 +105,7 @@ impl World {
             return;
         }
         for g in [2 * link.0, 2 * link.0 + 1] {
+            self.tap_cut(g, self.now, false);
             let (lane, port) = (&mut self.lanes[g as usize], &mut self.ports[g as usize]);
             lane.up = up;
             let gone = lane.clear(self.now) + port.late;
@@ -155,6 +156,7 @@ impl World {
         let restarts = node.restarts;
         self.timers.set(id, None);
         for g in node.ports.clone() {
+            self.tap_cut(g, self.now, true);
             let lane = &mut self.lanes[g as usize];
             let had = !lane.ring.is_empty();
             let gone = lane.clear_waiting(self.now);

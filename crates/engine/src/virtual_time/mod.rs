@@ -21,12 +21,15 @@ mod build;
 mod faults;
 mod late;
 mod run;
+mod taps;
 
+use crate::capture::tap::Tap;
 use crate::digest::Digest;
 use crate::error::EngineError;
 use crate::impair::Impairments;
 use crate::lane::Lane;
 use crate::queue::{LaneHeap, TimerHeap};
+use crate::record::Recorder;
 use agenda::Agenda;
 use base::device::DropCounters;
 use base::{Command, Device, Event, NodeId, Streams, Time};
@@ -66,6 +69,8 @@ enum NodeState {
 
 struct Node {
     device: Box<dyn Device>,
+    name: String,
+    recorder: Option<Box<Recorder>>,
     /// The lane that each port sends into.
     ports: Vec<u32>,
     state: NodeState,
@@ -91,6 +96,9 @@ struct PortState {
     /// Frames delayed or copied by a fault that have not arrived yet.
     late: u64,
     duplicated: u64,
+    /// Captures of what the port sends, and of what arrives at the other end.
+    out_taps: Vec<u32>,
+    in_taps: Vec<u32>,
     /// The device believes that the port is down.
     told_down: bool,
     /// How often the link went up or down.
@@ -102,6 +110,7 @@ struct PortState {
 /// - build: [`World::add_device`], [`World::add_link`]
 /// - ask: [`World::command`], [`World::inject`], [`World::fault`]
 /// - run: [`World::run_until`], or [`World::step`] to come back every so many events
+/// - watch: [`World::capture`], [`World::record`]
 /// - look: [`World::device`], [`World::drain_events`], [`World::port_counters`], [`World::digest`], [`World::audit`]
 ///
 /// Several networks in one process know nothing of each other. The same seed and the same calls give the same bytes.
@@ -125,6 +134,9 @@ pub struct World {
     next_task: Time,
     /// Events of all devices are to be done in order of time.
     in_step: bool,
+    taps: Vec<Option<Tap>>,
+    /// A capture has all it was to have, or failed.
+    tap_over: bool,
     events: Vec<EventRecord>,
     /// Devices that the user had a hand in since they were drained last.
     touched: VecDeque<NodeId>,
@@ -152,6 +164,8 @@ impl World {
             next_other: Time::MAX,
             next_task: Time::MAX,
             in_step: false,
+            taps: Vec::new(),
+            tap_over: false,
             events: Vec::new(),
             touched: VecDeque::new(),
             running: NodeId(0),

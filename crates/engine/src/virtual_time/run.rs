@@ -4,6 +4,7 @@ use super::agenda::Task;
 use super::{EventRecord, NodeState, Progress, World};
 use crate::error::EngineError;
 use crate::lane::Sent;
+use crate::record::{Input, RecordedFrame};
 use base::device::DropReason;
 use base::{Command, Frame, NodeId, Output, PortId, Time, Verdict};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,6 +42,7 @@ impl World {
     fn advance(&mut self, until: Time, max_events: u64) -> Result<Progress, EngineError> {
         while let Some(node) = self.touched.pop_front() {
             self.running = node;
+            self.note_input(node, || Input::Poll);
             self.drain(node);
         }
         let mut left = max_events;
@@ -65,6 +67,9 @@ impl World {
             };
             left -= done;
             self.events_done += done;
+            if self.tap_over {
+                self.retire_taps()?;
+            }
         }
     }
 
@@ -184,6 +189,8 @@ impl World {
         let sent = lane.transmit(self.now, ready, frame);
         if let Sent::Refused(reason) = sent {
             self.ports[out as usize].drops.count(reason);
+        } else if self.lanes[out as usize].attend_departures {
+            self.tap_departure(out);
         }
         sent
     }
@@ -222,6 +229,7 @@ impl World {
         let lane = &mut self.lanes[g as usize];
         lane.received_frames += 1;
         lane.received_bytes += u64::from(wire_len);
+        self.tap_arrival(g, &frame);
         self.deliver(node, port, frame, punted);
     }
 
@@ -233,12 +241,20 @@ impl World {
         if node.state != NodeState::Up {
             return;
         }
+        if let Some(recorder) = &mut node.recorder {
+            recorder.input(now, Input::Packet(in_port, RecordedFrame::new(&frame)));
+        }
         let mut verdict = [Verdict::Punt];
         if !punted {
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
         }
         match verdict[0] {
-            Verdict::Transmit { port, ready } => self.send_from(id, port, ready, frame),
+            Verdict::Transmit { port, ready } => {
+                if let Some(recorder) = &mut node.recorder {
+                    recorder.transmit(now, port, ready, &frame);
+                }
+                self.send_from(id, port, ready, frame);
+            }
             Verdict::Punt => {
                 node.device.handle_packet(now, in_port, frame);
                 self.drain(id);
@@ -262,7 +278,12 @@ impl World {
     /// Takes a device's outputs and its next timeout.
     pub(super) fn drain(&mut self, id: NodeId) {
         while self.nodes[id.index()].state == NodeState::Up {
-            match self.nodes[id.index()].device.poll_output() {
+            let node = &mut self.nodes[id.index()];
+            let output = node.device.poll_output();
+            if let (Some(recorder), Some(output)) = (&mut node.recorder, &output) {
+                recorder.output(self.now, output);
+            }
+            match output {
                 Some(Output::Transmit { port, frame, ready }) => self.send_from(id, port, ready, frame),
                 Some(Output::Event(event)) => {
                     self.events.push(EventRecord { at: self.now, node: id, event });
@@ -316,6 +337,7 @@ impl World {
             return Err(EngineError::Livelock { node: id, at: now, calls: self.spinning.2 });
         }
         self.running = id;
+        self.note_input(id, || Input::Timeout);
         self.nodes[id.index()].device.handle_timeout(now);
         self.drain(id);
         Ok(())
@@ -324,7 +346,12 @@ impl World {
     fn apply(&mut self, task: Task) {
         match task {
             Task::Command(id, command) => self.give_command(id, command),
-            Task::Inject(id, port, frame) => self.deliver(id, port, frame, false),
+            Task::Inject(id, port, frame) => {
+                if let Ok(g) = self.lane_of(id, port) {
+                    self.tap_arrival(g ^ 1, &frame);
+                }
+                self.deliver(id, port, frame, false);
+            }
             Task::Fault(kind, on) => self.apply_fault(&kind, on),
             Task::Detect { lane, changes } => self.detect(lane, changes),
             Task::NodeUp { node, restarts } => {
@@ -335,12 +362,21 @@ impl World {
         }
     }
 
+    fn note_input(&mut self, id: NodeId, input: impl FnOnce() -> Input) {
+        if let Some(recorder) = &mut self.nodes[id.index()].recorder {
+            recorder.input(self.now, input());
+        }
+    }
+
     /// Gives a command to a device, or keeps it until the device is up.
     pub(super) fn give_command(&mut self, id: NodeId, command: Command) {
         let node = &mut self.nodes[id.index()];
         match node.state {
             NodeState::Up => {
                 self.running = id;
+                if let Some(recorder) = &mut node.recorder {
+                    recorder.input(self.now, Input::Command(command.clone()));
+                }
                 node.device.handle_command(self.now, command);
                 self.drain(id);
             }
@@ -369,6 +405,9 @@ impl World {
     pub(super) fn attend(&mut self, g: u32) {
         let node = &self.nodes[self.lanes[g as usize].to_node.index()];
         let impaired = self.ports[g as usize].impairments.as_ref().is_some_and(|i| !i.idle(self.now));
-        self.lanes[g as usize].attend_arrivals = node.state != NodeState::Up || impaired;
+        let (lane, port) = (&mut self.lanes[g as usize], &self.ports[g as usize]);
+        let watched = node.recorder.is_some() || !port.in_taps.is_empty();
+        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched;
+        lane.attend_departures = !port.out_taps.is_empty();
     }
 }

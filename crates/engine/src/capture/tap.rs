@@ -1,0 +1,240 @@
+//! What is captured where, and the order in which it is written. Shared by both clocks.
+
+use super::CaptureError;
+use super::pcapng::{BlockWriter, Way};
+use base::{Frame, LinkId, NodeId, PortId, Time};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Names a capture until it is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CaptureId(pub u32);
+
+/// Where packets are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaptureTarget {
+    /// What a port sends and what it receives.
+    Port(NodeId, PortId),
+    /// What both ports of a link send: each packet once, even if it is lost on the way.
+    Link(LinkId),
+    /// What every port sends.
+    Everything,
+}
+
+/// Where a capture is written to.
+pub enum CaptureTo {
+    /// A file, which is overwritten.
+    File(PathBuf),
+    /// Memory: the summary holds the bytes.
+    Memory,
+    /// Anything else, by its name for errors.
+    Writer(String, Box<dyn Write + Send>),
+}
+
+/// A capture to be begun.
+pub struct CaptureSpec {
+    /// Where packets are captured.
+    pub target: CaptureTarget,
+    /// Where they are written to.
+    pub to: CaptureTo,
+    /// After how many the capture ends; never if absent.
+    pub max_packets: Option<u64>,
+    /// The calendar time at which the run began, in nanoseconds since 1970.
+    pub epoch_ns: u64,
+}
+
+impl CaptureSpec {
+    /// A capture without limit, of a run that began in 1970.
+    pub fn new(target: CaptureTarget, to: CaptureTo) -> CaptureSpec {
+        CaptureSpec { target, to, max_packets: None, epoch_ns: 0 }
+    }
+    /// The same with a limit.
+    pub fn max_packets(mut self, packets: u64) -> CaptureSpec {
+        self.max_packets = Some(packets);
+        self
+    }
+}
+
+/// What became of a capture.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptureSummary {
+    /// How many packets were written.
+    pub packets: u64,
+    /// The file, if it was captured to memory.
+    pub bytes: Vec<u8>,
+}
+
+/// Packets on their way to a file.
+///
+/// A packet is known before its last bit leaves. It waits here until time has passed it, so that packets are written
+/// in order of time, then in the order in which they were handed over; and it is taken back if its link goes down
+/// before it has left.
+pub struct Tap {
+    name: String,
+    out: Out,
+    blocks: BlockWriter,
+    /// The number in the file of each port that is captured.
+    interfaces: BTreeMap<u32, u32>,
+    pending: BinaryHeap<Reverse<Pending>>,
+    order: u64,
+    packets: u64,
+    max_packets: u64,
+    epoch_ns: u64,
+    error: Option<CaptureError>,
+}
+
+enum Out {
+    Memory(Vec<u8>),
+    Writer(Box<dyn Write + Send>),
+}
+
+impl Out {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Out::Memory(bytes) => bytes,
+            Out::Writer(writer) => writer,
+        }
+    }
+}
+
+struct Pending {
+    at: Time,
+    order: u64,
+    start: Time,
+    port: u32,
+    way: Way,
+    bytes: Vec<u8>,
+}
+
+impl Tap {
+    /// A capture of the ports given with number, name and speed.
+    pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64)]) -> Result<Tap, CaptureError> {
+        let (name, out) = match spec.to {
+            CaptureTo::Memory => ("memory".to_string(), Out::Memory(Vec::new())),
+            CaptureTo::Writer(name, writer) => (name, Out::Writer(writer)),
+            CaptureTo::File(path) => match File::create(&path) {
+                Ok(file) => (
+                    path.display().to_string(),
+                    Out::Writer(Box::new(BufWriter::with_capacity(1 << 16, file))),
+                ),
+                Err(source) => return Err(CaptureError::Create { path, source }),
+            },
+        };
+        let mut tap = Tap {
+            name,
+            out,
+            blocks: BlockWriter::default(),
+            interfaces: BTreeMap::new(),
+            pending: BinaryHeap::new(),
+            order: 0,
+            packets: 0,
+            max_packets: spec.max_packets.unwrap_or(u64::MAX),
+            epoch_ns: spec.epoch_ns,
+            error: None,
+        };
+        let mut begin = || -> std::io::Result<()> {
+            tap.blocks.section(tap.out.writer())?;
+            for (index, (port, name, speed)) in ports.iter().enumerate() {
+                tap.blocks.interface(tap.out.writer(), name, *speed)?;
+                tap.interfaces.insert(*port, index as u32);
+            }
+            Ok(())
+        };
+        match begin() {
+            Ok(()) => Ok(tap),
+            Err(source) => Err(CaptureError::Write { name: tap.name, packet: 0, source }),
+        }
+    }
+
+    /// A frame passes `port`, its last bit at `at`, which is `now` or later.
+    pub fn pass(&mut self, now: Time, port: u32, way: Way, start: Time, at: Time, frame: &Frame) {
+        if self.is_over() {
+            return;
+        }
+        self.pending.push(Reverse(Pending {
+            at,
+            order: self.order,
+            start,
+            port,
+            way,
+            bytes: frame.to_vec(),
+        }));
+        self.order += 1;
+        self.write_until(now);
+    }
+
+    /// Takes back what has not left `port`, of which the last bit leaves after `at`.
+    pub fn cut(&mut self, port: u32, at: Time) {
+        self.pending.retain(|Reverse(p)| p.port != port || p.way == Way::Inbound || p.at <= at);
+    }
+
+    /// Takes back what has not left `port`, of which the first bit leaves after `at`.
+    pub fn cut_waiting(&mut self, port: u32, at: Time) {
+        self.pending.retain(|Reverse(p)| p.port != port || p.way == Way::Inbound || p.start <= at);
+    }
+
+    /// Has it all the packets that it was to have, or failed?
+    pub fn is_over(&self) -> bool {
+        self.packets >= self.max_packets || self.error.is_some()
+    }
+
+    /// The error that ended it.
+    pub fn take_error(&mut self) -> Option<CaptureError> {
+        self.error.take()
+    }
+
+    /// Writes what passed by `now`.
+    pub fn write_until(&mut self, now: Time) {
+        while !self.is_over() && self.pending.peek().is_some_and(|Reverse(p)| p.at <= now) {
+            let Some(Reverse(p)) = self.pending.pop() else { break };
+            let Some(&interface) = self.interfaces.get(&p.port) else { continue };
+            let nanos = self.epoch_ns.saturating_add(p.at.as_nanos());
+            match self.blocks.packet(self.out.writer(), interface, nanos, p.way, &p.bytes) {
+                Ok(()) => self.packets += 1,
+                Err(source) => self.fail(source),
+            }
+        }
+    }
+
+    fn fail(&mut self, source: std::io::Error) {
+        self.error = Some(CaptureError::Write { name: self.name.clone(), packet: self.packets, source });
+        self.pending.clear();
+    }
+
+    /// Writes what passed by `now` and ends the file.
+    pub fn finish(mut self, now: Time) -> Result<CaptureSummary, CaptureError> {
+        self.write_until(now);
+        if self.error.is_none()
+            && let Err(source) = self.out.writer().flush()
+        {
+            self.fail(source);
+        }
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(CaptureSummary {
+                packets: self.packets,
+                bytes: if let Out::Memory(bytes) = self.out { bytes } else { Vec::new() },
+            }),
+        }
+    }
+}
+
+impl PartialEq for Pending {
+    fn eq(&self, other: &Pending) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Pending {}
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Pending) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Pending {
+    fn cmp(&self, other: &Pending) -> core::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
