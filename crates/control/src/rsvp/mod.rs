@@ -1,5 +1,251 @@
-//! RSVP-TE (RFC 2205, 3209).
+//! RSVP-TE (RFC 2205, RFC 3209): label-switching and label-edge router for point-to-point tunnels.
 //!
-//! - [`transport`]: what lies below the LSP state machine, for each neighbour
+//! [`Rsvp`] is a sans-I/O state machine. What belongs together lives together:
+//!
+//! - state: `lsp` (PSB and RSB side by side), `store`, `link`, `labels`
+//! - messages: `path`, `resv`, `tear`, `error`, `outbox`
+//! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
+//! - soft state: `refresh`; link failures and restarts: `failure`
+//! - tunnels at their head end: `head`; the plane boundary: `tables`
+//! - what can be seen from outside: `views`, `counters`, `audit`
 
+mod admission;
+mod audit;
+mod config;
+mod counters;
+mod error;
+mod explicit_route;
+mod failure;
+mod head;
+mod labels;
+mod link;
+mod lsp;
+mod outbox;
+mod path;
+mod record_route;
+mod refresh;
+mod resv;
+mod route;
+mod slab;
+mod store;
+mod tables;
+mod tear;
+#[cfg(test)]
+mod tests;
 pub mod transport;
+mod tunnel;
+mod views;
+
+pub use audit::Audit;
+pub use config::{Config, EgressLabel, Interface, Limits};
+pub use counters::{Counters, Discard};
+pub use lsp::{Hop, Role, SenderKey, SessionKey};
+pub use views::{LinkView, LspView, TunnelView};
+
+use crate::rib::Rib;
+use base::plane::{Ack, Batch};
+use base::random::Stream;
+use base::{Command, Event, PortId, Time, Wheel};
+use core::net::Ipv4Addr;
+use labels::Labels;
+use link::Links;
+use outbox::Arrival;
+use std::collections::VecDeque;
+use store::Store;
+use tables::Tables;
+use tunnel::Tunnels;
+use wire::rsvp::{Message, Packet};
+
+/// What the IP header of a received message said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Source.
+    pub src: Ipv4Addr,
+    /// Destination.
+    pub dst: Ipv4Addr,
+    /// Time to live.
+    pub ttl: u8,
+    /// Did it carry the Router Alert option (RFC 2113)?
+    pub router_alert: bool,
+}
+
+/// What the speaker wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send a message.
+    Transmit {
+        /// The port.
+        port: PortId,
+        /// The neighbour to send the frame to.
+        next: Option<Ipv4Addr>,
+        /// IP source.
+        src: Ipv4Addr,
+        /// IP destination: not the neighbour, but the far end for Path, PathTear and ResvConf.
+        dst: Ipv4Addr,
+        /// IP time to live.
+        ttl: u8,
+        /// Put the Router Alert option in (RFC 2113).
+        router_alert: bool,
+        /// The RSVP message.
+        message: Vec<u8>,
+    },
+    /// Write tables, and hand the driver's answer to [`Rsvp::handle_ack`].
+    Tables(Batch),
+    /// Tell the user.
+    Event(Event),
+}
+
+/// Timers of the speaker: one for each block of state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Lsp(u32),
+    Tunnel(u32),
+}
+
+/// An RSVP-TE speaker.
+///
+/// Give it what happens by the `handle_*` methods, with a time that never goes back; after each of them drain
+/// [`Rsvp::poll_output`] until it returns nothing, then read [`Rsvp::poll_timeout`]. [`Rsvp::lsps`], [`Rsvp::tunnels`],
+/// [`Rsvp::links`], [`Rsvp::counters`] and [`Rsvp::audit`] only look.
+#[derive(Debug)]
+pub struct Rsvp {
+    config: Config,
+    now: Time,
+    store: Store,
+    links: Links,
+    rib: Rib,
+    labels: Labels,
+    tables: Tables,
+    tunnels: Tunnels,
+    wheel: Wheel<Timer>,
+    random: Stream,
+    /// LSPs whose head end has to react, with their generation: done last, when all state is consistent.
+    lost: VecDeque<head::Lost>,
+    outputs: VecDeque<Output>,
+    counters: Counters,
+    restarts: u16,
+}
+
+impl Rsvp {
+    /// A speaker without tunnels, all its ports up.
+    pub fn new(config: Config) -> Rsvp {
+        Rsvp {
+            now: Time::ZERO,
+            store: Store::default(),
+            links: Links::new(config.router_id, &config.interfaces),
+            rib: Rib::default(),
+            labels: Labels::new(config.label_first, config.label_last),
+            tables: Tables::default(),
+            tunnels: Tunnels::default(),
+            wheel: Wheel::new(),
+            random: config.streams.stream(&format!("{}/rsvp", config.name)),
+            lost: VecDeque::new(),
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+            restarts: 0,
+            config,
+        }
+    }
+
+    /// How it was set up.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Takes an RSVP message: the bytes after the IP header.
+    pub fn handle_message(&mut self, now: Time, port: PortId, received: Received, bytes: &[u8]) {
+        self.now = now;
+        match Packet::parse(bytes) {
+            Ok(packet) => {
+                let from = outbox::sender_of(&packet.message).unwrap_or(received.src);
+                let arrival = Arrival {
+                    from: Hop { port, address: from },
+                    src: received.src,
+                    ttl: received.ttl,
+                    send_ttl: packet.send_ttl,
+                };
+                self.dispatch(&arrival, packet.message);
+            }
+            Err(error) => self.answer_malformed(port, bytes, &error),
+        }
+        self.settle();
+    }
+
+    /// Hands a message to whoever it is for. Returns the LSP whose state it set, if it did.
+    fn dispatch(&mut self, arrival: &Arrival, message: Message) -> Option<u32> {
+        self.counters.received(message.message_type());
+        match message {
+            Message::Path(path) => return self.handle_path(arrival, path),
+            Message::Resv(resv) => return self.handle_resv(arrival, resv),
+            Message::PathErr(error) => self.handle_path_err(arrival, error),
+            Message::ResvErr(error) => self.handle_resv_err(arrival, error),
+            Message::PathTear(tear) => self.handle_path_tear(arrival, tear),
+            Message::ResvTear(tear) => self.handle_resv_tear(arrival, tear),
+            Message::ResvConf(confirmation) => self.handle_resv_conf(arrival, confirmation),
+            _ => self.counters.discard(Discard::UnexpectedType),
+        }
+        None
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.now = now;
+        while let Some((_, timer)) = self.wheel.pop(now) {
+            match timer {
+                Timer::Lsp(index) => self.lsp_timeout(index),
+                Timer::Tunnel(index) => self.tunnel_timeout(index),
+            }
+            self.settle();
+        }
+    }
+
+    /// When to call [`Rsvp::handle_timeout`]: never later than the next thing due, perhaps earlier.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.wheel.next()
+    }
+
+    /// Carries out a command; those for other parts of a router are left alone.
+    pub fn handle_command(&mut self, now: Time, command: &Command) {
+        self.now = now;
+        match command {
+            Command::TunnelSet(spec) => self.tunnel_set(spec),
+            Command::TunnelRemove(id) => self.tunnel_remove(*id),
+            Command::TunnelReoptimise(id) => self.tunnel_reoptimise(*id),
+            Command::RouteSet { prefix, next_hop } => self.rib.set(*prefix, *next_hop),
+            Command::RouteRemove { prefix } => {
+                self.rib.remove(*prefix);
+            }
+            Command::PortUp(port) => self.port_up(*port),
+            Command::PortDown(port) => self.port_down(*port),
+            Command::Restart => self.restart(),
+            Command::Probe { .. } | Command::Start | Command::Stop => {}
+        }
+        self.settle();
+    }
+
+    /// Takes the driver's answer to a batch of table writes.
+    pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
+        self.now = now;
+        self.table_ack(ack);
+        self.settle();
+    }
+
+    /// What is to be done next; nothing when the speaker is drained.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Counters of messages and errors.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The control plane's routing table.
+    pub const fn rib(&self) -> &Rib {
+        &self.rib
+    }
+
+    fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+}

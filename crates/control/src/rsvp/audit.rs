@@ -1,0 +1,52 @@
+//! What is left: for tests that nothing leaks.
+
+use super::Rsvp;
+use base::{PortId, Rate};
+
+/// State, labels, bandwidth and timers in use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// State blocks of LSPs.
+    pub lsps: usize,
+    /// Sessions in the index.
+    pub sessions: usize,
+    /// Tunnels that start here.
+    pub tunnels: usize,
+    /// Labels handed out.
+    pub labels: usize,
+    /// Bandwidth reserved, by port; ports without any are left out.
+    pub reserved: Vec<(PortId, Rate)>,
+    /// Ports that still list a holder of bandwidth.
+    pub holders: usize,
+    /// Timers set.
+    pub timers: usize,
+    /// Batches of table writes that were not acknowledged.
+    pub transactions: usize,
+    /// Outputs that were not polled.
+    pub outputs: usize,
+}
+
+impl Audit {
+    /// Is nothing left?
+    pub fn is_empty(&self) -> bool {
+        *self == Audit::default()
+    }
+}
+
+impl Rsvp {
+    /// What is left.
+    pub fn audit(&self) -> Audit {
+        let reserved = self.links.iter().filter(|link| link.total() > 0);
+        Audit {
+            lsps: self.store.len(),
+            sessions: self.store.sessions(),
+            tunnels: self.tunnels.len(),
+            labels: self.labels.used() as usize,
+            reserved: reserved.map(|link| (link.interface.port, Rate(link.total()))).collect(),
+            holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),
+            timers: self.wheel.len(),
+            transactions: self.tables.pending(),
+            outputs: self.outputs.len() + self.lost.len(),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! PathErr and ResvErr, and what deserves them (RFC 2205, 3.1.7, 3.1.8, 3.5 and B; RFC 3209, 7.3).
+
+use super::Rsvp;
+use super::counters::Discard;
+use super::head::Loss;
+use super::lsp::{Hop, Role, SenderKey, SessionKey};
+use super::outbox::{Arrival, Delivery, ipv4};
+use base::{PortId, Rate};
+use std::net::IpAddr;
+use wire::rsvp::error_code::{self, notify, routing};
+use wire::rsvp::{
+    Common, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor,
+    SenderTemplate, SenderTspec, Session, Style, Unknown, UnknownAction, class,
+};
+
+/// "Flow was preempted", a value of policy control failure (RFC 2750, 4; named by RFC 3209, 4.7.3).
+pub(super) const PREEMPTED: u16 = 5;
+
+/// What is wrong with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// To be counted, not answered.
+    Silent(Discard),
+    /// To be answered by a PathErr or ResvErr with this code and value.
+    Error(u8, u16),
+}
+
+impl Problem {
+    pub(super) const fn routing(value: u16) -> Problem {
+        Problem::Error(error_code::ROUTING, value)
+    }
+    /// RFC 2205, 3.10: a C-Type of a known class that is not served here.
+    pub(super) const fn c_type(class: u8, c_type: u8) -> Problem {
+        Problem::Error(error_code::UNKNOWN_C_TYPE, u16::from_be_bytes([class, c_type]))
+    }
+    /// A session that is not an IPv4 LSP tunnel.
+    pub(super) const fn unserved_session(session: &Session) -> Problem {
+        let c_type = match session {
+            Session::Ipv4 { .. } => 1,
+            Session::Ipv6 { .. } => 2,
+            Session::LspTunnelIpv4 { .. } => return Problem::c_type(class::SENDER_TEMPLATE, 0),
+            Session::LspTunnelIpv6 { .. } => 8,
+            Session::P2mpLspTunnelIpv4 { .. } => 13,
+            Session::P2mpLspTunnelIpv6 { .. } => 14,
+        };
+        Problem::c_type(class::SESSION, c_type)
+    }
+}
+
+/// Classes of which a message here may hold an object of another C-Type.
+const SERVED: [u8; 17] = [
+    class::SESSION,
+    class::RSVP_HOP,
+    class::INTEGRITY,
+    class::TIME_VALUES,
+    class::ERROR_SPEC,
+    class::SCOPE,
+    class::STYLE,
+    class::FLOWSPEC,
+    class::FILTER_SPEC,
+    class::SENDER_TEMPLATE,
+    class::SENDER_TSPEC,
+    class::ADSPEC,
+    class::RESV_CONFIRM,
+    class::LABEL,
+    class::LABEL_REQUEST,
+    class::EXPLICIT_ROUTE,
+    class::RECORD_ROUTE,
+];
+
+/// An object that makes the whole message unacceptable (RFC 2205, 3.10).
+pub(super) fn unknown_object(unknown: &[Unknown]) -> Result<(), Problem> {
+    let Some(object) = unknown.iter().find(|object| object.action() == UnknownAction::Reject) else {
+        return Ok(());
+    };
+    let known = SERVED.contains(&object.class);
+    let code = if known { error_code::UNKNOWN_C_TYPE } else { error_code::UNKNOWN_CLASS };
+    Err(Problem::Error(code, u16::from_be_bytes([object.class, object.c_type])))
+}
+
+/// Is the object to be sent on, unexamined?
+pub(super) fn is_forwarded(object: &Unknown) -> bool {
+    object.action() == UnknownAction::Forward
+}
+
+/// What of the objects that any message may carry goes on with a message that is passed on.
+pub(super) fn passed_on(common: Common) -> Common {
+    let unknown = common.unknown.into_iter().filter(is_forwarded).collect();
+    Common { unknown, ..Common::default() }
+}
+
+impl Rsvp {
+    fn error_spec(&self, flags: u8, code: u8, value: u16) -> ErrorSpec {
+        ErrorSpec { node: IpAddr::V4(self.config.router_id), flags, code, value }
+    }
+
+    /// Answers a Path that this router does not take.
+    pub(super) fn originate_path_err(
+        &mut self,
+        to: Hop,
+        session: Session,
+        sender: SenderTemplate,
+        tspec: Option<SenderTspec>,
+        code: u8,
+        value: u16,
+    ) {
+        let error = PathErr {
+            common: Common::default(),
+            session,
+            error_spec: self.error_spec(0, code, value),
+            policy_data: Vec::new(),
+            sender: Some(SenderDescriptor { sender_tspec: tspec, ..SenderDescriptor::of(sender) }),
+        };
+        self.counters.error_sent(code, value);
+        self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
+    }
+
+    /// Tells the ingress of an LSP what is wrong with it.
+    pub(super) fn path_problem(&mut self, index: u32, code: u8, value: u16) {
+        let Some(lsp) = self.store.get(index) else { return };
+        if lsp.role == Role::Head {
+            let node = self.config.router_id;
+            self.lose(index, Loss::Error { node, code, value });
+            return;
+        }
+        let (to, session, sender, tspec) =
+            (lsp.prev_hop, lsp.session.to_wire(), lsp.sender.to_wire(), Some(lsp.tspec));
+        self.originate_path_err(to, session, sender, tspec, code, value);
+    }
+
+    /// RFC 3209, 4.4.3: a recorded route that no longer fits is dropped, and the ingress is told, once.
+    pub(super) fn rro_dropped(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        if !std::mem::replace(&mut lsp.rare_mut().rro_dropped, true) {
+            self.path_problem(index, error_code::NOTIFY, notify::RRO_TOO_LARGE);
+        }
+    }
+
+    /// Answers a Resv that this router does not take.
+    pub(super) fn refuse_resv(
+        &mut self,
+        arrival: &Arrival,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        filter: Option<&Filter>,
+        (code, value): (u8, u16),
+        in_place: bool,
+    ) {
+        self.counters.discard(Discard::Refused);
+        let filters = filter.cloned().map(|filter| Filter { rro: None, ..filter }).into_iter().collect();
+        let descriptor = FlowDescriptor { flowspec: descriptor.flowspec, filters };
+        let flags = if in_place { ErrorSpec::IN_PLACE } else { 0 };
+        self.originate_resv_err(
+            arrival.from,
+            resv.hop.lih,
+            resv.session,
+            resv.style,
+            descriptor,
+            flags,
+            (code, value),
+        );
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a ResvErr")]
+    fn originate_resv_err(
+        &mut self,
+        to: Hop,
+        lih: u32,
+        session: Session,
+        style: Style,
+        descriptor: FlowDescriptor,
+        flags: u8,
+        (code, value): (u8, u16),
+    ) {
+        let error = ResvErr {
+            common: Common::default(),
+            session,
+            hop: self.own_hop(to, lih),
+            error_spec: self.error_spec(flags, code, value),
+            scope: None,
+            policy_data: Vec::new(),
+            style,
+            flow_descriptor: Some(descriptor),
+        };
+        self.counters.error_sent(code, value);
+        self.send_to_neighbor(to, Message::ResvErr(error), Delivery::Reliable);
+    }
+
+    /// Takes the bandwidth of a weaker LSP away: tail and head are told (RFC 3209, 4.7.3).
+    pub(super) fn preempt(&mut self, index: u32) {
+        self.counters.preempted += 1;
+        let Some(lsp) = self.store.get(index) else { return };
+        if let (Some(hop), Some(style)) = (lsp.next_hop, lsp.style) {
+            let filter = Filter { filter_spec: lsp.sender.to_wire(), label: Some(lsp.out_label), rro: None };
+            let descriptor = FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] };
+            let (lih, session) = (u32::from(hop.port.0), lsp.session.to_wire());
+            self.originate_resv_err(hop, lih, session, style, descriptor, 0, (error_code::POLICY, PREEMPTED));
+        }
+        self.path_problem(index, error_code::POLICY, PREEMPTED);
+        self.send_resv_tear(index);
+        self.drop_reservation(index);
+        self.arm(index);
+    }
+
+    /// PathErr goes hop by hop to the ingress and changes nothing on its way (RFC 2205, 3.1.7).
+    pub(super) fn handle_path_err(&mut self, arrival: &Arrival, error: PathErr) {
+        let spec = error.error_spec;
+        self.counters.error_received(spec.code, spec.value);
+        let keys = SessionKey::of(&error.session)
+            .zip(error.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
+        let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
+            self.counters.discard(Discard::NoState);
+            return;
+        };
+        if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
+            self.counters.discard(Discard::WrongHop);
+            return;
+        }
+        let (role, to) = (lsp.role, lsp.prev_hop);
+        if role == Role::Head {
+            let node = ipv4(spec.node).unwrap_or(arrival.src);
+            self.lose(index, Loss::Error { node, code: spec.code, value: spec.value });
+            return;
+        }
+        let message = PathErr { common: passed_on(error.common), ..error };
+        self.send_to_neighbor(to, Message::PathErr(message), Delivery::Reliable);
+    }
+
+    /// ResvErr goes hop by hop to the egress, and leaves blockade state behind if bandwidth was refused (RFC 2205, 3.5).
+    pub(super) fn handle_resv_err(&mut self, arrival: &Arrival, error: ResvErr) {
+        let spec = error.error_spec;
+        self.counters.error_received(spec.code, spec.value);
+        let filters = error.flow_descriptor.iter().flat_map(|descriptor| &descriptor.filters);
+        let senders: Vec<SenderKey> = filters.filter_map(|f| SenderKey::of(&f.filter_spec)).collect();
+        let Some(session) = SessionKey::of(&error.session).filter(|_| !senders.is_empty()) else {
+            self.counters.discard(Discard::NoState);
+            return;
+        };
+        let refused = error.flow_descriptor.as_ref().map(|d| Rate::from_bytes_per_s(d.flowspec.rate()));
+        let until = self.now
+            + base::Span(
+                self.config.refresh_period.0.saturating_mul(i64::from(self.config.blockade_multiplier)),
+            );
+        let mut onward: Vec<Hop> = Vec::new();
+        for sender in senders {
+            let Some(lsp) = self.store.find(&session, &sender).and_then(|index| self.store.get_mut(index))
+            else {
+                self.counters.discard(Discard::NoState);
+                continue;
+            };
+            if lsp.role == Role::Head || lsp.prev_hop.port != arrival.from.port || !lsp.is_reserved() {
+                self.counters.discard(Discard::WrongHop);
+                continue;
+            }
+            if let (error_code::ADMISSION, Some(rate)) = (spec.code, refused) {
+                lsp.rare_mut().blockade = Some((until, rate));
+            }
+            onward.extend(lsp.next_hop.filter(|hop| !onward.contains(hop)));
+        }
+        for hop in onward {
+            let mut message = error.clone();
+            message.common = passed_on(message.common);
+            message.hop = self.own_hop(hop, u32::from(hop.port.0));
+            self.send_to_neighbor(hop, Message::ResvErr(message), Delivery::Reliable);
+        }
+    }
+
+    /// A message that can't be read: counted, and answered if it says enough of itself (RFC 2205, 3.10).
+    pub(super) fn answer_malformed(&mut self, _port: PortId, _bytes: &[u8], _error: &wire::rsvp::Error) {
+        self.counters.discard(Discard::Malformed);
+    }
+
+    /// An LSP whose way is gone: the ingress is told (RFC 3209, 7.3).
+    pub(super) fn no_route(&mut self, index: u32) {
+        self.path_problem(index, error_code::ROUTING, routing::NO_ROUTE);
+    }
+}

@@ -1,0 +1,196 @@
+//! Where a Path goes next (RFC 3209, 4.3.4): a pure function of the explicit route and of what this router knows.
+
+use super::lsp::Hop;
+use core::net::Ipv4Addr;
+use wire::rsvp::error_code::routing;
+use wire::rsvp::{EroHop, EroSubobject};
+
+/// What the selection of a next hop needs to know of the router.
+pub(super) trait Topology {
+    /// Is this router part of the abstract node?
+    fn is_self(&self, node: &EroSubobject) -> bool;
+    /// A neighbour that is part of the abstract node.
+    fn adjacent(&self, node: &EroSubobject) -> Option<Hop>;
+    /// The next hop towards an address by the routing table, and whether the route is for that host alone.
+    fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)>;
+    /// May the neighbour be part of the abstract node, as far as is known?
+    fn may_be(&self, hop: Hop, node: &EroSubobject) -> bool;
+}
+
+/// What to do with a Path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The tunnel ends here.
+    Egress,
+    /// Send it on.
+    Forward {
+        /// Where to.
+        hop: Hop,
+        /// Subobjects that do not go on.
+        consumed: u8,
+        /// A strict hop to put before the rest.
+        inserted: Option<Ipv4Addr>,
+    },
+}
+
+/// Selects the next hop, or names the value of a routing problem error.
+///
+/// `head` says that the route does not begin with this router: it is the ingress.
+pub(super) fn select(
+    hops: &[EroHop],
+    head: bool,
+    end_point: Ipv4Addr,
+    topology: &impl Topology,
+) -> Result<Step, u16> {
+    if hops.iter().any(|hop| is_unsupported(&hop.node)) {
+        return Err(routing::BAD_EXPLICIT_ROUTE);
+    }
+    // RFC 3209, 4.3.4.1, 1: the first subobject must describe a node that this router is part of.
+    if let (false, Some(first)) = (head, hops.first()) {
+        if !topology.is_self(&first.node) {
+            return Err(routing::BAD_INITIAL_SUBOBJECT);
+        }
+    }
+    // 2 and 3: as long as the subobject that follows is this router too, go on with it.
+    let consumed = hops.iter().take_while(|hop| topology.is_self(&hop.node)).count();
+    let end = EroSubobject::Ipv4 { address: end_point, prefix_length: 32 };
+    let Some(hop) = hops.get(consumed) else {
+        // The explicit route ends here; the rest of the way, if there is one, is up to the routing table.
+        if topology.is_self(&end) {
+            return Ok(Step::Egress);
+        }
+        let by_table = topology.route(end_point).map(|(hop, _)| hop);
+        let hop = by_table.or_else(|| topology.adjacent(&end)).ok_or(routing::NO_ROUTE)?;
+        return Ok(Step::Forward { hop, consumed: clamp(consumed), inserted: None });
+    };
+    // The route leads on from the end of the tunnel.
+    if topology.is_self(&end) {
+        return Err(routing::BAD_EXPLICIT_ROUTE);
+    }
+    // 4: a neighbour in the next abstract node.
+    if let Some(next) = topology.adjacent(&hop.node) {
+        return Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: None });
+    }
+    let by_table = match hop.node {
+        EroSubobject::Ipv4 { address, .. } => topology.route(address),
+        _ => None,
+    };
+    // 5: a neighbour within this abstract node, on the way to the next; it stays first in the route.
+    if let (Some(current), Some((next, _))) = (consumed.checked_sub(1).and_then(|i| hops.get(i)), by_table) {
+        if current.node.contains(next.address) {
+            return Ok(Step::Forward { hop: next, consumed: clamp(consumed - 1), inserted: None });
+        }
+    }
+    match by_table {
+        // 6: any neighbour on the way to a loose node; 7: name it, so that it finds itself in the first subobject.
+        Some((next, _)) if hop.loose => {
+            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: Some(next.address) })
+        }
+        // A host route is all that is known of where a strict node is. If it is not the neighbour, that will say so.
+        Some((next, true)) if topology.may_be(next, &hop.node) => {
+            Ok(Step::Forward { hop: next, consumed: clamp(consumed), inserted: None })
+        }
+        _ if hop.loose => Err(routing::BAD_LOOSE_NODE),
+        _ => Err(routing::BAD_STRICT_NODE),
+    }
+}
+
+/// Subobjects that this router can't follow (RFC 3209, 4.3.4.1).
+fn is_unsupported(node: &EroSubobject) -> bool {
+    !matches!(
+        node,
+        EroSubobject::Ipv4 { .. } | EroSubobject::Ipv6 { .. } | EroSubobject::AutonomousSystem { .. }
+    )
+}
+
+fn clamp(consumed: usize) -> u8 {
+    consumed.min(255) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::PortId;
+
+    /// This router is 10.0.0.1; neighbours 10.0.0.2 (port 2), 10.9.0.3 (port 3); a default route by port 3 for the
+    /// rest of 10.0.0.0/8, host routes for 10.7.7.7.
+    struct Here;
+    const fn ip(c: u8, d: u8) -> Ipv4Addr {
+        Ipv4Addr::new(10, c, 0, d)
+    }
+    const NEIGHBOURS: [Hop; 2] =
+        [Hop { port: PortId(2), address: ip(0, 2) }, Hop { port: PortId(3), address: ip(9, 3) }];
+
+    impl Topology for Here {
+        fn is_self(&self, node: &EroSubobject) -> bool {
+            node.contains(ip(0, 1))
+        }
+        fn adjacent(&self, node: &EroSubobject) -> Option<Hop> {
+            NEIGHBOURS.into_iter().find(|hop| node.contains(hop.address))
+        }
+        fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
+            let host = to == Ipv4Addr::new(10, 7, 7, 7);
+            (to.octets()[0] == 10).then_some((NEIGHBOURS[1], host))
+        }
+        fn may_be(&self, hop: Hop, _: &EroSubobject) -> bool {
+            hop == NEIGHBOURS[1]
+        }
+    }
+
+    fn prefix(address: Ipv4Addr, prefix_length: u8, loose: bool) -> EroHop {
+        EroHop { loose, node: EroSubobject::Ipv4 { address, prefix_length } }
+    }
+    fn forward(port: usize, consumed: u8, inserted: Option<Ipv4Addr>) -> Result<Step, u16> {
+        Ok(Step::Forward { hop: NEIGHBOURS[port - 2], consumed, inserted })
+    }
+
+    #[test]
+    fn strict_routes() {
+        let me = EroHop::strict(ip(0, 1));
+        let far = EroHop::strict(ip(5, 5));
+        let end = ip(5, 5);
+        assert_eq!(select(&[me.clone(), EroHop::strict(ip(0, 2))], false, end, &Here), forward(2, 1, None));
+        assert_eq!(select(&[EroHop::strict(ip(0, 2))], true, end, &Here), forward(2, 0, None));
+        assert_eq!(
+            select(&[EroHop::strict(ip(0, 2))], false, end, &Here),
+            Err(routing::BAD_INITIAL_SUBOBJECT)
+        );
+        assert_eq!(select(&[me.clone(), far], false, end, &Here), Err(routing::BAD_STRICT_NODE));
+        assert_eq!(select(std::slice::from_ref(&me), false, ip(0, 1), &Here), Ok(Step::Egress));
+        assert_eq!(select(&[], false, ip(0, 1), &Here), Ok(Step::Egress));
+        assert_eq!(select(&[me], false, end, &Here), forward(3, 1, None));
+        let host = EroHop::strict(Ipv4Addr::new(10, 7, 7, 7));
+        assert_eq!(select(&[host], true, end, &Here), forward(3, 0, None));
+    }
+
+    #[test]
+    fn loose_routes_and_abstract_nodes() {
+        let end = ip(5, 5);
+        let me = EroHop::strict(ip(0, 1));
+        assert_eq!(
+            select(&[me.clone(), EroHop::loose(end)], false, end, &Here),
+            forward(3, 1, Some(NEIGHBOURS[1].address))
+        );
+        let nowhere = EroHop::loose(Ipv4Addr::new(11, 0, 0, 1));
+        assert_eq!(select(&[me.clone(), nowhere], false, end, &Here), Err(routing::BAD_LOOSE_NODE));
+        // Both ends of the way lie within the abstract node: it stays first.
+        let net = prefix(Ipv4Addr::new(10, 8, 0, 0), 13, false);
+        let wide = prefix(Ipv4Addr::new(10, 0, 0, 0), 8, false);
+        assert_eq!(select(&[wide, nowhere_but_routed()], false, end, &Here), forward(3, 0, None));
+        assert_eq!(select(&[me, net], false, end, &Here), forward(3, 1, None));
+    }
+    fn nowhere_but_routed() -> EroHop {
+        EroHop::strict(ip(66, 1))
+    }
+
+    #[test]
+    fn routes_that_cannot_be() {
+        let me = EroHop::strict(ip(0, 1));
+        let label =
+            EroHop { loose: false, node: EroSubobject::Label { upstream: false, c_type: 1, label: 5 } };
+        assert_eq!(select(&[me.clone(), label], false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
+        let on = EroHop::strict(ip(0, 2));
+        assert_eq!(select(&[me, on], false, ip(0, 1), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
+        assert_eq!(select(&[], false, Ipv4Addr::new(11, 0, 0, 1), &Here), Err(routing::NO_ROUTE));
+    }
+}

@@ -1,0 +1,107 @@
+//! Ports that go down and come up, neighbours that vanish, and the restart of this router.
+
+use super::Rsvp;
+use super::explicit_route::{self, Step};
+use super::head::Loss;
+use super::labels::Labels;
+use super::link::Links;
+use super::lsp::{Hop, Role};
+use super::path::View;
+use super::slab::NIL;
+use super::store::Store;
+use super::tunnel::Tunnels;
+use base::command::TunnelSpec;
+use base::{Event, PortId, Wheel};
+
+impl Rsvp {
+    pub(super) fn port_up(&mut self, port: PortId) {
+        if let Some(link) = self.links.get_mut(port) {
+            link.up = true;
+        }
+    }
+
+    /// The port can't be used: what lies beyond it is gone.
+    pub(super) fn port_down(&mut self, port: PortId) {
+        if let Some(link) = self.links.get_mut(port) {
+            link.up = false;
+        }
+        self.lost_beyond(|hop| hop.port == port);
+    }
+
+    /// Gives up all state that depends on neighbours that are gone.
+    ///
+    /// Path state from there is torn down towards the egress, reservations from there towards the ingress; the
+    /// ingress is told by a PathErr, unless the routing table knows another way (RFC 2205, 3.6).
+    pub(super) fn lost_beyond(&mut self, gone: impl Fn(Hop) -> bool) {
+        for index in self.store.indices() {
+            let Some(lsp) = self.store.get(index) else { continue };
+            if lsp.role != Role::Head && gone(lsp.prev_hop) {
+                self.send_path_tear(index);
+                self.remove_lsp(index);
+            } else if lsp.next_hop.is_some_and(&gone) {
+                if lsp.role == Role::Head {
+                    self.lose(index, Loss::PortDown);
+                } else {
+                    self.repair(index);
+                }
+            }
+        }
+    }
+
+    /// The next hop of an LSP is gone: another one, or none.
+    fn repair(&mut self, index: u32) {
+        self.send_resv_tear(index);
+        self.drop_reservation(index);
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        let gone = lsp.next_hop.take();
+        let view = View { links: &self.links, rib: &self.rib, bandwidth: base::Rate(0), setup_priority: 7 };
+        let Some(lsp) = self.store.get(index) else { return };
+        let hops = lsp.ero.hops().unwrap_or_default();
+        match explicit_route::select(&hops, false, lsp.session.end_point, &view) {
+            Ok(step @ Step::Forward { hop, .. }) if Some(hop) != gone => {
+                self.reroute(index, step);
+                self.send_path(index, true);
+            }
+            _ => {
+                self.forget_path(index);
+                self.no_route(index);
+            }
+        }
+        self.arm(index);
+    }
+
+    /// All state is lost; what was configured is done again. The forwarding tables are the node's to clear.
+    pub(super) fn restart(&mut self) {
+        let specs: Vec<TunnelSpec> = self.tunnels.iter().map(|(_, tunnel)| tunnel.spec.clone()).collect();
+        let down: Vec<Event> = self
+            .tunnels
+            .iter()
+            .filter_map(|(_, tunnel)| {
+                let lsp_id = self.store.get(tunnel.active?)?.sender.lsp_id;
+                let reason = "the node restarted".into();
+                Some(Event::LspDown { tunnel: tunnel.id(), lsp_id, reason })
+            })
+            .collect();
+        self.store = Store::default();
+        self.tunnels = Tunnels::default();
+        self.labels = Labels::new(self.config.label_first, self.config.label_last);
+        self.wheel = Wheel::new();
+        self.tables.forget();
+        self.lost.clear();
+        self.outputs.retain(|output| matches!(output, super::Output::Event(_)));
+        self.forget_neighbors();
+        for link in self.links.iter_mut() {
+            (link.reserved, link.holders) = ([0; 8], [NIL; 8]);
+        }
+        // LSP ids of another range: the old ones may still be known along the way.
+        self.restarts = self.restarts.wrapping_add(1);
+        down.into_iter().for_each(|event| self.event(event));
+        for spec in specs {
+            self.tunnel_set(&spec);
+        }
+    }
+
+    fn forget_neighbors(&mut self) {
+        let _: &Links = &self.links;
+    }
+}

@@ -1,0 +1,173 @@
+//! Interfaces and the bandwidth that is reserved on them.
+
+use super::config::Interface;
+use super::lsp::Hop;
+use super::slab::NIL;
+use base::plane::Prefix;
+use base::{Map, PortId, Rate};
+use core::net::Ipv4Addr;
+use wire::rsvp::EroSubobject;
+
+/// Bandwidth by holding priority, 0 the most tenacious.
+pub(super) type ByPriority = [u64; 8];
+
+/// One interface.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub interface: Interface,
+    pub up: bool,
+    /// Bandwidth reserved at each holding priority, bits per second.
+    pub reserved: ByPriority,
+    /// The LSP that took bandwidth last at each holding priority; the others follow by `link_next`.
+    pub holders: [u32; 8],
+}
+
+impl Link {
+    fn new(interface: Interface) -> Link {
+        Link { interface, up: true, reserved: [0; 8], holders: [NIL; 8] }
+    }
+    /// All that is reserved.
+    pub(super) fn total(&self) -> u64 {
+        self.reserved.iter().sum()
+    }
+    /// What an LSP of this setup priority could get, by preemption if need be (RFC 3209, 4.7.3).
+    pub(super) fn available(&self, setup_priority: u8) -> u64 {
+        let held: u64 = self.reserved.iter().take(usize::from(setup_priority.min(7)) + 1).sum();
+        self.interface.reservable.0.saturating_sub(held)
+    }
+    /// Replaces one share of the link by another.
+    pub(super) fn exchange(&mut self, before: &ByPriority, after: &ByPriority) {
+        for ((reserved, before), after) in self.reserved.iter_mut().zip(before).zip(after) {
+            *reserved = (*reserved + after).saturating_sub(*before);
+        }
+    }
+    /// The subnet of the link.
+    pub(super) fn subnet(&self) -> Prefix {
+        Prefix::new(self.interface.address, self.interface.prefix_len)
+    }
+}
+
+/// The interfaces of a router.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Links {
+    by_port: Vec<Option<Link>>,
+    /// The router's own addresses.
+    addresses: Vec<Ipv4Addr>,
+    own: Map<Ipv4Addr, ()>,
+}
+
+impl Links {
+    pub(super) fn new(router_id: Ipv4Addr, interfaces: &[Interface]) -> Links {
+        let mut links = Links::default();
+        links.addresses.push(router_id);
+        for interface in interfaces {
+            let index = interface.port.index();
+            if links.by_port.len() <= index {
+                links.by_port.resize(index + 1, None);
+            }
+            links.by_port[index] = Some(Link::new(*interface));
+            links.addresses.push(interface.address);
+        }
+        for &address in &links.addresses {
+            links.own.insert(address, ());
+        }
+        links
+    }
+
+    pub(super) fn get(&self, port: PortId) -> Option<&Link> {
+        self.by_port.get(port.index())?.as_ref()
+    }
+    pub(super) fn get_mut(&mut self, port: PortId) -> Option<&mut Link> {
+        self.by_port.get_mut(port.index())?.as_mut()
+    }
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
+        self.by_port.iter().flatten()
+    }
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.by_port.iter_mut().flatten()
+    }
+    /// The router's own address on a port.
+    pub(super) fn address(&self, port: PortId) -> Option<Ipv4Addr> {
+        self.get(port).map(|link| link.interface.address)
+    }
+    pub(super) fn is_up(&self, port: PortId) -> bool {
+        self.get(port).is_some_and(|link| link.up)
+    }
+
+    /// Is it one of the router's own addresses?
+    pub(super) fn is_own(&self, address: Ipv4Addr) -> bool {
+        self.own.contains_key(&address)
+    }
+    /// Does the abstract node contain the router?
+    pub(super) fn is_self(&self, node: &EroSubobject) -> bool {
+        match *node {
+            EroSubobject::Ipv4 { address, prefix_length: 32 } => self.is_own(address),
+            _ => self.addresses.iter().any(|&address| node.contains(address)),
+        }
+    }
+
+    /// The neighbour that has an address in the abstract node, or whose link does: over the first link that is up
+    /// and still has this much bandwidth at this priority, else over the first that is up.
+    pub(super) fn adjacent(&self, node: &EroSubobject, bandwidth: Rate, setup_priority: u8) -> Option<Hop> {
+        let mut first = None;
+        for link in self.iter().filter(|link| link.up) {
+            let Some(address) = neighbor_in(link, node) else { continue };
+            let hop = Hop { port: link.interface.port, address };
+            if link.available(setup_priority) >= bandwidth.0 {
+                return Some(hop);
+            }
+            first = first.or(Some(hop));
+        }
+        first
+    }
+
+    /// The neighbour to send to for a packet to `gateway` by `port`.
+    pub(super) fn hop(&self, port: PortId, gateway: Ipv4Addr) -> Option<Hop> {
+        self.is_up(port).then_some(Hop { port, address: gateway })
+    }
+}
+
+fn neighbor_in(link: &Link, node: &EroSubobject) -> Option<Ipv4Addr> {
+    let interface = &link.interface;
+    if let Some(neighbor) = interface.neighbor {
+        let known = node.contains(neighbor) || interface.neighbor_id.is_some_and(|id| node.contains(id));
+        return known.then_some(neighbor);
+    }
+    // A link with many neighbours: the one that the route names.
+    match *node {
+        EroSubobject::Ipv4 { address, prefix_length: 32 }
+            if link.subnet().contains(address) && address != interface.address =>
+        {
+            Some(address)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parallel_links_fill_up_one_after_the_other() {
+        let ip = |d| Ipv4Addr::new(10, 0, 0, d);
+        let interface = |port: u16, address, neighbor| Interface {
+            port: PortId(port),
+            address: ip(address),
+            neighbor: Some(ip(neighbor)),
+            neighbor_id: Some(ip(100)),
+            reservable: Rate(100),
+            ..Interface::default()
+        };
+        let mut links = Links::new(ip(200), &[interface(0, 1, 2), interface(1, 5, 6)]);
+        let node = EroSubobject::Ipv4 { address: ip(100), prefix_length: 32 };
+        let port = |links: &Links, rate| links.adjacent(&node, Rate(rate), 7).map(|hop| hop.port.0);
+        assert_eq!(port(&links, 60), Some(0));
+        links.get_mut(PortId(0)).expect("a link").reserved[7] = 60;
+        assert_eq!(port(&links, 60), Some(1));
+        assert_eq!(port(&links, 160), Some(0), "no link has it: the first, which will say so");
+        links.get_mut(PortId(0)).expect("a link").up = false;
+        assert_eq!(port(&links, 160), Some(1));
+        assert!(links.is_self(&EroSubobject::Ipv4 { address: ip(0), prefix_length: 30 }));
+    }
+}

@@ -1,0 +1,364 @@
+//! Path messages: checking, storing and sending them on (RFC 2205, 3.1.3; RFC 3209, 4).
+
+use super::Rsvp;
+use super::counters::Discard;
+use super::error::{Problem, unknown_object};
+use super::explicit_route::{self, Step, Topology};
+use super::link::Links;
+use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
+use super::outbox::{Arrival, Delivery};
+use super::record_route;
+use super::route::Ero;
+use crate::rib::Rib;
+use base::plane::NextHop;
+use base::{Rate, Time};
+use core::net::Ipv4Addr;
+use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::{Adspec, EroHop, EroSubobject, LabelRequest, Message, Path, SessionAttribute};
+
+/// What the selection of a next hop looks at.
+pub(super) struct View<'a> {
+    pub links: &'a Links,
+    pub rib: &'a Rib,
+    pub bandwidth: Rate,
+    pub setup_priority: u8,
+}
+
+impl Topology for View<'_> {
+    fn is_self(&self, node: &EroSubobject) -> bool {
+        self.links.is_self(node)
+    }
+    fn adjacent(&self, node: &EroSubobject) -> Option<Hop> {
+        self.links.adjacent(node, self.bandwidth, self.setup_priority)
+    }
+    fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
+        match self.rib.lookup(to)? {
+            (prefix, NextHop::Via { port, gateway }) => {
+                // Gateway 0.0.0.0 is a connected network: the destination is the neighbour.
+                let address = if gateway.is_unspecified() { to } else { gateway };
+                Some((self.links.hop(port, address)?, prefix.len() == 32))
+            }
+            _ => None,
+        }
+    }
+    fn may_be(&self, hop: Hop, node: &EroSubobject) -> bool {
+        let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
+        known.is_none_or(|id| node.contains(id))
+    }
+}
+
+impl Rsvp {
+    /// Returns the LSP whose path state the message set.
+    pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) -> Option<u32> {
+        if !self.links.is_up(arrival.from.port) {
+            self.counters.discard(Discard::NotAnInterface);
+            return None;
+        }
+        let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
+        let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        let checked = match keys {
+            Some((session, _)) => self.check_path(arrival, &path, &session, existing),
+            // RFC 2205, 3.10: a C-Type that this router does not serve.
+            None => Err(Problem::unserved_session(&path.session)),
+        };
+        let step = match checked {
+            Ok(step) => step,
+            Err(Problem::Silent(why)) => {
+                self.counters.discard(why);
+                return None;
+            }
+            Err(Problem::Error(code, value)) => {
+                self.counters.discard(Discard::Refused);
+                let tspec = Some(path.sender_tspec);
+                self.originate_path_err(arrival.from, path.session, path.sender_template, tspec, code, value);
+                return None;
+            }
+        };
+        let (session, sender) = keys?;
+        let index = match existing {
+            Some(index) => index,
+            None => self.store.insert(Lsp::new(session, sender, Role::Transit, arrival.from)),
+        };
+        let mut changed = existing.is_none();
+        if let Some(step) = step {
+            changed |= self.reroute(index, step);
+        }
+        changed |= self.store_path(index, arrival, path);
+        self.after_path(index, changed, existing.is_none());
+        Some(index)
+    }
+
+    /// All that can be wrong with a Path. Gives the next step where it has to be found anew.
+    fn check_path(
+        &self,
+        arrival: &Arrival,
+        path: &Path,
+        session: &SessionKey,
+        existing: Option<u32>,
+    ) -> Result<Option<Step>, Problem> {
+        unknown_object(&path.common.unknown)?;
+        let known = existing.and_then(|index| self.store.get(index));
+        if known.is_some_and(|lsp| lsp.role == Role::Head) || self.links.is_own(arrival.from.address) {
+            return Err(Problem::routing(routing::LOOP));
+        }
+        // RFC 2205, 3.8: the TTL is smaller than it was sent if a router in between does not speak RSVP.
+        if arrival.ttl != arrival.send_ttl {
+            return Err(Problem::routing(routing::NON_RSVP_ROUTER));
+        }
+        match path.label_request {
+            // RFC 3209, 4.2.4.
+            Some(LabelRequest::Generic { l3pid: LabelRequest::IPV4 }) => {}
+            Some(LabelRequest::Generic { .. }) => return Err(Problem::routing(routing::UNSUPPORTED_L3PID)),
+            // Ranges of ATM and frame-relay labels: no interface here has any.
+            Some(LabelRequest::Atm { .. }) => {
+                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 2));
+            }
+            Some(LabelRequest::FrameRelay { .. }) => {
+                return Err(Problem::c_type(wire::rsvp::class::LABEL_REQUEST, 3));
+            }
+            None => return Err(Problem::Silent(Discard::Malformed)),
+        }
+        if !path.sender_tspec.0.is_sound() {
+            let value = error_code::traffic_control::BAD_TSPEC;
+            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, value));
+        }
+        if record_route::has_loop(path.rro.as_deref(), &self.links) {
+            return Err(Problem::routing(routing::LOOP));
+        }
+        self.check_limits(path, session, existing.is_none())?;
+        if let Some(lsp) = known {
+            let way = lsp.role == Role::Egress || lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
+            if way && lsp.ero.is_same(path.ero.as_deref()) {
+                return Ok(None);
+            }
+        }
+        let bandwidth = Rate::from_bytes_per_s(path.sender_tspec.0.rate);
+        let setup = path.session_attribute.as_ref().map_or(7, |attribute| attribute.setup_priority.min(7));
+        let view = View { links: &self.links, rib: &self.rib, bandwidth, setup_priority: setup };
+        let hops: &[EroHop] = path.ero.as_deref().unwrap_or_default();
+        let step = explicit_route::select(hops, false, session.end_point, &view).map_err(Problem::routing)?;
+        if let Step::Forward { hop, .. } = step {
+            if arrival.ttl <= 1 {
+                return Err(Problem::Silent(Discard::TtlExpired));
+            }
+            let reserved = known.is_some_and(Lsp::is_reserved);
+            if !reserved && !self.is_admissible(session, hop.port, bandwidth, setup) {
+                return Err(Problem::Error(error_code::ADMISSION, error_code::admission::BANDWIDTH));
+            }
+        }
+        if known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels.is_exhausted() {
+            return Err(Problem::routing(routing::LABEL_ALLOCATION));
+        }
+        Ok(Some(step))
+    }
+
+    fn check_limits(&self, path: &Path, session: &SessionKey, new: bool) -> Result<(), Problem> {
+        let limits = &self.config.limits;
+        let hops = path.ero.as_ref().map_or(0, Vec::len);
+        if hops > limits.route_hops {
+            return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
+        }
+        let opaque = path.common.unknown.iter().map(|object| object.data.len());
+        let opaque: usize = opaque.chain(path.policy_data.iter().map(Vec::len)).sum();
+        let full = new
+            && (self.store.len() >= limits.lsps
+                || self.store.session(session).count() >= limits.lsps_per_session);
+        let recorded = path.rro.as_ref().map_or(0, Vec::len);
+        if full || recorded > 2 * limits.route_hops || opaque > limits.opaque_bytes {
+            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
+        }
+        Ok(())
+    }
+
+    /// Takes the way that was found; gives up what lay on another one. Has anything changed?
+    pub(super) fn reroute(&mut self, index: u32, step: Step) -> bool {
+        let (role, next_hop, consumed, inserted) = match step {
+            Step::Egress => (Role::Egress, None, 0, None),
+            Step::Forward { hop, consumed, inserted } => (Role::Transit, Some(hop), consumed, inserted),
+        };
+        let Some(lsp) = self.store.get(index) else { return false };
+        let moved = (lsp.role, lsp.next_hop) != (role, next_hop);
+        if moved {
+            self.send_path_tear(index);
+            self.send_resv_tear(index);
+            self.drop_reservation(index);
+        }
+        if let Some(lsp) = self.store.get_mut(index) {
+            (lsp.role, lsp.next_hop) = (role, next_hop);
+            lsp.ero.advance(consumed, inserted);
+        }
+        moved
+    }
+
+    /// Keeps what the Path says. Has anything changed that the next hop, or the previous one, must be told at once?
+    fn store_path(&mut self, index: u32, arrival: &Arrival, path: Path) -> bool {
+        let now = self.now;
+        let lifetime = self.lifetime(path.time_values.refresh_ms);
+        let attribute = path.session_attribute;
+        let (setup, holding) =
+            attribute.as_ref().map_or((7, 7), |a| (a.setup_priority.min(7), a.holding_priority.min(7)));
+        let Some(lsp) = self.store.get(index) else { return false };
+        let priorities = (lsp.setup_priority, lsp.holding_priority) != (setup, holding);
+        if priorities {
+            self.set_priorities(index, setup, holding);
+        }
+        let Some(lsp) = self.store.get_mut(index) else { return false };
+        let mut changed = priorities;
+        lsp.path_period_ms = path.time_values.refresh_ms;
+        lsp.path_expires = now + lifetime;
+        lsp.ttl = arrival.ttl.saturating_sub(1);
+        if (lsp.prev_hop, lsp.lih) != (arrival.from, path.hop.lih) {
+            // The Resv has to go elsewhere from now on.
+            (lsp.prev_hop, lsp.lih) = (arrival.from, path.hop.lih);
+            lsp.announced = false;
+            changed = true;
+        }
+        if lsp.tspec != path.sender_tspec {
+            lsp.set_tspec(path.sender_tspec);
+            changed = true;
+        }
+        if !lsp.ero.is_same(path.ero.as_deref()) {
+            let mut ero = Ero::new(path.ero.as_deref());
+            ero.continue_as(&lsp.ero);
+            lsp.ero = ero;
+            changed = true;
+        }
+        let affinities = attribute.as_ref().and_then(|a| a.affinities);
+        let flags = attribute.as_ref().map_or(0, |a| a.flags);
+        lsp.has_attribute = attribute.is_some();
+        let name = attribute.map_or_else(Vec::new, |a| a.name);
+        if lsp.attribute_flags != flags || *lsp.name != *name {
+            lsp.attribute_flags = flags;
+            lsp.name = name.into_boxed_slice();
+            changed = true;
+        }
+        let forwarded: Vec<_> = path.common.unknown.into_iter().filter(super::error::is_forwarded).collect();
+        let plain = path.rro.is_none()
+            && path.adspec.is_none()
+            && affinities.is_none()
+            && forwarded.is_empty()
+            && path.policy_data.is_empty();
+        if plain && lsp.rare.is_none() {
+            return changed;
+        }
+        let rare = lsp.rare_mut();
+        let same = rare.path_rro == path.rro
+            && rare.adspec == path.adspec
+            && rare.affinities == affinities
+            && rare.path_unknown == forwarded
+            && rare.path_policy == path.policy_data;
+        if !same {
+            rare.path_rro = path.rro;
+            rare.adspec = path.adspec;
+            rare.affinities = affinities;
+            rare.path_unknown = forwarded;
+            rare.path_policy = path.policy_data;
+        }
+        changed || !same
+    }
+
+    /// Sends the Path on, or answers it.
+    fn after_path(&mut self, index: u32, changed: bool, new: bool) {
+        let Some(lsp) = self.store.get(index) else { return };
+        if lsp.role == Role::Egress {
+            if changed {
+                self.egress_reserve(index);
+            }
+        } else if changed {
+            self.send_path(index, true);
+        }
+        // The previous hop has changed, or lost what it knew: tell it again.
+        let tell = self.store.get(index).is_some_and(|lsp| lsp.installed && !lsp.announced);
+        if tell && !new {
+            self.send_resv(index, true);
+        }
+        self.arm(index);
+    }
+
+    /// Sends the Path of an LSP to its next hop, and sets the time of the next one.
+    pub(super) fn send_path(&mut self, index: u32, trigger: bool) {
+        let next = self.next_refresh();
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(hop) = lsp.next_hop else {
+            lsp.path_refresh_at = Time::MAX;
+            return;
+        };
+        lsp.path_refresh_at = next;
+        let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
+        let Some(path) = self.build_path(index, hop) else { return };
+        let delivery = if trigger {
+            Delivery::Trigger(path_handle(index))
+        } else {
+            Delivery::Refresh(path_handle(index))
+        };
+        self.send_end_to_end(hop, ends, ttl, Message::Path(path), delivery);
+        self.arm(index);
+    }
+
+    fn build_path(&mut self, index: u32, hop: Hop) -> Option<Path> {
+        let own = self.own_hop(hop, u32::from(hop.port.0));
+        let link = self.links.get(hop.port)?;
+        let (address, mtu, reservable) =
+            (link.interface.address, link.interface.mtu, link.interface.reservable);
+        let lsp = self.store.get(index)?;
+        let rare = lsp.rare.as_deref();
+        let recorded = rare.and_then(|rare| rare.path_rro.as_ref());
+        let mut rro = recorded.map(|rest| record_route::push(address, None, rest));
+        let ero = lsp.ero.outgoing();
+        let mut dropped = false;
+        if let Some(entries) = &rro {
+            // 200 bytes hold all else that a Path carries here.
+            let rest = 200 + lsp.name.len() + 8 * ero.as_ref().map_or(0, Vec::len);
+            if rest + record_route::wire_len(entries) > mtu as usize {
+                (rro, dropped) = (None, true);
+            }
+        }
+        let session_attribute = lsp.has_attribute.then(|| SessionAttribute {
+            affinities: rare.and_then(|rare| rare.affinities),
+            setup_priority: lsp.setup_priority,
+            holding_priority: lsp.holding_priority,
+            flags: lsp.attribute_flags,
+            name: lsp.name.to_vec(),
+        });
+        let mut common = wire::rsvp::Common::default();
+        let mut policy_data = Vec::new();
+        let mut adspec = None;
+        if let Some(rare) = rare {
+            common.unknown.clone_from(&rare.path_unknown);
+            policy_data.clone_from(&rare.path_policy);
+            adspec = rare.adspec.clone().map(|adspec| through(adspec, reservable, mtu));
+        }
+        let path = Path {
+            common,
+            session: lsp.session.to_wire(),
+            hop: own,
+            time_values: self.time_values(),
+            ero,
+            label_request: Some(LabelRequest::Generic { l3pid: lsp.l3pid }),
+            session_attribute,
+            policy_data,
+            sender_template: lsp.sender.to_wire(),
+            sender_tspec: lsp.tspec,
+            adspec,
+            rro,
+        };
+        if dropped {
+            self.rro_dropped(index);
+        }
+        Some(path)
+    }
+}
+
+/// ADSPEC as it leaves a hop (RFC 2210, 3.3; RFC 2215).
+fn through(mut adspec: Adspec, reservable: Rate, mtu: u32) -> Adspec {
+    let general = &mut adspec.general;
+    general.hops = general.hops.saturating_add(1);
+    general.bandwidth = general.bandwidth.min(reservable.as_bytes_per_s());
+    general.mtu = general.mtu.min(mtu);
+    adspec
+}
+
+/// The handle of an LSP's path state.
+pub(super) const fn path_handle(index: u32) -> u32 {
+    index << 1
+}

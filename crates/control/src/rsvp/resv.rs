@@ -1,0 +1,384 @@
+//! Resv messages: checking, reserving, labels and sending them on (RFC 2205, 3.1.4; RFC 3209, 4.1).
+
+use super::Rsvp;
+use super::counters::Discard;
+use super::error::{Problem, unknown_object};
+use super::lsp::{Hop, Role, SenderKey, SessionKey};
+use super::outbox::{Arrival, Delivery, ipv4};
+use super::path::path_handle;
+use super::record_route;
+use base::{Label, Time};
+use std::net::IpAddr;
+use wire::rsvp::error_code::{self, routing, traffic_control};
+use wire::rsvp::{
+    ErrorSpec, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvConf, RroSubobject, SessionAttribute,
+    Style,
+};
+
+/// What a Resv says of one LSP.
+struct Request<'a> {
+    style: Style,
+    flowspec: Flowspec,
+    label: Label,
+    rro: Option<Vec<RroSubobject>>,
+    resv: &'a Resv,
+}
+
+impl Rsvp {
+    /// Returns an LSP whose reservation the message set; the others are in the same session.
+    pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) -> Option<u32> {
+        if !self.links.is_up(arrival.from.port) {
+            self.counters.discard(Discard::NotAnInterface);
+            return None;
+        }
+        let (mut set, mut changed) = (None, Vec::new());
+        for descriptor in &resv.flow_descriptors {
+            if descriptor.filters.is_empty() {
+                // WF has no filters, and no label could be told apart (RFC 3209, 2.4.2).
+                self.refuse_resv(arrival, &resv, descriptor, None, (error_code::UNKNOWN_STYLE, 0), false);
+            }
+            for filter in &descriptor.filters {
+                match self.check_resv(arrival, &resv, descriptor, filter) {
+                    Ok((index, request)) => match self.accept(index, request) {
+                        Ok(true) => {
+                            set = set.or(Some(index));
+                            changed.push(index);
+                        }
+                        Ok(false) => set = set.or(Some(index)),
+                        Err((code, value)) => {
+                            self.refused(index, arrival, &resv, descriptor, filter, (code, value));
+                        }
+                    },
+                    Err(Problem::Silent(why)) => self.counters.discard(why),
+                    Err(Problem::Error(code, value)) => {
+                        self.refuse_resv(arrival, &resv, descriptor, Some(filter), (code, value), false);
+                    }
+                }
+            }
+        }
+        let mut announced: Vec<u32> = Vec::new();
+        for index in changed {
+            if !announced.contains(&index) {
+                announced.extend(self.send_resv(index, true));
+            }
+        }
+        set
+    }
+
+    /// All that can be wrong with one filter of a Resv, short of what it asks for.
+    fn check_resv<'a>(
+        &self,
+        arrival: &Arrival,
+        resv: &'a Resv,
+        descriptor: &FlowDescriptor,
+        filter: &Filter,
+    ) -> Result<(u32, Request<'a>), Problem> {
+        let session =
+            SessionKey::of(&resv.session).ok_or_else(|| Problem::unserved_session(&resv.session))?;
+        if self.store.first(&session).is_none() {
+            return Err(Problem::Error(error_code::NO_PATH, 0));
+        }
+        unknown_object(&resv.common.unknown)?;
+        if resv.style == Style::WildcardFilter {
+            return Err(Problem::Error(error_code::UNKNOWN_STYLE, 0));
+        }
+        let found = SenderKey::of(&filter.filter_spec).and_then(|sender| self.store.find(&session, &sender));
+        let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
+            return Err(Problem::Error(error_code::NO_SENDER, 0));
+        };
+        // From where the Path went, with the handle that it carried (RFC 2205, A.2).
+        if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
+            return Err(Problem::Silent(Discard::WrongHop));
+        }
+        for other in self.store.session(&session).filter_map(|i| self.store.get(i)) {
+            if let Some(style) =
+                other.style.filter(|&style| style != resv.style && other.sender != lsp.sender)
+            {
+                let value = style.option_vector() as u16;
+                return Err(Problem::Error(error_code::CONFLICTING_STYLE, value));
+            }
+        }
+        if !descriptor.flowspec.bucket().is_sound() || !(descriptor.flowspec.rate() >= 0.0) {
+            return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
+        }
+        // RFC 3209, 4.1.1.1: a label that this router can't use; of the reserved ones only the two nulls make sense.
+        let label = filter.label.filter(|&label| {
+            !label.is_reserved() || label == Label::IMPLICIT_NULL || label == Label::EXPLICIT_NULL
+        });
+        let label = label.ok_or(Problem::routing(routing::UNACCEPTABLE_LABEL))?;
+        if record_route::has_loop(filter.rro.as_deref(), &self.links) {
+            // RFC 3209, 4.4.4: a Resv in a loop is just dropped.
+            return Err(Problem::Silent(Discard::Loop));
+        }
+        let opaque = resv.common.unknown.iter().map(|object| object.data.len());
+        let opaque: usize = opaque.chain(resv.policy_data.iter().map(Vec::len)).sum();
+        let recorded = filter.rro.as_ref().map_or(0, Vec::len);
+        let limits = &self.config.limits;
+        if opaque > limits.opaque_bytes || recorded > 2 * limits.route_hops {
+            return Err(Problem::Error(error_code::RSVP_SYSTEM, 0));
+        }
+        let request = Request {
+            style: resv.style,
+            flowspec: descriptor.flowspec,
+            label,
+            rro: filter.rro.clone(),
+            resv,
+        };
+        Ok((index, request))
+    }
+
+    /// Reserves for one LSP. Must the previous hop be told something new at once?
+    fn accept(&mut self, index: u32, request: Request<'_>) -> Result<bool, (u8, u16)> {
+        let Some(lsp) = self.store.get(index) else { return Ok(false) };
+        let (was_reserved, old_label, role) = (lsp.is_reserved(), lsp.out_label, lsp.role);
+        let mut changed = lsp.style != Some(request.style) || lsp.flowspec() != request.flowspec;
+        self.reserve(index, request.style, request.flowspec)
+            .map_err(|_| (error_code::ADMISSION, error_code::admission::BANDWIDTH))?;
+        if !was_reserved && role != Role::Head {
+            let Some(label) = self.labels.allocate() else {
+                self.unreserve(index);
+                return Err((error_code::ROUTING, routing::LABEL_ALLOCATION));
+            };
+            if let Some(lsp) = self.store.get_mut(index) {
+                lsp.in_label = Some(label);
+            }
+        }
+        let period = request.resv.time_values.refresh_ms;
+        let expires = self.now + self.lifetime(period);
+        let confirm = request.resv.resv_confirm;
+        let Some(lsp) = self.store.get_mut(index) else { return Ok(false) };
+        lsp.out_label = request.label;
+        lsp.resv_period_ms = period;
+        lsp.resv_expires = expires;
+        let forwarded: Vec<_> =
+            request.resv.common.unknown.iter().filter(|o| super::error::is_forwarded(o)).cloned().collect();
+        let plain = request.rro.is_none()
+            && forwarded.is_empty()
+            && confirm.is_none()
+            && request.resv.policy_data.is_empty();
+        if !plain || lsp.rare.is_some() {
+            let rare = lsp.rare_mut();
+            if rare.resv_rro != request.rro
+                || rare.resv_unknown != forwarded
+                || rare.resv_policy != request.resv.policy_data
+            {
+                rare.resv_rro = request.rro;
+                rare.resv_unknown = forwarded;
+                rare.resv_policy.clone_from(&request.resv.policy_data);
+                changed = true;
+            }
+            if confirm.is_some() && changed {
+                rare.confirm = confirm;
+            }
+        }
+        let installed = lsp.installed;
+        if !was_reserved || old_label != request.label {
+            self.install(index);
+        }
+        if let (Some(receiver), false) = (confirm, changed) {
+            // RFC 2205, 2.6: nothing to be forwarded, so the request is met here.
+            self.confirm(index, receiver);
+        }
+        self.arm(index);
+        // What is new waits for its table entry: see `table_ack`.
+        Ok(changed && installed && role != Role::Head)
+    }
+
+    /// Answers a Resv whose bandwidth or label is not to be had.
+    fn refused(
+        &mut self,
+        index: u32,
+        arrival: &Arrival,
+        resv: &Resv,
+        descriptor: &FlowDescriptor,
+        filter: &Filter,
+        (code, value): (u8, u16),
+    ) {
+        let in_place = self.store.get(index).is_some_and(|lsp| lsp.is_reserved());
+        if code == error_code::ADMISSION {
+            self.refuse_resv(arrival, resv, descriptor, Some(filter), (code, value), in_place);
+        }
+        if !in_place {
+            // The ingress learns it too, and need not wait for a Resv that does not come.
+            self.path_problem(index, code, value);
+        }
+    }
+
+    /// The egress's own reservation (RFC 3209, 2.2 and 4.1.1).
+    pub(super) fn egress_reserve(&mut self, index: u32) {
+        let Some(lsp) = self.store.get(index) else { return };
+        let shared = lsp.attribute_flags & SessionAttribute::SE_STYLE != 0;
+        let style = if shared { Style::SharedExplicit } else { Style::FixedFilter };
+        let (new, flowspec) = (!lsp.is_reserved(), Flowspec::ControlledLoad(lsp.tspec.0));
+        if self.reserve(index, style, flowspec).is_err() {
+            return;
+        }
+        if !new {
+            self.send_resv(index, true);
+            return;
+        }
+        let label = match self.config.egress_label {
+            super::EgressLabel::Real => self.labels.allocate(),
+            super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
+            super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
+        };
+        let Some(label) = label else {
+            self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
+            self.remove_lsp(index);
+            return;
+        };
+        let confirm = self.config.confirm.then_some(IpAddr::V4(self.config.router_id));
+        if let Some(lsp) = self.store.get_mut(index) {
+            lsp.in_label = Some(label);
+            if confirm.is_some() {
+                lsp.rare_mut().confirm = confirm;
+            }
+        }
+        self.install(index);
+    }
+
+    /// Sends the Resv for an LSP to its previous hop; in SE style for all LSPs of the session that came from there.
+    /// Sets the time of the next one. Returns the LSPs that it was about.
+    pub(super) fn send_resv(&mut self, index: u32, trigger: bool) -> Vec<u32> {
+        let group = self.resv_group(index);
+        let next = self.next_refresh();
+        if group.is_empty() {
+            if let Some(lsp) = self.store.get_mut(index) {
+                // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
+                lsp.resv_refresh_at = if lsp.installed { next } else { Time::MAX };
+            }
+            self.arm(index);
+            return group;
+        }
+        let Some((hop, resv)) = self.build_resv(index, &group) else { return group };
+        let handle = resv_handle(group.first().copied().unwrap_or(index));
+        let delivery = if trigger { Delivery::Trigger(handle) } else { Delivery::Refresh(handle) };
+        self.send_to_neighbor(hop, Message::Resv(resv), delivery);
+        for &member in &group {
+            if let Some(lsp) = self.store.get_mut(member) {
+                lsp.announced = true;
+                lsp.resv_refresh_at = next;
+                if let Some(rare) = &mut lsp.rare {
+                    // Asked for once, not with every refresh.
+                    rare.confirm = None;
+                }
+            }
+            self.arm(member);
+        }
+        group
+    }
+
+    /// The LSPs that go into one Resv: those of the session with the same previous hop in SE style, else one.
+    fn resv_group(&self, index: u32) -> Vec<u32> {
+        let Some(lsp) = self.store.get(index) else { return Vec::new() };
+        let now = self.now;
+        let ready = |i: u32| {
+            self.store.get(i).is_some_and(|other| {
+                let blockaded = other.rare.as_ref().and_then(|rare| rare.blockade);
+                other.installed
+                    && other.role != Role::Head
+                    && other.style == lsp.style
+                    && other.prev_hop == lsp.prev_hop
+                    && blockaded.is_none_or(|(until, rate)| now >= until || other.reserved_rate() < rate)
+            })
+        };
+        if lsp.style == Some(Style::SharedExplicit) {
+            self.store.session(&lsp.session).filter(|&i| ready(i)).collect()
+        } else {
+            Some(index).filter(|&i| ready(i)).into_iter().collect()
+        }
+    }
+
+    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Hop, Resv)> {
+        let lsp = self.store.get(index)?;
+        let own = self.own_hop(lsp.prev_hop, lsp.lih);
+        let IpAddr::V4(address) = own.address else { return None };
+        let members = || group.iter().filter_map(|&i| self.store.get(i));
+        // The merged FLOWSPEC is the largest (RFC 2205, 2.2).
+        let flowspec = members().map(|m| m.flowspec()).max_by(|a, b| a.rate().total_cmp(&b.rate()))?;
+        let filters = members().filter_map(|member| {
+            let label = member.in_label?;
+            let rare = member.rare.as_deref();
+            let recorded = if member.role == Role::Egress {
+                rare.and_then(|rare| rare.path_rro.as_ref()).map(|_| &[][..])
+            } else {
+                rare.and_then(|rare| rare.resv_rro.as_deref())
+            };
+            let with_label = member.attribute_flags & SessionAttribute::LABEL_RECORDING != 0;
+            let rro = recorded.map(|rest| record_route::push(address, with_label.then_some(label), rest));
+            Some(Filter { filter_spec: member.sender.to_wire(), label: Some(label), rro })
+        });
+        let filters: Vec<Filter> = filters.collect();
+        let rare = lsp.rare.as_deref();
+        let mut common = wire::rsvp::Common::default();
+        let mut policy_data = Vec::new();
+        if let Some(rare) = rare {
+            common.unknown.clone_from(&rare.resv_unknown);
+            policy_data.clone_from(&rare.resv_policy);
+        }
+        let resv = Resv {
+            common,
+            session: lsp.session.to_wire(),
+            hop: own,
+            time_values: self.time_values(),
+            resv_confirm: members().find_map(|m| m.rare.as_deref().and_then(|rare| rare.confirm)),
+            scope: None,
+            policy_data,
+            style: lsp.style?,
+            flow_descriptors: vec![FlowDescriptor { flowspec, filters }],
+        };
+        Some((lsp.prev_hop, resv))
+    }
+
+    /// Tells a receiver that its reservation is in force (RFC 2205, 2.6).
+    pub(super) fn confirm(&mut self, index: u32, receiver: IpAddr) {
+        let Some(lsp) = self.store.get(index) else { return };
+        let (Some(hop), Some(style), Some(to)) = (lsp.next_hop, lsp.style, ipv4(receiver)) else { return };
+        let filter = Filter { filter_spec: lsp.sender.to_wire(), label: None, rro: None };
+        let confirmation = ResvConf {
+            common: wire::rsvp::Common::default(),
+            session: lsp.session.to_wire(),
+            error_spec: ErrorSpec {
+                node: IpAddr::V4(self.config.router_id),
+                flags: 0,
+                code: error_code::CONFIRMATION,
+                value: 0,
+            },
+            resv_confirm: receiver,
+            style,
+            flow_descriptors: vec![FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] }],
+        };
+        let (src, ttl) = (self.config.router_id, self.config.message_ttl);
+        self.send_end_to_end(hop, (src, to), ttl, Message::ResvConf(confirmation), Delivery::Plain);
+    }
+
+    /// Sends a ResvConf on its way to the receiver (RFC 2205, 3.1.9).
+    pub(super) fn handle_resv_conf(&mut self, arrival: &Arrival, confirmation: ResvConf) {
+        let Some(receiver) = ipv4(confirmation.resv_confirm) else { return };
+        if self.links.is_own(receiver) {
+            self.counters.confirmed += 1;
+            return;
+        }
+        let filters = confirmation.flow_descriptors.iter().flat_map(|d| &d.filters);
+        let senders: Vec<SenderKey> = filters.filter_map(|f| SenderKey::of(&f.filter_spec)).collect();
+        let session = SessionKey::of(&confirmation.session);
+        let hop = session.and_then(|session| {
+            senders.iter().find_map(|sender| self.store.get(self.store.find(&session, sender)?)?.next_hop)
+        });
+        match hop {
+            Some(hop) if arrival.ttl > 1 => {
+                let mut message = confirmation;
+                message.common = super::error::passed_on(message.common);
+                let ends = (arrival.src, receiver);
+                self.send_end_to_end(hop, ends, arrival.ttl - 1, Message::ResvConf(message), Delivery::Plain);
+            }
+            Some(_) => self.counters.discard(Discard::TtlExpired),
+            None => self.counters.discard(Discard::NoState),
+        }
+    }
+}
+
+/// The handle of an LSP's reservation.
+pub(super) const fn resv_handle(index: u32) -> u32 {
+    path_handle(index) | 1
+}

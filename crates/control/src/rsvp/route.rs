@@ -1,0 +1,141 @@
+//! An explicit route as the state block keeps it: eight bytes a hop for IPv4 hops, which nearly all are.
+
+use base::command::RouteHop;
+use core::net::Ipv4Addr;
+use wire::rsvp::{EroHop, EroSubobject};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ipv4Hop {
+    address: Ipv4Addr,
+    prefix_length: u8,
+    loose: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Hops {
+    #[default]
+    Absent,
+    Ipv4(Box<[Ipv4Hop]>),
+    Any(Box<[EroHop]>),
+}
+
+/// EXPLICIT_ROUTE as it came, and how much of it is behind us.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ero {
+    hops: Hops,
+    /// Hops that do not go on.
+    consumed: u8,
+    /// A strict hop put in front of the rest: the next hop towards a loose one (RFC 3209, 4.3.4.2).
+    inserted: Option<Ipv4Addr>,
+}
+
+impl Ero {
+    pub(super) fn new(hops: Option<&[EroHop]>) -> Ero {
+        let hops = match hops {
+            None => Hops::Absent,
+            Some(hops) => {
+                let compact: Option<Box<[Ipv4Hop]>> = hops.iter().map(Ipv4Hop::of).collect();
+                compact.map_or_else(|| Hops::Any(hops.into()), Hops::Ipv4)
+            }
+        };
+        Ero { hops, consumed: 0, inserted: None }
+    }
+
+    /// The route that a head end was asked for; none if it is empty.
+    pub(super) fn of_command(route: &[RouteHop]) -> Ero {
+        if route.is_empty() {
+            return Ero::default();
+        }
+        let hop = |hop: &RouteHop| Ipv4Hop {
+            address: hop.prefix.address(),
+            prefix_length: hop.prefix.len(),
+            loose: hop.loose,
+        };
+        Ero { hops: Hops::Ipv4(route.iter().map(hop).collect()), consumed: 0, inserted: None }
+    }
+
+    /// Is it the route that a Path brings?
+    pub(super) fn is_same(&self, hops: Option<&[EroHop]>) -> bool {
+        match (&self.hops, hops) {
+            (Hops::Absent, None) => true,
+            (Hops::Ipv4(mine), Some(hops)) => {
+                mine.len() == hops.len() && mine.iter().zip(hops).all(|(a, b)| Ipv4Hop::of(b) == Some(*a))
+            }
+            (Hops::Any(mine), Some(hops)) => **mine == *hops,
+            _ => false,
+        }
+    }
+
+    /// The route as it came.
+    pub(super) fn hops(&self) -> Option<Vec<EroHop>> {
+        match &self.hops {
+            Hops::Absent => None,
+            Hops::Ipv4(hops) => Some(hops.iter().map(|hop| hop.to_wire()).collect()),
+            Hops::Any(hops) => Some(hops.to_vec()),
+        }
+    }
+
+    /// Remembers how the route goes on.
+    pub(super) fn advance(&mut self, consumed: u8, inserted: Option<Ipv4Addr>) {
+        self.consumed = consumed;
+        self.inserted = inserted;
+    }
+
+    /// Goes on where another route did.
+    pub(super) fn continue_as(&mut self, other: &Ero) {
+        self.advance(other.consumed, other.inserted);
+    }
+
+    /// The route that goes on to the next hop; an empty one is left out (RFC 3209, 4.3.4.1).
+    pub(super) fn outgoing(&self) -> Option<Vec<EroHop>> {
+        let from = usize::from(self.consumed);
+        let mut out: Vec<EroHop> = self.inserted.map(EroHop::strict).into_iter().collect();
+        match &self.hops {
+            Hops::Absent => {}
+            Hops::Ipv4(hops) => out.extend(hops.iter().skip(from).map(|hop| hop.to_wire())),
+            Hops::Any(hops) => out.extend(hops.iter().skip(from).cloned()),
+        }
+        (!out.is_empty()).then_some(out)
+    }
+}
+
+impl Ipv4Hop {
+    fn of(hop: &EroHop) -> Option<Ipv4Hop> {
+        match hop.node {
+            EroSubobject::Ipv4 { address, prefix_length } => {
+                Some(Ipv4Hop { address, prefix_length, loose: hop.loose })
+            }
+            _ => None,
+        }
+    }
+    const fn to_wire(self) -> EroHop {
+        let node = EroSubobject::Ipv4 { address: self.address, prefix_length: self.prefix_length };
+        EroHop { loose: self.loose, node }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_kept_as_it_came() {
+        let a = EroHop::strict(Ipv4Addr::new(10, 0, 0, 1));
+        let b = EroHop { loose: true, node: EroSubobject::AutonomousSystem { number: 7 } };
+        for hops in [vec![a.clone()], vec![a.clone(), b.clone()], vec![]] {
+            let ero = Ero::new(Some(&hops));
+            assert!(
+                ero.is_same(Some(&hops))
+                    && !ero.is_same(None)
+                    && !ero.is_same(Some(std::slice::from_ref(&b)))
+            );
+            assert_eq!(ero.hops(), Some(hops));
+        }
+        assert!(Ero::new(None).is_same(None));
+        let mut ero = Ero::new(Some(&[a.clone(), b.clone()]));
+        ero.advance(1, Some(Ipv4Addr::new(10, 0, 0, 9)));
+        assert_eq!(ero.outgoing(), Some(vec![EroHop::strict(Ipv4Addr::new(10, 0, 0, 9)), b]));
+        ero.advance(2, None);
+        assert_eq!(ero.outgoing(), None);
+    }
+}

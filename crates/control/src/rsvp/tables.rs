@@ -1,0 +1,133 @@
+//! The plane boundary: one batch of table writes for each event, and what its acknowledgement sets in motion.
+//!
+//! A Resv goes upstream only after the entry that its label stands for is in force; a label is free again only after
+//! its entry is gone.
+
+use super::lsp::{Hop, Lsp, Role};
+use super::{Output, Rsvp};
+use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableOp, TransactionId};
+use base::{Label, Map};
+use wire::rsvp::error_code::{self, routing};
+
+/// What a batch was for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// The ILM entry of an LSP, with its generation.
+    Install(u32, u32),
+    /// A label to be released.
+    Release(Label),
+    /// Traffic of a tunnel moves to an LSP, with the generations of both.
+    Move { tunnel: u32, tunnel_generation: u32, lsp: u32, lsp_generation: u32 },
+    /// Nothing depends on it.
+    Nothing,
+}
+
+/// Batches on their way.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    next: u64,
+    pending: Map<u64, Purpose>,
+}
+
+impl Tables {
+    /// Batches that have not been acknowledged.
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+    /// Forgets what was on its way; its acknowledgements mean nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.pending.clear();
+    }
+}
+
+impl Rsvp {
+    /// Has a batch carried out. Returns its transaction.
+    pub(super) fn write(&mut self, ops: Vec<TableOp>, barrier: bool, purpose: Purpose) -> u64 {
+        self.tables.next += 1;
+        let transaction = self.tables.next;
+        self.tables.pending.insert(transaction, purpose);
+        let batch = Batch { transaction: TransactionId(transaction), ops, barrier };
+        self.outputs.push_back(Output::Tables(batch));
+        transaction
+    }
+
+    /// The entry that puts `label` on, unless it is implicit null, and sends to `hop`.
+    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>) -> Nhlfe {
+        let push = if hop.is_none() || label == Label::IMPLICIT_NULL {
+            LabelStack::EMPTY
+        } else {
+            LabelStack::one(label)
+        };
+        let next_hop =
+            hop.map_or(NextHop::Local, |hop| NextHop::Via { port: hop.port, gateway: hop.address });
+        Nhlfe { push, next_hop, ttl: self.config.ttl, class: self.config.class }
+    }
+
+    /// Puts the entry of an LSP's reservation in the tables, or changes it in one step.
+    pub(super) fn install(&mut self, index: u32) {
+        let Some(lsp) = self.store.get(index) else { return };
+        if lsp.role == Role::Head {
+            self.head_install(index);
+            return;
+        }
+        match lsp.in_label {
+            Some(label) if !label.is_reserved() => {
+                let nhlfe = self.nhlfe(lsp.out_label, lsp.next_hop);
+                let purpose = Purpose::Install(index, self.store.generation(index));
+                let transaction = self.write(vec![TableOp::IlmSet { label, nhlfe }], false, purpose);
+                if let Some(lsp) = self.store.get_mut(index) {
+                    lsp.transaction = transaction;
+                }
+            }
+            // The nulls need no entry.
+            _ => self.installed(index),
+        }
+    }
+
+    /// Takes the entry of an LSP out of the tables; its label is free when that is done.
+    pub(super) fn uninstall(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        let installed = std::mem::replace(&mut lsp.installed, false);
+        lsp.transaction = 0;
+        if let Some(label) = lsp.in_label.take().filter(|label| !label.is_reserved()) {
+            self.write(vec![TableOp::IlmRemove { label }], !installed, Purpose::Release(label));
+        }
+    }
+
+    /// The entry of an LSP is in force: the previous hop may have its label.
+    fn installed(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index) else { return };
+        let first = !std::mem::replace(&mut lsp.installed, true);
+        if first || !lsp.announced {
+            self.send_resv(index, true);
+        }
+    }
+
+    pub(super) fn table_ack(&mut self, ack: &Ack) {
+        match self.tables.pending.remove(&ack.transaction.0) {
+            Some(Purpose::Install(index, generation)) => {
+                let current = |lsp: &Lsp| lsp.transaction == ack.transaction.0;
+                if self.store.generation(index) != generation || !self.store.get(index).is_some_and(current) {
+                    return;
+                }
+                if ack.failed.is_empty() {
+                    self.installed(index);
+                } else {
+                    // A label that can't be put in the tables is as good as none.
+                    self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
+                    self.send_resv_tear(index);
+                    self.drop_reservation(index);
+                }
+            }
+            Some(Purpose::Release(label)) => self.labels.release(label),
+            Some(Purpose::Move { tunnel, tunnel_generation, lsp, lsp_generation }) => {
+                if self.tunnels.generation(tunnel) == tunnel_generation
+                    && self.store.generation(lsp) == lsp_generation
+                {
+                    self.moved(tunnel, lsp, ack.transaction.0, ack.failed.is_empty());
+                }
+            }
+            Some(Purpose::Nothing) | None => {}
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Explicit teardown in both directions, and giving back what state held (RFC 2205, 3.1.5 and 3.1.6).
+
+use super::Rsvp;
+use super::counters::Discard;
+use super::head::Loss;
+use super::lsp::{Role, SenderKey, SessionKey};
+use super::outbox::{Arrival, Delivery};
+use base::Time;
+use wire::rsvp::{Message, PathTear, ResvTear, SenderDescriptor};
+
+impl Rsvp {
+    pub(super) fn handle_path_tear(&mut self, arrival: &Arrival, tear: PathTear) {
+        let keys = SessionKey::of(&tear.session)
+            .zip(tear.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
+        let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get_mut(index)?))) else {
+            self.counters.discard(Discard::NoState);
+            return;
+        };
+        // Only from where the Path came (RFC 2205, 3.1.5).
+        if lsp.role == Role::Head || lsp.prev_hop != arrival.from {
+            self.counters.discard(Discard::WrongHop);
+            return;
+        }
+        lsp.ttl = arrival.ttl.saturating_sub(1);
+        self.send_path_tear(index);
+        self.remove_lsp(index);
+    }
+
+    pub(super) fn handle_resv_tear(&mut self, arrival: &Arrival, tear: ResvTear) {
+        let Some(session) = SessionKey::of(&tear.session) else {
+            self.counters.discard(Discard::NotAnLspTunnel);
+            return;
+        };
+        for filter in &tear.filters {
+            let found = SenderKey::of(filter).and_then(|sender| self.store.find(&session, &sender));
+            let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
+                self.counters.discard(Discard::NoState);
+                continue;
+            };
+            if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
+                self.counters.discard(Discard::WrongHop);
+            } else if lsp.is_reserved() {
+                self.reservation_lost(index, Loss::Torn);
+            }
+        }
+    }
+
+    /// The reservation of an LSP has gone: gives back what it held, and tells whoever comes before.
+    pub(super) fn reservation_lost(&mut self, index: u32, why: Loss) {
+        match self.store.get(index).map(|lsp| lsp.role) {
+            Some(Role::Head) => self.lose(index, why),
+            Some(_) => {
+                self.send_resv_tear(index);
+                self.drop_reservation(index);
+            }
+            None => {}
+        }
+    }
+
+    /// Tells the next hop that the path state is gone.
+    pub(super) fn send_path_tear(&mut self, index: u32) {
+        let Some(lsp) = self.store.get(index) else { return };
+        let Some(hop) = lsp.next_hop else { return };
+        let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
+        let sender =
+            SenderDescriptor { sender_tspec: Some(lsp.tspec), ..SenderDescriptor::of(lsp.sender.to_wire()) };
+        let tear = PathTear {
+            common: wire::rsvp::Common::default(),
+            session: lsp.session.to_wire(),
+            hop: self.own_hop(hop, u32::from(hop.port.0)),
+            sender: Some(sender),
+        };
+        if ttl > 0 {
+            self.send_end_to_end(hop, ends, ttl, Message::PathTear(tear), Delivery::Reliable);
+        }
+    }
+
+    /// Tells the previous hop that the reservation is gone, if it knew of it.
+    pub(super) fn send_resv_tear(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.announced) else { return };
+        lsp.announced = false;
+        let Some(style) = lsp.style else { return };
+        let (session, sender, hop, lih) = (lsp.session, lsp.sender, lsp.prev_hop, lsp.lih);
+        let tear = ResvTear {
+            common: wire::rsvp::Common::default(),
+            session: session.to_wire(),
+            hop: self.own_hop(hop, lih),
+            scope: None,
+            style,
+            filters: vec![sender.to_wire()],
+        };
+        self.send_to_neighbor(hop, Message::ResvTear(tear), Delivery::Reliable);
+    }
+
+    /// Gives back label, table entry and bandwidth of a reservation. Tells nobody.
+    pub(super) fn drop_reservation(&mut self, index: u32) {
+        let Some(lsp) = self.store.get(index) else { return };
+        if !lsp.is_reserved() {
+            return;
+        }
+        self.unreserve(index);
+        self.uninstall(index);
+        self.forget_reservation(index);
+        if let Some(lsp) = self.store.get_mut(index) {
+            lsp.installed = false;
+            lsp.announced = false;
+            lsp.resv_expires = Time::MAX;
+            lsp.resv_refresh_at = Time::MAX;
+            if let Some(rare) = &mut lsp.rare {
+                rare.resv_rro = None;
+                rare.resv_unknown = Vec::new();
+                rare.resv_policy = Vec::new();
+                rare.confirm = None;
+            }
+        }
+    }
+
+    /// Gives back all that an LSP has here. Tells nobody.
+    pub(super) fn remove_lsp(&mut self, index: u32) {
+        self.drop_reservation(index);
+        self.forget_path(index);
+        if let Some(timer) = self.store.get_mut(index).and_then(|lsp| lsp.timer.take()) {
+            self.wheel.cancel(timer);
+        }
+        self.store.remove(index);
+    }
+
+    /// Nothing about the reservation is to be retransmitted or refreshed any more.
+    pub(super) fn forget_reservation(&mut self, _index: u32) {}
+
+    /// Nothing about the path state is to be retransmitted or refreshed any more.
+    pub(super) fn forget_path(&mut self, _index: u32) {}
+}

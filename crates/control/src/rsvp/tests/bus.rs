@@ -1,0 +1,336 @@
+//! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
+
+use crate::rsvp::{Config, Interface, Output, Received, Rsvp};
+use base::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
+use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
+use base::{Event, Label, PortId, Rate, Span, Streams, Time};
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+use wire::rsvp::{Message, MessageType, Packet};
+
+pub(super) const MS: u64 = 1_000_000_000;
+
+/// The router id of a node.
+pub(super) const fn id(node: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 255, 0, node as u8 + 1)
+}
+
+/// Strict hops to the router ids of nodes.
+pub(super) fn hops(nodes: &[usize]) -> Vec<RouteHop> {
+    nodes.iter().map(|&node| RouteHop { prefix: Prefix::host(id(node)), loose: false }).collect()
+}
+
+/// A tunnel to the last node of its first route.
+pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) -> TunnelSpec {
+    TunnelSpec {
+        name: format!("t{tunnel_id}"),
+        tunnel_id,
+        to: id(to),
+        routes: routes.iter().map(|route| hops(route)).collect(),
+        bandwidth: Rate::from_mbps(mbps),
+        setup_priority: 7,
+        holding_priority: 7,
+        style: ReservationStyle::SharedExplicit,
+        record_route: false,
+        record_labels: false,
+        carries: vec![Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24)],
+        retry_limit: Some(0),
+        retry_first: Span::from_ms(100),
+        retry_max: Span::from_secs(10),
+    }
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Message { node: usize, port: PortId, received: Received, bytes: Vec<u8> },
+    Ack { node: usize, ack: Ack },
+    Command { node: usize, command: Command },
+}
+
+/// A node's tables as its driver keeps them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    pub ilm: BTreeMap<u32, Nhlfe>,
+    pub ftn: BTreeMap<Prefix, Nhlfe>,
+    pub full: bool,
+}
+
+/// A link between two ports.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    ends: [(usize, PortId); 2],
+    up: bool,
+}
+
+/// A message that was put on the bus.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub from: usize,
+    pub message: Message,
+}
+
+type Script = Box<dyn FnMut(usize, &Message) -> bool>;
+
+/// Routers on a bus.
+pub(super) struct Net {
+    pub now: Time,
+    pub nodes: Vec<Rsvp>,
+    pub tables: Vec<Tables>,
+    pub events: Vec<(usize, Event)>,
+    pub log: Vec<Sent>,
+    wires: Vec<Wire>,
+    queue: BTreeMap<(Time, u64), What>,
+    order: u64,
+    /// Says of each message (with its sender) whether it is lost.
+    pub lose: Option<Script>,
+    pub delay: Span,
+    pub ack_delay: Span,
+}
+
+impl Net {
+    /// `count` routers and links between pairs of them, each with 1 Gbit/s reservable.
+    pub(super) fn new(count: usize, links: &[(usize, usize)]) -> Net {
+        Net::with(count, links, |_, _| {})
+    }
+
+    pub(super) fn with(count: usize, links: &[(usize, usize)], adapt: impl Fn(usize, &mut Config)) -> Net {
+        let mut interfaces: Vec<Vec<Interface>> = vec![Vec::new(); count];
+        let mut wires = Vec::new();
+        for (n, &(a, b)) in links.iter().enumerate() {
+            let address = |end: u8| Ipv4Addr::new(10, 0, n as u8, end);
+            let ports = [PortId(interfaces[a].len() as u16), PortId(interfaces[b].len() as u16)];
+            for (node, other, port, end) in [(a, b, ports[0], 1), (b, a, ports[1], 2)] {
+                interfaces[node].push(Interface {
+                    port,
+                    address: address(end),
+                    neighbor: Some(address(3 - end)),
+                    neighbor_id: Some(id(other)),
+                    ..Interface::default()
+                });
+            }
+            wires.push(Wire { ends: [(a, ports[0]), (b, ports[1])], up: true });
+        }
+        let node = |(n, interfaces): (usize, Vec<Interface>)| {
+            let mut config = Config {
+                name: format!("n{n}"),
+                router_id: id(n),
+                interfaces,
+                streams: Streams::new(7),
+                ..Config::default()
+            };
+            adapt(n, &mut config);
+            Rsvp::new(config)
+        };
+        Net {
+            now: Time::ZERO,
+            nodes: interfaces.into_iter().enumerate().map(node).collect(),
+            tables: vec![Tables::default(); count],
+            events: Vec::new(),
+            log: Vec::new(),
+            wires,
+            queue: BTreeMap::new(),
+            order: 0,
+            lose: None,
+            delay: Span::from_ms(1),
+            ack_delay: Span::from_us(10),
+        }
+    }
+
+    fn push(&mut self, at: Time, what: What) {
+        self.order += 1;
+        self.queue.insert((at, self.order), what);
+    }
+
+    /// Gives a command now.
+    pub(super) fn command(&mut self, node: usize, command: Command) {
+        self.nodes[node].handle_command(self.now, &command);
+        self.drain(node);
+    }
+
+    /// Sets a tunnel up.
+    pub(super) fn tunnel(&mut self, node: usize, spec: TunnelSpec) -> TunnelId {
+        let id = TunnelId { to: spec.to, id: spec.tunnel_id };
+        self.command(node, Command::TunnelSet(Box::new(spec)));
+        id
+    }
+
+    /// Takes the link between two nodes down or up; both ends learn it at once.
+    pub(super) fn link(&mut self, a: usize, b: usize, up: bool) {
+        let found =
+            self.wires.iter().position(|w| w.ends.map(|e| e.0) == [a, b] || w.ends.map(|e| e.0) == [b, a]);
+        let wire = &mut self.wires[found.expect("a link")];
+        wire.up = up;
+        for (node, port) in wire.ends {
+            self.command(node, if up { Command::PortUp(port) } else { Command::PortDown(port) });
+        }
+    }
+
+    /// Hands bytes to a node as if its neighbour on a port had sent them.
+    pub(super) fn inject(&mut self, node: usize, port: PortId, src: Ipv4Addr, packet: &Packet) {
+        let mut bytes = Vec::new();
+        packet.emit(&mut bytes).expect("a message that can be written");
+        let received = Received { src, dst: id(node), ttl: packet.send_ttl, router_alert: false };
+        self.nodes[node].handle_message(self.now, port, received, &bytes);
+        self.drain(node);
+    }
+
+    fn drain(&mut self, node: usize) {
+        while let Some(output) = self.nodes[node].poll_output() {
+            match output {
+                Output::Transmit { port, next, src, dst, ttl, router_alert, message } => {
+                    let packet = Packet::parse(&message).expect("what is sent can be read");
+                    assert_eq!(packet.send_ttl, ttl, "Send_TTL is the IP TTL");
+                    let lost = self.lose.as_mut().is_some_and(|lose| lose(node, &packet.message));
+                    self.log.push(Sent { from: node, message: packet.message });
+                    let wire = self.wires.iter().find(|w| w.ends.contains(&(node, port))).expect("a link");
+                    let [a, b] = wire.ends;
+                    let (to, to_port) = if a == (node, port) { b } else { a };
+                    let address = self.nodes[to].config().interfaces[to_port.index()].address;
+                    assert_eq!(next, Some(address), "the frame goes to the neighbour");
+                    assert!(
+                        router_alert || dst == address,
+                        "a hop-by-hop message is addressed to the neighbour"
+                    );
+                    if wire.up && !lost {
+                        let received = Received { src, dst, ttl, router_alert };
+                        let what = What::Message { node: to, port: to_port, received, bytes: message };
+                        self.push(self.now + self.delay, what);
+                    }
+                }
+                Output::Tables(batch) => {
+                    let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
+                    for (place, op) in batch.ops.iter().enumerate() {
+                        if let Err(error) = self.tables[node].apply(op) {
+                            ack.failed.push((place as u32, error));
+                        }
+                    }
+                    self.push(self.now + self.ack_delay, What::Ack { node, ack });
+                }
+                Output::Event(event) => self.events.push((node, event)),
+            }
+        }
+    }
+
+    /// Runs for a while.
+    pub(super) fn run(&mut self, ms: u64) {
+        let until = Time(self.now.0 + ms * MS);
+        loop {
+            let queued = self.queue.keys().next().map(|key| key.0);
+            let timer =
+                self.nodes.iter().enumerate().filter_map(|(n, node)| Some((node.poll_timeout()?, n))).min();
+            match (queued, timer) {
+                (Some(at), timer) if at <= until && timer.is_none_or(|timer| at <= timer.0) => {
+                    self.now = self.now.max(at);
+                    if let Some((_, what)) = self.queue.pop_first() {
+                        self.carry_out(what);
+                    }
+                }
+                (_, Some((at, node))) if at <= until => {
+                    self.now = self.now.max(at);
+                    self.nodes[node].handle_timeout(self.now);
+                    self.drain(node);
+                }
+                _ => break,
+            }
+        }
+        self.now = until;
+    }
+
+    fn carry_out(&mut self, what: What) {
+        match what {
+            What::Message { node, port, received, bytes } => {
+                let up = self.wires.iter().any(|wire| wire.up && wire.ends.contains(&(node, port)));
+                if up {
+                    self.nodes[node].handle_message(self.now, port, received, &bytes);
+                    self.drain(node);
+                }
+            }
+            What::Ack { node, ack } => {
+                self.nodes[node].handle_ack(self.now, &ack);
+                self.drain(node);
+            }
+            What::Command { node, command } => self.command(node, command),
+        }
+    }
+
+    /// Gives a command later.
+    pub(super) fn command_at(&mut self, ms: u64, node: usize, command: Command) {
+        self.push(Time(ms * MS), What::Command { node, command });
+    }
+
+    /// The nodes that a packet to what tunnel `tunnel_id` carries passes, from `node`; nothing if it takes no tunnel
+    /// or is lost on the way.
+    pub(super) fn trace(&self, node: usize, tunnel_id: u16) -> Option<Vec<usize>> {
+        let prefix = Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24);
+        let mut nhlfe = *self.tables[node].ftn.get(&prefix)?;
+        let (mut path, mut node) = (vec![node], node);
+        loop {
+            let NextHop::Via { port, .. } = nhlfe.next_hop else { return Some(path) };
+            let wire = self.wires.iter().find(|w| w.up && w.ends.contains(&(node, port)))?;
+            node = wire.ends.iter().find(|end| **end != (node, port))?.0;
+            path.push(node);
+            assert!(path.len() < 32, "a forwarding loop: {path:?}");
+            let Some(label) = nhlfe.push.as_slice().last() else { return Some(path) };
+            if *label == Label::EXPLICIT_NULL {
+                return Some(path);
+            }
+            nhlfe = *self.tables[node].ilm.get(&label.value())?;
+        }
+    }
+
+    /// How many messages of a type a node has sent.
+    pub(super) fn sent(&self, node: usize, kind: MessageType) -> usize {
+        self.log.iter().filter(|sent| sent.from == node && sent.message.message_type() == kind).count()
+    }
+
+    /// Bandwidth that a node has reserved on all its links, in Mbit/s.
+    pub(super) fn reserved(&self, node: usize) -> u64 {
+        self.nodes[node].links().map(|link| link.reserved.iter().map(|r| r.0).sum::<u64>()).sum::<u64>()
+            / 1_000_000
+    }
+
+    /// Errors that the head end of tunnels at `node` was told of: node, code, value.
+    pub(super) fn errors(&self, node: usize) -> Vec<(Ipv4Addr, u8, u16)> {
+        let error = |(at, event): &(usize, Event)| match event {
+            Event::LspError { node: by, code, value, .. } if *at == node => Some((*by, *code, *value)),
+            _ => None,
+        };
+        self.events.iter().filter_map(error).collect()
+    }
+
+    /// Nothing may be left anywhere.
+    pub(super) fn assert_clean(&self) {
+        for (n, node) in self.nodes.iter().enumerate() {
+            assert!(node.audit().is_empty(), "node {n}: {:?}", node.audit());
+            assert!(
+                self.tables[n].ilm.is_empty() && self.tables[n].ftn.is_empty(),
+                "node {n}: {:?}",
+                self.tables[n]
+            );
+        }
+    }
+}
+
+impl Tables {
+    fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
+        match *op {
+            TableOp::IlmSet { label, .. } if label.is_reserved() => Err(TableError::ReservedLabel),
+            TableOp::IlmSet { .. } | TableOp::FtnSet { .. } if self.full => Err(TableError::Full),
+            TableOp::IlmSet { label, nhlfe } => {
+                self.ilm.insert(label.value(), nhlfe);
+                Ok(())
+            }
+            TableOp::IlmRemove { label } => {
+                self.ilm.remove(&label.value()).map(|_| ()).ok_or(TableError::NoEntry)
+            }
+            TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => {
+                self.ftn.insert(prefix, nhlfe);
+                Ok(())
+            }
+            TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => {
+                self.ftn.remove(&prefix).map(|_| ()).ok_or(TableError::NoEntry)
+            }
+            _ => panic!("RSVP-TE writes labels only: {op:?}"),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Each error with its code.

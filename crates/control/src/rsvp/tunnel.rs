@@ -1,0 +1,126 @@
+//! What the head end knows of a tunnel.
+
+use super::slab::Slab;
+use base::command::TunnelId;
+use base::command::TunnelSpec;
+use base::plane::Prefix;
+use base::{Time, TimerId};
+use std::collections::BTreeMap;
+
+/// A tunnel at its head end.
+#[derive(Clone, Debug)]
+pub(super) struct Tunnel {
+    pub spec: TunnelSpec,
+    /// The LSP that carries traffic.
+    pub active: Option<u32>,
+    /// Which of the routes it takes.
+    pub active_route: usize,
+    /// The LSP that is being set up.
+    pub candidate: Option<u32>,
+    /// The batch that moves traffic to the candidate.
+    pub moving: Option<u64>,
+    /// LSPs that carried traffic before, and when they go.
+    pub retiring: Vec<(Time, u32)>,
+    /// The route of the next attempt, or of the candidate.
+    pub route: usize,
+    /// Routes tried since the last success or pause.
+    pub tried: usize,
+    /// Rounds without success in a row.
+    pub failures: u32,
+    pub retry_at: Time,
+    pub give_up_at: Time,
+    pub next_lsp_id: u16,
+    /// What is mapped to the tunnel in the tables.
+    pub carried: Vec<Prefix>,
+    pub timer: Option<TimerId>,
+    pub timer_at: Time,
+}
+
+impl Tunnel {
+    pub(super) fn new(spec: TunnelSpec, first_lsp_id: u16) -> Tunnel {
+        Tunnel {
+            spec,
+            active: None,
+            active_route: 0,
+            candidate: None,
+            moving: None,
+            retiring: Vec::new(),
+            route: 0,
+            tried: 0,
+            failures: 0,
+            retry_at: Time::MAX,
+            give_up_at: Time::MAX,
+            next_lsp_id: first_lsp_id,
+            carried: Vec::new(),
+            timer: None,
+            timer_at: Time::MAX,
+        }
+    }
+
+    /// Its name.
+    pub(super) fn id(&self) -> TunnelId {
+        TunnelId { to: self.spec.to, id: self.spec.tunnel_id }
+    }
+
+    /// How many routes there are to try: the routing table's is one.
+    pub(super) fn routes(&self) -> usize {
+        self.spec.routes.len().max(1)
+    }
+
+    /// Goes on to the next route.
+    pub(super) fn next_route(&mut self) {
+        self.tried += 1;
+        self.route = (self.route + 1) % self.routes();
+    }
+
+    /// Begins with the preferred route again.
+    pub(super) fn begin_round(&mut self) {
+        (self.route, self.tried, self.retry_at) = (0, 0, Time::MAX);
+    }
+
+    /// When something is to be done.
+    pub(super) fn deadline(&self) -> Time {
+        let retiring = self.retiring.iter().map(|entry| entry.0).min().unwrap_or(Time::MAX);
+        retiring.min(self.retry_at).min(self.give_up_at)
+    }
+}
+
+/// The tunnels of a head end.
+#[derive(Debug, Default)]
+pub(super) struct Tunnels {
+    slab: Slab<Tunnel>,
+    by_id: BTreeMap<TunnelId, u32>,
+}
+
+impl Tunnels {
+    pub(super) fn find(&self, id: TunnelId) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+    pub(super) fn insert(&mut self, tunnel: Tunnel) -> u32 {
+        let id = tunnel.id();
+        let index = self.slab.insert(tunnel);
+        self.by_id.insert(id, index);
+        index
+    }
+    pub(super) fn remove(&mut self, index: u32) -> Option<Tunnel> {
+        let tunnel = self.slab.remove(index)?;
+        self.by_id.remove(&tunnel.id());
+        Some(tunnel)
+    }
+    pub(super) fn get(&self, index: u32) -> Option<&Tunnel> {
+        self.slab.get(index)
+    }
+    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut Tunnel> {
+        self.slab.get_mut(index)
+    }
+    pub(super) fn generation(&self, index: u32) -> u32 {
+        self.slab.generation(index)
+    }
+    pub(super) fn len(&self) -> usize {
+        self.slab.len()
+    }
+    /// Tunnels in the order of their ids.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Tunnel)> {
+        self.by_id.values().filter_map(|&index| Some((index, self.slab.get(index)?)))
+    }
+}

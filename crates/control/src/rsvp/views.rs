@@ -1,0 +1,162 @@
+//! Read-only views, as plain data.
+
+use super::Rsvp;
+use super::lsp::{Hop, Lsp, Role};
+use super::record_route;
+use base::command::TunnelId;
+use base::{Label, PortId, Rate, Time};
+use core::net::Ipv4Addr;
+use wire::rsvp::{RroSubobject, Style};
+
+/// One LSP: its path state, and its reservation if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LspView {
+    /// The egress.
+    pub end_point: Ipv4Addr,
+    /// The tunnel id.
+    pub tunnel_id: u16,
+    /// The extended tunnel id.
+    pub extended_tunnel_id: Ipv4Addr,
+    /// The ingress.
+    pub sender: Ipv4Addr,
+    /// The LSP id.
+    pub lsp_id: u16,
+    /// Name of the tunnel.
+    pub name: String,
+    /// What this router is to it.
+    pub role: Role,
+    /// Where the Path came from; nothing at the ingress.
+    pub previous_hop: Option<Hop>,
+    /// Where the Path went; nothing at the egress.
+    pub next_hop: Option<Hop>,
+    /// Setup priority.
+    pub setup_priority: u8,
+    /// Holding priority.
+    pub holding_priority: u8,
+    /// Bandwidth asked for.
+    pub requested: Rate,
+    /// Bandwidth reserved.
+    pub reserved: Rate,
+    /// Style of the reservation; nothing if there is none.
+    pub style: Option<Style>,
+    /// Label on arrival.
+    pub in_label: Option<Label>,
+    /// Label on departure.
+    pub out_label: Option<Label>,
+    /// The tables know it.
+    pub installed: bool,
+    /// Addresses recorded upstream, the latest first.
+    pub recorded_upstream: Vec<Ipv4Addr>,
+    /// Addresses recorded downstream, the next hop first.
+    pub recorded_downstream: Vec<Ipv4Addr>,
+    /// Labels recorded downstream, the next hop's first.
+    pub recorded_labels: Vec<Label>,
+    /// When the path state expires without a refresh.
+    pub path_expires: Option<Time>,
+    /// When the reservation does.
+    pub resv_expires: Option<Time>,
+}
+
+/// One tunnel at its head end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TunnelView {
+    /// Which.
+    pub id: TunnelId,
+    /// Its name.
+    pub name: String,
+    /// LSP id of the LSP that carries traffic.
+    pub active: Option<u16>,
+    /// LSP id of the LSP that is being set up.
+    pub candidate: Option<u16>,
+    /// LSP ids of LSPs that carried traffic before.
+    pub retiring: Vec<u16>,
+    /// Rounds of attempts without success in a row.
+    pub failures: u32,
+    /// When it is tried again.
+    pub retry_at: Option<Time>,
+}
+
+/// One interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkView {
+    /// Which port.
+    pub port: PortId,
+    /// This router's address.
+    pub address: Ipv4Addr,
+    /// Can it be used?
+    pub up: bool,
+    /// Bandwidth that may be reserved.
+    pub reservable: Rate,
+    /// Bandwidth that is, by holding priority.
+    pub reserved: [Rate; 8],
+}
+
+fn time(at: Time) -> Option<Time> {
+    (at < Time::MAX).then_some(at)
+}
+
+fn view(lsp: &Lsp) -> LspView {
+    let rare = lsp.rare.as_deref();
+    let up = rare.and_then(|rare| rare.path_rro.as_deref()).unwrap_or_default();
+    let down = rare.and_then(|rare| rare.resv_rro.as_deref()).unwrap_or_default();
+    let label = |entry: &RroSubobject| match *entry {
+        RroSubobject::Label { label, .. } => Label::new(label),
+        _ => None,
+    };
+    LspView {
+        end_point: lsp.session.end_point,
+        tunnel_id: lsp.session.tunnel_id,
+        extended_tunnel_id: lsp.session.extended,
+        sender: lsp.sender.address,
+        lsp_id: lsp.sender.lsp_id,
+        name: String::from_utf8_lossy(&lsp.name).into_owned(),
+        role: lsp.role,
+        previous_hop: (lsp.role != Role::Head).then_some(lsp.prev_hop),
+        next_hop: lsp.next_hop,
+        setup_priority: lsp.setup_priority,
+        holding_priority: lsp.holding_priority,
+        requested: lsp.requested_rate(),
+        reserved: lsp.reserved_rate(),
+        style: lsp.style,
+        in_label: lsp.in_label,
+        out_label: (lsp.is_reserved() && lsp.role != Role::Egress).then_some(lsp.out_label),
+        installed: lsp.installed,
+        recorded_upstream: record_route::addresses(up),
+        recorded_downstream: record_route::addresses(down),
+        recorded_labels: down.iter().filter_map(label).collect(),
+        path_expires: time(lsp.path_expires),
+        resv_expires: time(lsp.resv_expires),
+    }
+}
+
+impl Rsvp {
+    /// Every LSP that this router has path state for.
+    pub fn lsps(&self) -> impl Iterator<Item = LspView> + '_ {
+        self.store.iter().map(|(_, lsp)| view(lsp))
+    }
+
+    /// Every tunnel that starts here, in the order of their ids.
+    pub fn tunnels(&self) -> impl Iterator<Item = TunnelView> + '_ {
+        let lsp_id = |index: u32| self.store.get(index).map(|lsp| lsp.sender.lsp_id);
+        self.tunnels.iter().map(move |(_, tunnel)| TunnelView {
+            id: tunnel.id(),
+            name: tunnel.spec.name.clone(),
+            active: tunnel.active.and_then(lsp_id),
+            candidate: tunnel.candidate.and_then(lsp_id),
+            retiring: tunnel.retiring.iter().filter_map(|entry| lsp_id(entry.1)).collect(),
+            failures: tunnel.failures,
+            retry_at: time(tunnel.retry_at),
+        })
+    }
+
+    /// Every interface, in the order of the ports.
+    pub fn links(&self) -> impl Iterator<Item = LinkView> + '_ {
+        self.links.iter().map(|link| LinkView {
+            port: link.interface.port,
+            address: link.interface.address,
+            up: link.up,
+            reservable: link.interface.reservable,
+            reserved: link.reserved.map(Rate),
+        })
+    }
+}
