@@ -121,7 +121,8 @@ class Bench:
         # RFC 2205, 3.1.1: Send_TTL is the IP TTL that the message is sent with.
         self.equal(packet.ttl, message.ttl, f"{what}: IP TTL against Send_TTL")
         # RFC 2205, 3.1.3 and 3.3.
-        self.equal(packet.router_alert, message.kind in ALERTED, f"{what}: Router Alert")
+        if message.kind in ALERTED:
+            self.check(packet.router_alert, f"{what}: no Router Alert")
         if message.kind in (c.Type.PATH, c.Type.PATH_TEAR):
             session, template = key_of(message)
             self.equal(packet.destination, session.destination, f"{what}: destination")
@@ -232,6 +233,13 @@ class Bench:
         """PathTear from the west, and time for it to get through."""
         self.ingress.tear(key)
         self.run(0.02)
+
+    def warm_up(self) -> None:
+        """Give both sides of each link the chance of an integrity handshake (RFC 2747, 4.3)."""
+        self.west.send_hello()
+        self.east.send_hello()
+        self.run(0.1)
+        self.forget()
 
     def fall_silent(self) -> None:
         """Refresh nothing, answer nothing, for longer than any state lives (RFC 2205, 3.7)."""

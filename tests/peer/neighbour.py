@@ -253,11 +253,14 @@ class Neighbour:
             for ethertype, payload in waiting:
                 self._frame(ethertype, payload)
 
-    def _authentic(self, packet: c.Ipv4, message: c.Message) -> bool:
+    def _authentic(self, payload: bytes, message: c.Message) -> bool:
         """RFC 2747, 4.2: right digest, and a sequence number above the last one."""
         if self.key is None or message.kind == c.Type.INTEGRITY_CHALLENGE:
             return True
-        if not c.verify_digest(packet.payload, self.key):
+        if message.kind == c.Type.BUNDLE and message.get(c.Integrity) is None:
+            # RFC 2961, 3 does not say which of the two is signed.
+            return all([self._authentic(part.encode(), part) for part in message.parts])
+        if not c.verify_digest(payload, self.key):
             self.unauthentic.append(f"message {message.kind}: digest is wrong or missing")
             return False
         if message.need(c.Integrity).key_id != self.key_id:
@@ -272,7 +275,7 @@ class Neighbour:
 
     def _receive_rsvp(self, time: float, packet: c.Ipv4) -> None:
         message = c.Message.decode(packet.payload)
-        if not self._authentic(packet, message):
+        if not self._authentic(packet.payload, message):
             return
         self.inbox.append(Received(time, packet, message))
         for part in message.parts:

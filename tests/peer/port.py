@@ -45,7 +45,7 @@ class Clock:
         end = self.time + seconds
         while self.time < end - 1e-12:
             # Long waits go in larger steps; nobody here cares for the exact time.
-            step = self.STEP if seconds <= 1.0 else 0.02
+            step = self.STEP if seconds <= 0.01 else 0.02
             self.time = min(end, self.time + step)
             for tick in self.ticks:
                 tick()

@@ -23,11 +23,13 @@ class Scenario:
     def run(self, bench: Bench) -> list[str]:
         """Play it; the list of failures is empty if the router did everything right."""
         try:
+            if self.options.key is not None:
+                bench.warm_up()
             self.body(bench)
+            bench.run(0.01)
+            bench.invariants()
         except (CodecError, LookupError) as error:
             bench.failures.append(f"cannot go on: {type(error).__name__}: {error}")
-        bench.run(0.01)
-        bench.invariants()
         return bench.failures
 
     @property
