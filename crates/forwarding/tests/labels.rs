@@ -24,6 +24,16 @@ fn swap_decrements_the_time_to_live_in_every_model() {
 }
 
 #[test]
+fn a_swapped_packet_may_be_as_long_as_the_mtu() {
+    let mut tables = node(&[ilm(100, to_gateway(&[200], Uniform))]);
+    let fits = Ip { payload: 1476, ..ip(64) };
+    leaves(&mut tables, &[(100, 3, 9)], fits, &[(200, 3, 8)], fits);
+    let long = frame(&[(100, 3, 9)], Ip { payload: 1477, ..ip(64) });
+    stays(&mut tables, long.clone(), Verdict::Punt);
+    assert_eq!(tables.classify_punt(P0, &long), Some(PuntReason::TooBig { mtu: 1496, labels: 1 }));
+}
+
+#[test]
 fn swap_then_push() {
     // RFC 3443, 4.3 (2) and 4.4: the swapped label takes oTTL; pushed ones copy it, or take the configured value.
     for (model, pushed) in [(Uniform, 8), (Pipe, 200), (ShortPipe, 200)] {

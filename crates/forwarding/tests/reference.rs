@@ -220,7 +220,7 @@ fn packet() -> impl Strategy<Value = (Vec<support::Entry>, Ip)> {
         ttl(),
         0u8..64,
         proptest::bool::weighted(0.05),
-        prop_oneof![Just(18u16), 20u16..60, Just(1460)],
+        prop_oneof![Just(18u16), 20u16..60, 1460u16..1485],
     );
     (stack, ip).prop_map(|(stack, (to, ttl, dscp, options, payload))| {
         let options = if options { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
