@@ -137,11 +137,15 @@ class Neighbour:
             message.flags |= FLAG_REFRESH_REDUCTION
         if self.key is None or message.kind == c.Type.INTEGRITY_CHALLENGE:
             return message.encode()
+        if message.kind == c.Type.BUNDLE:
+            # RFC 2961, 3.2: a bundle holds messages and no objects, so each one is signed.
+            parts = [c.Message.decode(self.encode(part)) for part in message.parts]
+            return c.Message(message.kind, [], message.ttl, message.flags, parts).encode()
         flags = c.Integrity.HANDSHAKE
         integrity = c.Integrity(self.key_id, self.sequence, flags=flags)
         self.sequence += 1
         objects = [integrity, *message.without(c.Integrity).objects]
-        signed = c.Message(message.kind, objects, message.ttl, message.flags, message.parts)
+        signed = c.Message(message.kind, objects, message.ttl, message.flags)
         return c.sign(signed.encode(), self.key)
 
     def send(self, message: c.Message) -> None:
@@ -258,7 +262,7 @@ class Neighbour:
         if self.key is None or message.kind == c.Type.INTEGRITY_CHALLENGE:
             return True
         if message.kind == c.Type.BUNDLE and message.get(c.Integrity) is None:
-            # RFC 2961, 3 does not say which of the two is signed.
+            # The other side may sign each message, or the whole: RFC 2961, 3 does not settle it.
             return all([self._authentic(part.encode(), part) for part in message.parts])
         if not c.verify_digest(payload, self.key):
             self.unauthentic.append(f"message {message.kind}: digest is wrong or missing")

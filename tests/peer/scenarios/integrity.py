@@ -145,10 +145,11 @@ def signed_bundle(b: Bench) -> None:
     bare = c.Message(c.Type.BUNDLE, ttl=paths[2].ttl, parts=[paths[2]])
     b.west.send_bytes(b.west.envelope(bare), bare.encode())
     b.west.send(c.Message(c.Type.BUNDLE, ttl=paths[0].ttl, parts=[paths[0]]))
-    part = b.west.encode(paths[1])
-    shell = c.Message(c.Type.BUNDLE, ttl=paths[1].ttl).encode(checksum=False)
-    b.west.send_bytes(b.west.envelope(bare), shell[:6] + (8 + len(part)).to_bytes(2, "big") + part)
+    number = c.Integrity(b.options.key_id, b.west.sequence)
+    b.west.sequence += 1
+    whole = c.Message(c.Type.BUNDLE, [number], paths[1].ttl, parts=[paths[1]])
+    b.west.send_bytes(b.west.envelope(bare), c.sign(whole.encode(), b.options.key or b""))
     b.run(0.1)
     came = [bool(b.came(b.east, c.Type.PATH, key)) for key in keys]
-    b.check(came[0] or came[1], "neither a signed Bundle nor one of signed messages counts")
+    b.check(came[0] or came[1], "neither a Bundle of signed messages nor a signed one counts")
     b.check(not came[2], "a Bundle without INTEGRITY counts")
