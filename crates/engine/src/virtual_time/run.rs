@@ -109,6 +109,8 @@ impl World {
             self.now = now;
             let lane = &mut self.lanes[g as usize];
             let Some((_, wire_len, mut frame)) = lane.arrive() else { break };
+            lane.received_frames += 1;
+            lane.received_bytes += u64::from(wire_len);
             let node = &mut self.nodes[id.index()];
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
@@ -116,10 +118,10 @@ impl World {
                 // Its turn has not come: what the device tells is told in order of time.
                 *left += 1;
                 lane.put_back(frame);
+                lane.received_frames -= 1;
+                lane.received_bytes -= u64::from(wire_len);
                 break;
             }
-            lane.received_frames += 1;
-            lane.received_bytes += u64::from(wire_len);
             match verdict[0] {
                 Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
                     Some(&out) => {
