@@ -101,7 +101,7 @@ impl World {
         let (id, in_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
         self.running = id;
         let mut now = first;
-        let mut bound = Time::ZERO;
+        let mut bound = None;
         // A lane that was empty and has a first frame now; not in the heap yet.
         let mut begun: Option<(Time, u32)> = None;
         loop {
@@ -114,7 +114,7 @@ impl World {
             let node = &mut self.nodes[id.index()];
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
-            if verdict[0] == Verdict::Punt && now > first {
+            if verdict[0] == Verdict::Punt && bound.is_some() {
                 // Its turn has not come: what the device tells is told in order of time.
                 *left += 1;
                 lane.put_back(frame);
@@ -143,11 +143,12 @@ impl World {
                 }
             }
             let Some(next) = self.lanes[g as usize].ring.next_arrival() else { break };
-            if now == first {
-                // Nothing may be pushed above the top of the heap while that is out of date.
-                let unsafe_push = begun.is_some_and(|(arrival, _)| arrival == first);
-                bound = if unsafe_push { Time::ZERO } else { self.run_bound(g, first, until) };
-            }
+            let bound = *bound.get_or_insert_with(|| {
+                // Nothing may be pushed above the top of the heap while that is out of date: what is sent from here
+                // on arrives after `first`.
+                let above = next == first || begun.is_some_and(|(arrival, _)| arrival == first);
+                if above { Time::ZERO } else { self.run_bound(g, first, until) }
+            });
             if next >= bound || *left == 0 {
                 break;
             }

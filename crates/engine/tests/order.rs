@@ -1,0 +1,174 @@
+//! The order of events: that stated for ties, and that no device can tell how far others are.
+
+mod common;
+
+use base::device::DropReason;
+use base::{Command, Device, Event, Frame, NodeId, Output, PortId, Rate, Span, Time, Verdict};
+use common::{Forwarder, Sink, Source, frame, read};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use twinplane_engine::{CaptureSpec, CaptureTarget, CaptureTo, LinkSpec, Progress, RunDigest, World};
+
+#[test]
+fn ties_are_broken_by_port_then_commands_come_first_and_timeouts_last() {
+    let mut world = World::new(1);
+    // Both frames arrive at 5.512 us; the link made first has the lower port.
+    let sink = world.add_device(Box::new(Sink::default()));
+    for stream in [1, 2, 3] {
+        let source = world.add_device(Box::new(Source::cbr(stream, Time(0), Span::from_us(1), 1, 64)));
+        world.add_link(LinkSpec::new(source, sink, Rate::from_gbps(1), Span::from_us(5))).unwrap();
+    }
+    let at = Time(5_512_000);
+    world.inject(at, sink, PortId(2), frame(9, 0, 64)).unwrap();
+    world.run_until(Time::MAX).unwrap();
+    let got: Vec<_> = world.device::<Sink>(sink).unwrap().got.iter().map(|g| (g.0, g.2)).collect();
+    assert_eq!(got, [9, 1, 2, 3].map(|stream| (at, stream)));
+}
+
+/// Forwards by stream and hops left, keeps a log of all its inputs, punts some frames and answers them after a while.
+#[derive(Default)]
+struct Wanderer {
+    ports: u16,
+    latency: u64,
+    punts_each: u64,
+    log: Vec<(Time, u16, u64)>,
+    queue: VecDeque<(Time, PortId, Frame)>,
+    outputs: VecDeque<Output>,
+}
+
+impl Wanderer {
+    fn next(&self, frame: &mut Frame) -> Option<PortId> {
+        let (stream, number) = read(frame);
+        let left = frame.header_mut().get_mut(12)?;
+        *left = left.checked_sub(1)?;
+        Some(PortId(
+            ((u64::from(stream) + number + u64::from(*left) * 7) % u64::from(self.ports.max(1))) as u16,
+        ))
+    }
+}
+
+impl Device for Wanderer {
+    fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        for (frame, verdict) in frames.iter_mut().zip(verdicts) {
+            let number = read(frame).1;
+            if (number + u64::from(frame.header()[12])) % self.punts_each == 0 {
+                *verdict = Verdict::Punt;
+                continue;
+            }
+            self.log.push((now, port.0, number));
+            *verdict = match self.next(frame) {
+                Some(port) => Verdict::Transmit { port, ready: Time(now.0 + self.latency) },
+                None => Verdict::Drop(DropReason::TtlExpired),
+            };
+        }
+    }
+    fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
+        self.log.push((now, port.0, 1_000_000 + read(&frame).1));
+        self.outputs.push_back(Output::Event(Event::PortUp { port: port.0 }));
+        if let Some(port) = self.next(&mut frame) {
+            self.queue.push_back((Time(now.0 + 5 * self.latency), port, frame));
+        }
+    }
+    fn handle_timeout(&mut self, now: Time) {
+        while self.queue.front().is_some_and(|q| q.0 <= now) {
+            let Some((_, port, frame)) = self.queue.pop_front() else { break };
+            self.log.push((now, port.0, 2_000_000));
+            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+        }
+    }
+    fn handle_command(&mut self, now: Time, _: Command) {
+        self.log.push((now, 0, 3_000_000));
+    }
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        self.queue.front().map(|q| q.0)
+    }
+}
+
+type Log = Vec<(Time, u16, u64)>;
+
+#[derive(Clone, Debug)]
+struct Plan {
+    nodes: Vec<(u64, u64)>,
+    links: Vec<(usize, usize, u64, i64)>,
+    frames: Vec<(usize, u16, u64, u32)>,
+    commands: Vec<(usize, u64)>,
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    (2usize..6).prop_flat_map(|n| {
+        let nodes = proptest::collection::vec((0u64..2_000_000, 2u64..12), n);
+        let rate = prop_oneof![Just(0u64), Just(1_000_000_000), 1_000_000_000u64..20_000_000_000];
+        let delay = prop_oneof![Just(0i64), Just(1_000_000), 0i64..10_000_000];
+        let links = proptest::collection::vec((0..n, 0..n, rate, delay), 1..9);
+        let frames = proptest::collection::vec((0..n, 0u16..9, 0u64..20_000_000, 64u32..400), 1..60);
+        let commands = proptest::collection::vec((0..n, 0u64..30_000_000), 0..4);
+        (nodes, links, frames, commands).prop_map(|(nodes, links, frames, commands)| Plan {
+            nodes,
+            links,
+            frames,
+            commands,
+        })
+    })
+}
+
+/// Runs a plan: in steps of so many events, and with or without a capture, which keeps all devices in step.
+fn run(plan: &Plan, steps: u64, in_step: bool) -> (RunDigest, Vec<Log>, String) {
+    let mut world = World::new(1);
+    let mut ids = Vec::new();
+    let mut ports = vec![0u16; plan.nodes.len()];
+    plan.links.iter().for_each(|l| [l.0, l.1].iter().for_each(|&n| ports[n] += 1));
+    for (&(latency, punts_each), &ports) in plan.nodes.iter().zip(&ports) {
+        ids.push(world.add_device(Box::new(Wanderer { ports, latency, punts_each, ..Wanderer::default() })));
+    }
+    for &(a, b, rate, delay) in &plan.links {
+        world.add_link(LinkSpec::new(ids[a], ids[b], Rate(rate), Span(delay))).unwrap();
+    }
+    for (number, &(node, port, at, size)) in plan.frames.iter().enumerate() {
+        if ports[node] > 0 {
+            let mut frame = frame(number as u32 / 4, number as u64, size);
+            frame.header_mut()[12] = 40;
+            world.inject(Time(at), ids[node], PortId(port % ports[node]), frame).unwrap();
+        }
+    }
+    for &(node, at) in &plan.commands {
+        world.command(Time(at), ids[node], Command::Stop).unwrap();
+    }
+    if in_step {
+        world.capture(CaptureSpec::new(CaptureTarget::Everything, CaptureTo::Memory)).unwrap();
+    }
+    while world.step(Time(10_000_000_000), steps).unwrap() == Progress::More {}
+    assert!(world.audit().is_empty());
+    let log = |&id: &NodeId| world.device::<Wanderer>(id).map(|w| w.log.clone()).unwrap_or_default();
+    let logs = ids.iter().map(log).collect();
+    (world.digest(), logs, format!("{:?}", world.drain_events()))
+}
+
+proptest! {
+    /// Devices that run ahead of each other see what they would see in step.
+    #[test]
+    fn nobody_can_tell(plan in plan(), steps in 1u64..20) {
+        let in_step = run(&plan, u64::MAX, true);
+        prop_assert!(run(&plan, u64::MAX, false) == in_step, "at once");
+        prop_assert!(run(&plan, steps, false) == in_step, "in steps of {steps}");
+    }
+}
+
+#[test]
+fn the_plans_do_exercise_runs() {
+    // The property above says nothing unless frames follow each other on links: here they do.
+    let mut world = World::new(1);
+    let source = world.add_device(Box::new(Source::cbr(1, Time(0), Span::from_us(1), 100, 64)));
+    let middle = world.add_device(Box::new(Forwarder::transit()));
+    let sink = world.add_device(Box::new(Sink::default()));
+    world.add_link(LinkSpec::new(source, middle, Rate::from_gbps(1), Span::from_us(50))).unwrap();
+    world.add_link(LinkSpec::new(middle, sink, Rate::from_gbps(1), Span::from_us(50))).unwrap();
+    // 51 timeouts at the source and two arrivals at the middle, the second ahead of the source's next timeout.
+    while world.device::<Forwarder>(middle).unwrap().forwarded == 0 {
+        assert_eq!(world.step(Time::MAX, 1).unwrap(), Progress::More);
+    }
+    world.step(Time::MAX, 10).unwrap();
+    assert!(world.device::<Forwarder>(middle).unwrap().forwarded > 6);
+}
