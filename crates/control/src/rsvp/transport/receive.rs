@@ -168,7 +168,9 @@ impl Transport {
         let capable = flags & Packet::REFRESH_REDUCTION_CAPABLE != 0;
         let message_id = message.common().and_then(|common| common.message_id);
         let greeting = matches!(message, Message::Hello(_)) && self.hello.is_some();
-        let reduces = self.reduction.is_some() && (capable || message_id.is_some());
+        // A ResvConf comes from its far end, which is no neighbour.
+        let near = !matches!(message, Message::ResvConf(_));
+        let reduces = self.reduction.is_some() && near && (capable || message_id.is_some());
         let peer = if greeting || reduces { self.peer(from) } else { self.find(from) };
         let Some(peer) = peer else {
             match message {

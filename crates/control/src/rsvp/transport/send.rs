@@ -74,7 +74,9 @@ impl Transport {
     /// Which MESSAGE_ID a message gets, and whether a copy is kept.
     fn plan(&mut self, peer: u32, delivery: Delivery) -> Plan {
         let Some(reduction) = &self.reduction else { return Plan::PLAIN };
-        let capable = self.peers[peer as usize].is_capable();
+        // What leaves by a port that is down is lost: nothing is gained by keeping it.
+        let down = self.down.contains(&self.peers[peer as usize].neighbor.port);
+        let capable = self.peers[peer as usize].is_capable() && !down;
         let full = self.peers[peer as usize].schedule.len() >= reduction.config.outstanding_max;
         match delivery {
             Delivery::Plain => Plan::PLAIN,

@@ -53,6 +53,8 @@ pub struct Transport {
     /// Neighbours whose messages are bundled until the output is polled.
     pub(super) immediate: VecDeque<u32>,
     pub(super) output: VecDeque<Datagram>,
+    /// Ports that can't be used.
+    pub(super) down: Vec<PortId>,
     pub(super) counters: Counters,
     pub(super) now: Time,
 }
@@ -81,6 +83,7 @@ impl Transport {
             wheel: Wheel::new(),
             immediate: VecDeque::new(),
             output: VecDeque::new(),
+            down: Vec::new(),
             counters: Counters::default(),
             now: Time::ZERO,
         }
@@ -177,7 +180,9 @@ impl Transport {
     }
 
     pub(super) fn greet(&mut self, peer: u32) {
-        if let Some(config) = &self.hello {
+        if let Some(config) = &self.hello
+            && !self.down.contains(&self.peers[peer as usize].neighbor.port)
+        {
             let hello = &mut self.peers[peer as usize].hello;
             if hello.is_none() {
                 *hello = Some(hello::Session::new(self.now, config, &mut self.random));

@@ -187,6 +187,9 @@ impl Transport {
     /// more. What they advertised stays bound: if they come back in the same epoch, they may refresh it.
     pub fn port_down(&mut self, now: Time, port: PortId) {
         self.now = now;
+        if !self.down.contains(&port) {
+            self.down.push(port);
+        }
         for peer in 0..self.peers.len() as u32 {
             let place = peer as usize;
             if self.peers[place].neighbor.port != port {
@@ -207,6 +210,7 @@ impl Transport {
     /// The port can be used again: Hellos go to the neighbours that are known on it.
     pub fn port_up(&mut self, now: Time, port: PortId) {
         self.now = now;
+        self.down.retain(|down| *down != port);
         for peer in 0..self.peers.len() as u32 {
             if self.peers[peer as usize].neighbor.port == port {
                 self.greet(peer);

@@ -11,8 +11,8 @@ use base::{PortId, Span, Streams, Time};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use wire::rsvp::{
-    Common, LabelRequest, Message, Path, PathTear, RsvpHop, SenderDescriptor, SenderTemplate, SenderTspec,
-    Session, TimeValues, TokenBucket,
+    Common, ErrorSpec, LabelRequest, Message, Path, PathErr, PathTear, RsvpHop, SenderDescriptor,
+    SenderTemplate, SenderTspec, Session, TimeValues, TokenBucket,
 };
 
 pub(crate) const PORT: PortId = PortId(1);
@@ -61,6 +61,17 @@ pub(crate) fn path_tear(side: usize, tunnel_id: u16) -> Message {
         common: Common::default(),
         session: session(tunnel_id),
         hop: RsvpHop { address: address(side).into(), lih: 1 },
+        sender: Some(SenderDescriptor::of(sender())),
+    })
+}
+
+/// A PathErr of `side` about tunnel 5.
+pub(crate) fn path_err(side: usize, code: u8, value: u16) -> Message {
+    Message::PathErr(PathErr {
+        common: Common::default(),
+        session: session(5),
+        error_spec: ErrorSpec { node: address(side).into(), flags: 0, code, value },
+        policy_data: Vec::new(),
         sender: Some(SenderDescriptor::of(sender())),
     })
 }

@@ -112,13 +112,7 @@ fn acknowledgements_ride_on_messages_to_the_neighbour() {
     pair.run(ms(10), &mut perfect);
     // A Path is not addressed to the neighbour, an error is.
     pair.send(1, &mut path(1, 9, 1), Delivery::Plain);
-    let mut error = Message::PathErr(wire::rsvp::PathErr {
-        common: Common::default(),
-        session: session(5),
-        error_spec: wire::rsvp::ErrorSpec { node: address(1).into(), flags: 0, code: 1, value: 2 },
-        policy_data: Vec::new(),
-        sender: Some(SenderDescriptor::of(sender())),
-    });
+    let mut error = path_err(1, 1, 2);
     pair.send(1, &mut error, Delivery::Reliable);
     pair.run(ms(20), &mut perfect);
     let acks: Vec<usize> = sent_by(&pair, 1)
@@ -306,6 +300,33 @@ fn capability_is_learnt() {
     assert_eq!(pair.sides[0].neighbors().map(|n| n.capable).collect::<Vec<_>>(), [false]);
 }
 
+/// RFC 2961, 4.8.
+#[test]
+fn a_neighbour_that_refuses_identifiers_gets_none() {
+    let mut pair = Pair::new(reduced(|_, _| {}));
+    pair.trigger(0, 1, 1);
+    pair.run(ms(10), &mut |_, _| Vec::new());
+    let value = u16::from_be_bytes([wire::rsvp::class::MESSAGE_ID, 1]);
+    let mut error = path_err(1, wire::rsvp::error_code::UNKNOWN_CLASS, value);
+    pair.send(1, &mut error, Delivery::Plain);
+    pair.run(ms(20), &mut perfect);
+    assert!(!pair.refresh(0, 1, 1));
+    pair.run(ms(100_000), &mut perfect);
+    assert_eq!(pair.sent.iter().filter(|s| s.1 == 0).count(), 2);
+    assert_eq!(pair.sent.last().and_then(|s| message_id(&s.2)), None);
+    assert!(pair.sides[0].audit().is_empty());
+}
+
+#[test]
+fn an_error_can_stand_for_an_acknowledgement() {
+    let mut pair = Pair::new(reduced(|_, _| {}));
+    pair.trigger(0, 1, 1);
+    pair.run(ms(10), &mut |_, _| Vec::new());
+    pair.sides[0].acknowledge(Handle(1));
+    assert_eq!(pair.sides[0].audit().copies, 0);
+    assert!(pair.refresh(0, 1, 1));
+}
+
 #[test]
 fn a_port_that_goes_down_drops_what_waits() {
     let mut pair = Pair::new(reduced(|_, _| {}));
@@ -322,6 +343,9 @@ fn a_port_that_goes_down_drops_what_waits() {
         assert_eq!((audit.copies, audit.acks, audit.timers), (0, 0, 0));
         assert_eq!(side.poll_timeout(), None);
     }
+    pair.tear(0, 2);
+    pair.run(ms(10), &mut |_, _| Vec::new());
+    assert_eq!(pair.sides[0].audit().copies, 0, "nothing is kept for a port that is down");
     pair.sides[0].port_up(ms(10), PORT);
     assert!(!pair.refresh(0, 1, 1));
     pair.run(ms(1_000), &mut perfect);
