@@ -20,6 +20,15 @@ pub(super) fn sign(bytes: &[u8], object: Integrity, secret: &[u8]) -> Option<Vec
     Some(signed)
 }
 
+/// The same message without its MESSAGE_ID.
+pub(super) fn without_id(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut packet = Packet::parse(bytes).ok()?;
+    packet.message.common_mut()?.message_id = None;
+    let mut bare = Vec::with_capacity(bytes.len());
+    packet.emit(&mut bare).ok()?;
+    Some(bare)
+}
+
 /// Is the digest in the INTEGRITY object that of the message under `secret`?
 pub(super) fn verify(bytes: &[u8], secret: &[u8]) -> bool {
     header::Header::parse(bytes).is_ok_and(|header| integrity::verify(secret, header.message(bytes)).is_ok())

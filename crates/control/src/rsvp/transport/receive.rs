@@ -229,15 +229,21 @@ impl Transport {
         }
     }
 
-    /// RFC 2961, 4.8: a neighbour that does not know MESSAGE_ID answers it with an error.
+    /// RFC 2961, 4.8: a neighbour that does not know MESSAGE_ID answers it with an error, and gets again without it what
+    /// it has refused.
     fn note_refusal(&mut self, peer: u32, message: &Message) {
         if let Message::PathErr(wire::rsvp::PathErr { error_spec, .. })
         | Message::ResvErr(wire::rsvp::ResvErr { error_spec, .. }) = message
             && error_spec.code == error_code::UNKNOWN_CLASS
             && error_spec.value.to_be_bytes()[0] == class::MESSAGE_ID
         {
+            self.flush_bundle(peer);
             self.peers[peer as usize].refuses = true;
-            self.drop_copies(peer);
+            for copy in self.drop_copies(peer) {
+                if let Some(bytes) = codec::without_id(&copy.bytes) {
+                    self.transmit(peer, copy.envelope, bytes);
+                }
+            }
         }
     }
 

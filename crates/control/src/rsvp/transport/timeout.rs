@@ -2,6 +2,7 @@
 
 use super::codec;
 use super::message_id::{NONE, Named, Standing};
+use super::retransmit::Copy;
 use super::state::{TTL, Transport};
 use super::table::Search;
 use super::types::{Envelope, Handle, Incoming, Neighbor};
@@ -166,12 +167,11 @@ impl Transport {
         };
     }
 
-    /// Stops to retransmit to a neighbour.
-    pub(super) fn drop_copies(&mut self, peer: u32) {
+    /// Stops to retransmit to a neighbour, and returns what was to be.
+    pub(super) fn drop_copies(&mut self, peer: u32) -> Vec<Copy> {
+        let mut dropped = Vec::new();
         while let Some(slot) = self.peers[peer as usize].schedule.any() {
-            let Some(copy) = self.peers[peer as usize].schedule.remove(&mut self.copies, slot) else {
-                return;
-            };
+            let Some(copy) = self.peers[peer as usize].schedule.remove(&mut self.copies, slot) else { break };
             match copy.handle {
                 Some(handle) => {
                     if let Some(state) = self.own.states.get_mut(handle.0) {
@@ -180,7 +180,9 @@ impl Transport {
                 }
                 None => self.own.release(copy.id),
             }
+            dropped.push(copy);
         }
+        dropped
     }
 
     /// The port can't be used: what waits for its neighbours is dropped, and they are taken not to hold our state any

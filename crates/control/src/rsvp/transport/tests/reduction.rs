@@ -310,9 +310,10 @@ fn a_neighbour_that_refuses_identifiers_gets_none() {
     let mut error = path_err(1, wire::rsvp::error_code::UNKNOWN_CLASS, value);
     pair.send(1, &mut error, Delivery::Plain);
     pair.run(ms(20), &mut perfect);
+    assert_eq!(pair.layers[1].held.get(&1), Some(&(1, 1)), "sent again without");
     assert!(!pair.refresh(0, 1, 1));
     pair.run(ms(100_000), &mut perfect);
-    assert_eq!(pair.sent.iter().filter(|s| s.1 == 0).count(), 2);
+    assert_eq!(pair.sent.iter().filter(|s| s.1 == 0).count(), 3);
     assert_eq!(pair.sent.last().and_then(|s| message_id(&s.2)), None);
     assert!(pair.sides[0].audit().is_empty());
 }
