@@ -1,8 +1,10 @@
 //! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
 
 pub mod delay;
+pub mod generator;
 pub mod pacer;
 pub mod packet;
+pub mod probe;
 pub mod sequence;
 pub mod series;
 pub mod sink;

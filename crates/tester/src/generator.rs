@@ -1,0 +1,61 @@
+//! All the sources of a port, in the order in which their packets are due.
+
+use crate::source::Source;
+use base::{Frame, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+/// The sources of a port.
+#[derive(Debug, Default)]
+pub struct Generator {
+    sources: Vec<Source>,
+    due: BinaryHeap<Reverse<(Time, usize)>>,
+}
+
+impl Generator {
+    /// Adds a source and returns its place.
+    pub fn add(&mut self, source: Source) -> usize {
+        let place = self.sources.len();
+        if let Some(next) = source.next() {
+            self.due.push(Reverse((next, place)));
+        }
+        self.sources.push(source);
+        place
+    }
+
+    /// The source at a place.
+    pub fn source_mut(&mut self, place: usize) -> Option<&mut Source> {
+        self.sources.get_mut(place)
+    }
+
+    /// All sources.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// When the next packet is due.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        self.due.peek().map(|Reverse((time, _))| *time)
+    }
+
+    /// The next packet that is due at `now`; the inner option is empty where the stream could not send it.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Option<Frame>> {
+        let mut top = self.due.peek_mut()?;
+        let Reverse((time, place)) = *top;
+        if time > now {
+            return None;
+        }
+        let source = &mut self.sources[place];
+        let sent = source.poll(now);
+        match source.next() {
+            Some(next) => *top = Reverse((next, place)),
+            None => {
+                PeekMut::pop(top);
+            }
+        }
+        sent.map(|(_, frame)| frame)
+    }
+}

@@ -1,0 +1,231 @@
+//! A tester's port beside a router: sources and sinks of IP packets, and nothing that forwards.
+
+use crate::generator::Generator;
+use crate::packet::{Shape, Template, read_stamp};
+use crate::sink::Sink;
+use crate::source::{Arrivals, Source};
+use base::device::{DropCounters, DropReason};
+use base::{Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass};
+use core::net::Ipv4Addr;
+use std::collections::VecDeque;
+use wire::{arp, ethernet, icmp, ipv4, mpls};
+
+const PORT: PortId = PortId(0);
+const ARP_INTERVAL: Span = Span::from_secs(1);
+
+/// Where a probe is.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeConfig {
+    /// Its Ethernet address.
+    pub mac: MacAddr,
+    /// Its IP address; it answers ARP for this one and for the destinations of the streams that it sinks.
+    pub address: Ipv4Addr,
+    /// The router beside it.
+    pub gateway: Ipv4Addr,
+}
+
+/// A stream of IP packets as a probe sends it.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamSpec {
+    /// Which stream.
+    pub stream: StreamId,
+    /// IP destination.
+    pub dst: Ipv4Addr,
+    /// Code point.
+    pub dscp: Dscp,
+    /// Time to live.
+    pub ttl: u8,
+    /// Bytes of the frame at this port, with frame check sequence.
+    pub size: u32,
+}
+
+/// The probe.
+#[derive(Debug)]
+pub struct Probe {
+    config: ProbeConfig,
+    generator: Generator,
+    specs: Vec<Vec<StreamSpec>>,
+    sink: Sink,
+    gateway_mac: Option<MacAddr>,
+    ask: Option<Time>,
+    outputs: VecDeque<Output>,
+    drops: DropCounters,
+    /// Streams whose trace differed from what was expected, with the trace.
+    traces: Vec<(StreamId, Vec<base::LinkId>)>,
+}
+
+impl Probe {
+    /// A probe with a sink for what arrives.
+    pub fn new(config: ProbeConfig, sink: Sink) -> Probe {
+        Probe {
+            config,
+            generator: Generator::default(),
+            specs: Vec::new(),
+            sink,
+            gateway_mac: None,
+            ask: None,
+            outputs: VecDeque::new(),
+            drops: DropCounters::default(),
+            traces: Vec::new(),
+        }
+    }
+
+    /// Adds a source for these streams, which take turns, and returns its place.
+    pub fn add_source(&mut self, now: Time, arrivals: Arrivals, stop: Time, phases: Vec<Time>, trace: bool, specs: Vec<StreamSpec>) {
+        let mut source = Source::new(arrivals, stop, phases, trace);
+        specs.iter().for_each(|spec| source.add_stream(spec.stream));
+        self.generator.add(source);
+        self.specs.push(specs);
+        match self.gateway_mac {
+            Some(_) => self.set_templates(self.specs.len() - 1),
+            None => self.ask = self.ask.or(Some(now)),
+        }
+    }
+
+    fn set_templates(&mut self, place: usize) {
+        let (Some(mac), Some(specs)) = (self.gateway_mac, self.specs.get(place)) else { return };
+        let Some(source) = self.generator.source_mut(place) else { return };
+        for (index, spec) in specs.iter().enumerate() {
+            let shape = Shape {
+                stream: spec.stream,
+                dst_mac: mac,
+                src_mac: self.config.mac,
+                labels: Vec::new(),
+                class: TrafficClass::default(),
+                src: self.config.address,
+                dst: spec.dst,
+                dscp: spec.dscp,
+                ttl: spec.ttl,
+                size: spec.size,
+            };
+            source.set_template(index, Some(Template::new(&shape)));
+        }
+    }
+
+    /// The sources.
+    pub fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    /// The sink.
+    pub fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    /// The sink, to announce streams to.
+    pub fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    /// Frames discarded.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+    /// The links that each traced packet crossed, in order of arrival.
+    pub fn take_traces(&mut self) -> Vec<(StreamId, Vec<base::LinkId>)> {
+        core::mem::take(&mut self.traces)
+    }
+
+    fn send(&mut self, now: Time, frame: Frame) {
+        self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
+    }
+
+    fn send_arp(&mut self, now: Time, operation: arp::Operation, target: (MacAddr, Ipv4Addr), sender_ip: Ipv4Addr) {
+        let dst = if operation == arp::Operation::REQUEST { MacAddr::BROADCAST } else { target.0 };
+        let repr = arp::Repr {
+            operation,
+            sender_mac: self.config.mac,
+            sender_ip,
+            target_mac: target.0,
+            target_ip: target.1,
+        };
+        let mut bytes = vec![0; ethernet::HEADER_LEN + arp::LEN];
+        ethernet::Repr::untagged(dst, self.config.mac, ethernet::EtherType::ARP).emit(&mut bytes);
+        repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
+        self.send(now, Frame::from_bytes(&bytes));
+    }
+
+    fn handle_arp(&mut self, now: Time, bytes: &[u8]) -> Option<()> {
+        let packet = arp::Packet::new_checked(bytes.get(ethernet::HEADER_LEN..)?).ok()?;
+        let repr = arp::Repr::parse(&packet).ok()?;
+        if repr.sender_ip == self.config.gateway && self.gateway_mac != Some(repr.sender_mac) {
+            self.gateway_mac = Some(repr.sender_mac);
+            self.ask = None;
+            (0..self.specs.len()).for_each(|place| self.set_templates(place));
+        }
+        if repr.operation == arp::Operation::REQUEST && repr.target_ip != self.config.gateway {
+            self.send_arp(now, arp::Operation::REPLY, (repr.sender_mac, repr.sender_ip), repr.target_ip);
+        }
+        Some(())
+    }
+
+    /// ICMP answers to probes become events.
+    fn handle_icmp(&mut self, bytes: &[u8]) -> Option<()> {
+        let ip = ipv4::Packet::new_checked(bytes.get(ethernet::HEADER_LEN..)?).ok()?;
+        if ip.protocol() != ipv4::Protocol::ICMP || ip.dst() != self.config.address {
+            return None;
+        }
+        let packet = icmp::Packet::new_checked(ip.payload()).ok()?;
+        let (kind, code) = (packet.icmp_type().0, packet.code());
+        let labels = match icmp::Repr::parse(&packet).ok()? {
+            icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::Unreachable { quote, .. } => {
+                quote.mpls_stack().map(|stack| stack.filter_map(Result::ok).map(|e: mpls::Repr| e.label).collect())
+            }
+            _ => None,
+        };
+        let event = Event::ProbeReply {
+            from: ip.src(),
+            sequence: 0,
+            kind,
+            code,
+            labels: labels.unwrap_or_default(),
+        };
+        self.outputs.push_back(Output::Event(event));
+        Some(())
+    }
+}
+
+impl Device for Probe {
+    fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
+        if let Some(stamp) = read_stamp(frame.header(), now) {
+            if let Some(trace) = frame.trace() {
+                self.traces.push((stamp.stream, trace.to_vec()));
+            }
+            self.sink.arrive(now, stamp, frame.wire_len());
+            return;
+        }
+        let bytes = frame.to_vec();
+        let handled = match bytes.get(12..14) {
+            Some([0x08, 0x06]) => self.handle_arp(now, &bytes),
+            Some([0x08, 0x00]) => self.handle_icmp(&bytes),
+            _ => None,
+        };
+        if handled.is_none() {
+            self.drops.count(DropReason::NoListener);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if self.ask.is_some_and(|at| at <= now) {
+            self.ask = Some(now + ARP_INTERVAL);
+            let target = (MacAddr::default(), self.config.gateway);
+            self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
+        }
+        while let Some(frame) = self.generator.poll(now) {
+            match frame {
+                Some(frame) => self.send(now, frame),
+                None => self.drops.count(DropReason::NoAdjacency),
+            }
+        }
+    }
+
+    fn handle_command(&mut self, _: Time, _: Command) {}
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        match (self.ask, self.generator.next()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}
