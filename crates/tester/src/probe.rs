@@ -5,7 +5,9 @@ use crate::packet::{Shape, Template, read_stamp};
 use crate::sink::Sink;
 use crate::source::{Arrivals, Source};
 use base::device::{DropCounters, DropReason};
-use base::{Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass};
+use base::{
+    Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass,
+};
 use core::net::Ipv4Addr;
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4, mpls};
@@ -71,7 +73,15 @@ impl Probe {
     }
 
     /// Adds a source for these streams, which take turns, and returns its place.
-    pub fn add_source(&mut self, now: Time, arrivals: Arrivals, stop: Time, phases: Vec<Time>, trace: bool, specs: Vec<StreamSpec>) {
+    pub fn add_source(
+        &mut self,
+        now: Time,
+        arrivals: Arrivals,
+        stop: Time,
+        phases: Vec<Time>,
+        trace: bool,
+        specs: Vec<StreamSpec>,
+    ) {
         let mut source = Source::new(arrivals, stop, phases, trace);
         specs.iter().for_each(|spec| source.add_stream(spec.stream));
         self.generator.add(source);
@@ -127,7 +137,13 @@ impl Probe {
         self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
     }
 
-    fn send_arp(&mut self, now: Time, operation: arp::Operation, target: (MacAddr, Ipv4Addr), sender_ip: Ipv4Addr) {
+    fn send_arp(
+        &mut self,
+        now: Time,
+        operation: arp::Operation,
+        target: (MacAddr, Ipv4Addr),
+        sender_ip: Ipv4Addr,
+    ) {
         let dst = if operation == arp::Operation::REQUEST { MacAddr::BROADCAST } else { target.0 };
         let repr = arp::Repr {
             operation,
@@ -165,18 +181,13 @@ impl Probe {
         let packet = icmp::Packet::new_checked(ip.payload()).ok()?;
         let (kind, code) = (packet.icmp_type().0, packet.code());
         let labels = match icmp::Repr::parse(&packet).ok()? {
-            icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::Unreachable { quote, .. } => {
-                quote.mpls_stack().map(|stack| stack.filter_map(Result::ok).map(|e: mpls::Repr| e.label).collect())
-            }
+            icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::DestinationUnreachable { quote, .. } => quote
+                .mpls_stack()
+                .map(|stack| stack.filter_map(Result::ok).map(|e: mpls::Repr| e.label).collect()),
             _ => None,
         };
-        let event = Event::ProbeReply {
-            from: ip.src(),
-            sequence: 0,
-            kind,
-            code,
-            labels: labels.unwrap_or_default(),
-        };
+        let event =
+            Event::ProbeReply { from: ip.src(), sequence: 0, kind, code, labels: labels.unwrap_or_default() };
         self.outputs.push_back(Output::Event(event));
         Some(())
     }
