@@ -4,6 +4,8 @@ pub mod neighbors;
 pub mod peer;
 pub mod processor;
 pub mod profile;
+pub mod router;
 
 pub use peer::Peer;
 pub use profile::DeviceProfile;
+pub use router::{Router, RouterConfig};

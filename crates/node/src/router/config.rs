@@ -1,0 +1,83 @@
+//! How a router is set up.
+
+use crate::profile::DeviceProfile;
+use base::plane::TtlModel;
+use base::{MacAddr, PortId, Rate, Span, Streams};
+use control::rsvp;
+use core::net::Ipv4Addr;
+
+/// A port of a router.
+#[derive(Clone, Copy, Debug)]
+pub struct PortSetup {
+    /// Its Ethernet address.
+    pub mac: MacAddr,
+    /// Its IP address.
+    pub address: Ipv4Addr,
+    /// Length of the prefix of the link.
+    pub prefix_len: u8,
+    /// The neighbour's address, if there is just one.
+    pub neighbor: Option<Ipv4Addr>,
+    /// The neighbour's router id, if it is known.
+    pub neighbor_id: Option<Ipv4Addr>,
+    /// Longest packet (Ethernet payload) in bytes.
+    pub mtu: u32,
+    /// Bandwidth that LSPs may reserve; a port without does not speak RSVP.
+    pub reservable: Option<Rate>,
+}
+
+/// A router.
+#[derive(Clone, Debug)]
+pub struct RouterConfig {
+    /// Name; it names the router's random stream.
+    pub name: String,
+    /// Router id: a loopback address that is always reachable.
+    pub router_id: Ipv4Addr,
+    /// Ports, by id.
+    pub ports: Vec<PortSetup>,
+    /// How long the router takes for what it does.
+    pub profile: DeviceProfile,
+    /// RSVP-TE, but for name, router id, interfaces and random streams, which are taken from here.
+    pub rsvp: rsvp::Config,
+    /// Random streams of the run.
+    pub streams: Streams,
+}
+
+impl RouterConfig {
+    pub(super) fn rsvp(&self) -> rsvp::Config {
+        let interface = |(i, p): (usize, &PortSetup)| {
+            Some(rsvp::Interface {
+                port: PortId(i as u16),
+                address: p.address,
+                prefix_len: p.prefix_len,
+                neighbor: p.neighbor,
+                neighbor_id: p.neighbor_id,
+                reservable: p.reservable?,
+                mtu: p.mtu,
+            })
+        };
+        rsvp::Config {
+            name: self.name.clone(),
+            router_id: self.router_id,
+            interfaces: self.ports.iter().enumerate().filter_map(interface).collect(),
+            streams: self.streams,
+            ..self.rsvp.clone()
+        }
+    }
+
+    pub(super) fn forwarding(&self) -> forwarding::Config {
+        forwarding::Config { explicit_null_ttl: self.rsvp.ttl, ..forwarding::Config::default() }
+    }
+
+    pub(super) fn write_time(&self) -> forwarding::WriteTime {
+        let tables = &self.profile.tables;
+        forwarding::WriteTime {
+            fixed: Span::from_secs_f64(tables.write_us.max(0.0) / 1e6),
+            per_entry: Span::from_secs_f64(tables.per_entry_ns.max(0.0) / 1e9),
+        }
+    }
+
+    /// The TTL model of the router's LSPs.
+    pub fn ttl(&self) -> TtlModel {
+        self.rsvp.ttl
+    }
+}

@@ -1,0 +1,204 @@
+//! What the forwarding plane does not forward by itself.
+
+use super::signalling::Signal;
+use super::{Router, Waiting};
+use base::device::DropReason;
+use base::{Event, Frame, Output, PortId, Time};
+use core::net::Ipv4Addr;
+use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
+use forwarding::punt::ip_offset;
+use forwarding::{PuntReason, fragment};
+use wire::{ethernet, icmp, ipv4};
+
+/// The echo identifier of this router's pings.
+const ECHO_IDENT: u16 = 0x7470;
+
+impl Router {
+    pub(super) fn handle_exception(&mut self, now: Time, port: PortId, frame: Frame, reason: PuntReason) {
+        match reason {
+            PuntReason::Arp => self.handle_arp(now, port, &frame),
+            PuntReason::Local { labels } => self.handle_local(now, port, &frame, labels),
+            PuntReason::RouterAlert { labels } | PuntReason::Options { labels } => {
+                if !self.intercept(now, port, &frame, labels) {
+                    self.forward_again(now, port, frame);
+                }
+            }
+            PuntReason::TtlExpired { .. } => {
+                self.drops.count(DropReason::TtlExpired);
+                self.send_icmp_error(now, port, &frame, IcmpError::TimeExceeded);
+            }
+            PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
+                Ok(fragments) => fragments.into_iter().for_each(|f| self.forward_again(now, port, f)),
+                Err(reason) => {
+                    self.drops.count(reason);
+                    if reason == DropReason::TooBig {
+                        self.send_icmp_error(now, port, &frame, IcmpError::FragmentationNeeded { mtu });
+                    }
+                }
+            },
+            PuntReason::NoAdjacency { port: out, gateway } => {
+                self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
+            }
+            PuntReason::NoRoute { .. } => {
+                self.drops.count(DropReason::NoRoute);
+                self.send_icmp_error(now, port, &frame, IcmpError::NetworkUnreachable);
+            }
+        }
+    }
+
+    /// What became of a packet of this router that could not be sent at once.
+    pub(super) fn send_exception(
+        &mut self,
+        now: Time,
+        frame: Frame,
+        via: Option<(PortId, Ipv4Addr)>,
+        reason: PuntReason,
+    ) {
+        match reason {
+            PuntReason::NoAdjacency { port, gateway } => {
+                self.wait_for(now, port, gateway, Waiting::Own(frame, via));
+            }
+            PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
+                Ok(fragments) => fragments.into_iter().for_each(|f| self.send(now, f, via)),
+                Err(reason) => self.drops.count(reason),
+            },
+            PuntReason::Local { .. } => self.handle_local(now, PortId(u16::MAX), &frame, 0),
+            _ => self.drops.count(DropReason::NoRoute),
+        }
+    }
+
+    /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2).
+    pub(super) fn send_icmp_error(&mut self, now: Time, port: PortId, frame: &Frame, error: IcmpError) {
+        let source = self.config.ports.get(port.index()).map_or(self.config.router_id, |p| p.address);
+        let Some(packet) = icmp_error(frame, error, source) else { return };
+        let dst = packet.get(16..20).and_then(|b| b.first_chunk::<4>()).copied().map(Ipv4Addr::from);
+        let known = dst.and_then(|dst| self.forwarding().route_local(dst)).is_some();
+        match along_lsp(frame, &packet) {
+            Some(labelled) if !known => self.forward_again(now, port, labelled),
+            _ => self.send_ip(now, &packet, None),
+        }
+    }
+
+    /// Sends an IP packet of this router.
+    pub(super) fn send_ip(&mut self, now: Time, packet: &[u8], via: Option<(PortId, Ipv4Addr)>) {
+        let mut bytes = vec![0; ethernet::HEADER_LEN];
+        bytes.extend_from_slice(packet);
+        self.send(now, Frame::from_bytes(&bytes), via);
+    }
+
+    /// Takes an RSVP packet out of the stream, whatever its destination (RFC 2205, 3.11.3). Other packets with the option go on
+    /// unless they are for this router.
+    fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
+        let bytes = frame.to_vec();
+        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
+            self.drops.count(DropReason::Malformed);
+            return true;
+        };
+        if ip.protocol() == ipv4::Protocol::RSVP {
+            self.signal(now, Signal::new(port, &ip));
+            return true;
+        }
+        let local = self.forwarding().route_local(ip.dst()).map(|n| n.next_hop);
+        if local == Some(base::plane::NextHop::Local) {
+            self.handle_local(now, port, frame, labels);
+            return true;
+        }
+        false
+    }
+
+    fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
+        let bytes = frame.to_vec();
+        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
+            self.drops.count(DropReason::Malformed);
+            return;
+        };
+        if ip.fragment_offset() != 0 || ip.more_fragments() {
+            // Nothing that this router listens to comes in fragments.
+            self.drops.count(DropReason::NoListener);
+            return;
+        }
+        match ip.protocol() {
+            ipv4::Protocol::RSVP => self.signal(now, Signal::new(port, &ip)),
+            ipv4::Protocol::ICMP => self.handle_icmp(now, ip.src(), ip.dst(), ip.payload()),
+            ipv4::Protocol::UDP => {
+                self.drops.count(DropReason::NoListener);
+                self.send_icmp_error(now, port, frame, IcmpError::PortUnreachable);
+            }
+            _ => {
+                self.drops.count(DropReason::NoListener);
+                self.send_icmp_error(now, port, frame, IcmpError::ProtocolUnreachable);
+            }
+        }
+    }
+
+    fn handle_icmp(&mut self, now: Time, src: Ipv4Addr, dst: Ipv4Addr, payload: &[u8]) {
+        let parsed = icmp::Packet::new_checked(payload);
+        let Some(message) = parsed.as_ref().ok().and_then(|packet| icmp::Repr::parse(packet).ok()) else {
+            self.drops.count(DropReason::Malformed);
+            return;
+        };
+        let reply = |from, sequence, kind, code, labels| {
+            Output::Event(Event::ProbeReply { from, sequence, kind, code, labels })
+        };
+        match message {
+            icmp::Repr::EchoRequest { ident, sequence, data } => {
+                let echo = icmp::Repr::EchoReply { ident, sequence, data };
+                // RFC 1122, 3.2.2.6: the source of the reply is the destination of the request.
+                let from = if dst.is_broadcast() || dst.is_multicast() { self.config.router_id } else { dst };
+                self.send_icmp(now, from, src, 64, &echo);
+            }
+            icmp::Repr::EchoReply { ident: ECHO_IDENT, sequence, .. } => {
+                self.outputs.push_back(reply(src, sequence, 0, 0, Vec::new()));
+            }
+            icmp::Repr::TimeExceeded { code, quote } => {
+                self.outputs.push_back(reply(src, quoted_sequence(&quote), 11, code, quoted_labels(&quote)));
+            }
+            icmp::Repr::DestinationUnreachable { code, quote, .. } => {
+                self.outputs.push_back(reply(src, quoted_sequence(&quote), 3, code, quoted_labels(&quote)));
+            }
+            _ => self.drops.count(DropReason::NoListener),
+        }
+    }
+
+    /// Pings an address.
+    pub(super) fn send_echo(&mut self, now: Time, to: Ipv4Addr, ttl: u8, sequence: u16) {
+        let echo = icmp::Repr::EchoRequest { ident: ECHO_IDENT, sequence, data: b"twinplane" };
+        self.send_icmp(now, self.config.router_id, to, ttl, &echo);
+    }
+
+    fn send_icmp(&mut self, now: Time, src: Ipv4Addr, dst: Ipv4Addr, ttl: u8, message: &icmp::Repr<'_>) {
+        self.ident = self.ident.wrapping_add(1);
+        let ip = ipv4::Repr {
+            src,
+            dst,
+            protocol: ipv4::Protocol::ICMP,
+            ttl,
+            dscp: base::Dscp::DEFAULT,
+            ecn: 0,
+            ident: self.ident,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset: 0,
+            payload_len: message.buffer_len() as u16,
+            options: ipv4::Options::NONE,
+        };
+        let header = ip.header_len();
+        let mut packet = vec![0; header + message.buffer_len()];
+        ip.emit(&mut packet);
+        message.emit(&mut packet[header..]);
+        self.send_ip(now, &packet, None);
+    }
+}
+
+/// The sequence number of the echo request that an ICMP error quotes.
+fn quoted_sequence(quote: &icmp::Quote<'_>) -> u16 {
+    let header = quote.datagram.first().map_or(0, |b| usize::from(b & 15) * 4);
+    let sequence = quote.datagram.get(header + 6..header + 8).and_then(|b| b.first_chunk::<2>());
+    sequence.map_or(0, |b| u16::from_be_bytes(*b))
+}
+
+/// The labels that an ICMP error quotes (RFC 4950), outermost first.
+fn quoted_labels(quote: &icmp::Quote<'_>) -> Vec<base::Label> {
+    let stack = quote.mpls_stack().into_iter().flatten();
+    stack.filter_map(Result::ok).map(|entry| entry.label).collect()
+}

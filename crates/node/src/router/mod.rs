@@ -1,0 +1,283 @@
+//! A label-switching and label-edge router: forwarding tables, RSVP-TE, ARP and ICMP behind one contract.
+//!
+//! Transit packets go through [`Device::forward_batch`] and never leave the forwarding plane. What it punts comes to
+//! [`Device::handle_packet`]: ARP and ICMP are answered, RSVP waits for the control processor.
+
+mod arp;
+mod config;
+mod exception;
+mod messages;
+mod signalling;
+
+pub use config::{PortSetup, RouterConfig};
+pub use messages::{Direction, MessageBin};
+
+use crate::neighbors::Neighbors;
+use crate::processor::Processor;
+use crate::profile::Pipeline;
+use base::device::{DropCounters, DropReason};
+use base::plane::{Batch, NextHop, PortConfig, Prefix, TableOp};
+use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
+use control::rsvp::Rsvp;
+use core::net::Ipv4Addr;
+use forwarding::{Driver, Exception, Forwarding, Soft};
+use messages::Messages;
+use signalling::Signal;
+use std::collections::VecDeque;
+
+/// What waits for a neighbour's Ethernet address.
+#[derive(Debug)]
+enum Waiting {
+    /// A frame in transit, and the port that it came by.
+    Transit(PortId, Frame),
+    /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the tables to say.
+    Own(Frame, Option<(PortId, Ipv4Addr)>),
+}
+
+/// The router.
+#[derive(Debug)]
+pub struct Router {
+    config: RouterConfig,
+    driver: Soft,
+    pipeline: Pipeline,
+    rsvp: Rsvp,
+    neighbors: Neighbors<Waiting>,
+    processor: Processor<Signal>,
+    messages: Messages,
+    outputs: VecDeque<Output>,
+    drops: DropCounters,
+    up: Vec<bool>,
+    ident: u16,
+}
+
+impl Router {
+    /// A router whose ports are up.
+    pub fn new(config: RouterConfig) -> Router {
+        let mut router = Router {
+            driver: Soft::new(config.forwarding(), config.write_time()),
+            pipeline: config.profile.forwarding.pipeline(),
+            rsvp: Rsvp::new(config.rsvp()),
+            neighbors: Neighbors::default(),
+            processor: Processor::new(config.profile.control.queue_messages),
+            messages: Messages::default(),
+            outputs: VecDeque::new(),
+            drops: DropCounters::default(),
+            up: vec![true; config.ports.len()],
+            ident: 0,
+            config,
+        };
+        router.connect();
+        router
+    }
+
+    /// Writes what every table starts with: ports, connected networks, and the router's own addresses.
+    fn connect(&mut self) {
+        for index in 0..self.config.ports.len() {
+            self.configure_port(PortId(index as u16));
+        }
+        let mut ops = vec![TableOp::RouteSet {
+            prefix: Prefix::host(self.config.router_id),
+            next_hop: NextHop::Local,
+        }];
+        for (index, port) in self.config.ports.iter().enumerate() {
+            let connected = NextHop::Via { port: PortId(index as u16), gateway: Ipv4Addr::UNSPECIFIED };
+            let network = Prefix::new(port.address, port.prefix_len);
+            ops.push(TableOp::RouteSet { prefix: network, next_hop: connected });
+            ops.push(TableOp::RouteSet { prefix: Prefix::host(port.address), next_hop: NextHop::Local });
+        }
+        self.write(&ops);
+    }
+
+    fn configure_port(&mut self, port: PortId) {
+        let Some(setup) = self.config.ports.get(port.index()) else { return };
+        let config = PortConfig { mac: setup.mac, mtu: setup.mtu, up: self.up[port.index()] };
+        self.write(&[TableOp::PortSet { port, config }]);
+    }
+
+    /// Writes what is not the control plane's: it is in force at once.
+    fn write(&mut self, ops: &[TableOp]) {
+        for op in ops {
+            // A withdrawal of what is not there changes nothing.
+            let _ = self.driver.forwarding_mut().apply(op);
+        }
+    }
+
+    /// How it was set up.
+    pub fn config(&self) -> &RouterConfig {
+        &self.config
+    }
+    /// The forwarding tables.
+    pub fn forwarding(&self) -> &Forwarding {
+        self.driver.forwarding()
+    }
+    /// The RSVP-TE speaker.
+    pub fn rsvp(&self) -> &Rsvp {
+        &self.rsvp
+    }
+    /// Signalling messages over time.
+    pub fn messages(&self) -> impl Iterator<Item = MessageBin> {
+        self.messages.iter()
+    }
+    /// Frames discarded by the forwarding plane and by the control processor, by reason.
+    pub fn drops(&self) -> DropCounters {
+        let mut all = self.forwarding().drops().clone();
+        all.merge(&self.drops);
+        all
+    }
+    /// The most messages that ever waited for the control processor, and the seconds that it was busy.
+    pub fn processor_load(&self) -> (usize, f64) {
+        (self.processor.peak(), self.processor.busy().as_secs_f64())
+    }
+    /// Table operations that are not in force yet, and signalling messages that wait.
+    pub fn backlog(&self) -> (usize, usize) {
+        (self.driver.backlog(), self.processor.waiting())
+    }
+    /// The Ethernet address of a neighbour, if it is known.
+    pub fn neighbor_mac(&self, port: PortId, address: Ipv4Addr) -> Option<base::MacAddr> {
+        self.neighbors.get(port, address)
+    }
+    /// All known neighbours.
+    pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, base::MacAddr)> {
+        self.neighbors.iter()
+    }
+
+    fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
+        self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+    }
+
+    /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where it is not for
+    /// the tables to say.
+    fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, Ipv4Addr)>) {
+        let forwarding = self.driver.forwarding_mut();
+        let sent = match via {
+            Some((port, gateway)) => forwarding.transmit_via(port, gateway, &mut frame),
+            None => forwarding.originate(&mut frame),
+        };
+        match sent {
+            Ok(port) => self.transmit(now, port, frame),
+            Err(Exception::Drop(reason)) => self.drops.count(reason),
+            Err(Exception::Punt(reason)) => self.send_exception(now, frame, via, reason),
+        }
+    }
+
+    /// Gives a frame in transit to the forwarding plane once more.
+    fn forward_again(&mut self, now: Time, port: PortId, mut frame: Frame) {
+        match self.driver.forwarding_mut().forward_again(now, port, &mut frame) {
+            Verdict::Transmit { port, .. } => {
+                let ready = self.pipeline.ready(now, frame.wire_len());
+                self.outputs.push_back(Output::Transmit { port, frame, ready });
+            }
+            Verdict::Drop(_) => {}
+            Verdict::Punt => match self.forwarding().classify_again(port, &frame) {
+                Some(reason) => self.handle_exception(now, port, frame, reason),
+                None => self.drops.count(DropReason::Malformed),
+            },
+        }
+    }
+
+    fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
+        let Some(state) = self.up.get_mut(port.index()) else { return };
+        if *state == up {
+            return;
+        }
+        *state = up;
+        if !up {
+            let (known, lost) = self.neighbors.forget_port(port);
+            let ops: Vec<_> =
+                known.into_iter().map(|gateway| TableOp::AdjacencyRemove { port, gateway }).collect();
+            self.write(&ops);
+            lost.iter().for_each(|_| self.drops.count(DropReason::PortDown));
+        }
+        self.configure_port(port);
+        let command = if up { Command::PortUp(port) } else { Command::PortDown(port) };
+        self.rsvp.handle_command(now, &command);
+        let port = port.0;
+        let event = if up { base::Event::PortUp { port } } else { base::Event::PortDown { port } };
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    fn restart(&mut self, now: Time) {
+        let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
+        self.driver = Soft::new(self.config.forwarding(), self.config.write_time());
+        self.neighbors = Neighbors::default();
+        self.processor.clear();
+        self.pipeline = self.config.profile.forwarding.pipeline();
+        self.connect();
+        // Static routes are configuration: they survive.
+        for (prefix, next_hop) in routes {
+            self.write(&[TableOp::RouteSet { prefix, next_hop }]);
+        }
+        self.rsvp.handle_command(now, &Command::Restart);
+    }
+
+    fn write_now(&mut self, now: Time, batch: Batch) {
+        self.driver.submit(now, batch);
+    }
+}
+
+impl Device for Router {
+    #[inline]
+    fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        self.driver.forwarding_mut().forward_batch(now, port, frames, verdicts);
+        if !self.pipeline.is_ideal() {
+            for (frame, verdict) in frames.iter().zip(verdicts) {
+                if let Verdict::Transmit { ready, .. } = verdict {
+                    *ready = self.pipeline.ready(now, frame.wire_len());
+                }
+            }
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        match self.forwarding().classify_punt(port, &frame) {
+            Some(reason) => self.handle_exception(now, port, frame, reason),
+            None => self.forward_again(now, port, frame),
+        }
+        self.settle(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        self.neighbors_due(now);
+        self.process(now);
+        if self.rsvp.poll_timeout().is_some_and(|t| t <= now) {
+            self.rsvp.handle_timeout(now);
+        }
+        self.settle(now);
+    }
+
+    fn handle_command(&mut self, now: Time, command: Command) {
+        match command {
+            Command::PortUp(port) => self.port_changed(now, port, true),
+            Command::PortDown(port) => self.port_changed(now, port, false),
+            Command::RouteSet { prefix, next_hop } => {
+                self.write(&[TableOp::RouteSet { prefix, next_hop }]);
+                self.rsvp.handle_command(now, &command);
+            }
+            Command::RouteRemove { prefix } => {
+                self.write(&[TableOp::RouteRemove { prefix }]);
+                self.rsvp.handle_command(now, &command);
+            }
+            Command::Restart => self.restart(now),
+            Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),
+            Command::TunnelSet(_) | Command::TunnelRemove(_) | Command::TunnelReoptimise(_) => {
+                self.rsvp.handle_command(now, &command);
+            }
+            Command::Start | Command::Stop => {}
+        }
+        self.settle(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        let times = [
+            self.rsvp.poll_timeout(),
+            self.driver.poll_timeout(),
+            self.neighbors.next(),
+            self.processor.next(),
+        ];
+        times.into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,121 @@
+//! RSVP between the ports, the control processor, the speaker and the tables.
+
+use super::messages::Direction;
+use super::Router;
+use base::device::DropReason;
+use base::{Body, Frame, Output, PortId, Span, Time};
+use control::rsvp;
+use forwarding::Driver;
+use wire::{ethernet, ipv4};
+
+/// An RSVP message on its way to the control processor.
+#[derive(Debug)]
+pub struct Signal {
+    port: PortId,
+    received: rsvp::Received,
+    message: Vec<u8>,
+}
+
+impl Signal {
+    /// The message in `ip`, which arrived by `port`.
+    pub fn new(port: PortId, ip: &ipv4::Packet<&[u8]>) -> Signal {
+        let options = ipv4::Options::from_bytes(ip.options());
+        let received = rsvp::Received {
+            src: ip.src(),
+            dst: ip.dst(),
+            ttl: ip.ttl(),
+            router_alert: options.is_ok_and(|o| o.router_alert()),
+        };
+        Signal { port, received, message: ip.payload().to_vec() }
+    }
+}
+
+/// Message types (RFC 2205, 3.1.1) that have a cost of their own.
+mod kind {
+    pub const PATH: u8 = 1;
+    pub const RESV: u8 = 2;
+    pub const PATH_TEAR: u8 = 5;
+    pub const RESV_TEAR: u8 = 6;
+}
+
+fn kind_of(message: &[u8]) -> u8 {
+    message.get(1).copied().unwrap_or(0)
+}
+
+impl Router {
+    /// Puts a message in the queue of the control processor.
+    pub(super) fn signal(&mut self, now: Time, signal: Signal) {
+        self.messages.count(now, Direction::Received, kind_of(&signal.message));
+        if self.config.ports.get(signal.port.index()).is_none_or(|p| p.reservable.is_none()) {
+            self.drops.count(DropReason::NoListener);
+            return;
+        }
+        if self.processor.offer(signal).is_err() {
+            self.drops.count(DropReason::ControlQueueFull);
+        }
+        self.process(now);
+    }
+
+    /// Lets the control processor work up to `now`.
+    pub(super) fn process(&mut self, now: Time) {
+        loop {
+            let control = &self.config.profile.control;
+            let states = self.rsvp.state_count();
+            self.processor.start(now, |signal| {
+                let us = match kind_of(&signal.message) {
+                    kind::PATH => control.path_us,
+                    kind::RESV => control.resv_us,
+                    kind::PATH_TEAR | kind::RESV_TEAR => control.tear_us,
+                    _ => control.other_us,
+                };
+                Span::from_secs_f64((us / 1e6 + control.per_state_ns / 1e9 * states as f64).max(0.0))
+            });
+            let Some(signal) = self.processor.finish(now) else { return };
+            self.rsvp.handle_message(now, signal.port, signal.received, &signal.message);
+            self.settle(now);
+        }
+    }
+
+    /// Carries messages between speaker, driver and ports until all are quiet.
+    pub(super) fn settle(&mut self, now: Time) {
+        loop {
+            while let Some(output) = self.rsvp.poll_output() {
+                match output {
+                    rsvp::Output::Transmit { .. } => self.send_message(now, output),
+                    rsvp::Output::Tables(batch) => self.write_now(now, batch),
+                    rsvp::Output::Event(event) => self.outputs.push_back(Output::Event(event)),
+                }
+            }
+            match self.driver.poll_ack(now) {
+                Some(ack) => self.rsvp.handle_ack(now, &ack),
+                None => return,
+            }
+        }
+    }
+
+    fn send_message(&mut self, now: Time, output: rsvp::Output) {
+        let rsvp::Output::Transmit { port, next, src, dst, ttl, router_alert, message } = output else { return };
+        self.messages.count(now, Direction::Sent, kind_of(&message));
+        let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
+        self.ident = self.ident.wrapping_add(1);
+        let ip = ipv4::Repr {
+            src,
+            dst,
+            protocol: ipv4::Protocol::RSVP,
+            ttl,
+            dscp: base::Dscp::CS6,
+            ecn: 0,
+            ident: self.ident,
+            dont_fragment: false,
+            more_fragments: false,
+            fragment_offset: 0,
+            payload_len: message.len() as u16,
+            options,
+        };
+        let mut header = [0; ethernet::HEADER_LEN + 60];
+        let len = ethernet::HEADER_LEN + ip.header_len();
+        ip.emit(&mut header[ethernet::HEADER_LEN..len]);
+        let frame = Frame::new(&header[..len], Body::owned(message));
+        self.send(now, frame, next.map(|gateway| (port, gateway)));
+    }
+}
