@@ -1,10 +1,13 @@
 //! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
 
 pub mod delay;
+pub mod edge;
 pub mod generator;
+pub mod network;
 pub mod pacer;
 pub mod packet;
 pub mod probe;
+pub mod programme;
 pub mod sequence;
 pub mod series;
 pub mod sink;

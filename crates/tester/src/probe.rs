@@ -52,11 +52,16 @@ pub struct Probe {
     ask: Option<Time>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
-    /// Streams whose trace differed from what was expected, with the trace.
+    /// The links that each traced packet crossed.
     traces: Vec<(StreamId, Vec<base::LinkId>)>,
 }
 
 impl Probe {
+    /// Where it is.
+    pub fn config(&self) -> &ProbeConfig {
+        &self.config
+    }
+
     /// A probe with a sink for what arrives.
     pub fn new(config: ProbeConfig, sink: Sink) -> Probe {
         Probe {

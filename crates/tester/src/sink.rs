@@ -58,6 +58,8 @@ pub struct StreamStats {
     pub sequence: Sequence,
     /// Per phase: the first for packets due before any phase begins, then one each.
     pub phases: Vec<PhaseStats>,
+    /// The wire of the port that sends the stream.
+    source_wire: Serialiser,
 }
 
 /// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
@@ -66,33 +68,26 @@ pub struct Sink {
     streams: Vec<Option<Box<StreamStats>>>,
     starts: Vec<Time>,
     convention: Convention,
-    source_wire: Serialiser,
     sink_wire: Serialiser,
     series: Series,
     unknown: u64,
 }
 
 impl Sink {
-    /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`, for sources at the rate
-    /// of `source_wire`.
-    pub fn new(
-        starts: Vec<Time>,
-        convention: Convention,
-        source_wire: Serialiser,
-        sink_wire: Serialiser,
-        series: Series,
-    ) -> Sink {
-        Sink { streams: Vec::new(), starts, convention, source_wire, sink_wire, series, unknown: 0 }
+    /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`.
+    pub fn new(starts: Vec<Time>, convention: Convention, sink_wire: Serialiser, series: Series) -> Sink {
+        Sink { streams: Vec::new(), starts, convention, sink_wire, series, unknown: 0 }
     }
 
-    /// Expects a stream. Packets of others are counted as unknown.
-    pub fn expect(&mut self, stream: StreamId) {
+    /// Expects a stream from a port at the rate of `source_wire`. Packets of other streams are counted as unknown.
+    pub fn expect(&mut self, stream: StreamId, source_wire: Serialiser) {
         if self.streams.len() <= stream.index() {
             self.streams.resize_with(stream.index() + 1, || None);
         }
         let phase = || PhaseStats { delay: DelayStats::new(true), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
-        self.streams[stream.index()] = Some(Box::new(StreamStats { sequence: Sequence::default(), phases }));
+        let stats = StreamStats { sequence: Sequence::default(), phases, source_wire };
+        self.streams[stream.index()] = Some(Box::new(stats));
     }
 
     /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
@@ -112,7 +107,7 @@ impl Sink {
                 return;
             }
         }
-        let (out, into) = (self.source_wire.span(wire_len), self.sink_wire.span(wire_len));
+        let (out, into) = (stream.source_wire.span(wire_len), self.sink_wire.span(wire_len));
         let delay = self.convention.delay(stamp.departure, now, out, into);
         phase.received += 1;
         phase.delay.record(delay);
@@ -155,8 +150,8 @@ mod tests {
         let wire = Serialiser::new(Rate::from_gbps(1), 0);
         let starts = vec![Time(0), Time(1_000)];
         let series = Series::new(Span::from_ms(1));
-        let mut sink = Sink::new(starts, Convention::FirstToLast, wire.clone(), wire, series);
-        sink.expect(StreamId(3));
+        let mut sink = Sink::new(starts, Convention::FirstToLast, wire.clone(), series);
+        sink.expect(StreamId(3), wire);
         let stamp = |sequence, departure| Stamp { stream: StreamId(3), sequence, departure: Time(departure) };
         sink.arrive(Time(1_500), stamp(0, 500), 64);
         sink.arrive(Time(2_500), stamp(2, 1_500), 64);

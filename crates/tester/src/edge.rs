@@ -1,0 +1,337 @@
+//! An emulated label edge router: tunnels, sources and sinks of labelled packets on one port, and a test programme.
+//!
+//! It speaks with the system under test only by its port: signalling and addresses are those of a router, and test packets
+//! carry the labels that the system under test gave.
+
+use crate::generator::Generator;
+use crate::packet::{Shape, Template, read_stamp};
+use crate::programme::{Action, Agenda, Step, StepRecord, Task};
+use crate::sink::Sink;
+use crate::source::{Arrivals, Source};
+use base::command::{TunnelId, TunnelSpec};
+use base::device::{DropCounters, DropReason};
+use base::plane::NextHop;
+use base::{
+    Command, Device, Dscp, Event, Frame, Label, Map, Output, PortId, StreamId, Time, TrafficClass, Verdict,
+};
+use core::net::Ipv4Addr;
+use node::Router;
+use std::collections::VecDeque;
+
+const PORT: PortId = PortId(0);
+
+/// A tunnel of an edge.
+#[derive(Clone, Debug)]
+pub struct EdgeTunnel {
+    /// What is signalled.
+    pub spec: TunnelSpec,
+    /// The group that it belongs to.
+    pub group: u32,
+    /// Its place in the group.
+    pub index: u32,
+}
+
+#[derive(Debug)]
+struct Tunnel {
+    spec: TunnelSpec,
+    group: u32,
+    index: u32,
+    signalled: bool,
+    up: bool,
+}
+
+/// A stream of labelled packets over a tunnel of this edge.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeStream {
+    /// Which stream.
+    pub stream: StreamId,
+    /// IP destination: it maps to the tunnel.
+    pub dst: Ipv4Addr,
+    /// Code point.
+    pub dscp: Dscp,
+    /// Time to live.
+    pub ttl: u8,
+    /// Bytes of the frame, with frame check sequence.
+    pub size: u32,
+}
+
+/// A tunnel came up or went down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// When.
+    pub at: Time,
+    /// Group of the tunnel.
+    pub group: u32,
+    /// Its place in the group.
+    pub index: u32,
+    /// Up or down.
+    pub up: bool,
+}
+
+/// The emulated edge.
+#[derive(Debug)]
+pub struct Edge {
+    router: Router,
+    tunnels: Vec<Tunnel>,
+    by_id: Map<TunnelId, usize>,
+    generator: Generator,
+    streams: Vec<Vec<EdgeStream>>,
+    sink: Sink,
+    steps: VecDeque<Step>,
+    agenda: Agenda,
+    records: Vec<StepRecord>,
+    log: Vec<Transition>,
+    outputs: VecDeque<Output>,
+    drops: DropCounters,
+}
+
+impl Edge {
+    /// An edge around `router`, which has one port, with a sink and a programme.
+    pub fn new(router: Router, sink: Sink, mut programme: Vec<Step>) -> Edge {
+        programme.sort_by_key(|step| step.at);
+        Edge {
+            router,
+            tunnels: Vec::new(),
+            by_id: Map::new(),
+            generator: Generator::default(),
+            streams: Vec::new(),
+            sink,
+            steps: programme.into(),
+            agenda: Agenda::default(),
+            records: Vec::new(),
+            log: Vec::new(),
+            outputs: VecDeque::new(),
+            drops: DropCounters::default(),
+        }
+    }
+
+    /// Adds a tunnel, to be signalled by the programme.
+    pub fn add_tunnel(&mut self, tunnel: EdgeTunnel) {
+        let EdgeTunnel { spec, group, index } = tunnel;
+        self.by_id.insert(TunnelId { to: spec.to, id: spec.tunnel_id }, self.tunnels.len());
+        self.tunnels.push(Tunnel { spec, group, index, signalled: false, up: false });
+    }
+
+    /// Adds a source for these streams, which take turns.
+    pub fn add_source(&mut self, arrivals: Arrivals, stop: Time, phases: Vec<Time>, trace: bool, streams: Vec<EdgeStream>) {
+        let mut source = Source::new(arrivals, stop, phases, trace);
+        streams.iter().for_each(|s| source.add_stream(s.stream));
+        self.generator.add(source);
+        self.streams.push(streams);
+        self.set_templates();
+    }
+
+    /// The router within.
+    pub fn router(&self) -> &Router {
+        &self.router
+    }
+    /// The sink.
+    pub fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    /// The sink, to announce streams to.
+    pub fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    /// The sources.
+    pub fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    /// What each step of the programme found.
+    pub fn records(&self) -> &[StepRecord] {
+        &self.records
+    }
+    /// Tunnels going up and down, in order of time.
+    pub fn log(&self) -> &[Transition] {
+        &self.log
+    }
+    /// How many tunnels there are, and how many are up.
+    pub fn tunnel_counts(&self) -> (usize, usize) {
+        (self.tunnels.len(), self.tunnels.iter().filter(|t| t.up).count())
+    }
+    /// Frames discarded by the edge itself.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+
+    /// Gives each stream the labels that its destination maps to now, or none to send with.
+    fn set_templates(&mut self) {
+        for place in 0..self.streams.len() {
+            for index in 0..self.streams[place].len() {
+                self.set_template(place, index);
+            }
+        }
+    }
+
+    fn set_template(&mut self, place: usize, index: usize) {
+        let stream = self.streams[place][index];
+        let template = self.template_of(&stream);
+        if let Some(source) = self.generator.source_mut(place) {
+            source.set_template(index, template);
+        }
+    }
+
+    fn template_of(&self, stream: &EdgeStream) -> Option<Template> {
+        let nhlfe = self.router.forwarding().route_local(stream.dst)?;
+        let NextHop::Via { port, gateway } = nhlfe.next_hop else { return None };
+        let dst_mac = self.router.neighbor_mac(port, gateway)?;
+        let setup = self.router.config().ports.get(port.index())?;
+        Some(Template::new(&Shape {
+            stream: stream.stream,
+            dst_mac,
+            src_mac: setup.mac,
+            labels: nhlfe.push.as_slice().to_vec(),
+            class: TrafficClass::truncate(stream.dscp.value() >> 3),
+            src: self.router.config().router_id,
+            dst: stream.dst,
+            dscp: stream.dscp,
+            ttl: stream.ttl,
+            size: stream.size,
+        }))
+    }
+
+    fn transition(&mut self, now: Time, place: usize, up: bool) {
+        let tunnel = &mut self.tunnels[place];
+        if tunnel.up != up {
+            tunnel.up = up;
+            let transition = Transition { at: now, group: tunnel.group, index: tunnel.index, up };
+            self.log.push(transition);
+        }
+        let carried: Vec<Ipv4Addr> = tunnel.spec.carries.iter().map(|p| p.address()).collect();
+        for place in 0..self.streams.len() {
+            for index in 0..self.streams[place].len() {
+                if carried.contains(&self.streams[place][index].dst) {
+                    self.set_template(place, index);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, step: Step) {
+        let of_group = |t: &(usize, &Tunnel)| t.1.group == step.lsps;
+        let group = || self.tunnels.iter().enumerate().filter(of_group);
+        let up: Vec<usize> = group().filter(|t| t.1.up).map(|t| t.0).collect();
+        self.records.push(StepRecord { step, up: up.len() as u32 });
+        let set = |places: Vec<usize>| places.into_iter().map(|p| (Task::Set, p));
+        let remove = |places: Vec<usize>| places.into_iter().map(|p| (Task::Remove, p));
+        match step.action {
+            Action::Signal => {
+                let fresh = group().filter(|t| !t.1.signalled).map(|t| t.0).collect();
+                self.agenda.add(step.at, step.rate_per_s, set(fresh));
+            }
+            Action::Flap => {
+                self.agenda.add(step.at, step.rate_per_s, remove(up.clone()).chain(set(up)));
+            }
+            Action::Tear => {
+                let signalled = group().filter(|t| t.1.signalled).map(|t| t.0).collect();
+                self.agenda.add(step.at, step.rate_per_s, remove(signalled));
+            }
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, task: Task, place: usize) {
+        let tunnel = &mut self.tunnels[place];
+        match task {
+            Task::Set => {
+                tunnel.signalled = true;
+                let command = Command::TunnelSet(Box::new(tunnel.spec.clone()));
+                self.router.handle_command(now, command);
+            }
+            Task::Remove => {
+                tunnel.signalled = false;
+                let id = TunnelId { to: tunnel.spec.to, id: tunnel.spec.tunnel_id };
+                self.transition(now, place, false);
+                self.router.handle_command(now, Command::TunnelRemove(id));
+            }
+        }
+    }
+
+    /// Passes on what the router within wants done, and takes note of its tunnels.
+    fn drain(&mut self, now: Time) {
+        while let Some(output) = self.router.poll_output() {
+            match &output {
+                Output::Event(Event::LspUp { tunnel, .. } | Event::LspRerouted { tunnel, .. }) => {
+                    if let Some(&place) = self.by_id.get(tunnel) {
+                        self.transition(now, place, true);
+                    }
+                }
+                Output::Event(Event::LspDown { tunnel, .. }) => {
+                    if let Some(&place) = self.by_id.get(tunnel) {
+                        self.transition(now, place, false);
+                    }
+                }
+                _ => {}
+            }
+            self.outputs.push_back(output);
+        }
+    }
+
+    /// Is the outermost label one that this edge gave for itself?
+    fn accepts(&self, header: &[u8]) -> bool {
+        let Some([0x88, 0x47, a, b, c]) = header.get(12..17) else { return true };
+        let label = Label::truncate(u32::from_be_bytes([0, *a, *b, *c]) >> 4);
+        let explicit_null = label == Label::EXPLICIT_NULL;
+        let known = self.router.forwarding().ilm_row(label);
+        explicit_null || known.is_some_and(|row| row.nhlfe.next_hop == NextHop::Local)
+    }
+}
+
+impl Device for Edge {
+    fn handle_packet(&mut self, now: Time, _: PortId, mut frame: Frame) {
+        if let Some(stamp) = read_stamp(frame.header(), now) {
+            if self.accepts(frame.header()) {
+                self.sink.arrive(now, stamp, frame.wire_len());
+            } else {
+                self.drops.count(DropReason::UnknownLabel);
+            }
+            return;
+        }
+        let mut verdict = [Verdict::Punt];
+        self.router.forward_batch(now, PORT, core::slice::from_mut(&mut frame), &mut verdict);
+        match verdict[0] {
+            Verdict::Punt => self.router.handle_packet(now, PORT, frame),
+            Verdict::Transmit { port, ready } => self.outputs.push_back(Output::Transmit { port, frame, ready }),
+            Verdict::Drop(_) => {}
+        }
+        self.drain(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        while let Some(frame) = self.generator.poll(now) {
+            match frame {
+                Some(frame) => self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now }),
+                None => self.drops.count(DropReason::NoRoute),
+            }
+        }
+        if self.router.poll_timeout().is_some_and(|t| t <= now) {
+            self.router.handle_timeout(now);
+            self.drain(now);
+        }
+        while let Some(step) = self.steps.pop_front_if(|step| step.at <= now) {
+            self.begin(step);
+        }
+        while let Some((task, place)) = self.agenda.pop(now) {
+            self.carry_out(now, task, place);
+            self.drain(now);
+        }
+    }
+
+    fn handle_command(&mut self, now: Time, command: Command) {
+        self.router.handle_command(now, command);
+        self.drain(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        let times = [
+            self.generator.next(),
+            self.router.poll_timeout(),
+            self.steps.front().map(|step| step.at),
+            self.agenda.next(),
+        ];
+        times.into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,58 @@
+//! What a user does to a running network.
+
+use super::error::{NetworkError, input};
+use super::Network;
+use base::{Command, LinkId, NodeId, PortId};
+use core::net::Ipv4Addr;
+use engine::{Fault, FaultKind};
+use node::Peer;
+
+impl Network {
+    /// The engine's link of a description's link.
+    pub fn link_id(&self, link: usize) -> Result<LinkId, NetworkError> {
+        match self.links.get(link) {
+            Some(known) => Ok(known.id),
+            None => input(format!("link {link} of {}", self.links.len())),
+        }
+    }
+
+    /// Puts a fault on the network; a time that has passed means now. Links are the engine's.
+    pub fn fault(&mut self, mut fault: Fault) -> Result<(), NetworkError> {
+        fault.at = fault.at.max(self.world.now());
+        Ok(self.world.fault(fault)?)
+    }
+
+    /// Cuts a link, or repairs it.
+    pub fn set_link(&mut self, link: usize, up: bool) -> Result<(), NetworkError> {
+        let link = self.link_id(link)?;
+        let kind = if up { FaultKind::LinkUp { link } } else { FaultKind::LinkDown { link } };
+        self.fault(Fault::new(self.world.now(), kind))
+    }
+
+    /// Sends an ICMP echo request from a router; answers come as events.
+    pub fn ping(&mut self, node: usize, to: Ipv4Addr, ttl: u8, sequence: u16) -> Result<(), NetworkError> {
+        self.check_node(node, "ping")?;
+        let command = Command::Probe { to, ttl, sequence };
+        Ok(self.world.command(self.world.now(), NodeId(node as u32), command)?)
+    }
+
+    /// Sends a frame from a raw port.
+    pub fn peer_send(&mut self, node: usize, bytes: &[u8]) -> Result<(), NetworkError> {
+        let now = self.world.now();
+        match self.world.device_mut::<Peer>(NodeId(node as u32)) {
+            Some(peer) => {
+                peer.send(now, PortId(0), bytes);
+                Ok(())
+            }
+            None => input(format!("'{}' is not a raw port", self.node_name(node))),
+        }
+    }
+
+    /// The frames that a raw port received since the last call.
+    pub fn peer_receive(&mut self, node: usize) -> Result<Vec<(base::Time, Vec<u8>)>, NetworkError> {
+        match self.world.device_mut::<Peer>(NodeId(node as u32)) {
+            Some(peer) => Ok(peer.take_received().into_iter().map(|(at, _, bytes)| (at, bytes)).collect()),
+            None => input(format!("'{}' is not a raw port", self.node_name(node))),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! One description of a network: what every front lowers its topology to, and every runner takes.
+
+use crate::programme::Step;
+use crate::sink::Convention;
+use base::command::ReservationStyle;
+use base::plane::TtlModel;
+use base::{Rate, Span, Time};
+use node::DeviceProfile;
+use serde::Deserialize;
+
+/// A network.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Seed of all random streams.
+    #[serde(default)]
+    pub seed: u64,
+    /// Nodes; others refer to them by place.
+    pub nodes: Vec<NodeSpec>,
+    /// Links.
+    #[serde(default)]
+    pub links: Vec<LinkSpec>,
+    /// Groups of LSPs.
+    #[serde(default)]
+    pub lsps: Vec<LspSpec>,
+    /// Flows of test packets.
+    #[serde(default)]
+    pub flows: Vec<FlowSpec>,
+    /// When the phases of the measurement begin.
+    #[serde(default, rename = "phases_ps")]
+    pub phases: Vec<Time>,
+    /// From which bit to which bit delay is measured.
+    #[serde(default)]
+    pub convention: Convention,
+    /// Width of the bins of series.
+    #[serde(default = "default_bin", rename = "series_bin_ps")]
+    pub series_bin: Span,
+}
+
+fn default_bin() -> Span {
+    Span::from_ms(10)
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    /// A label-switching router.
+    Router,
+    /// The tester's emulated label edge router, on one link.
+    Edge,
+    /// A raw port.
+    Peer,
+}
+
+/// A node.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Name, unique.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// How long it takes for what it does.
+    #[serde(default)]
+    pub profile: DeviceProfile,
+    /// Its RSVP-TE.
+    #[serde(default)]
+    pub rsvp: RsvpSpec,
+    /// Test programme of an edge.
+    #[serde(default)]
+    pub programme: Vec<Step>,
+}
+
+/// Which label an egress asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EgressLabel {
+    /// One of its own.
+    #[default]
+    Real,
+    /// Implicit null: penultimate-hop popping.
+    ImplicitNull,
+    /// Explicit null.
+    ExplicitNull,
+}
+
+/// RSVP-TE of a node. What is absent is as the RFCs recommend.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RsvpSpec {
+    /// Refresh period R.
+    #[serde(rename = "refresh_ps")]
+    pub refresh: Option<Span>,
+    /// Refresh reduction (RFC 2961).
+    pub refresh_reduction: bool,
+    /// Interval of Hellos (RFC 3209, 5); none are sent without.
+    #[serde(rename = "hello_ps")]
+    pub hello: Option<Span>,
+    /// Label asked for as an egress.
+    pub egress_label: EgressLabel,
+    /// TTL model.
+    pub ttl: TtlModel,
+    /// How long a head end waits for the first Resv.
+    #[serde(rename = "setup_timeout_ps")]
+    pub setup_timeout: Option<Span>,
+    /// Key of INTEGRITY objects (RFC 2747) on all interfaces, as text; none without.
+    pub integrity_key: Option<String>,
+}
+
+/// A link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Node at one end.
+    pub a: usize,
+    /// Node at the other.
+    pub b: usize,
+    /// Rate of both ports; zero sends in no time.
+    #[serde(rename = "rate_bps")]
+    pub rate: Rate,
+    /// Propagation delay.
+    #[serde(default, rename = "delay_ps")]
+    pub delay: Span,
+    /// Bandwidth that LSPs may reserve, each way; the rate if absent.
+    #[serde(default, rename = "reservable_bps")]
+    pub reservable: Option<Rate>,
+    /// Buffer of both ports; that of the devices' profiles if absent.
+    #[serde(default)]
+    pub buffer_bytes: Option<u64>,
+    /// Longest packet in bytes.
+    #[serde(default = "default_mtu")]
+    pub mtu: u32,
+    /// Time until the devices notice that the link went down or came up.
+    #[serde(default, rename = "detection_ps")]
+    pub detection: Span,
+    /// How much faster than nominal the clock of the port at `a` runs, in parts per 10^9, beside the device's own offset.
+    #[serde(default)]
+    pub a_clock_ppb: i64,
+    /// The same at `b`.
+    #[serde(default)]
+    pub b_clock_ppb: i64,
+    /// Cost of the link for shortest paths.
+    #[serde(default = "default_metric")]
+    pub metric: u64,
+}
+
+fn default_mtu() -> u32 {
+    9_216
+}
+fn default_metric() -> u64 {
+    1
+}
+
+/// A hop of an explicit route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum HopSpec {
+    /// The next node; the best of the links to it.
+    Node(usize),
+    /// The next link.
+    Link {
+        /// Place of the link.
+        link: usize,
+    },
+}
+
+/// A group of LSPs that differ only by number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LspSpec {
+    /// Name; in a group of several each gets its number behind.
+    pub name: String,
+    /// Head end.
+    pub from: usize,
+    /// Tail end.
+    pub to: usize,
+    /// How many.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// Explicit routes in order of preference, without the head.
+    #[serde(default)]
+    pub routes: Vec<Vec<HopSpec>>,
+    /// Are the hops of the routes loose?
+    #[serde(default)]
+    pub loose: bool,
+    /// Use the shortest path as explicit route.
+    #[serde(default)]
+    pub shortest: bool,
+    /// Bandwidth to reserve for each.
+    #[serde(default, rename = "bandwidth_bps")]
+    pub bandwidth: Rate,
+    /// Setup priority.
+    #[serde(default = "lowest_priority")]
+    pub setup_priority: u8,
+    /// Holding priority.
+    #[serde(default = "lowest_priority")]
+    pub holding_priority: u8,
+    /// Reservation style.
+    #[serde(default)]
+    pub style: ReservationStyle,
+    /// Record the route.
+    #[serde(default)]
+    pub record_route: bool,
+    /// Record labels.
+    #[serde(default)]
+    pub record_labels: bool,
+    /// Time before the first retry.
+    #[serde(default = "retry_first", rename = "retry_first_ps")]
+    pub retry_first: Span,
+    /// Longest time between retries.
+    #[serde(default = "retry_max", rename = "retry_max_ps")]
+    pub retry_max: Span,
+    /// How many retries; without limit if absent.
+    #[serde(default)]
+    pub retry_limit: Option<u32>,
+    /// Signal at once; an edge leaves it to its programme.
+    #[serde(default = "yes")]
+    pub auto: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+fn lowest_priority() -> u8 {
+    7
+}
+fn retry_first() -> Span {
+    Span::from_secs(1)
+}
+fn retry_max() -> Span {
+    Span::from_secs(60)
+}
+fn yes() -> bool {
+    true
+}
+
+/// When packets are due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalSpec {
+    /// Constant bit rate.
+    #[default]
+    Constant,
+    /// Poisson.
+    Poisson,
+}
+
+/// A flow of test packets; over a group of LSPs, one stream for each, which share the rate evenly.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+    /// Node at which it begins.
+    pub from: usize,
+    /// Node at which it ends.
+    pub to: usize,
+    /// Group of LSPs that it takes; the routing table decides if absent.
+    #[serde(default)]
+    pub over: Option<usize>,
+    /// Rate of all its streams together; frame bytes count.
+    #[serde(rename = "rate_bps")]
+    pub rate: Rate,
+    /// Bytes of a frame, with frame check sequence, as the source sends it.
+    pub size: u32,
+    /// When packets are due.
+    #[serde(default)]
+    pub arrivals: ArrivalSpec,
+    /// Code point.
+    #[serde(default)]
+    pub dscp: u8,
+    /// When it starts.
+    #[serde(default, rename = "start_ps")]
+    pub start: Time,
+    /// When it stops; never if absent.
+    #[serde(default, rename = "stop_ps")]
+    pub stop: Option<Time>,
+    /// Do packets write down the links that they cross?
+    #[serde(default)]
+    pub trace: bool,
+}

@@ -1,0 +1,233 @@
+//! LSPs: from names and nodes to tunnels with explicit routes.
+
+use super::addressing;
+use super::description::{HopSpec, LspSpec, NodeKind};
+use super::error::{NetworkError, input};
+use super::{LspGroup, Network};
+use crate::edge::EdgeTunnel;
+use base::command::{RouteHop, TunnelId, TunnelSpec};
+use base::plane::Prefix;
+use base::{Command, NodeId};
+
+impl Network {
+    /// Adds a group of LSPs; they are signalled at once if asked for, those of an edge by its programme.
+    pub fn add_lsp(&mut self, spec: LspSpec) -> Result<usize, NetworkError> {
+        self.check_lsp(&spec)?;
+        let mut routes = Vec::new();
+        let mut links = None;
+        for (index, route) in spec.routes.iter().enumerate() {
+            let along = self.resolve(&spec, route)?;
+            routes.push(self.hops(&spec, route, along.as_deref()));
+            if index == 0 {
+                links = along;
+            }
+        }
+        if spec.shortest {
+            let along = self.graph.tree(spec.from).links_to(spec.to);
+            let Some(along) = along else { return self.no_path(&spec) };
+            routes.push(self.hops(&spec, &[], Some(&along)));
+            links = Some(along);
+        }
+        if routes.is_empty() && self.graph.tree(spec.from).first_link(spec.to).is_none() {
+            return self.no_path(&spec);
+        }
+        self.add_group(spec, routes, links)
+    }
+
+    fn add_group(
+        &mut self,
+        spec: LspSpec,
+        routes: Vec<Vec<RouteHop>>,
+        links: Option<Vec<usize>>,
+    ) -> Result<usize, NetworkError> {
+        let group = self.lsps.len();
+        let first = self.lsps_of_head[spec.from];
+        let mut tunnels = Vec::with_capacity(spec.count as usize);
+        let to = addressing::loopback(spec.to);
+        for index in 0..spec.count {
+            let used =
+                self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
+            *used += 1;
+            let id = TunnelId { to, id: *used };
+            tunnels.push(id);
+            self.by_tunnel.insert((spec.from as u32, id), (group as u32, index));
+            let tunnel = tunnel_spec(&spec, id, index, first, &routes);
+            if let Some(edge) = self.edge_mut(spec.from) {
+                edge.add_tunnel(EdgeTunnel { spec: tunnel, group: group as u32, index });
+            } else if spec.auto {
+                let command = Command::TunnelSet(Box::new(tunnel));
+                self.world.command(self.world.now(), NodeId(spec.from as u32), command)?;
+            }
+        }
+        self.lsps_of_head[spec.from] += spec.count;
+        self.lsps.push(LspGroup { spec, tunnels, first, links, traced: 0, wrong: 0 });
+        Ok(group)
+    }
+
+    /// Signals a group again, perhaps along other routes (make before break), or tears it down.
+    pub fn lsp_command(
+        &mut self,
+        group: usize,
+        command: &str,
+        routes: Option<Vec<Vec<HopSpec>>>,
+    ) -> Result<(), NetworkError> {
+        let Some(known) = self.lsps.get(group) else {
+            return input(format!("LSP group {group} of {}", self.lsps.len()));
+        };
+        let (mut spec, first, tunnels) = (known.spec.clone(), known.first, known.tunnels.clone());
+        if let Some(routes) = routes {
+            spec.routes = routes;
+            spec.shortest = false;
+        }
+        let mut hops = Vec::new();
+        let mut links = None;
+        for (index, route) in spec.routes.iter().enumerate() {
+            let along = self.resolve(&spec, route)?;
+            hops.push(self.hops(&spec, route, along.as_deref()));
+            if index == 0 {
+                links = along;
+            }
+        }
+        if spec.shortest {
+            links = self.graph.tree(spec.from).links_to(spec.to);
+            hops.push(self.hops(&spec, &[], links.as_deref()));
+        }
+        for (index, &id) in tunnels.iter().enumerate() {
+            let command = match command {
+                "signal" | "route" => {
+                    Command::TunnelSet(Box::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
+                }
+                "tear" => Command::TunnelRemove(id),
+                "reoptimise" => Command::TunnelReoptimise(id),
+                other => return input(format!("LSP command '{other}': signal, route, tear or reoptimise")),
+            };
+            self.world.command(self.world.now(), NodeId(spec.from as u32), command)?;
+        }
+        let known = &mut self.lsps[group];
+        (known.spec, known.links) = (spec, links);
+        Ok(())
+    }
+
+    fn no_path<T>(&self, spec: &LspSpec) -> Result<T, NetworkError> {
+        let (from, to) = (self.node_name(spec.from), self.node_name(spec.to));
+        input(format!("lsp '{}': there is no path from '{from}' to '{to}'", spec.name))
+    }
+
+    fn check_lsp(&self, spec: &LspSpec) -> Result<(), NetworkError> {
+        let what = format!("lsp '{}'", spec.name);
+        self.check_node(spec.from, &what)?;
+        self.check_node(spec.to, &what)?;
+        for end in [spec.from, spec.to] {
+            if self.description.nodes[end].kind == NodeKind::Peer {
+                return input(format!("{what}: '{}' is a raw port, not a router", self.node_name(end)));
+            }
+        }
+        if spec.from == spec.to {
+            return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
+        }
+        if spec.setup_priority > 7 || spec.holding_priority > 7 {
+            return input(format!("{what}: priorities are 0 to 7"));
+        }
+        if spec.setup_priority < spec.holding_priority {
+            let (setup, holding) = (spec.setup_priority, spec.holding_priority);
+            return input(format!(
+                "{what}: setup priority {setup} is more urgent than holding priority {holding}: LSPs would preempt each other for ever (RFC 3209, 4.7.1)"
+            ));
+        }
+        let pair = self.tunnels_used.get(&(spec.from as u32, spec.to as u32)).copied().unwrap_or(0);
+        if u32::from(pair) + spec.count > u32::from(u16::MAX) {
+            return input(format!("{what}: more than {} tunnels between one pair of routers", u16::MAX));
+        }
+        if self.lsps_of_head[spec.from] + spec.count > addressing::LSPS_PER_HEAD {
+            return input(format!("{what}: more than {} LSPs at one head end", addressing::LSPS_PER_HEAD));
+        }
+        Ok(())
+    }
+
+    /// The links of an explicit route; nothing if its hops are loose.
+    fn resolve(&self, spec: &LspSpec, route: &[HopSpec]) -> Result<Option<Vec<usize>>, NetworkError> {
+        let mut at = spec.from;
+        let mut links = Vec::new();
+        for hop in route {
+            let link = match *hop {
+                HopSpec::Node(node) => {
+                    self.check_node(node, &format!("lsp '{}'", spec.name))?;
+                    if spec.loose {
+                        continue;
+                    }
+                    self.graph.link_between(at, node)
+                }
+                HopSpec::Link { link } => Some(link),
+            };
+            let beyond = link.and_then(|link| Some((link, self.graph.beyond(link, at)?)));
+            let Some((link, next)) = beyond else {
+                let to = match *hop {
+                    HopSpec::Node(node) => format!("'{}'", self.node_name(node)),
+                    HopSpec::Link { link } => format!("the far end of link {link}"),
+                };
+                let here = self.node_name(at);
+                return input(format!(
+                    "lsp '{}': its route goes from '{here}' to {to}, and no link does",
+                    spec.name
+                ));
+            };
+            links.push(link);
+            at = next;
+        }
+        if spec.loose {
+            return Ok(None);
+        }
+        if at != spec.to {
+            let (end, to) = (self.node_name(at), self.node_name(spec.to));
+            return input(format!("lsp '{}': its route ends at '{end}', not at '{to}'", spec.name));
+        }
+        Ok(Some(links))
+    }
+
+    fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
+        let Some(links) = links else {
+            let loose = |hop: &HopSpec| match *hop {
+                HopSpec::Node(node) => {
+                    Some(RouteHop { prefix: Prefix::host(addressing::loopback(node)), loose: true })
+                }
+                HopSpec::Link { .. } => None,
+            };
+            return route.iter().filter_map(loose).collect();
+        };
+        let mut at = spec.from;
+        let mut hops = Vec::with_capacity(links.len());
+        for &link in links {
+            let link = &self.links[link];
+            let far = 1 - link.side(at);
+            hops.push(RouteHop { prefix: Prefix::host(link.addresses[far]), loose: false });
+            at = if far == 0 { link.spec.a } else { link.spec.b };
+        }
+        hops
+    }
+}
+
+fn tunnel_spec(
+    spec: &LspSpec,
+    id: TunnelId,
+    index: u32,
+    first: u32,
+    routes: &[Vec<RouteHop>],
+) -> TunnelSpec {
+    let name = if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
+    TunnelSpec {
+        name,
+        tunnel_id: id.id,
+        to: id.to,
+        routes: routes.to_vec(),
+        bandwidth: spec.bandwidth,
+        setup_priority: spec.setup_priority,
+        holding_priority: spec.holding_priority,
+        style: spec.style,
+        record_route: spec.record_route,
+        record_labels: spec.record_labels,
+        carries: vec![Prefix::host(addressing::test_address(first + index))],
+        retry_limit: spec.retry_limit,
+        retry_first: spec.retry_first,
+        retry_max: spec.retry_max,
+    }
+}

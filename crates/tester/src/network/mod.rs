@@ -1,0 +1,152 @@
+//! A network built from its description: devices, addresses, static routes, LSPs, flows, and tables of what happened.
+
+mod addressing;
+mod build;
+mod command;
+mod description;
+mod error;
+mod flows;
+mod lsps;
+pub mod paths;
+mod tables;
+mod traffic;
+
+pub use description::{
+    ArrivalSpec, Description, EgressLabel, FlowSpec, HopSpec, LinkSpec, LspSpec, NodeKind, NodeSpec, RsvpSpec,
+};
+pub use error::NetworkError;
+
+use crate::edge::Edge;
+use crate::probe::Probe;
+use base::command::TunnelId;
+use base::{LinkId, Map, NodeId, PortId, StreamId};
+use core::net::Ipv4Addr;
+use engine::{EventRecord, World};
+use node::Router;
+use paths::Graph;
+
+/// A link as it was built.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// What was asked for.
+    pub spec: LinkSpec,
+    /// The engine's link.
+    pub id: LinkId,
+    /// Ports at `a` and at `b`.
+    pub ports: [PortId; 2],
+    /// Addresses at `a` and at `b`.
+    pub addresses: [Ipv4Addr; 2],
+}
+
+impl Link {
+    /// Which end is at `node`.
+    fn side(&self, node: usize) -> usize {
+        usize::from(self.spec.a != node)
+    }
+}
+
+/// A group of LSPs as it was built.
+#[derive(Clone, Debug)]
+struct LspGroup {
+    spec: LspSpec,
+    /// The tunnel of each.
+    tunnels: Vec<TunnelId>,
+    /// The number of the first among the LSPs of its head end: it gives their test addresses.
+    first: u32,
+    /// The explicit route of first preference, as links, if it is strict.
+    links: Option<Vec<usize>>,
+    traced: u64,
+    wrong: u64,
+}
+
+/// A flow as it was built.
+#[derive(Clone, Debug)]
+struct Flow {
+    spec: FlowSpec,
+    first_stream: u32,
+    streams: u32,
+}
+
+/// A network.
+#[derive(Debug)]
+pub struct Network {
+    description: Description,
+    world: World,
+    graph: Graph,
+    links: Vec<Link>,
+    /// The probe beside each router.
+    probes: Vec<Option<(NodeId, LinkId)>>,
+    lsps: Vec<LspGroup>,
+    /// Group and place in it of each tunnel, by head end.
+    by_tunnel: Map<(u32, TunnelId), (u32, u32)>,
+    flows: Vec<Flow>,
+    /// Flow of each stream.
+    streams: Vec<u32>,
+    /// Tunnel ids and LSPs given so far, by head end.
+    tunnels_used: Map<(u32, u32), u16>,
+    lsps_of_head: Vec<u32>,
+    events: Vec<EventRecord>,
+}
+
+impl Network {
+    /// The engine's world, to run it.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+    /// The engine's world, to run it.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+    /// What it was built from.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+    /// The links.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+    /// The loopback address of a node.
+    pub fn loopback(&self, node: usize) -> Ipv4Addr {
+        addressing::loopback(node)
+    }
+
+    /// The router at a node, be it one by itself or within an edge.
+    pub fn router(&self, node: usize) -> Option<&Router> {
+        let id = NodeId(node as u32);
+        self.world.device::<Router>(id).or_else(|| Some(self.world.device::<Edge>(id)?.router()))
+    }
+    /// The emulated edge at a node.
+    pub fn edge(&self, node: usize) -> Option<&Edge> {
+        self.world.device(NodeId(node as u32))
+    }
+    fn edge_mut(&mut self, node: usize) -> Option<&mut Edge> {
+        self.world.device_mut(NodeId(node as u32))
+    }
+    /// The probe beside a router.
+    pub fn probe(&self, node: usize) -> Option<&Probe> {
+        self.world.device(self.probes.get(node)?.as_ref()?.0)
+    }
+    fn probe_mut(&mut self, node: usize) -> Option<&mut Probe> {
+        self.world.device_mut(self.probes.get(node)?.as_ref()?.0)
+    }
+
+    /// What happened since the last call, LSPs and ports among it, in order of time.
+    pub fn events(&mut self) -> &[EventRecord] {
+        let fresh = self.world.drain_events();
+        self.events.extend(fresh);
+        &self.events
+    }
+
+    fn flow_of(&self, stream: StreamId) -> Option<&Flow> {
+        self.flows.get(*self.streams.get(stream.index())? as usize)
+    }
+
+    fn node_name(&self, node: usize) -> &str {
+        self.description.nodes.get(node).map_or("?", |n| n.name.as_str())
+    }
+
+    fn check_node(&self, node: usize, what: &str) -> Result<(), NetworkError> {
+        let count = self.description.nodes.len();
+        if node < count { Ok(()) } else { error::input(format!("{what}: node {node} of {count}")) }
+    }
+}

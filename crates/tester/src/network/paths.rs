@@ -1,0 +1,140 @@
+//! Shortest paths over the links of a network.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A link as the search sees it: two ends and a cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Arc {
+    /// One end.
+    pub a: usize,
+    /// The other.
+    pub b: usize,
+    /// Cost.
+    pub metric: u64,
+    /// Decides between links of equal cost: propagation delay in picoseconds.
+    pub delay: u64,
+}
+
+/// The graph: for each node its links and the nodes beyond them.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    arcs: Vec<Arc>,
+    around: Vec<Vec<(usize, usize)>>,
+    transit: Vec<bool>,
+}
+
+/// Cost of a path: metric, hops, delay.
+type Cost = (u64, u32, u64);
+
+/// The shortest paths from one node: for each node the link by which it is reached, the node before, and the first link.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    reached: Vec<Option<(usize, usize, usize)>>,
+    root: usize,
+}
+
+impl Graph {
+    /// The graph of `arcs` between nodes, of which only those marked pass traffic on.
+    pub fn new(transit: Vec<bool>, arcs: Vec<Arc>) -> Graph {
+        let mut around = vec![Vec::new(); transit.len()];
+        for (link, arc) in arcs.iter().enumerate() {
+            around[arc.a].push((link, arc.b));
+            around[arc.b].push((link, arc.a));
+        }
+        Graph { arcs, around, transit }
+    }
+
+    /// The shortest paths from `root`; ties are broken by hops, delay, then the lower node and link.
+    pub fn tree(&self, root: usize) -> Tree {
+        let mut best: Vec<Option<Cost>> = vec![None; self.around.len()];
+        let mut reached = vec![None; self.around.len()];
+        let mut heap = BinaryHeap::from([Reverse(((0, 0, 0), root))]);
+        best[root] = Some((0, 0, 0));
+        while let Some(Reverse((cost, node))) = heap.pop() {
+            if best[node] != Some(cost) || (node != root && !self.transit[node]) {
+                continue;
+            }
+            for &(link, next) in &self.around[node] {
+                let arc = self.arcs[link];
+                let total = (cost.0 + arc.metric, cost.1 + 1, cost.2 + arc.delay);
+                if best[next].is_none_or(|known| total < known) {
+                    best[next] = Some(total);
+                    let first = reached[node].map_or(link, |(_, _, first)| first);
+                    reached[next] = Some((link, node, first));
+                    heap.push(Reverse((total, next)));
+                }
+            }
+        }
+        reached[root] = None;
+        Tree { reached, root }
+    }
+
+    /// The best link between two neighbours: least metric, then least delay, then the lowest number.
+    pub fn link_between(&self, a: usize, b: usize) -> Option<usize> {
+        let links = self.around.get(a)?.iter().filter(|(_, next)| *next == b).map(|(link, _)| *link);
+        links.min_by_key(|&link| (self.arcs[link].metric, self.arcs[link].delay, link))
+    }
+
+    /// The node beyond `link`, seen from `node`.
+    pub fn beyond(&self, link: usize, node: usize) -> Option<usize> {
+        let arc = self.arcs.get(link)?;
+        if arc.a == node {
+            Some(arc.b)
+        } else if arc.b == node {
+            Some(arc.a)
+        } else {
+            None
+        }
+    }
+}
+
+impl Tree {
+    /// The first link on the way to `node`.
+    pub fn first_link(&self, node: usize) -> Option<usize> {
+        self.reached[node].map(|(_, _, first)| first)
+    }
+
+    /// The links on the way to `node`, in order; nothing if it can't be reached.
+    pub fn links_to(&self, node: usize) -> Option<Vec<usize>> {
+        let mut links = Vec::new();
+        let mut at = node;
+        while at != self.root {
+            let (link, before, _) = self.reached[at]?;
+            links.push(link);
+            at = before;
+        }
+        links.reverse();
+        Some(links)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arc(a: usize, b: usize, metric: u64, delay: u64) -> Arc {
+        Arc { a, b, metric, delay }
+    }
+
+    #[test]
+    fn paths_are_shortest_and_ties_are_broken() {
+        let arcs = vec![arc(0, 1, 1, 5), arc(0, 1, 1, 3), arc(1, 2, 1, 0), arc(0, 2, 2, 0), arc(2, 3, 1, 0)];
+        let graph = Graph::new(vec![true, true, true, false, true], arcs);
+        let tree = graph.tree(0);
+        assert_eq!(tree.links_to(2), Some(vec![3])); // one hop of cost two before two hops of cost one
+        assert_eq!(tree.links_to(3), Some(vec![3, 4]));
+        assert_eq!(tree.links_to(4), None);
+        assert_eq!((tree.links_to(1), tree.first_link(3)), (Some(vec![1]), Some(3)));
+        assert_eq!(graph.link_between(1, 0), Some(1));
+        assert_eq!(graph.beyond(4, 3), Some(2));
+    }
+
+    #[test]
+    fn leaves_pass_nothing_on() {
+        let graph = Graph::new(vec![true, false, true], vec![arc(0, 1, 1, 0), arc(1, 2, 1, 0)]);
+        assert_eq!(graph.tree(0).links_to(1), Some(vec![0]));
+        assert_eq!(graph.tree(0).links_to(2), None);
+        assert_eq!(graph.tree(1).links_to(2), Some(vec![1]));
+    }
+}

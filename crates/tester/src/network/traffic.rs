@@ -1,0 +1,121 @@
+//! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
+
+use super::Network;
+use super::tables::Columns;
+use crate::generator::Generator;
+use crate::sink::{PhaseStats, Sink};
+use base::{LinkId, StreamId};
+use serde_json::{Value, json};
+
+impl Network {
+    fn generator(&self, node: usize) -> Option<&Generator> {
+        self.edge(node).map(|e| e.generator()).or_else(|| self.probe(node).map(|p| p.generator()))
+    }
+    fn sink_at(&self, node: usize) -> Option<&Sink> {
+        self.edge(node).map(|e| e.sink()).or_else(|| self.probe(node).map(|p| p.sink()))
+    }
+}
+
+/// Per stream and phase; phase -1 is before the first.
+pub fn streams(network: &Network) -> Value {
+    let mut table = Columns::new(&[
+        "flow", "lsp", "stream", "phase", "sent", "received", "lost", "duplicated", "reordered", "delay_mean_s",
+        "delay_min_s", "delay_max_s", "delay_p50_s", "delay_p90_s", "delay_p99_s", "delay_p999_s", "jitter_s",
+    ]);
+    for node in network.ids() {
+        let sources = network.generator(node.index()).into_iter().flat_map(Generator::sources);
+        for (stream, marks) in sources.flat_map(|source| source.sent()) {
+            let Some(flow) = network.flow_of(stream) else { continue };
+            let sink = network.sink_at(flow.spec.to).and_then(|sink| sink.stream(stream));
+            let Some(stats) = sink else { continue };
+            // Sequence numbers from the start of a phase to the start of the next.
+            let starts = core::iter::once(0).chain(marks.iter().copied());
+            let number = network.streams[stream.index()];
+            for (phase, (from, to)) in starts.zip(marks.iter().copied()).enumerate() {
+                let Some(phase_stats) = stats.phases.get(phase) else { continue };
+                if phase == 0 && to == from {
+                    continue;
+                }
+                let lost = stats.sequence.missing(from, to);
+                let PhaseStats { delay, received, duplicated, reordered } = phase_stats;
+                table.push([
+                    json!(number),
+                    json!(stream.0 - flow.first_stream),
+                    json!(stream.0),
+                    json!(phase as i64 - 1),
+                    json!(to - from),
+                    json!(received),
+                    json!(lost),
+                    json!(duplicated),
+                    json!(reordered),
+                    json!(delay.mean_s()),
+                    json!(delay.min_s()),
+                    json!(delay.max_s()),
+                    json!(delay.quantile_s(0.5)),
+                    json!(delay.quantile_s(0.9)),
+                    json!(delay.quantile_s(0.99)),
+                    json!(delay.quantile_s(0.999)),
+                    json!(delay.jitter_s()),
+                ]);
+            }
+        }
+    }
+    table.finish()
+}
+
+/// Delay over time at each sink.
+pub fn series(network: &Network) -> Value {
+    let names = ["node", "start_ps", "packets", "mean_s", "min_s", "p50_s", "p99_s", "max_s"];
+    let mut table = Columns::new(&names);
+    for node in network.ids() {
+        for bin in network.sink_at(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
+            table.push([
+                json!(network.node_name(node.index())),
+                json!(bin.start.0),
+                json!(bin.packets),
+                json!(bin.mean_s),
+                json!(bin.min_s),
+                json!(bin.p50_s),
+                json!(bin.p99_s),
+                json!(bin.max_s),
+            ]);
+        }
+    }
+    table.finish()
+}
+
+/// Compares the links that traced packets crossed with the routes of their LSPs.
+pub fn check_routes(network: &mut Network) {
+    for node in network.ids() {
+        let Some(probe) = network.probe_mut(node.index()) else { continue };
+        for (stream, links) in probe.take_traces() {
+            check_trace(network, stream, &links);
+        }
+    }
+}
+
+fn check_trace(network: &mut Network, stream: StreamId, links: &[LinkId]) {
+    let Some(flow) = network.flow_of(stream).cloned() else { return };
+    let Some(group) = flow.spec.over.and_then(|group| network.lsps.get(group)) else { return };
+    let Some(route) = &group.links else { return };
+    let probe = |node: usize| network.probes[node].map(|p| p.1);
+    let along = route.iter().map(|&link| network.links[link].id);
+    let expected = probe(flow.spec.from).into_iter().chain(along).chain(probe(flow.spec.to));
+    let right = expected.eq(links.iter().copied());
+    if let Some(group) = flow.spec.over.and_then(|group| network.lsps.get_mut(group)) {
+        group.traced += 1;
+        group.wrong += u64::from(!right);
+    }
+}
+
+/// What the comparison found, for each group of LSPs with traced packets.
+pub fn routes(network: &Network) -> Value {
+    let mut table = Columns::new(&["lsps", "hops", "traced", "wrong"]);
+    for (number, group) in network.lsps.iter().enumerate() {
+        if group.traced > 0 {
+            let hops = json!(group.links.as_ref().map(Vec::len));
+            table.push([json!(number), hops, json!(group.traced), json!(group.wrong)]);
+        }
+    }
+    table.finish()
+}
