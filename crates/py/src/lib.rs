@@ -1,1 +1,31 @@
-//! The door to Python: a thin extension module.
+//! The door to Python: a thin extension module. It converts arguments and errors, releases the interpreter's lock while
+//! a network runs, and holds no logic.
+#![allow(missing_docs, reason = "the docstrings of the Python package are in the Python package")]
+
+mod capture;
+mod error;
+mod network;
+mod wire_format;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use error::{CoreError, InputError, RunError};
+    #[pymodule_export]
+    use network::PyNetwork;
+
+    #[pymodule_export]
+    use wire_format::{decode, encode, summary};
+
+    #[pymodule_export]
+    use capture::read_capture;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

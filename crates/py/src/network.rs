@@ -1,0 +1,156 @@
+//! A network, as the Python package sees it. Times are picoseconds; what has structure comes and goes as JSON.
+
+use crate::error::{input, network, run};
+use base::{NodeId, Time};
+use engine::{Fault, Progress};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tester::network::{Description, HopSpec, Network};
+
+/// Events between two looks at the interpreter's signals: some tens of milliseconds.
+const EVENTS_PER_LOOK: u64 = 500_000;
+
+/// Runs on whichever thread holds it; never shared between two at once.
+#[pyclass(name = "Network", unsendable)]
+pub struct PyNetwork {
+    inner: Network,
+}
+
+fn parse<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| input(format!("{what}: {error}")))
+}
+
+#[pymethods]
+impl PyNetwork {
+    #[new]
+    fn new(description: &str) -> PyResult<PyNetwork> {
+        let description: Description = parse("network", description)?;
+        Ok(PyNetwork { inner: Network::new(description).map_err(network)? })
+    }
+
+    /// Runs to a time. Ctrl-C stops between two events and leaves the network as it is then.
+    fn run_until(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
+        loop {
+            let world = self.inner.world_mut();
+            let progress = py.detach(|| world.step(Time(until_ps), EVENTS_PER_LOOK)).map_err(run)?;
+            py.check_signals()?;
+            if progress != Progress::More {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs a bounded number of events towards a time; returns whether the time is reached.
+    fn run_some(&mut self, py: Python<'_>, until_ps: u64, events: u64) -> PyResult<bool> {
+        let world = self.inner.world_mut();
+        let progress = py.detach(|| world.step(Time(until_ps), events)).map_err(run)?;
+        py.check_signals()?;
+        Ok(progress != Progress::More)
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.inner.world().now().0
+    }
+
+    fn events_done(&self) -> u64 {
+        self.inner.world().events_done()
+    }
+
+    fn add_lsp(&mut self, spec: &str) -> PyResult<usize> {
+        self.inner.add_lsp(parse("lsp", spec)?).map_err(network)
+    }
+
+    #[pyo3(signature = (lsps, command, routes=None))]
+    fn lsp_command(&mut self, lsps: usize, command: &str, routes: Option<&str>) -> PyResult<()> {
+        let routes: Option<Vec<Vec<HopSpec>>> = routes.map(|text| parse("routes", text)).transpose()?;
+        self.inner.lsp_command(lsps, command, routes).map_err(network)
+    }
+
+    fn add_flow(&mut self, spec: &str) -> PyResult<usize> {
+        self.inner.add_flow(parse("flow", spec)?).map_err(network)
+    }
+
+    fn fail_link(&mut self, link: usize) -> PyResult<()> {
+        self.inner.set_link(link, false).map_err(network)
+    }
+
+    fn repair_link(&mut self, link: usize) -> PyResult<()> {
+        self.inner.set_link(link, true).map_err(network)
+    }
+
+    fn fault(&mut self, spec: &str) -> PyResult<()> {
+        let fault: Fault = parse("fault", spec)?;
+        self.inner.fault(fault).map_err(network)
+    }
+
+    fn heal_all(&mut self) -> PyResult<()> {
+        let now = self.inner.world().now();
+        self.inner.world_mut().heal_all(now).map_err(run)
+    }
+
+    fn ping(&mut self, node: usize, to: &str, ttl: u8, sequence: u16) -> PyResult<()> {
+        let to = to.parse().map_err(|_| input(format!("ping: '{to}' is not an IPv4 address")))?;
+        self.inner.ping(node, to, ttl, sequence).map_err(network)
+    }
+
+    #[pyo3(signature = (name, node=None))]
+    fn table(&mut self, name: &str, node: Option<usize>) -> PyResult<String> {
+        let table = self.inner.table(name, node).map_err(network)?;
+        serde_json::to_string(&table).map_err(run)
+    }
+
+    /// What was built at a node.
+    fn node_info(&self, node: usize) -> PyResult<String> {
+        let description = self.inner.description();
+        let spec = description.nodes.get(node);
+        let spec = spec.ok_or_else(|| input(format!("node {node} of {}", description.nodes.len())))?;
+        let ports = self.inner.links().iter().enumerate().flat_map(|(index, link)| {
+            let sides = [(0, link.spec.a), (1, link.spec.b)].into_iter().filter(|s| s.1 == node);
+            sides.map(move |(side, _)| {
+                json!({
+                    "link": index,
+                    "port": link.ports[side].0,
+                    "address": link.addresses[side].to_string(),
+                    "neighbor": link.addresses[1 - side].to_string(),
+                })
+            })
+        });
+        let ports: Vec<_> = ports.collect();
+        let loopback = self.inner.loopback(node).to_string();
+        Ok(json!({"name": spec.name, "loopback": loopback, "ports": ports}).to_string())
+    }
+
+    /// What was built as a link.
+    fn link_info(&self, link: usize) -> PyResult<String> {
+        let links = self.inner.links();
+        let known = links.get(link).ok_or_else(|| input(format!("link {link} of {}", links.len())))?;
+        let mac = |node: usize, side: usize| {
+            base::MacAddr::of_port(NodeId(node as u32), known.ports[side]).to_string()
+        };
+        let (a, b) = (known.spec.a, known.spec.b);
+        Ok(json!({
+            "a": a,
+            "b": b,
+            "link": known.id.0,
+            "addresses": known.addresses.map(|address| address.to_string()),
+            "macs": [mac(a, 0), mac(b, 1)],
+            "ports": known.ports.map(|port| port.0),
+        })
+        .to_string())
+    }
+
+    fn digest(&self) -> String {
+        self.inner.world().digest().to_string()
+    }
+
+    fn peer_send(&mut self, node: usize, frame: &[u8]) -> PyResult<()> {
+        self.inner.peer_send(node, frame).map_err(network)
+    }
+
+    fn peer_receive<'py>(&mut self, py: Python<'py>, node: usize) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
+        let frames = self.inner.peer_receive(node).map_err(network)?;
+        Ok(frames.into_iter().map(|(at, bytes)| (at.0, PyBytes::new(py, &bytes))).collect())
+    }
+}
