@@ -85,20 +85,20 @@ def _example(
     return Probe(name, group, command, limit_s=300.0, build=build, once=once, long=long)
 
 
-NODE, FORWARDING = "twinplane-node", "twinplane-forwarding"
+TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 
 # Anchor and candidate stand in turn, so that a slow minute of the machine meets both.
 PROBES: tuple[Probe, ...] = (
     _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
-    _example("chain", "engine", NODE, "bench_chain", "--nodes", "10", "--packets", "5000000"),
+    _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),
     _example("forward_1k", "forwarding", FORWARDING, "bench_forward", "--labels", "1000"),
     _anchor("testpmd", "forwarding", "--runs", "1", "--seconds", "1", "--way", "all"),
     _example("forward_100k", "forwarding", FORWARDING, "bench_forward", "--labels", "100000"),
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
-    _example("rsvp", "rsvp", NODE, "bench_rsvp", "--lsps", "100000"),
-    _example("rsvp_rr", "rsvp", NODE, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
-    _example("rsvp_hold", "rsvp", NODE, "bench_rsvp", "--hold", "1000000", once=True, long=True),
+    _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
+    _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
+    _example("rsvp_hold", "rsvp", TESTER, "bench_rsvp", "--hold", "1000000", once=True, long=True),
     Probe(
         "campaign",
         "campaign",

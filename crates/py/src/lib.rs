@@ -14,15 +14,14 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use capture::CaptureFile;
+    #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]
     use network::PyNetwork;
 
     #[pymodule_export]
     use wire_format::{decode, encode, summary};
-
-    #[pymodule_export]
-    use capture::read_capture;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,5 +1,6 @@
 //! A network, as the Python package sees it. Times are picoseconds; what has structure comes and goes as JSON.
 
+use crate::capture;
 use crate::error::{input, network, run};
 use base::{NodeId, Time};
 use engine::{Fault, Progress};
@@ -141,6 +142,20 @@ impl PyNetwork {
         .to_string())
     }
 
+    /// Begins to capture what both ports of a link send, to a pcapng file or to memory.
+    #[pyo3(signature = (link, path=None, max_packets=None))]
+    fn capture(&mut self, link: usize, path: Option<String>, max_packets: Option<u64>) -> PyResult<u32> {
+        let link = self.inner.link_id(link).map_err(network)?;
+        let spec = capture::spec(link, path, max_packets);
+        Ok(self.inner.world_mut().capture(spec).map_err(capture::failed)?.0)
+    }
+
+    /// Ends a capture; returns the bytes of one to memory.
+    fn capture_finish<'py>(&mut self, py: Python<'py>, id: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let summary = self.inner.world_mut().finish_capture(engine::capture::CaptureId(id));
+        capture::bytes_of(summary.map_err(capture::failed)?, py)
+    }
+
     fn digest(&self) -> String {
         self.inner.world().digest().to_string()
     }
@@ -149,7 +164,11 @@ impl PyNetwork {
         self.inner.peer_send(node, frame).map_err(network)
     }
 
-    fn peer_receive<'py>(&mut self, py: Python<'py>, node: usize) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
+    fn peer_receive<'py>(
+        &mut self,
+        py: Python<'py>,
+        node: usize,
+    ) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
         let frames = self.inner.peer_receive(node).map_err(network)?;
         Ok(frames.into_iter().map(|(at, bytes)| (at.0, PyBytes::new(py, &bytes))).collect())
     }

@@ -113,7 +113,14 @@ impl Edge {
     }
 
     /// Adds a source for these streams, which take turns.
-    pub fn add_source(&mut self, arrivals: Arrivals, stop: Time, phases: Vec<Time>, trace: bool, streams: Vec<EdgeStream>) {
+    pub fn add_source(
+        &mut self,
+        arrivals: Arrivals,
+        stop: Time,
+        phases: Vec<Time>,
+        trace: bool,
+        streams: Vec<EdgeStream>,
+    ) {
         let mut source = Source::new(arrivals, stop, phases, trace);
         streams.iter().for_each(|s| source.add_stream(s.stream));
         self.generator.add(source);
@@ -290,7 +297,9 @@ impl Device for Edge {
         self.router.forward_batch(now, PORT, core::slice::from_mut(&mut frame), &mut verdict);
         match verdict[0] {
             Verdict::Punt => self.router.handle_packet(now, PORT, frame),
-            Verdict::Transmit { port, ready } => self.outputs.push_back(Output::Transmit { port, frame, ready }),
+            Verdict::Transmit { port, ready } => {
+                self.outputs.push_back(Output::Transmit { port, frame, ready })
+            }
             Verdict::Drop(_) => {}
         }
         self.drain(now);

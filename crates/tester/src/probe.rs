@@ -186,9 +186,11 @@ impl Probe {
         let packet = icmp::Packet::new_checked(ip.payload()).ok()?;
         let (kind, code) = (packet.icmp_type().0, packet.code());
         let labels = match icmp::Repr::parse(&packet).ok()? {
-            icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::DestinationUnreachable { quote, .. } => quote
-                .mpls_stack()
-                .map(|stack| stack.filter_map(Result::ok).map(|e: mpls::Repr| e.label).collect()),
+            icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::DestinationUnreachable { quote, .. } => {
+                quote
+                    .mpls_stack()
+                    .map(|stack| stack.filter_map(Result::ok).map(|e: mpls::Repr| e.label).collect())
+            }
             _ => None,
         };
         let event =

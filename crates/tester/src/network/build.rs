@@ -39,7 +39,7 @@ impl Network {
             graph,
             description,
         };
-        network.add_devices();
+        network.add_devices()?;
         network.add_links()?;
         network.add_probes()?;
         for spec in lsps {
@@ -51,7 +51,7 @@ impl Network {
         Ok(network)
     }
 
-    fn add_devices(&mut self) {
+    fn add_devices(&mut self) -> Result<(), NetworkError> {
         for node in 0..self.description.nodes.len() {
             let spec = &self.description.nodes[node];
             let device: Box<dyn Device> = match spec.kind {
@@ -68,8 +68,10 @@ impl Network {
                     Box::new(Edge::new(router, self.sink(rate), spec.programme.clone()))
                 }
             };
-            self.world.add_device(device);
+            let id = self.world.add_device(device);
+            self.world.name_node(id, &self.description.nodes[node].name)?;
         }
+        Ok(())
     }
 
     fn sink(&self, rate: Rate) -> Sink {

@@ -1,7 +1,7 @@
 //! What a user does to a running network.
 
-use super::error::{NetworkError, input};
 use super::Network;
+use super::error::{NetworkError, input};
 use base::{Command, LinkId, NodeId, PortId};
 use core::net::Ipv4Addr;
 use engine::{Fault, FaultKind};

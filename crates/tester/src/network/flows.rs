@@ -30,7 +30,11 @@ impl Network {
         };
         let count = destinations.len() as u32;
         if first_stream + count > wire::measurement::MAX_STREAM {
-            return input(format!("flow '{}': more than {} streams", spec.name, wire::measurement::MAX_STREAM));
+            return input(format!(
+                "flow '{}': more than {} streams",
+                spec.name,
+                wire::measurement::MAX_STREAM
+            ));
         }
         let streams = || (first_stream..).map(StreamId).zip(destinations.iter().copied());
         let phases = self.description.phases.clone();
@@ -53,7 +57,7 @@ impl Network {
                 probe.add_source(now, arrivals, stop, phases, trace, specs);
             }
         }
-        self.flows.push(Flow { spec, first_stream, streams: count });
+        self.flows.push(Flow { spec, first_stream });
         Ok(flow)
     }
 
@@ -77,7 +81,8 @@ impl Network {
         match spec.arrivals {
             ArrivalSpec::Constant => Arrivals::Constant(Pacer::new(start, bits, spec.rate.0)),
             ArrivalSpec::Poisson => {
-                let random = Streams::new(self.description.seed).stream(&format!("flow/{}/{flow}", spec.name));
+                let random =
+                    Streams::new(self.description.seed).stream(&format!("flow/{}/{flow}", spec.name));
                 let mean = Span::from_secs_f64(bits as f64 / spec.rate.0.max(1) as f64);
                 Arrivals::Poisson { next: start, mean, random: Box::new(random) }
             }

@@ -45,8 +45,7 @@ impl Network {
         let mut tunnels = Vec::with_capacity(spec.count as usize);
         let to = addressing::loopback(spec.to);
         for index in 0..spec.count {
-            let used =
-                self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
+            let used = self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
             *used += 1;
             let id = TunnelId { to, id: *used };
             tunnels.push(id);
@@ -206,13 +205,7 @@ impl Network {
     }
 }
 
-fn tunnel_spec(
-    spec: &LspSpec,
-    id: TunnelId,
-    index: u32,
-    first: u32,
-    routes: &[Vec<RouteHop>],
-) -> TunnelSpec {
+fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[Vec<RouteHop>]) -> TunnelSpec {
     let name = if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
     TunnelSpec {
         name,

@@ -64,11 +64,9 @@ struct LspGroup {
 struct Flow {
     spec: FlowSpec,
     first_stream: u32,
-    streams: u32,
 }
 
 /// A network.
-#[derive(Debug)]
 pub struct Network {
     description: Description,
     world: World,

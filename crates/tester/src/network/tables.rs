@@ -39,7 +39,10 @@ impl Network {
         if let Some(node) = node {
             self.check_node(node, &format!("table '{name}'"))?;
             if self.router(node).is_none() {
-                return input(format!("table '{name}': '{}' is a raw port and has none", self.node_name(node)));
+                return input(format!(
+                    "table '{name}': '{}' is a raw port and has none",
+                    self.node_name(node)
+                ));
             }
         }
         match (name, node) {
@@ -99,7 +102,15 @@ impl Network {
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ilm()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let out = json!(Self::operation(&row.nhlfe));
-            table.push([json!(row.label.value()), out, to, port, gateway, json!(row.packets), json!(row.bytes)]);
+            table.push([
+                json!(row.label.value()),
+                out,
+                to,
+                port,
+                gateway,
+                json!(row.packets),
+                json!(row.bytes),
+            ]);
         }
         table.finish()
     }
@@ -119,7 +130,14 @@ impl Network {
         let mut table = Columns::new(&["prefix", "to", "port", "gateway", "packets", "bytes"]);
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().fib()) {
             let [to, port, gateway] = self.next_hop(node, row.next_hop);
-            table.push([json!(row.prefix.to_string()), to, port, gateway, json!(row.packets), json!(row.bytes)]);
+            table.push([
+                json!(row.prefix.to_string()),
+                to,
+                port,
+                gateway,
+                json!(row.packets),
+                json!(row.bytes),
+            ]);
         }
         table.finish()
     }
@@ -163,8 +181,19 @@ impl Network {
 
     fn lsp_states(&self, node: usize) -> Value {
         let mut table = Columns::new(&[
-            "name", "tunnel", "lsp", "from", "to", "role", "state", "in_label", "out_label", "bandwidth_bps",
-            "setup_priority", "holding_priority", "style",
+            "name",
+            "tunnel",
+            "lsp",
+            "from",
+            "to",
+            "role",
+            "state",
+            "in_label",
+            "out_label",
+            "bandwidth_bps",
+            "setup_priority",
+            "holding_priority",
+            "style",
         ]);
         for lsp in self.router(node).into_iter().flat_map(|r| r.rsvp().lsps()) {
             table.push([
@@ -187,11 +216,20 @@ impl Network {
     }
 
     fn tunnels(&self, node: usize) -> Value {
-        let mut table = Columns::new(&["name", "to", "tunnel", "active", "candidate", "failures", "retry_ps"]);
+        let mut table =
+            Columns::new(&["name", "to", "tunnel", "active", "candidate", "failures", "retry_ps"]);
         for t in self.router(node).into_iter().flat_map(|r| r.rsvp().tunnels()) {
             let (to, id) = (json!(t.id.to.to_string()), json!(t.id.id));
             let retry = json!(t.retry_at.map(|t| t.0));
-            table.push([json!(t.name), to, id, json!(t.active), json!(t.candidate), json!(t.failures), retry]);
+            table.push([
+                json!(t.name),
+                to,
+                id,
+                json!(t.active),
+                json!(t.candidate),
+                json!(t.failures),
+                retry,
+            ]);
         }
         table.finish()
     }
@@ -236,7 +274,8 @@ impl Network {
                     (None, _) => "not signalled",
                 };
                 let label = lsp.and_then(|lsp| labels.get(&(spec.from, *id, lsp)).copied().flatten());
-                let name = if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
+                let name =
+                    if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
                 table.push([
                     json!(number),
                     json!(index),
@@ -261,7 +300,7 @@ impl Network {
                     node::router::Direction::Received => "rx",
                     node::router::Direction::Sent => "tx",
                 };
-                let kind = wire::rsvp::MessageType::from(bin.kind).to_string();
+                let kind = wire::rsvp::MessageType::of(bin.kind).map_or("unknown", wire::rsvp::MessageType::name);
                 let name = json!(self.node_name(node));
                 table.push([name, json!(bin.start.0), json!(direction), json!(kind), json!(bin.count)]);
             }
@@ -294,8 +333,16 @@ impl Network {
 
     fn ports(&self) -> Result<Value, NetworkError> {
         let names = [
-            "link", "from", "to", "sent_frames", "sent_bytes", "received_frames", "received_bytes", "dropped",
-            "drops", "waiting_bytes_max",
+            "link",
+            "from",
+            "to",
+            "sent_frames",
+            "sent_bytes",
+            "received_frames",
+            "received_bytes",
+            "dropped",
+            "drops",
+            "waiting_bytes_max",
         ];
         let mut table = Columns::new(&names);
         for (index, link) in self.links.iter().enumerate() {
@@ -355,8 +402,18 @@ impl Network {
 
     /// What is left anywhere: after everything is torn down, nothing.
     fn state(&self) -> Value {
-        let names =
-            ["node", "lsps", "sessions", "tunnels", "labels", "reserved_bps", "timers", "ilm", "ftn", "waiting"];
+        let names = [
+            "node",
+            "lsps",
+            "sessions",
+            "tunnels",
+            "labels",
+            "reserved_bps",
+            "timers",
+            "ilm",
+            "ftn",
+            "waiting",
+        ];
         let mut table = Columns::new(&names);
         for node in 0..self.description.nodes.len() {
             let Some(router) = self.router(node) else { continue };

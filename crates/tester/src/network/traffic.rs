@@ -19,8 +19,23 @@ impl Network {
 /// Per stream and phase; phase -1 is before the first.
 pub fn streams(network: &Network) -> Value {
     let mut table = Columns::new(&[
-        "flow", "lsp", "stream", "phase", "sent", "received", "lost", "duplicated", "reordered", "delay_mean_s",
-        "delay_min_s", "delay_max_s", "delay_p50_s", "delay_p90_s", "delay_p99_s", "delay_p999_s", "jitter_s",
+        "flow",
+        "lsp",
+        "stream",
+        "phase",
+        "sent",
+        "received",
+        "lost",
+        "duplicated",
+        "reordered",
+        "delay_mean_s",
+        "delay_min_s",
+        "delay_max_s",
+        "delay_p50_s",
+        "delay_p90_s",
+        "delay_p99_s",
+        "delay_p999_s",
+        "jitter_s",
     ]);
     for node in network.ids() {
         let sources = network.generator(node.index()).into_iter().flat_map(Generator::sources);
