@@ -41,9 +41,12 @@ impl CaptureFile {
     }
 }
 
-/// The bytes of a capture to memory, once it is finished; of one to a file, nothing.
-pub fn bytes_of(summary: engine::capture::CaptureSummary, py: Python<'_>) -> PyResult<Option<Bound<'_, PyBytes>>> {
-    Ok(summary.bytes.map(|bytes| PyBytes::new(py, &bytes)))
+/// The bytes of a finished capture to memory; none of one to a file.
+pub fn bytes_of(summary: engine::capture::CaptureSummary, py: Python<'_>) -> Bound<'_, PyBytes> {
+    summary: engine::capture::CaptureSummary,
+    py: Python<'_>,
+) -> PyResult<Option<Bound<'_, PyBytes>>> {
+    PyBytes::new(py, &summary.bytes)
 }
 
 /// The error of a capture.

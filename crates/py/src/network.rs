@@ -151,9 +151,9 @@ impl PyNetwork {
     }
 
     /// Ends a capture; returns the bytes of one to memory.
-    fn capture_finish<'py>(&mut self, py: Python<'py>, id: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    fn capture_finish<'py>(&mut self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyBytes>> {
         let summary = self.inner.world_mut().finish_capture(engine::capture::CaptureId(id));
-        capture::bytes_of(summary.map_err(capture::failed)?, py)
+        Ok(capture::bytes_of(summary.map_err(capture::failed)?, py))
     }
 
     fn digest(&self) -> String {

@@ -44,16 +44,13 @@ fn main() {
     let pairs = lsps.div_ceil(50_000).max(1) as usize;
     let each = lsps / pairs as u64;
     let rsvp = json!({"refresh_reduction": reduction, "refresh_ps": 3_600_000_000_000_000u64});
-    let node = |name: String, kind: &str, programme| {
-        json!({"name": name, "kind": kind, "rsvp": rsvp, "programme": programme})
-    };
+    let node = |name: String, kind: &str, programme| json!({"name": name, "kind": kind, "rsvp": rsvp, "programme": programme});
     let mut nodes: Vec<_> = (0..3).map(|i| node(format!("r{i}"), "router", json!([]))).collect();
     let mut links = vec![(0, 1), (1, 2)];
     let mut groups = Vec::new();
     for pair in 0..pairs {
         let (ingress, egress) = (nodes.len(), nodes.len() + 1);
-        let programme =
-            json!([{"at_ps": 1_000_000_000_000u64, "action": "signal", "lsps": pair, "rate_per_s": 50_000.0}]);
+        let programme = json!([{"at_ps": 1_000_000_000_000u64, "action": "signal", "lsps": pair, "rate_per_s": 50_000.0}]);
         nodes.push(node(format!("in{pair}"), "edge", programme));
         nodes.push(node(format!("out{pair}"), "edge", json!([])));
         links.extend([(ingress, 0), (2, egress)]);
@@ -72,9 +69,9 @@ fn main() {
     let seconds = clock.elapsed().as_secs_f64();
     let bytes = IN_USE.load(Ordering::Relaxed) - before;
     let first_edge = 3;
-    let up: usize = (0..pairs).filter_map(|p| network.edge(first_edge + 2 * p)).map(|e| e.tunnel_counts().1).sum();
-    let held: Vec<usize> =
-        (0..3).filter_map(|r| network.router(r)).map(|r| r.rsvp().state_count()).collect();
+    let up: usize =
+        (0..pairs).filter_map(|p| network.edge(first_edge + 2 * p)).map(|e| e.tunnel_counts().1).sum();
+    let held: Vec<usize> = (0..3).filter_map(|r| network.router(r)).map(|r| r.rsvp().state_count()).collect();
     let result = json!({
         "lsps_per_s": up as f64 / seconds,
         "bytes_per_lsp_hop": bytes as f64 / (up.max(1) * 5) as f64,

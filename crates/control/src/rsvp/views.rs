@@ -135,6 +135,11 @@ impl Rsvp {
         self.store.iter().map(|(_, lsp)| view(lsp))
     }
 
+    /// How many LSPs this router has path state for.
+    pub fn state_count(&self) -> usize {
+        self.store.len()
+    }
+
     /// Every tunnel that starts here, in the order of their ids.
     pub fn tunnels(&self) -> impl Iterator<Item = TunnelView> + '_ {
         let lsp_id = |index: u32| self.store.get(index).map(|lsp| lsp.sender.lsp_id);

@@ -182,7 +182,7 @@ impl Router {
             payload_len: message.buffer_len() as u16,
             options: ipv4::Options::NONE,
         };
-        let header = ip.header_len();
+        let header = ip.buffer_len();
         let mut packet = vec![0; header + message.buffer_len()];
         ip.emit(&mut packet);
         message.emit(&mut packet[header..]);
@@ -192,8 +192,8 @@ impl Router {
 
 /// The sequence number of the echo request that an ICMP error quotes.
 fn quoted_sequence(quote: &icmp::Quote<'_>) -> u16 {
-    let header = quote.datagram.first().map_or(0, |b| usize::from(b & 15) * 4);
-    let sequence = quote.datagram.get(header + 6..header + 8).and_then(|b| b.first_chunk::<2>());
+    let header = quote.original.first().map_or(0, |b| usize::from(b & 15) * 4);
+    let sequence = quote.original.get(header + 6..header + 8).and_then(|b| b.first_chunk::<2>());
     sequence.map_or(0, |b| u16::from_be_bytes(*b))
 }
 

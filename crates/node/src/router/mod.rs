@@ -75,10 +75,8 @@ impl Router {
         for index in 0..self.config.ports.len() {
             self.configure_port(PortId(index as u16));
         }
-        let mut ops = vec![TableOp::RouteSet {
-            prefix: Prefix::host(self.config.router_id),
-            next_hop: NextHop::Local,
-        }];
+        let mut ops =
+            vec![TableOp::RouteSet { prefix: Prefix::host(self.config.router_id), next_hop: NextHop::Local }];
         for (index, port) in self.config.ports.iter().enumerate() {
             let connected = NextHop::Via { port: PortId(index as u16), gateway: Ipv4Addr::UNSPECIFIED };
             let network = Prefix::new(port.address, port.prefix_len);

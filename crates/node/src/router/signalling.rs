@@ -1,7 +1,7 @@
 //! RSVP between the ports, the control processor, the speaker and the tables.
 
-use super::messages::Direction;
 use super::Router;
+use super::messages::Direction;
 use base::device::DropReason;
 use base::{Body, Frame, Output, PortId, Span, Time};
 use control::rsvp;
@@ -94,7 +94,9 @@ impl Router {
     }
 
     fn send_message(&mut self, now: Time, output: rsvp::Output) {
-        let rsvp::Output::Transmit { port, next, src, dst, ttl, router_alert, message } = output else { return };
+        let rsvp::Output::Transmit { port, next, src, dst, ttl, router_alert, message } = output else {
+            return;
+        };
         self.messages.count(now, Direction::Sent, kind_of(&message));
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
         self.ident = self.ident.wrapping_add(1);
@@ -113,7 +115,7 @@ impl Router {
             options,
         };
         let mut header = [0; ethernet::HEADER_LEN + 60];
-        let len = ethernet::HEADER_LEN + ip.header_len();
+        let len = ethernet::HEADER_LEN + ip.buffer_len();
         ip.emit(&mut header[ethernet::HEADER_LEN..len]);
         let frame = Frame::new(&header[..len], Body::owned(message));
         self.send(now, frame, next.map(|gateway| (port, gateway)));

@@ -300,7 +300,8 @@ impl Network {
                     node::router::Direction::Received => "rx",
                     node::router::Direction::Sent => "tx",
                 };
-                let kind = wire::rsvp::MessageType::of(bin.kind).map_or("unknown", wire::rsvp::MessageType::name);
+                let kind =
+                    wire::rsvp::MessageType::of(bin.kind).map_or("unknown", wire::rsvp::MessageType::name);
                 let name = json!(self.node_name(node));
                 table.push([name, json!(bin.start.0), json!(direction), json!(kind), json!(bin.count)]);
             }
