@@ -43,9 +43,6 @@ impl CaptureFile {
 
 /// The bytes of a finished capture to memory; none of one to a file.
 pub fn bytes_of(summary: engine::capture::CaptureSummary, py: Python<'_>) -> Bound<'_, PyBytes> {
-    summary: engine::capture::CaptureSummary,
-    py: Python<'_>,
-) -> PyResult<Option<Bound<'_, PyBytes>>> {
     PyBytes::new(py, &summary.bytes)
 }
 
