@@ -64,6 +64,11 @@ pub(crate) struct Adjacencies {
 }
 
 impl Adjacencies {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
     /// The adjacency at `index`, which a table entry holds.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&Adjacency> {

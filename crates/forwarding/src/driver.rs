@@ -86,7 +86,11 @@ impl Soft {
     }
 
     fn span_of(&self, op: Option<&TableOp>) -> Span {
-        op.map_or(Span::ZERO, |op| self.write_time.span(self.forwarding.occupancy(op)))
+        match op {
+            // Not an entry of a table.
+            None | Some(TableOp::PortSet { .. }) => Span::ZERO,
+            Some(op) => self.write_time.span(self.forwarding.occupancy(op)),
+        }
     }
 
     /// Begins the first operation that waits, at `from`.

@@ -113,9 +113,12 @@ impl Forwarding {
     pub fn occupancy(&self, op: &TableOp) -> usize {
         match op {
             TableOp::PortSet { .. } => 0,
+            TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => self.adjacencies.len(),
             TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => self.ilm.len(),
-            TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => 0,
-            _ => self.fib.len(),
+            TableOp::FtnSet { .. }
+            | TableOp::FtnRemove { .. }
+            | TableOp::RouteSet { .. }
+            | TableOp::RouteRemove { .. } => self.fib.len(),
         }
     }
 
