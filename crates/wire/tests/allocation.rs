@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use twinplane_wire::{icmp, ipv4, mpls, tree, udp};
+use twinplane_wire::{icmp, ipv4, mpls, rsvp, tree, udp};
 
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
@@ -97,5 +97,43 @@ proptest! {
             let _ = mpls::Stack::new(data).count();
         });
         prop_assert_eq!(bytes, 0);
+    }
+}
+
+/// RSVP messages of one object over and over, good or bad.
+fn rsvp_messages() -> impl Strategy<Value = Vec<u8>> {
+    let filter = [0, 12, 10, 7, 10, 0, 0, 1, 0, 0, 0, 5];
+    let flowspec = [
+        0, 36, 9, 2, 0, 0, 0, 7, 5, 0, 0, 6, 127, 0, 0, 5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 1, 1,
+    ];
+    let start = [&[0, 8, 8, 1, 0, 0, 0, 18][..], &flowspec].concat();
+    let objects: Vec<Vec<u8>> = vec![
+        vec![0, 4, 14, 1],
+        vec![0, 4, 99, 1],
+        vec![0, 8, 25, 1, 0, 0, 0, 0],
+        vec![0, 12, 24, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        filter.to_vec(),
+        flowspec.to_vec(),
+        [&flowspec[..], &filter].concat(),
+        [&filter[..], &[0, 4, 21, 1], &[0, 8, 16, 1, 0, 0, 0, 17]].concat(),
+        vec![0, 16, 21, 1, 99, 4, 0, 0, 32, 4, 0, 0, 99, 4, 0, 0],
+    ];
+    (1..30u8, 0..objects.len(), 0..400usize).prop_map(move |(kind, which, count)| {
+        let body = [&start[..], &objects[which].repeat(count)].concat();
+        let [high, low] = ((body.len() + 8) as u16).to_be_bytes();
+        [&[0x10, kind, 0, 0, 64, 0, high, low], &body[..]].concat()
+    })
+}
+
+proptest! {
+    #[test]
+    fn typed_rsvp_is_bounded(message in rsvp_messages()) {
+        let bytes = allocated(|| {
+            if let Err(error) = rsvp::Packet::parse(&message) {
+                let _ = rsvp::Reply::to(&message, &error, std::net::Ipv4Addr::LOCALHOST.into());
+            }
+        });
+        prop_assert!(bytes <= 4096 + 64 * message.len(), "{bytes} for {}", message.len());
     }
 }

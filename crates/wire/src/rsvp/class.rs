@@ -51,15 +51,15 @@ message_types! {
     ResvConf = 7, "ResvConf";
     /// RFC 2961, 3.
     Bundle = 12, "Bundle";
-    /// RFC 2961, 4.1.
+    /// RFC 2961, 4.4.
     Ack = 13, "Ack";
     /// RFC 2961, 5.2.
     Srefresh = 15, "Srefresh";
     /// RFC 3209, 5.1.
     Hello = 20, "Hello";
-    /// RFC 2747, 4.3; the number is that of RFC 3097.
+    /// RFC 2747, 4; the number is that of RFC 3097.
     IntegrityChallenge = 25, "Integrity Challenge";
-    /// RFC 2747, 4.3; the number is that of RFC 3097.
+    /// RFC 2747, 4; the number is that of RFC 3097.
     IntegrityResponse = 26, "Integrity Response";
 }
 
@@ -84,7 +84,7 @@ classes! {
     SESSION = 1;
     /// RFC 2205, A.2.
     RSVP_HOP = 3;
-    /// RFC 2747, 2.2.
+    /// RFC 2747, 2.1.
     INTEGRITY = 4;
     /// RFC 2205, A.4.
     TIME_VALUES = 5;
@@ -128,11 +128,11 @@ classes! {
     S2L_SUB_LSP = 50;
     /// RFC 4090, 4.2.
     DETOUR = 63;
-    /// RFC 2747, 4.3.
+    /// RFC 2747, 4.
     CHALLENGE = 64;
-    /// RFC 4873; RFC 4875, 19.4.
-    SECONDARY_EXPLICIT_ROUTE = 200;
     /// RFC 4873; RFC 4875, 19.5.
+    SECONDARY_EXPLICIT_ROUTE = 200;
+    /// RFC 4873; RFC 4875, 19.6.
     SECONDARY_RECORD_ROUTE = 201;
     /// RFC 4090, 4.1.
     FAST_REROUTE = 205;

@@ -1,6 +1,6 @@
 //! Writing typed messages, objects in the order that the RFCs recommend.
 
-use super::class::{self, MessageType};
+use super::class;
 use super::error::{Error, Fault, Reason};
 use super::field::Put;
 use super::header::{VERSION, checksum};
@@ -19,28 +19,9 @@ impl Packet {
     }
 }
 
-/// Appends a Bundle of messages that have been emitted, and signed if need be; on error `out` is as before.
-pub fn emit_bundle<'a>(
-    flags: u8,
-    send_ttl: u8,
-    messages: impl IntoIterator<Item = &'a [u8]>,
-    out: &mut Vec<u8>,
-) -> Result<(), Error> {
-    let start = out.len();
-    out.bytes(&[VERSION << 4 | flags & 0x0f, MessageType::Bundle.number(), 0, 0, send_ttl, 0, 0, 0]);
-    for message in messages {
-        out.bytes(message);
-    }
-    let result = finish(start, out);
-    if result.is_err() {
-        out.truncate(start);
-    }
-    result
-}
-
 /// Fills in length and checksum of the message that begins at `start`.
 #[inline]
-fn finish(start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn finish(start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
     let length = u16::try_from(out.len() - start).map_err(|_| Error::of_message(6, Reason::TooLong))?;
     out.patch(start + 6, length);
     let checksum = checksum(out.get(start..).unwrap_or(&[]));

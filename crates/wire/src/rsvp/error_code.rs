@@ -1,4 +1,4 @@
-//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750, 4; RFC 3209, 7.3; RFC 4090, 8).
+//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750; RFC 3209, 7.3).
 
 /// Confirmation: the ERROR_SPEC of a ResvConf.
 pub const CONFIRMATION: u8 = 0;
@@ -47,22 +47,22 @@ pub mod admission {
     pub const MTU: u16 = 3;
 }
 
-/// Values of [`POLICY`] (RFC 2750, 4).
+/// Values of [`POLICY`] (RFC 2750, the ERR_ list).
 pub mod policy {
-    /// Only a warning: the state stays.
-    pub const WARNING: u16 = 0;
-    /// Generic policy rejection.
-    pub const GENERIC: u16 = 1;
-    /// Unsupported P-Type.
-    pub const UNSUPPORTED_P_TYPE: u16 = 2;
-    /// Required PIN for this flow is missing.
-    pub const MISSING_PIN: u16 = 3;
-    /// Unsupported credential type.
-    pub const UNSUPPORTED_CREDENTIAL: u16 = 4;
-    /// Insufficient priority to reserve.
-    pub const INSUFFICIENT_PRIORITY: u16 = 5;
-    /// Insufficient priority to hold: preempted.
-    pub const PREEMPTED: u16 = 100;
+    /// Information reporting (ERR_INFO).
+    pub const INFO: u16 = 0;
+    /// Warning: the state stays (ERR_WARN).
+    pub const WARNING: u16 = 1;
+    /// Reason unknown (ERR_UNKNOWN).
+    pub const UNKNOWN: u16 = 2;
+    /// Generic policy rejection (ERR_REJECT).
+    pub const REJECTED: u16 = 3;
+    /// Quota or accounting violation (ERR_EXCEED).
+    pub const EXCEEDED: u16 = 4;
+    /// The flow was preempted (ERR_PREEMPT).
+    pub const PREEMPTED: u16 = 5;
+    /// A policy installed earlier expired (ERR_EXPIRED).
+    pub const EXPIRED: u16 = 6;
 }
 
 /// Values of [`TRAFFIC_CONTROL`].
@@ -103,7 +103,7 @@ pub mod routing {
     pub const UNSUPPORTED_L3PID: u16 = 10;
 }
 
-/// Values of [`NOTIFY`] (RFC 3209, 7.3; RFC 4090, 8).
+/// Values of [`NOTIFY`] (RFC 3209, 7.3).
 pub mod notify {
     /// RRO too large for MTU.
     pub const RRO_TOO_LARGE: u16 = 1;
@@ -122,7 +122,7 @@ pub const fn describe(code: u8, value: u16) -> &'static str {
         (ADMISSION, admission::MTU) => "admission control failure: MTU in FLOWSPEC larger than interface MTU",
         (ADMISSION, _) => "admission control failure",
         (POLICY, policy::WARNING) => "policy control failure: warning",
-        (POLICY, policy::INSUFFICIENT_PRIORITY) => "policy control failure: insufficient priority to reserve",
+        (POLICY, policy::REJECTED) => "policy control failure: generic policy rejection",
         (POLICY, policy::PREEMPTED) => "policy control failure: flow was preempted",
         (POLICY, _) => "policy control failure",
         (NO_PATH, _) => "no path information for this Resv",

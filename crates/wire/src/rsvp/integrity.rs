@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use md5::Md5;
 use serde::{Deserialize, Serialize};
 
-/// INTEGRITY (RFC 2747, 2.2), with the sixteen bytes of an HMAC-MD5 digest.
+/// INTEGRITY (RFC 2747, 2.1), with the sixteen bytes of an HMAC-MD5 digest.
 ///
 /// ```text
 /// +-------------+-------------+-------------+-------------+
@@ -37,7 +37,7 @@ pub struct Integrity {
     pub digest: [u8; 16],
 }
 
-/// 48 bits that name a key of a sender (RFC 2747, 2.2).
+/// 48 bits that name a key of a sender (RFC 2747, 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(#[serde(with = "text::hex")] pub [u8; 6]);
@@ -52,7 +52,7 @@ impl Integrity {
     }
 }
 
-/// CHALLENGE (RFC 2747, 4.3): a cookie to be returned under the key.
+/// CHALLENGE (RFC 2747, 4): a cookie to be returned under the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Challenge {
     /// The key under which the challenged node is to answer.

@@ -6,15 +6,14 @@
 use super::adspec::Adspec;
 use super::attribute::SessionAttribute;
 use super::basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
-use super::class::{MessageType, UnknownAction, in_typed_messages, unknown_action};
-use super::error_code;
+use super::class::MessageType;
+pub use super::common::{Common, Unknown};
 use super::explicit_route::EroHop;
 use super::hello::Hello;
-use super::integrity::{Challenge, Integrity};
+use super::integrity::Challenge;
 use super::intserv::{Flowspec, SenderTspec};
 use super::label::LabelRequest;
-use super::message_id::{MessageId, MessageIdAck, MessageIdList};
-use super::object::Object;
+use super::message_id::MessageIdList;
 use super::record_route::RroSubobject;
 use super::sender::{FilterSpec, SenderTemplate};
 use super::session::Session;
@@ -83,73 +82,6 @@ pub enum Message {
     IntegrityChallenge(IntegrityChallenge),
     /// Type 26.
     IntegrityResponse(IntegrityResponse),
-}
-
-/// Objects that any message may carry.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Common {
-    /// INTEGRITY: first in the message.
-    pub integrity: Option<Integrity>,
-    /// MESSAGE_ID_ACK and MESSAGE_ID_NACK objects that ride along (RFC 2961, 4.4).
-    pub acks: Vec<MessageIdAck>,
-    /// MESSAGE_ID (RFC 2961, 4.2).
-    pub message_id: Option<MessageId>,
-    /// Objects of another class, or of another C-Type than those known here, as they came.
-    pub unknown: Vec<Unknown>,
-}
-
-/// An object that is carried, not understood: another class, or another C-Type of a known class.
-///
-/// FAST_REROUTE, DETOUR and the point-to-multipoint objects come here too: the typed messages leave them to those
-/// who ask.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
-    /// Class-Num.
-    pub class: u8,
-    /// C-Type.
-    pub c_type: u8,
-    /// Index among the objects of the message, where it is put again on emission; [`Unknown::LAST`] for the end.
-    pub position: u16,
-    /// The object's contents, whole words.
-    pub data: Vec<u8>,
-}
-
-impl Unknown {
-    /// The position after all other objects.
-    pub const LAST: u16 = u16::MAX;
-
-    /// What a node that does not know the object does with it (RFC 2205, 3.10): an unknown C-Type of a class that the
-    /// typed messages know rejects the message; otherwise the two high bits of the class decide.
-    pub const fn action(&self) -> UnknownAction {
-        if in_typed_messages(self.class) { UnknownAction::Reject } else { unknown_action(self.class) }
-    }
-
-    /// Error code and value of the PathErr or ResvErr that the message deserves, if it is to be rejected.
-    pub const fn rejection(&self) -> Option<(u8, u16)> {
-        let code = match self.action() {
-            UnknownAction::Reject if in_typed_messages(self.class) => error_code::UNKNOWN_C_TYPE,
-            UnknownAction::Reject => error_code::UNKNOWN_CLASS,
-            UnknownAction::Ignore | UnknownAction::Forward => return None,
-        };
-        Some((code, u16::from_be_bytes([self.class, self.c_type])))
-    }
-
-    /// The object with its contents read where they can be.
-    pub fn read(&self) -> Object {
-        Object::decode(self.class, self.c_type, &self.data)
-    }
-}
-
-impl Common {
-    /// Error code and value for the first unknown object that makes a node reject the message (RFC 2205, 3.10).
-    pub fn rejection(&self) -> Option<(u8, u16)> {
-        self.unknown.iter().find_map(Unknown::rejection)
-    }
-
-    /// The unknown objects that go on with the message (RFC 2205, 3.10).
-    pub fn forwarded(&self) -> impl Iterator<Item = &Unknown> {
-        self.unknown.iter().filter(|unknown| unknown.action() == UnknownAction::Forward)
-    }
 }
 
 /// Path (RFC 2205, 3.1.3; RFC 3209, 3.1).
@@ -349,7 +281,7 @@ pub struct Bundle {
     pub packets: Vec<Packet>,
 }
 
-/// Ack (RFC 2961, 4.1): at least one of [`Common::acks`].
+/// Ack (RFC 2961, 4.4): at least one of [`Common::acks`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// The acknowledgements, and INTEGRITY.
@@ -365,7 +297,7 @@ pub struct Srefresh {
     pub lists: Vec<MessageIdList>,
 }
 
-/// Integrity Challenge (RFC 2747, 4.3).
+/// Integrity Challenge (RFC 2747, 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntegrityChallenge {
     /// Unknown objects only: a challenge is not signed.
@@ -374,7 +306,7 @@ pub struct IntegrityChallenge {
     pub challenge: Challenge,
 }
 
-/// Integrity Response (RFC 2747, 4.3).
+/// Integrity Response (RFC 2747, 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntegrityResponse {
     /// INTEGRITY: a response is always signed.

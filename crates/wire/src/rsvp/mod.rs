@@ -12,7 +12,9 @@
 pub mod adspec;
 pub mod attribute;
 pub mod basic;
+pub mod bundle;
 pub mod class;
+pub mod common;
 pub mod error_code;
 pub mod explicit_route;
 pub mod hello;
@@ -43,8 +45,8 @@ mod summary;
 pub use adspec::{Adspec, AdspecFragment, ControlledLoadFragment, General, GuaranteedFragment, Overrides};
 pub use attribute::{Affinities, SessionAttribute};
 pub use basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
+pub use bundle::{SubMessages, emit_bundle, messages};
 pub use class::{MessageType, UnknownAction, unknown_action};
-pub use emit::emit_bundle;
 pub use error::{Error, Reason};
 pub use explicit_route::{EroHop, EroSubobject};
 pub use header::{Header, ObjectView, Objects};
@@ -60,7 +62,6 @@ pub use message::{
 pub use message_id::{MessageId, MessageIdAck, MessageIdList};
 pub use object::{Object, Opaque};
 pub use p2mp::S2lSubLsp;
-pub use parse::{SubMessages, messages};
 pub use protection::{Detour, FastReroute};
 pub use raw::{RawBody, RawMessage, RawType};
 pub use record_route::RroSubobject;

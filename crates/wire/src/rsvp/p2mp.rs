@@ -1,6 +1,6 @@
 //! S2L_SUB_LSP: one leaf of a point-to-multipoint LSP (RFC 4875, 19.3).
 //!
-//! P2MP_SECONDARY_EXPLICIT_ROUTE and P2MP_SECONDARY_RECORD_ROUTE (RFC 4875, 19.4 and 19.5) have the formats of
+//! P2MP_SECONDARY_EXPLICIT_ROUTE and P2MP_SECONDARY_RECORD_ROUTE (RFC 4875, 19.5 and 19.6) have the formats of
 //! [`super::explicit_route`] and [`super::record_route`].
 
 use super::basic::address_and;

@@ -46,7 +46,7 @@ struct Fields {
 impl Packet {
     /// Reads a message and checks its checksum; bytes beyond its length are left alone.
     ///
-    /// A Bundle is read with all that is in it, and refused if one message of it is bad: [`messages`] does better.
+    /// A Bundle is read with all that is in it, and refused if one message of it is bad: [`super::messages`] does better.
     pub fn parse(bytes: &[u8]) -> Result<Packet, Error> {
         let header = Header::parse(bytes)?;
         let bytes = header.message(bytes);
@@ -57,55 +57,6 @@ impl Packet {
             Some(kind) => parse_objects(kind, bytes)?,
         };
         Ok(Packet { flags: header.flags, send_ttl: header.send_ttl, message })
-    }
-}
-
-impl Bundle {
-    fn parse(bytes: &[u8]) -> Result<Bundle, Error> {
-        let mut packets = Vec::new();
-        for (offset, message) in messages(bytes)? {
-            let at = |error: Error| Error { offset: error.offset + offset, ..error };
-            let message = message.map_err(at)?;
-            // RFC 2961, 3.2: any message but a Bundle. Looked at first, so that depth is bounded.
-            if message.get(1) == Some(&MessageType::Bundle.number()) {
-                return Err(at(Error::of_message(1, Reason::Invalid("a bundle in a bundle"))));
-            }
-            packets.push(Packet::parse(message).map_err(at)?);
-        }
-        Ok(Bundle { packets })
-    }
-}
-
-/// The messages in `bytes`, each with its offset: those of a Bundle, or else the one message.
-///
-/// The outer header is checked, and the checksum of a Bundle. Pass each message to [`Packet::parse`]: a bad one in a
-/// Bundle then costs no other. After a message whose end cannot be found, there are no more.
-pub fn messages(bytes: &[u8]) -> Result<SubMessages<'_>, Error> {
-    let header = Header::parse(bytes)?;
-    let message = header.message(bytes);
-    if header.message_type != MessageType::Bundle.number() {
-        return Ok(SubMessages { message, offset: 0 });
-    }
-    header.check(message)?;
-    Ok(SubMessages { message, offset: super::header::HEADER_LEN })
-}
-
-/// See [`messages`].
-#[derive(Clone, Debug)]
-pub struct SubMessages<'a> {
-    message: &'a [u8],
-    offset: usize,
-}
-
-impl<'a> Iterator for SubMessages<'a> {
-    type Item = (usize, Result<&'a [u8], Error>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let offset = self.offset;
-        let rest = self.message.get(offset..).filter(|rest| !rest.is_empty())?;
-        let message = Header::parse(rest).map(|header| header.message(rest));
-        self.offset = message.map_or(self.message.len(), |message| offset + message.len());
-        Some((offset, message))
     }
 }
 
