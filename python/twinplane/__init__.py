@@ -1,0 +1,72 @@
+"""Twinplane: an open testbed and measuring instrument for label-switched networks.
+
+.. code-block:: python
+
+    import twinplane as tp
+
+    net = tp.Network(seed=7)
+    a, b = net.router("a"), net.router("b")
+    net.link(a, b, rate="1 Gbit/s", delay="50 us")
+
+Names are loaded when they are first used, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import wire
+    from .errors import TwinplaneError
+    from .handles import Capture, Flow, Link, Lsp
+    from .network import Network
+    from .nodes import Edge, Peer, Router
+    from .reports import report
+    from .results import load as load_results
+
+__all__ = [
+    "Capture",
+    "Edge",
+    "Flow",
+    "Link",
+    "Lsp",
+    "Network",
+    "Peer",
+    "Router",
+    "TwinplaneError",
+    "load_results",
+    "report",
+    "wire",
+]
+
+_HOMES = {
+    "Capture": "handles",
+    "Edge": "nodes",
+    "Flow": "handles",
+    "Link": "handles",
+    "Lsp": "handles",
+    "Network": "network",
+    "Peer": "nodes",
+    "Router": "nodes",
+    "TwinplaneError": "errors",
+    "report": "reports",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "wire":
+        return importlib.import_module(".wire", __name__)
+    if name == "load_results":
+        return importlib.import_module(".results", __name__).load
+    if name == "__version__":
+        from .version import version
+
+        return version()
+    if name in _HOMES:
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

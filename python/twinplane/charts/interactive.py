@@ -1,0 +1,101 @@
+"""Charts for the page: plain plotly.js descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import DASHES, MARKERS, SHADES, Chart, Curve, thinned
+
+AXIS = {
+    "showline": True,
+    "linecolor": "#000",
+    "gridcolor": "#ddd",
+    "zeroline": False,
+    "ticks": "outside",
+    "automargin": True,
+}
+
+
+def figure(chart: Chart) -> dict[str, Any]:
+    """Traces and layout of a chart."""
+    layout: dict[str, Any] = {
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#000"},
+        "paper_bgcolor": "#fff",
+        "plot_bgcolor": "#fff",
+        "margin": {"l": 60, "r": 15, "t": 30, "b": 50},
+        "height": 420 if chart.panels == 1 else 190 * chart.panels + 80,
+        "legend": {"orientation": "h", "y": -0.16 if chart.panels == 1 else -0.09},
+        "hovermode": "x unified",
+        "shapes": [_line(mark.x) for mark in chart.marks],
+        "annotations": [_word(mark.x, mark.text) for mark in chart.marks],
+    }
+    gap = 0.05 if chart.panels > 1 else 0.0
+    height = (1 - gap * (chart.panels - 1)) / chart.panels
+    for panel, title in enumerate(chart.y_titles):
+        top = 1 - panel * (height + gap)
+        key = "yaxis" if panel == 0 else f"yaxis{panel + 1}"
+        layout[key] = {
+            **AXIS,
+            "title": {"text": title, "standoff": 8},
+            "domain": [max(0.0, top - height), top],
+            "type": "log" if panel in chart.log else "linear",
+            "rangemode": "normal" if panel in chart.log else "tozero",
+        }
+    layout["xaxis"] = {**AXIS, "title": {"text": chart.x_title}, "anchor": _axis(chart.panels - 1)}
+    return {"data": [_trace(curve) for curve in chart.curves], "layout": layout}
+
+
+def _axis(panel: int) -> str:
+    return "y" if panel == 0 else f"y{panel + 1}"
+
+
+def _trace(curve: Curve) -> dict[str, Any]:
+    x, y = thinned(curve.x, curve.y)
+    style = curve.style
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "name": curve.name,
+        "x": x,
+        "y": y,
+        "yaxis": _axis(curve.panel),
+        "mode": {"points": "markers", "both": "lines+markers"}.get(curve.shape, "lines"),
+        "line": {
+            "color": SHADES[style % len(SHADES)],
+            "dash": DASHES[style % len(DASHES)],
+            "width": 1.6,
+            "shape": "hv" if curve.shape == "steps" else "linear",
+        },
+        "marker": {
+            "color": SHADES[style % len(SHADES)],
+            "symbol": MARKERS[style % len(MARKERS)],
+            "size": 8,
+        },
+    }
+    return trace
+
+
+def _line(x: float) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "xref": "x",
+        "yref": "paper",
+        "x0": x,
+        "x1": x,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": "#000", "width": 1, "dash": "dot"},
+    }
+
+
+def _word(x: float, text: str) -> dict[str, Any]:
+    return {
+        "x": x,
+        "xref": "x",
+        "y": 1,
+        "yref": "paper",
+        "text": text,
+        "showarrow": False,
+        "yanchor": "bottom",
+        "xanchor": "left",
+        "font": {"size": 11},
+    }

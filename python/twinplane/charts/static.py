@@ -1,0 +1,64 @@
+"""Charts as PNG and SVG files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..files import write_with
+from . import SHADES, Chart, thinned
+
+LINES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
+MARKERS = ("o", "s", "^", "D", "P", "X")
+
+
+def save(chart: Chart, folder: Path) -> list[Path]:
+    """Write a chart as ``KEY.png`` and ``KEY.svg``."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = chart.key
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5 if chart.panels == 1 else 1.9 * chart.panels + 1.2), layout="constrained")
+    axes = figure.subplots(chart.panels, 1, sharex=True, squeeze=False)[:, 0]
+    for panel, title in enumerate(chart.y_titles):
+        axis = axes[panel]
+        axis.set_ylabel(title)
+        axis.grid(True, color="#dddddd", linewidth=0.6)
+        if panel in chart.log:
+            axis.set_yscale("log")
+        for mark in chart.marks:
+            axis.axvline(mark.x, color="black", linewidth=0.8, linestyle=":")
+    for mark in chart.marks:
+        axes[0].annotate(mark.text, (mark.x, 1), xycoords=("data", "axes fraction"), fontsize=8, va="bottom")
+    for curve in chart.curves:
+        x, y = thinned(curve.x, curve.y)
+        style = curve.style
+        shade = SHADES[style % len(SHADES)]
+        axes[curve.panel].plot(
+            [float("nan") if value is None else value for value in x],
+            [float("nan") if value is None else value for value in y],
+            label=curve.name,
+            color=shade,
+            linewidth=1.2,
+            linestyle="none" if curve.shape == "points" else LINES[style % len(LINES)],
+            marker=MARKERS[style % len(MARKERS)] if curve.shape in ("points", "both") else None,
+            markersize=5,
+            drawstyle="steps-post" if curve.shape == "steps" else "default",
+        )
+    for panel, axis in enumerate(axes):
+        if sum(curve.panel == panel for curve in chart.curves) > 1:
+            axis.legend(fontsize=8, frameon=False)
+        if panel not in chart.log and axis.get_ylim()[0] > 0:
+            axis.set_ylim(bottom=0)
+    axes[-1].set_xlabel(chart.x_title)
+    figure.suptitle(chart.title, fontsize=11)
+    paths = []
+    for suffix in ("png", "svg"):
+
+        def write(temporary: Path, suffix: str = suffix) -> None:
+            metadata = {"Date": None} if suffix == "svg" else {}
+            figure.savefig(temporary, format=suffix, dpi=150, metadata=metadata)
+
+        paths.append(write_with(folder / f"{chart.key}.{suffix}", write))
+    return paths

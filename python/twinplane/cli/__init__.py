@@ -1,0 +1,45 @@
+"""The command line: ``twinplane``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point: one sentence for every error, 130 after Ctrl-C."""
+    import typer
+    from typer.exceptions import TyperException
+
+    from ..errors import TwinplaneError
+    from .app import app
+
+    try:
+        code = app(standalone_mode=False)
+    except TwinplaneError as error:
+        _say(str(error))
+        code = 2
+    except typer.Exit as error:
+        code = error.exit_code
+    except TyperException as error:
+        _say(error.format_message().rstrip("."))
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        _say("interrupted")
+        code = 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing is left to be flushed at exit.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:
+        from ..errors import os_reason
+
+        where = f"{error.filename}: " if error.filename else ""
+        _say(f"{where}{os_reason(error)}")
+        code = 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(text: str) -> None:
+    print(f"twinplane: {text}", file=sys.stderr)

@@ -1,0 +1,168 @@
+"""``twinplane run``: progress while it runs, the table and where the report is afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from types import TracebackType
+from typing import Any
+
+import typer
+
+from ..execution import Done, Task
+from ..experiments import load
+from ..experiments.parameters import limits
+from ..reports import of_results
+from ..results import Results
+from ..session import Request, Session
+from .tables import print_table
+
+
+def run_experiment(request: Request, as_json: bool) -> int:
+    """Run it; 1 when the verdict is bad."""
+    session = Session(request)
+    folder = session.prepare()
+    first = session.points[0]
+    if not as_json:
+        headline = session.experiment.headline(first)
+        if request.campaign:
+            headline = f"campaign of {session.total} runs, {_profile(first)}"
+        typer.echo(f"{session.experiment.name}  {headline}   seed {request.seed}   virtual time")
+    try:
+        with Progress(_label(session), session.total, quiet=as_json) as progress:
+            found = session.execute(progress.report, progress.tick if session.total == 1 else None)
+    except KeyboardInterrupt:
+        if session.total > 1:
+            again = f"; finished runs are kept: the same command with --out {folder} goes on"
+            raise SystemExit(_interrupted(again)) from None
+        raise
+    page = of_results(found)
+    faults = [text for point in found.points if (text := session.experiment.fault(point))]
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), **found.summary}))
+    else:
+        print_points(found)
+        typer.echo(f"report   {page}\nrepeat   {found.manifest['command']}")
+    for text in faults[:5]:
+        typer.echo(f"twinplane: {session.experiment.name}: {text}", err=True)
+    return 1 if faults else 0
+
+
+def _interrupted(text: str) -> int:
+    typer.echo(f"twinplane: interrupted{text}", err=True)
+    return 130
+
+
+def _profile(parameters: Any) -> str:
+    return str(getattr(parameters, "profile", ""))
+
+
+def _label(session: Session) -> str:
+    varied = [key for key, values in session.settings.items() if len(values) > 1]
+    if len(varied) == 1:
+        values = session.settings[varied[0]]
+        return f"{varied[0]}={values[0]} ... {values[-1]}"
+    return session.experiment.name
+
+
+def print_points(found: Results, most: int = 60) -> None:
+    """The table of a run, a long one cut in the middle."""
+    experiment = load(found.experiment)
+    columns = experiment.columns(found.points)
+    points = found.points
+    cut = len(points) > most
+    shown = [*points[: most // 2], *points[-most // 2 :]] if cut else points
+    rows = [[column.text(point) for column in columns] for point in shown]
+    if cut:
+        rows.insert(most // 2, ["..."] * len(columns))
+    print_table([column.title for column in columns], rows)
+    typer.echo(experiment.answer(points))
+
+
+def print_parameters(name: str, as_json: bool) -> None:
+    """What an experiment can be told."""
+    model = load(name).parameters
+    entries = [
+        {
+            "name": key,
+            "default": None if info.is_required() else info.default,
+            "allowed": limits(model, key),
+            "about": info.description or "",
+        }
+        for key, info in model.model_fields.items()
+    ]
+    if as_json:
+        typer.echo(json.dumps(entries))
+        return
+    rows = [
+        [
+            "none" if e["default"] is None else str(e["default"]) if key == "default" else str(e[key])
+            for key in e
+        ]
+        for e in entries
+    ]
+    print_table(["parameter", "default", "allowed", "meaning"], rows, left=4)
+
+
+class Progress:
+    """One bar on the standard error; it appears after two seconds."""
+
+    def __init__(self, label: str, total: int, *, quiet: bool) -> None:
+        self.label, self.total, self.quiet = label, total, quiet
+        self.begin = time.monotonic()
+        self.finished = 0.0
+        self.hops = 0.0
+        self.bar: Any = None
+        self.line: Any = None
+
+    def __enter__(self) -> Progress:
+        """Begin."""
+        return self
+
+    def report(self, task: Task, done: Done, old: bool) -> None:
+        """A run is finished."""
+        self.finished += 1
+        if not old:
+            self.hops += done.metrics.get("packet_hops") or 0
+        self._show()
+
+    def tick(self, share: float) -> None:
+        """So much of the only run is done."""
+        self.finished = share
+        self._show()
+
+    def _show(self) -> None:
+        passed = time.monotonic() - self.begin
+        if self.quiet or (self.bar is None and passed < 2.0):
+            return
+        speed = f"{self.hops / passed / 1e6:.1f} M packet-hops/s" if self.hops else ""
+        if self.bar is None:
+            self._start()
+        self.bar.update(self.line, completed=self.finished, speed=speed, count=self._count())
+
+    def _count(self) -> str:
+        return f"{self.finished:.0f}/{self.total}" if self.total > 1 else f"{self.finished:4.0%}"
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self.bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TextColumn("{task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, highlight=False),
+        )
+        self.line = self.bar.add_task(self.label, total=self.total, count="", speed="")
+        self.bar.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the terminal as it was."""
+        if self.bar is not None:
+            self.bar.stop()

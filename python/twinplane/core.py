@@ -1,0 +1,72 @@
+"""The only module that touches ``twinplane._core``: loads it late and translates its errors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .errors import TwinplaneError, one_line
+
+if TYPE_CHECKING:
+    from . import _core
+
+
+@cache
+def load() -> ModuleType:
+    """The extension module."""
+    try:
+        from . import _core
+    except ImportError as error:
+        raise TwinplaneError(
+            f"the compiled part of twinplane cannot be loaded (run `make setup`): {one_line(error)}"
+        ) from None
+    return _core
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the core's errors into the one exception that users meet."""
+    core = load()
+    try:
+        yield
+    except core.CoreError as error:
+        raise TwinplaneError(one_line(error)) from None
+    except OSError as error:
+        raise TwinplaneError(one_line(error)) from None
+
+
+def network(description: dict[str, Any]) -> _core.Network:
+    """A network of the core from a description."""
+    with translated():
+        made: _core.Network = load().Network(json.dumps(description))
+        return made
+
+
+def version() -> str:
+    """The version of the compiled part."""
+    return str(load().__version__)
+
+
+def schema() -> dict[str, Any]:
+    """What the core assumes where a description is silent."""
+    with translated():
+        found: dict[str, Any] = json.loads(load().schema())
+        return found
+
+
+@cache
+def fingerprint() -> str:
+    """A digest of the compiled part, so that points finished by another build are not taken for ours."""
+    path = getattr(load(), "__file__", None)
+    if path is None:
+        return version()
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except OSError:
+        return version()

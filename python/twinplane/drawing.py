@@ -1,0 +1,92 @@
+"""What of a network is drawn: nodes with places, links, and the routes of its LSPs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .network import Network
+
+ROUTES_MAX = 12
+"""More routes than this are drawn as the weight of links only."""
+
+
+def topology(network: Network) -> dict[str, Any]:
+    """A network as plain values for a results folder."""
+    places = _places(network)
+    use = [0] * len(network.links)
+    routes: list[dict[str, Any]] = []
+    for lsp in network.lsps:
+        for order, hops in enumerate(lsp.spec["routes"][:1]):
+            here = lsp.spec["from"]
+            names = [network.nodes[here].name]
+            for hop in hops:
+                if isinstance(hop, dict):
+                    link = network.links[hop["link"]]
+                    there = link.other(network.nodes[here]).index
+                    use[link.index] += lsp.count
+                else:
+                    there = hop
+                    between = network.description.between(here, there)
+                    if between:
+                        use[between[0]] += lsp.count
+                here = there
+                names.append(network.nodes[here].name)
+            if order == 0 and len(routes) < ROUTES_MAX:
+                routes.append({"name": lsp.name, "count": lsp.count, "nodes": names})
+    if len(network.lsps) > ROUTES_MAX:
+        routes = []
+    return {
+        "nodes": [
+            {"name": node.name, "kind": node.kind, "x": places[node.name][0], "y": places[node.name][1]}
+            for node in network.nodes
+        ],
+        "links": [
+            {
+                "a": link.a.name,
+                "b": link.b.name,
+                "rate_bps": spec["rate_bps"],
+                "delay_s": spec["delay_ps"] / 1e12,
+                "lsps": count,
+            }
+            for link, spec, count in zip(network.links, network.description.links, use, strict=True)
+        ],
+        "routes": routes,
+        "lsps": sum(lsp.count for lsp in network.lsps),
+    }
+
+
+def _places(network: Network) -> dict[str, tuple[float, float]]:
+    """Given places, the middle of the neighbours for nodes without, or a circle."""
+    known = dict(network.positions)
+    if not known:
+        count = len(network.nodes)
+        return {
+            node.name: (
+                math.sin(2 * math.pi * node.index / count),
+                math.cos(2 * math.pi * node.index / count),
+            )
+            for node in network.nodes
+        }
+    around: dict[str, list[str]] = {node.name: [] for node in network.nodes}
+    for link in network.links:
+        around[link.a.name].append(link.b.name)
+        around[link.b.name].append(link.a.name)
+    missing = [node.name for node in network.nodes if node.name not in known]
+    centre = _middle(list(known.values()))
+    for _ in range(len(missing)):
+        waiting = [name for name in missing if name not in known]
+        for name in waiting:
+            near = [known[other] for other in around[name] if other in known]
+            if near:
+                turn = 2.399963 * missing.index(name)
+                x, y = _middle(near)
+                known[name] = (x + 0.3 * math.cos(turn), y + 0.3 * math.sin(turn))
+        if not waiting:
+            break
+    return {node.name: known.get(node.name, centre) for node in network.nodes}
+
+
+def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:
+    return sum(x for x, _ in places) / len(places), sum(y for _, y in places) / len(places)

@@ -1,0 +1,27 @@
+"""The one exception that users meet, and the words it uses."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TwinplaneError(Exception):
+    """Something cannot be done as asked. The text is one clear sentence."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean 'x'?)`` for the known name nearest to `name`, or nothing."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{found[0]}'?)" if found else ""
+
+
+def one_line(text: object) -> str:
+    """A message of some other library on one line, without its final stop."""
+    return " ".join(str(text).split()).rstrip(".")
+
+
+def os_reason(error: OSError) -> str:
+    """What the operating system says, in lower case and without its number."""
+    reason = error.strerror or one_line(error)
+    return reason[:1].lower() + reason[1:]

@@ -1,0 +1,238 @@
+"""Running the points of an experiment: here, over all cores, or on a cluster; each finished point is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import core
+from .errors import TwinplaneError
+from .experiments import load
+from .experiments.base import Experiment, Outcome, Tick
+from .experiments.parameters import Parameters
+from .files import write_json
+from .manifest import FORMAT
+
+TABLES_MAX = 32
+"""Of more points than this only some keep their tables."""
+SAMPLES = 24
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one point."""
+
+    experiment: str
+    parameters: dict[str, Any]
+    seed: int
+    key: str
+    tables: bool = True
+    captures: str | None = None
+    packets: int | None = None
+
+
+@dataclass
+class Done:
+    """What a run gave, as plain values."""
+
+    metrics: dict[str, Any]
+    tables: dict[str, Any] = field(default_factory=dict)
+    topology: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outcome: Outcome, tables: bool) -> Done:
+        """An outcome, with or without its tables."""
+        return cls(outcome.metrics, outcome.tables if tables else {}, outcome.topology)
+
+
+def key_of(experiment: Experiment[Any], parameters: Parameters, seed: int) -> str:
+    """A name for exactly this run: parameters, what they refer to, seed, and the build."""
+    parts = [experiment.name, parameters.model_dump(mode="json"), experiment.inputs(parameters), seed]
+    text = json.dumps([*parts, FORMAT, core.fingerprint()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def tasks(
+    experiment: Experiment[Any],
+    points: Sequence[Parameters],
+    seed: int,
+    repeat: int,
+    captures: Path | None,
+    packets: int | None,
+) -> list[Task]:
+    """Every run: points in order, the repetitions of each with the seeds that follow."""
+    stride = 1 if len(points) <= TABLES_MAX else -(-len(points) // SAMPLES)
+    found = []
+    for place, parameters in enumerate(points):
+        for turn in range(repeat):
+            first = turn == 0
+            folder = None
+            if captures is not None and first:
+                folder = str(captures if len(points) == 1 else captures / f"point-{place:04d}")
+            found.append(
+                Task(
+                    experiment.name,
+                    parameters.model_dump(mode="json"),
+                    seed + turn,
+                    key_of(experiment, parameters, seed + turn),
+                    first and (len(points) - 1 - place) % stride == 0,
+                    folder,
+                    packets,
+                )
+            )
+    return found
+
+
+def run_task(task: Task, tick: Tick | None = None) -> Done:
+    """Build, run and summarise one point."""
+    experiment = load(task.experiment)
+    parameters = experiment.parameters.model_validate(task.parameters)
+    network = experiment.build(parameters, task.seed)
+    taps = []
+    if task.captures is not None:
+        taps = [network.capture(link, packets=task.packets) for link in network.links]
+    experiment.run(network, parameters, tick)
+    outcome = experiment.summarise(network, parameters)
+    for place, tap in enumerate(taps):
+        name = f"{place:02d}-{tap.link.a.name}-{tap.link.b.name}".replace("/", "_")
+        tap.save(Path(str(task.captures)) / f"{name}.pcapng")
+    return Done.of(outcome, task.tables)
+
+
+class Store:
+    """Finished points on disk, one JSON file each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def _path(self, task: Task) -> Path:
+        return self.folder / f"{task.key}.json"
+
+    def get(self, task: Task) -> Done | None:
+        """A finished run; None if there is none or it can't be used."""
+        try:
+            found = json.loads(self._path(task).read_text())
+            if (
+                found["format"] != FORMAT
+                or found["parameters"] != task.parameters
+                or found["seed"] != task.seed
+            ):
+                return None
+            if task.tables and not found["tables"]:
+                return None
+            if task.captures is not None and not Path(task.captures).is_dir():
+                return None
+            return Done(found["metrics"], found["tables"], found["topology"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, task: Task, done: Done) -> None:
+        """Keep a finished run."""
+        value = {
+            "format": FORMAT,
+            "experiment": task.experiment,
+            "seed": task.seed,
+            "parameters": task.parameters,
+            "metrics": done.metrics,
+            "topology": done.topology,
+            "tables": done.tables,
+        }
+        write_json(self._path(task), value, indent=None)
+
+
+Report = Callable[[Task, Done, bool], None]
+"""Told of every finished run; the last argument says whether it was finished before."""
+
+
+def execute(
+    todo: Sequence[Task],
+    store: Store | None,
+    *,
+    jobs: int,
+    scheduler: str | None = None,
+    report: Report | None = None,
+    tick: Tick | None = None,
+) -> list[Done]:
+    """Run what is not finished; results come in the order of the tasks, whatever the number of jobs."""
+    found: dict[int, Done] = {}
+
+    def finished(place: int, done: Done, old: bool = False) -> None:
+        found[place] = done
+        if store is not None and not old:
+            store.put(todo[place], done)
+        if report is not None:
+            report(todo[place], done, old)
+
+    left = []
+    for place, task in enumerate(todo):
+        kept = None if store is None else store.get(task)
+        if kept is None:
+            left.append(place)
+        else:
+            finished(place, kept, old=True)
+    jobs = min(jobs, len(left))
+    if scheduler is None and jobs <= 1:
+        for place in left:
+            finished(place, run_task(todo[place], tick))
+    else:
+        with _executor(jobs, scheduler) as pool:
+            _drain(pool, todo, left, finished)
+    return [found[place] for place in range(len(todo))]
+
+
+def _drain(
+    pool: Executor, todo: Sequence[Task], left: Sequence[int], finished: Callable[[int, Done], None]
+) -> None:
+    waiting: dict[Future[Done], int] = {pool.submit(run_task, todo[place]): place for place in left}
+    while waiting:
+        ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in sorted(ready, key=waiting.__getitem__):
+            place = waiting.pop(future)
+            try:
+                finished(place, future.result())
+            except BrokenProcessPool:
+                raise TwinplaneError(
+                    "a worker process ended unexpectedly (out of memory?); finished points are kept:"
+                    " run the same command with --out to go on"
+                ) from None
+
+
+@contextmanager
+def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor]:
+    if scheduler is not None:
+        from .cluster import executor
+
+        with executor(scheduler) as remote:
+            yield remote
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_deaf)
+    try:
+        yield pool
+    except BaseException:
+        # Whoever is interrupted or fails does not wait for runs whose results nobody will take.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    pool.shutdown()
+
+
+def _deaf() -> None:
+    """In a worker: Ctrl-C is for the process that gave the work, which ends the workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def default_jobs() -> int:
+    """As many runs at a time as there are cores for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,148 @@
+"""What an experiment is: parameters, build, run, summarise, and how its answer is drawn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from .parameters import P
+
+if TYPE_CHECKING:
+    from ..charts import Chart
+    from ..frames import Columns
+    from ..network import Network
+
+Metrics = dict[str, Any]
+Tick = Callable[[float], None]
+"""Told how much of a run is done, from 0 to 1."""
+
+
+@dataclass
+class Outcome:
+    """What one run gave: figures, tables, and the network as it is drawn."""
+
+    metrics: Metrics
+    tables: dict[str, Columns] = field(default_factory=dict)
+    topology: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Parameters and metrics of one finished point."""
+
+    parameters: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table that a run prints."""
+
+    title: str
+    value: Callable[[Point], Any]
+    format: Callable[[Any], str] = str
+
+    def text(self, point: Point) -> str:
+        """The cell of a point."""
+        found = self.value(point)
+        return "-" if found is None else self.format(found)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One figure as published, as predicted in closed form, and as measured here."""
+
+    what: str
+    unit: str
+    published: float | None
+    predicted: float | None
+    measured: float | None
+    claim: str = ""
+    holds: bool | None = None
+
+    @property
+    def residual(self) -> float | None:
+        """Measured less published."""
+        if self.published is None or self.measured is None:
+            return None
+        return self.measured - self.published
+
+    @property
+    def relative(self) -> float | None:
+        """The residual as a share of the published figure."""
+        residual = self.residual
+        return None if residual is None or not self.published else residual / self.published
+
+
+class Experiment(ABC, Generic[P]):
+    """One question and how it is answered."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    question: ClassVar[str]
+    parameters: type[P]
+
+    @abstractmethod
+    def build(self, parameters: P, seed: int) -> Network:
+        """The network with its LSPs and flows."""
+
+    @abstractmethod
+    def run(self, network: Network, parameters: P, tick: Tick | None = None) -> None:
+        """Run it to the end."""
+
+    @abstractmethod
+    def summarise(self, network: Network, parameters: P) -> Outcome:
+        """Figures and tables of a run."""
+
+    @abstractmethod
+    def headline(self, parameters: P) -> str:
+        """The circumstances in one line."""
+
+    @abstractmethod
+    def answer(self, points: Sequence[Point]) -> str:
+        """The answer to the question in one sentence."""
+
+    @abstractmethod
+    def columns(self, points: Sequence[Point]) -> list[Column]:
+        """The table that a run prints."""
+
+    @abstractmethod
+    def charts(self, points: Sequence[Point]) -> list[Chart]:
+        """Figures over all points, the one that shows the answer first."""
+
+    def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
+        """Published figures beside ours."""
+        return []
+
+    def arithmetic(self, points: Sequence[Point]) -> list[str]:
+        """Sentences with numbers that a reader needs to judge the comparisons."""
+        return []
+
+    def campaign(self, settings: Mapping[str, Sequence[str]]) -> list[P]:
+        """The points of the published matrix; empty when there is none."""
+        return []
+
+    def inputs(self, parameters: P) -> list[Any]:
+        """What a run reads besides its parameters (contents of files), so that a change is noticed."""
+        return []
+
+    def fault(self, point: Point) -> str | None:
+        """Why a run that finished gave a bad verdict, or None."""
+        return None
+
+    def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """How exact the figures are."""
+        return []
+
+
+def steps(network: Network, until_s: float, tick: Tick | None, slices: int = 50) -> None:
+    """Run to a time, telling how far it is if anybody wants to know."""
+    if tick is None:
+        network.run(until=until_s)
+        return
+    begin = network.now
+    for part in range(1, slices + 1):
+        network.run(until=until_s if part == slices else begin + (until_s - begin) * part / slices)
+        tick(part / slices)

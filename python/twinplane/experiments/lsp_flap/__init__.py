@@ -1,0 +1,140 @@
+"""`lsp-flap`: what flapping LSPs do to the two planes, beside what a published study measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...charts import Chart
+from ...network import Network
+from ...profiles import resolve
+from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
+from ..parameters import build as build_parameters
+from . import figures
+from . import published as paper
+from .build import build
+from .parameters import FlapParameters
+from .summary import summarise
+
+MATRIX_SIZES = (64, 512, 1500)
+MATRIX_N = {1: range(100, 901, 100), 2: range(100, 501, 50)}
+
+
+class LspFlap(Experiment[FlapParameters]):
+    """See the module."""
+
+    name = "lsp-flap"
+    title = "LSP flapping"
+    question = (
+        "Does tearing down and setting up LSPs disturb forwarding, and does traffic disturb signalling?"
+    )
+    parameters = FlapParameters
+
+    def build(self, parameters: FlapParameters, seed: int) -> Network:
+        """See `build.build`."""
+        return build(parameters, seed)
+
+    def run(self, network: Network, parameters: FlapParameters, tick: Tick | None = None) -> None:
+        """Set up, traffic, two flapping events, and the grace time."""
+        steps(network, parameters.begin_s + parameters.end_s + parameters.grace_s, tick)
+
+    def summarise(self, network: Network, parameters: FlapParameters) -> Outcome:
+        """See `summary.summarise`."""
+        return summarise(network, parameters)
+
+    def headline(self, parameters: FlapParameters) -> str:
+        """Scenario, profile and load."""
+        p = parameters
+        place = "one router" if p.scenario == "single" else "ring of 3"
+        stable = "N" if p.m is None and p.family in (2, 4) else str(p.stable)
+        return f"{place}, {p.profile}, M={stable}, {p.size} B, {p.rate:g} Mbit/s"
+
+    def answer(self, points: Sequence[Point]) -> str:
+        """Loss, failures, delay and K in one sentence."""
+        lost = sum(point.metrics["lost_prior"] + point.metrics["lost_during"] for point in points)
+        failed = sum(point.metrics["failed"] for point in points)
+        shift = max(
+            (
+                abs(point.metrics["delay_during_s"] - point.metrics["delay_prior_s"])
+                / point.metrics["delay_prior_s"]
+                for point in points
+                if point.metrics.get("delay_prior_s") and point.metrics.get("delay_during_s") is not None
+            ),
+            default=None,
+        )
+        full = [point.parameters["n"] for point in points if point.metrics["k"] == point.parameters["n"]]
+        short = [point.parameters["n"] for point in points if point.metrics["k"] < point.parameters["n"]]
+        planes = "no packet was lost" if lost == 0 else f"{lost:.0f} packets were lost"
+        ended = "every LSP was up at the end" if failed == 0 else f"{failed:.0f} LSPs were not up at the end"
+        delay = "" if shift is None else f", mean delay changed by at most {shift:.2%} while LSPs flapped"
+        if not short:
+            signalling = "all flapped LSPs were back by the second event"
+        elif not full:
+            signalling = "not all flapped LSPs were back by the second event"
+        else:
+            signalling = (
+                f"all flapped LSPs were back by the second event in {len(full)} of {len(points)} runs"
+            )
+            if max(full) < min(short):
+                signalling = (
+                    f"up to N = {max(full)} all flapped LSPs were back by the second event, above it not all"
+                )
+        runs = "1 run" if len(points) == 1 else f"{len(points)} runs"
+        return f"In {runs} {planes}{delay}; {signalling}, and {ended}."
+
+    def columns(self, points: Sequence[Point]) -> list[Column]:
+        """Varying parameters, K, failures, loss and delays."""
+        return figures.columns(points)
+
+    def charts(self, points: Sequence[Point]) -> list[Chart]:
+        """K and delay over N."""
+        return figures.charts(points)
+
+    def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
+        """See `published.comparisons`."""
+        return paper.comparisons(points)
+
+    def arithmetic(self, points: Sequence[Point]) -> list[str]:
+        """See `published.arithmetic`."""
+        return paper.arithmetic(points)
+
+    def campaign(self, settings: Mapping[str, Sequence[str]]) -> list[FlapParameters]:
+        """2 scenarios x 4 families x 3 sizes x 9 points."""
+        fixed: dict[str, Any] = {key: values[0] for key, values in settings.items()}
+        return [
+            build_parameters(
+                self.name,
+                FlapParameters,
+                {**fixed, "scenario": scenario, "family": family, "size": size, "n": n},
+            )
+            for scenario in ("ring", "single")
+            for family in (1, 2, 3, 4)
+            for size in MATRIX_SIZES
+            for n in MATRIX_N[1 if family in (1, 3) else 2]
+        ]
+
+    def inputs(self, parameters: FlapParameters) -> list[Any]:
+        """The profile."""
+        return [resolve(parameters.profile)]
+
+    def fault(self, point: Point) -> str | None:
+        """Packets that are neither received nor counted as lost make a run worthless."""
+        m = point.metrics
+        lost = m["lost_prior"] + m["lost_during"]
+        if m["sent"] - lost != m["received"] - m["duplicated"]:
+            return f"{m['sent']} packets sent, {m['received']} received and {lost} lost do not add up"
+        return None
+
+    def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Virtual time is exact."""
+        return [
+            "Virtual time is counted in picoseconds and no event is dropped: counts are exact, and a delay is"
+            " exact to 1 ps for the stated profile and convention.",
+            f"Delay is measured {parameters['convention']} bit (RFC 1242).",
+            "Quantiles of delay come from histograms; means, minima and maxima do not.",
+            f"Curves over time have bins of {parameters['series_bin_ms']:g} ms, messages of 10 ms.",
+            "What the model leaves out of a real router is not in these bounds: see the profile's page.",
+        ]
+
+
+EXPERIMENT = LspFlap()

@@ -1,0 +1,56 @@
+"""Tables of the core as data frames: node indices become names, picoseconds become seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Columns = dict[str, list[Any]]
+"""A table as the core gives it: columns of equal length by name."""
+
+
+def rows(columns: Mapping[str, Sequence[Any]]) -> int:
+    """How many rows a table has."""
+    return len(next(iter(columns.values()), ()))
+
+
+def readable(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Columns:
+    """A table with node names for indices and times in seconds."""
+    found: Columns = {}
+    for key, values in columns.items():
+        if key == "node":
+            found[key] = [
+                names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+                for value in values
+            ]
+        elif key.endswith("_ps"):
+            found[f"{key[:-3]}_s"] = [None if value is None else value / 1e12 for value in values]
+        else:
+            found[key] = list(values)
+    return found
+
+
+def frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    """A data frame of a table; values that have no column type of their own become text."""
+    import polars as pl
+
+    made: dict[str, pl.Series] = {}
+    for key, values in columns.items():
+        plain = [_plain(value) for value in values]
+        try:
+            made[key] = pl.Series(key, plain, strict=False)
+        except (TypeError, pl.exceptions.PolarsError):
+            made[key] = pl.Series(key, [None if value is None else str(value) for value in plain])
+    return pl.DataFrame(made)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{key}={_plain(item)}" for key, item in value.items())
+        return inner
+    if isinstance(value, list) and not all(isinstance(item, int | float | str) for item in value):
+        return ", ".join(str(_plain(item)) for item in value)
+    return value

@@ -1,0 +1,104 @@
+"""What LSPs went through, from the log of their transitions."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import frames
+from .frames import Columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .handles import Lsp
+    from .network import Network
+
+
+def up_now(log: Columns, group: int, before_ps: int | None = None) -> set[int]:
+    """Which LSPs of a group are up, at the end of the log or before a time."""
+    up: set[int] = set()
+    for at, lsps, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
+        if lsps != group or (before_ps is not None and at >= before_ps):
+            continue
+        (up.add if is_up else up.discard)(index)
+    return up
+
+
+def re_established(log: Columns, group: int, from_ps: int) -> list[float | None]:
+    """Seconds from each LSP's first loss at or after a time to its return; None for those that stay away."""
+    down: dict[int, int] = {}
+    back: dict[int, float] = {}
+    for at, lsps, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
+        if lsps != group or at < from_ps:
+            continue
+        if not is_up:
+            down.setdefault(index, at)
+        elif index in down and index not in back:
+            back[index] = (at - down[index]) / 1e12
+    return [back.get(index) for index in sorted(down)]
+
+
+def up_series(
+    log: Columns, groups: Sequence[int], bin_ps: int, until_ps: int
+) -> tuple[list[float], list[int]]:
+    """How many LSPs of some groups are up at the end of every bin."""
+    changes = sorted(
+        (at, 1 if is_up else -1)
+        for at, lsps, is_up in zip(log["time_ps"], log["lsps"], log["up"], strict=True)
+        if lsps in groups
+    )
+    times = [at for at, _ in changes]
+    totals = [0]
+    for _, change in changes:
+        totals.append(totals[-1] + change)
+    ends = range(bin_ps, until_ps + 1, bin_ps)
+    return [end / 1e12 for end in ends], [totals[bisect.bisect_right(times, end)] for end in ends]
+
+
+def quantile(values: Sequence[float], share: float) -> float | None:
+    """The smallest value that at least this share of all values does not exceed."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    rank = max(1, -(-int(share * len(ordered) * 1_000_000) // 1_000_000))
+    return ordered[min(rank, len(ordered)) - 1]
+
+
+WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
+
+
+def history(network: Network, lsp: Lsp) -> pl.DataFrame:
+    """Transitions of a group in order of time; those of the tester's edges carry no reason."""
+    rows: list[tuple[float, int, str, str]] = []
+    events = network.columns("events")
+    for at, group, index, event in zip(
+        events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
+    ):
+        if group == lsp.index:
+            rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event)))
+    log = network.columns("lsp_log")
+    for at, group, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
+        if group == lsp.index:
+            rows.append((at / 1e12, index, "up" if is_up else "down", ""))
+    rows.sort(key=lambda row: (row[0], row[1]))
+    columns: Columns = {
+        key: [row[place] for row in rows] for place, key in enumerate(("time_s", "index", "event", "why"))
+    }
+    return frames.frame(columns)
+
+
+def _why(event: dict[str, Any]) -> str:
+    """The reason that an event carries, in words."""
+    if event.get("reason"):
+        return str(event["reason"])
+    if event["event"] == "lsp-error":
+        # RFC 2205, appendix B: code and value say what is wrong.
+        return f"error {event.get('code')}, value {event.get('value')} at {event.get('node')}"
+    if event["event"] == "lsp-up":
+        route = [str(hop) for hop in event.get("route") or []]
+        return f"label {event.get('label')}" + (f" by {' '.join(route)}" if route else "")
+    if event["event"] == "lsp-rerouted":
+        return f"LSP {event.get('from_lsp')} gave way to {event.get('to_lsp')}"
+    return ""

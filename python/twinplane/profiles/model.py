@@ -1,0 +1,53 @@
+"""The fields of a device profile; the same names as in the core."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+
+
+class Forwarding(_Section):
+    """Timing of the forwarding plane."""
+
+    latency_ns: float = Field(0.0, ge=0)
+    latency_ns_per_byte: float = Field(0.0, ge=0)
+    packets_per_s_max: float | None = Field(None, gt=0)
+
+
+class Control(_Section):
+    """Timing and limits of the control processor."""
+
+    path_us: float = Field(0.0, ge=0)
+    resv_us: float = Field(0.0, ge=0)
+    tear_us: float = Field(0.0, ge=0)
+    other_us: float = Field(0.0, ge=0)
+    per_state_ns: float = Field(0.0, ge=0)
+    queue_messages: int | None = Field(None, ge=1)
+
+
+class Tables(_Section):
+    """Timing of table writes."""
+
+    write_us: float = Field(0.0, ge=0)
+    per_entry_ns: float = Field(0.0, ge=0)
+
+
+class DeviceProfile(_Section):
+    """A device profile. What is absent costs nothing and has no limit."""
+
+    name: str
+    description: str = ""
+    forwarding: Forwarding = Field(default_factory=lambda: Forwarding.model_validate({}))
+    control: Control = Field(default_factory=lambda: Control.model_validate({}))
+    tables: Tables = Field(default_factory=lambda: Tables.model_validate({}))
+    buffer_bytes: int | None = Field(None, ge=1)
+    clock_offset_ppb: int = 0
+
+    @classmethod
+    def every_field(cls) -> list[str]:
+        """The names of all fields of all sections."""
+        sections = (cls, Forwarding, Control, Tables)
+        return [name for section in sections for name in section.model_fields]

@@ -1,0 +1,119 @@
+"""The page of a network at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..drawing import topology
+from ..frames import frame
+from ..history import up_series
+from ..units import format_rate, format_time
+from .page import Page, Section, Table, render
+from .timeline import timeline
+from .topology import svg
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+BIN_PS = 10**10
+
+
+def page(network: Network, title: str | None) -> str:
+    """Flows, LSPs, both planes and the topology as they are now."""
+    flows = [(flow, flow.stats()) for flow in network.flows]
+    sent, received, lost = (
+        sum(int(stats[key].sum() or 0) for _, stats in flows) for key in ("sent", "received", "lost")
+    )
+    up, total = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
+    answer = (
+        f"After {format_time(network.now)} of {network.clock} time {up} of {total} LSPs are up;"
+        f" of {sent} packets sent {received} arrived and {lost} were lost."
+    )
+    chart = timeline(
+        "planes",
+        "Both planes over time",
+        messages=network.table("messages"),
+        up=_up(network),
+        series=network.table("series"),
+    )
+    drawing, text = svg(topology(network))
+    sections = [
+        Section("Flows", tables=[_flows(flows)]) if flows else None,
+        Section("LSPs", tables=[_lsps(network)]) if network.lsps else None,
+        Section("Topology", drawing=drawing, drawing_text=text),
+        Section(
+            "Error bounds",
+            points=[
+                "Virtual time is counted in picoseconds: counts are exact, delays are exact to 1 ps for the"
+                " stated profiles; quantiles come from histograms.",
+                f"Delay is measured {network.convention} bit (RFC 1242).",
+            ],
+        ),
+        _repeat(network),
+    ]
+    question = "What happened on both planes of this network?"
+    name = title or "Network"
+    return render(Page(name, question, answer, [s for s in sections if s], chart, f"seed {network.seed}"))
+
+
+def _up(network: Network) -> Any:
+    """How many LSPs are up over time, from the events of routers and the log of edges."""
+    events, log = network.columns("events"), network.columns("lsp_log")
+    merged: dict[str, list[Any]] = {key: list(log[key]) for key in ("time_ps", "lsps", "index", "up")}
+    for at, group, index, event in zip(
+        events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
+    ):
+        if group is not None and event["event"] in ("lsp-up", "lsp-down"):
+            for key, value in (
+                ("time_ps", at),
+                ("lsps", group),
+                ("index", index),
+                ("up", event["event"] == "lsp-up"),
+            ):
+                merged[key].append(value)
+    if not merged["time_ps"]:
+        return None
+    groups = range(len(network.lsps))
+    times, up = up_series(merged, groups, BIN_PS, max(BIN_PS, round(network.now * 1e12)))
+    return frame({"time_s": times, "up": up})
+
+
+def _flows(flows: list[tuple[Any, Any]]) -> Table:
+    titles = ["flow", "phase", "sent", "received", "lost", "duplicated", "mean delay", "max delay", "jitter"]
+    rows = []
+    for flow, stats in flows:
+        for row in stats.iter_rows(named=True):
+            counts = [str(row[key]) for key in ("phase", "sent", "received", "lost", "duplicated")]
+            times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "jitter_s")]
+            rows.append([flow.name, *counts, *times])
+    return Table("What was sent and what arrived", titles, rows)
+
+
+def _lsps(network: Network) -> Table:
+    rows = [
+        [
+            lsp.name,
+            network.nodes[lsp.spec["from"]].name,
+            network.nodes[lsp.spec["to"]].name,
+            format_rate(lsp.spec["bandwidth_bps"]),
+            lsp.state,
+        ]
+        for lsp in network.lsps[:500]
+    ]
+    return Table("LSPs", ["name", "from", "to", "bandwidth", "state"], rows, 3)
+
+
+def _repeat(network: Network) -> Section:
+    from ..manifest import machine, versions
+
+    host = machine()
+    rows = [
+        ["seed", str(network.seed)],
+        ["clock", network.clock],
+        ["digest", network.digest()],
+        *([f"version of {name}", version] for name, version in versions().items()),
+        ["machine", f"{host['processor']}, {host['cpus']} CPUs, {host['system']} {host['release']}"],
+    ]
+    return Section(
+        "Where it comes from", tables=[Table("Seed, versions, machine", ["what", "value"], rows, 2)]
+    )

@@ -1,0 +1,244 @@
+"""The page of a results folder."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..charts import Mark
+from ..errors import TwinplaneError
+from ..experiments import load
+from ..experiments.base import Comparison, Experiment
+from ..results import Results
+from ..units import format_time
+from .page import Page, Section, Table, render
+from .timeline import timeline
+from .topology import svg
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TIMELINES_MAX = 3
+
+
+def page(found: Results) -> str:
+    """Everything on one page."""
+    experiment = load(found.experiment)
+    charts = experiment.charts(found.points)
+    manifest = found.manifest
+    sections = [
+        _results(experiment, found),
+        *_planes(found),
+        *_published(experiment, found),
+        *_spread(found),
+        Section("Error bounds", points=experiment.error_bounds(found.points[0].parameters)),
+        *_topology(found),
+        _repeat(manifest),
+    ]
+    if len(charts) > 1:
+        sections.insert(1, Section("More figures", charts=charts[1:]))
+    footer = (
+        f"twinplane {manifest['versions']['twinplane']}, seed {manifest['seed']}, {manifest['clock']} time"
+    )
+    return render(
+        Page(
+            experiment.title,
+            experiment.question,
+            experiment.answer(found.points),
+            sections,
+            charts[0] if charts else None,
+            footer,
+        )
+    )
+
+
+def _results(experiment: Experiment[Any], found: Results) -> Section:
+    columns = experiment.columns(found.points)
+    rows = [[column.text(point) for column in columns] for point in found.points]
+    caption = experiment.headline(experiment.parameters.model_validate(found.points[0].parameters))
+    if found.manifest["campaign"]:
+        caption = f"Campaign of {len(found.points)} points"
+    return Section("Results", tables=[Table(caption, [column.title for column in columns], rows, 0)])
+
+
+def _planes(found: Results) -> list[Section]:
+    """Timelines of at most three points: the first, one in the middle and the last that kept tables."""
+    tables = {
+        name: found.table(name)
+        for name in ("messages", "lsps_up", "series", "streams")
+        if name in found.tables()
+    }
+    if "messages" not in tables:
+        return []
+    kept = tables["messages"]["point"].unique().sort().to_list()
+    chosen = sorted({kept[0], kept[len(kept) // 2], kept[-1]}) if len(kept) > TIMELINES_MAX else kept
+    section = Section("The two planes over one time axis")
+    for point in reversed(chosen):
+        parameters = found.points[point].parameters
+        parts = {name: _of_point(table, point) for name, table in tables.items()}
+        chart = timeline(
+            f"planes-{point}",
+            _title(found, parameters),
+            messages=parts.get("messages"),
+            up=parts.get("lsps_up"),
+            series=parts.get("series"),
+            loss=_loss(parts.get("streams"), parameters),
+            marks=_marks(parameters),
+        )
+        if chart is not None:
+            section.charts.append(chart)
+    return [section] if section.charts else []
+
+
+def _of_point(table: pl.DataFrame, point: int) -> pl.DataFrame:
+    import polars as pl
+
+    return table.filter(pl.col("point") == point)
+
+
+def _title(found: Results, parameters: Mapping[str, Any]) -> str:
+    first = found.points[0].parameters
+    keys = [key for key in first if len({str(p.parameters[key]) for p in found.points}) > 1]
+    said = ", ".join(f"{key} = {parameters[key]}" for key in keys)
+    return f"Both planes over time{': ' if said else ''}{said}"
+
+
+def _marks(parameters: Mapping[str, Any]) -> list[Mark]:
+    """Events that the parameters give times for."""
+    if "first_event_s" not in parameters:
+        return []
+    first = parameters["first_event_s"]
+    second = first + parameters["first_period_s"]
+    end = second + parameters["second_period_s"]
+    return [Mark(0.0, "traffic"), Mark(first, "1st event"), Mark(second, "2nd event"), Mark(end, "end")]
+
+
+def _loss(streams: pl.DataFrame | None, parameters: Mapping[str, Any]) -> list[tuple[float, float, int]]:
+    import polars as pl
+
+    if streams is None or "first_event_s" not in parameters or "lost" not in streams.columns:
+        return []
+    marks = [mark.x for mark in _marks(parameters)]
+    last = marks[3] - parameters["end_window_s"]
+    spans = {"prior": (marks[0], marks[1]), "during": (marks[1], last), "end": (last, marks[3])}
+    found = []
+    for phase, (begin, end) in spans.items():
+        total = streams.filter(pl.col("phase") == phase)["lost"].sum()
+        found.append((begin, end, int(total or 0)))
+    return found
+
+
+def _published(experiment: Experiment[Any], found: Results) -> list[Section]:
+    rows = experiment.comparisons(found.points)
+    if not rows:
+        return []
+    table = Table(
+        "Published, predicted in closed form, and measured here",
+        ["figure", "claim", "published", "predicted", "measured", "residual", "relative", "holds"],
+        [_comparison(row) for row in rows],
+        2,
+    )
+    judged = [row for row in rows if row.holds is not None]
+    held = sum(bool(row.holds) for row in judged)
+    text = (
+        f"{held} of {len(judged)} published claims hold in these runs. A residual is measured less published;"
+        " where nothing is published the measured figure is a prediction."
+    )
+    return [
+        Section(
+            "Published, predicted and measured",
+            [text],
+            tables=[table],
+            points=experiment.arithmetic(found.points),
+        )
+    ]
+
+
+def _comparison(row: Comparison) -> list[str]:
+    def text(value: float | None) -> str:
+        if value is None:
+            return "-"
+        return format_time(value, 5) if row.unit == "s" else f"{value:g}"
+
+    relative = "-" if row.relative is None else f"{row.relative:+.2%}"
+    holds = "-" if row.holds is None else "yes" if row.holds else "NO"
+    return [
+        row.what,
+        row.claim,
+        text(row.published),
+        text(row.predicted),
+        text(row.measured),
+        text(row.residual),
+        relative,
+        holds,
+    ]
+
+
+def _spread(found: Results) -> list[Section]:
+    """Intervals of repeated runs, of the first point where there are several."""
+    entries = found.summary.get("points", [found.summary])
+    tables = []
+    for place, entry in enumerate(entries[:12]):
+        intervals = entry.get("intervals") or {}
+        rows = [
+            [
+                key,
+                str(value["n"]),
+                *(
+                    "-" if value[part] is None else f"{value[part]:.6g}"
+                    for part in ("mean", "sd", "low", "high")
+                ),
+            ]
+            for key, value in intervals.items()
+        ]
+        if rows:
+            tables.append(
+                Table(
+                    f"Point {place}: mean and 95 % confidence interval",
+                    ["metric", "runs", "mean", "sd", "from", "to"],
+                    rows,
+                )
+            )
+    return [Section("Repeated runs", tables=tables)] if tables else []
+
+
+def _topology(found: Results) -> list[Section]:
+    topology = found.summary.get("topology")
+    if not topology:
+        return []
+    with contextlib.suppress(KeyError, ValueError):
+        drawing, text = svg(topology)
+        return [Section("Topology", drawing=drawing, drawing_text=text)]
+    raise TwinplaneError(f"{found.folder}: summary.json is damaged: the topology is incomplete")
+
+
+def _repeat(manifest: Mapping[str, Any]) -> Section:
+    parameters = [
+        [key, "none" if value is None else str(value)] for key, value in manifest["parameters"].items()
+    ]
+    for key, values in manifest["settings"].items():
+        if key not in manifest["parameters"]:
+            parameters.append([key, ", ".join(values)])
+    machine = manifest["machine"]
+    origin = [
+        ["seed", str(manifest["seed"])],
+        ["repetitions", str(manifest["repeat"])],
+        ["points", str(manifest["points"])],
+        ["clock", manifest["clock"]],
+        ["revision", manifest["revision"] or "-"],
+        *([f"version of {name}", version] for name, version in manifest["versions"].items()),
+        [
+            "machine",
+            f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']} {machine['release']}",
+        ],
+        ["time taken", f"{manifest['wall_s']:.1f} s"],
+    ]
+    return Section(
+        "Parameters and how to repeat it",
+        tables=[
+            Table("Parameters", ["parameter", "value"], parameters, 2),
+            Table("Where it comes from", ["what", "value"], origin, 2),
+        ],
+        command=manifest["command"],
+    )

@@ -1,0 +1,82 @@
+"""The page: sections of text, tables and figures, rendered with everything that they need inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..charts import Chart
+from ..charts.interactive import figure
+
+
+@dataclass
+class Table:
+    """A table with its caption; `left` columns are texts."""
+
+    caption: str
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+@dataclass
+class Section:
+    """A headed part of a page."""
+
+    title: str
+    paragraphs: list[str] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    drawing: str | None = None
+    drawing_text: str = ""
+    points: list[str] = field(default_factory=list)
+    command: str | None = None
+
+
+@dataclass
+class Page:
+    """All of it."""
+
+    title: str
+    question: str
+    answer: str
+    sections: list[Section]
+    lead: Chart | None = None
+    footer: str = ""
+
+
+def render(page: Page) -> str:
+    """The page as HTML that needs no network."""
+    from jinja2 import Environment, PackageLoader, select_autoescape
+
+    environment = Environment(
+        loader=PackageLoader("twinplane.reports", "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    charts = [*([page.lead] if page.lead else []), *(c for section in page.sections for c in section.charts)]
+    data = {f"chart-{number}": figure(chart) for number, chart in enumerate(charts)}
+    ids = {id(chart): f"chart-{number}" for number, chart in enumerate(charts)}
+    return environment.get_template("page.html").render(
+        page=page,
+        ids=ids,
+        identity=id,
+        figures=embedded(data),
+        plotly=plotly_js() if charts else "",
+    )
+
+
+def embedded(value: Any) -> str:
+    """JSON that can stand inside a script element."""
+    return json.dumps(value, separators=(",", ":")).replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+@cache
+def plotly_js() -> str:
+    """The plotting library, once for each page."""
+    return files("plotly").joinpath("package_data/plotly.min.js").read_text(encoding="utf-8")

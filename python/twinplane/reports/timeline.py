@@ -1,0 +1,111 @@
+"""The two planes over one time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..charts import Chart, Curve, Mark
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BIN_S = 0.01
+
+
+def timeline(
+    key: str,
+    title: str,
+    *,
+    messages: pl.DataFrame | None,
+    up: pl.DataFrame | None,
+    series: pl.DataFrame | None,
+    loss: Sequence[tuple[float, float, int]] = (),
+    marks: Sequence[Mark] = (),
+) -> Chart | None:
+    """Signalling messages per 10 ms, LSPs up, delay quantiles, and packets lost.
+
+    `loss` are stretches of time with the packets lost of those sent in them.
+    """
+    titles: list[str] = []
+    curves: list[Curve] = []
+    words: list[str] = []
+    if messages is not None and messages.height:
+        words.append(_messages(messages, curves, len(titles)))
+        titles.append("messages per 10 ms")
+    if up is not None and up.height:
+        x, y = up["time_s"].to_list(), up["up"].to_list()
+        curves.append(Curve("LSPs up", x, y, len(titles), "steps", 0))
+        words.append(f"between {min(y)} and {max(y)} LSPs are up")
+        titles.append("LSPs up")
+    if series is not None and series.height:
+        words.append(_delays(series, curves, len(titles)))
+        titles.append("delay (us)")
+    if loss:
+        x = [value for begin, end, _ in loss for value in (begin, end)]
+        counts = [count for _, _, count in loss for _ in range(2)]
+        curves.append(Curve("packets lost", x, counts, len(titles), "line", 0))
+        total = sum(count for _, _, count in loss)
+        words.append("no packet is lost" if total == 0 else f"{total} packets are lost")
+        titles.append("packets lost")
+    if not titles:
+        return None
+    return Chart(key, title, f"{'; '.join(words)}.".capitalize(), "time (s)", titles, curves, marks)
+
+
+def _messages(messages: pl.DataFrame, curves: list[Curve], panel: int) -> str:
+    """Messages that were sent, by all nodes together, of the types that matter most."""
+    import polars as pl
+
+    sent = messages.filter(pl.col("direction") == "tx")
+    totals = sent.group_by("type").agg(pl.col("count").sum()).sort("count", "type", descending=[True, False])
+    kinds = totals["type"].to_list()[:5]
+    for style, kind in enumerate(kinds):
+        bins = (
+            sent.filter(pl.col("type") == kind).group_by("start_s").agg(pl.col("count").sum()).sort("start_s")
+        )
+        x, y = filled(bins["start_s"].to_list(), bins["count"].to_list())
+        curves.append(Curve(str(kind), x, y, panel, "line", style))
+    listed = ", ".join(f"{count} {kind}" for kind, count in totals.head(5).iter_rows())
+    return f"messages sent by all nodes: {listed}"
+
+
+def filled(x: Sequence[float], y: Sequence[Any]) -> tuple[list[float], list[Any]]:
+    """Bins with the zeros around them, so that a line does not bridge silence."""
+    times: list[float] = []
+    values: list[Any] = []
+    before: float | None = None
+    for at, value in zip(x, y, strict=True):
+        if before is None or at - before > 1.5 * BIN_S:
+            if before is not None:
+                times.append(round(before + BIN_S, 9))
+                values.append(0)
+            times.append(round(at - BIN_S, 9))
+            values.append(0)
+        times.append(at)
+        values.append(value)
+        before = at
+    if before is not None:
+        times.append(round(before + BIN_S, 9))
+        values.append(0)
+    return times, values
+
+
+def _delays(series: pl.DataFrame, curves: list[Curve], panel: int) -> str:
+    import polars as pl
+
+    busy = series.filter(pl.col("packets") > 0).sort("start_s")
+    nodes = busy["node"].unique(maintain_order=True).to_list()
+    low, high = busy["min_s"].min(), busy["max_s"].max()
+    style = 0
+    for node in nodes[:3]:
+        part = busy.filter(pl.col("node") == node)
+        x = part["start_s"].to_list()
+        for column, name in (("p50_s", "median"), ("p99_s", "99 %"), ("max_s", "maximum")):
+            y = [None if value is None else value * 1e6 for value in part[column].to_list()]
+            label = name if len(nodes) == 1 else f"{node}, {name}"
+            curves.append(Curve(f"delay, {label}", x, y, panel, "line", style))
+            style += 1
+    if not isinstance(low, float) or not isinstance(high, float):
+        return "no packet arrives"
+    return f"delay between {low * 1e6:.4g} and {high * 1e6:.4g} us"

@@ -1,0 +1,142 @@
+"""One run of an experiment from settings to a finished results folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import results
+from .errors import TwinplaneError
+from .execution import Done, Report, Store, Task, default_jobs, execute, tasks
+from .experiments import load
+from .experiments.base import Experiment, Point, Tick
+from .experiments.parameters import Parameters, parse_settings, points
+from .manifest import manifest
+from .statistics import combine
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for."""
+
+    experiment: str
+    settings: tuple[str, ...] = ()
+    seed: int = 1
+    repeat: int = 1
+    out: Path | None = None
+    pcap: bool = False
+    pcap_packets: int = 100_000
+    campaign: bool = False
+    jobs: int | None = None
+    scheduler: str | None = None
+
+
+class Session:
+    """A checked request: the points are known, nothing has run."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.experiment: Experiment[Any] = load(request.experiment)
+        name = self.experiment.name
+        self.settings = parse_settings(name, request.settings)
+        if not 0 <= request.seed < 2**64:
+            raise TwinplaneError(f"{name}: seed={request.seed}: a seed is 0 to 2^64 - 1")
+        if request.repeat < 1:
+            raise TwinplaneError(f"{name}: repeat={request.repeat}: at least 1 is needed")
+        if request.jobs is not None and request.jobs < 1:
+            raise TwinplaneError(f"{name}: jobs={request.jobs}: at least 1 is needed")
+        self.points: list[Parameters] = self._points()
+        self.jobs = request.jobs or default_jobs()
+        self.folder: Path | None = None
+
+    def _points(self) -> list[Parameters]:
+        name = self.experiment.name
+        if not self.request.campaign:
+            return list(points(name, self.experiment.parameters, self.settings))
+        points(name, self.experiment.parameters, self.settings)
+        several = [key for key, values in self.settings.items() if len(values) > 1]
+        if several:
+            raise TwinplaneError(
+                f"{name}: --campaign has its own points: {several[0]} can have only one value"
+            )
+        found = self.experiment.campaign(self.settings)
+        if not found:
+            raise TwinplaneError(f"{name}: there is no published matrix to run (--campaign)")
+        return list(found)
+
+    @property
+    def total(self) -> int:
+        """How many runs there are."""
+        return len(self.points) * self.request.repeat
+
+    def prepare(self) -> Path:
+        """Make the results folder, or see that the given one can be used."""
+        if self.folder is None:
+            if self.request.out is None:
+                self.folder = results.new_folder(self.experiment.name)
+            else:
+                results.check_taken(self.request.out, self.experiment.name)
+                self.folder = results.open_folder(self.request.out)
+        return self.folder
+
+    def execute(self, report: Report | None = None, tick: Tick | None = None) -> results.Results:
+        """Run what is not finished, and write everything but the page."""
+        folder = self.prepare()
+        begin = time.monotonic()
+        captures = folder / "captures" if self.request.pcap else None
+        todo = tasks(
+            self.experiment,
+            self.points,
+            self.request.seed,
+            self.request.repeat,
+            captures,
+            self.request.pcap_packets,
+        )
+        store = Store(folder / "points") if len(todo) > 1 else None
+        done = execute(
+            todo, store, jobs=self.jobs, scheduler=self.request.scheduler, report=report, tick=tick
+        )
+        self._save(folder, todo, done, time.monotonic() - begin)
+        return results.load(folder)
+
+    def _save(self, folder: Path, todo: Sequence[Task], done: Sequence[Done], wall_s: float) -> None:
+        repeat = self.request.repeat
+        entries = []
+        for place, parameters in enumerate(self.points):
+            runs = done[place * repeat : (place + 1) * repeat]
+            metrics, intervals = combine([run.metrics for run in runs])
+            entry: dict[str, Any] = {"parameters": parameters.model_dump(mode="json"), "metrics": metrics}
+            if repeat > 1:
+                entry["intervals"] = intervals
+                entry["repeats"] = [run.metrics for run in runs]
+            entries.append(entry)
+        results.save_tables(
+            folder,
+            [run.tables for run in done],
+            [{"point": place // repeat} for place in range(len(done))],
+        )
+        listed = len(entries) > 1 or self.request.campaign
+        summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
+        summary["topology"] = done[-1].topology if done else {}
+        figures = [Point(entry["parameters"], entry["metrics"]) for entry in entries]
+        self._draw(folder, figures)
+        whole = manifest(
+            self.experiment.name,
+            self.request.seed,
+            repeat,
+            self.settings,
+            [entry["parameters"] for entry in entries],
+            campaign=self.request.campaign,
+            wall_s=wall_s,
+            jobs=self.jobs,
+        )
+        results.save(folder, whole, summary)
+
+    def _draw(self, folder: Path, figures: Sequence[Point]) -> None:
+        from .charts.static import save
+
+        for chart in self.experiment.charts(figures):
+            save(chart, folder / "figures")

@@ -1,0 +1,72 @@
+"""Mean, standard deviation and confidence interval of repeated runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CONFIDENCE = 0.95
+
+
+def student(t: float, freedom: int) -> float:
+    """Probability that Student's t lies within -t and t (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan2(t, math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    term, total = 1.0, 1.0
+    if freedom % 2:
+        if freedom == 1:
+            return 2 * angle / math.pi
+        for k in range(3, freedom - 1, 2):
+            term *= cosine**2 * (k - 1) / k
+            total += term
+        return 2 / math.pi * (angle + sine * cosine * total)
+    for k in range(2, freedom - 1, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    return sine * total
+
+
+def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """The t that encloses a share of the distribution, by bisection."""
+    low, high = 0.0, 1.0
+    while student(high, freedom) < confidence:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student(middle, freedom) < confidence else (low, middle)
+    return high
+
+
+def interval(values: Sequence[float]) -> dict[str, Any]:
+    """Mean, sample standard deviation and the 95 % confidence interval of the mean."""
+    count = len(values)
+    mean = math.fsum(values) / count
+    if count < 2:
+        return {"n": count, "mean": mean, "sd": None, "low": None, "high": None}
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    half = t_quantile(count - 1) * sd / math.sqrt(count)
+    return {"n": count, "mean": mean, "sd": sd, "low": mean - half, "high": mean + half}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def combine(repeats: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Metrics of repeated runs as their means, and an interval for each that is a number."""
+    if len(repeats) == 1:
+        return dict(repeats[0]), {}
+    means: dict[str, Any] = {}
+    intervals: dict[str, Any] = {}
+    for key, first in repeats[0].items():
+        values = [repeat.get(key) for repeat in repeats]
+        numbers = [value for value in values if _is_number(value)]
+        if numbers and len(numbers) + values.count(None) == len(values):
+            intervals[key] = interval([float(value) for value in numbers if value is not None])
+            mean = intervals[key]["mean"]
+            same = all(value == numbers[0] for value in values)
+            means[key] = first if same else mean
+        else:
+            means[key] = first
+    return means, intervals
