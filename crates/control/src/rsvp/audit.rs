@@ -1,6 +1,6 @@
 //! What is left: for tests that nothing leaks.
 
-use super::Rsvp;
+use super::{Rsvp, transport};
 use base::{PortId, Rate};
 
 /// State, labels, bandwidth and timers in use.
@@ -22,6 +22,8 @@ pub struct Audit {
     pub timers: usize,
     /// Batches of table writes that were not acknowledged.
     pub transactions: usize,
+    /// What the transport holds; neighbours and Hellos may stay.
+    pub transport: transport::Audit,
     /// Outputs that were not polled.
     pub outputs: usize,
 }
@@ -29,7 +31,8 @@ pub struct Audit {
 impl Audit {
     /// Is nothing left?
     pub fn is_empty(&self) -> bool {
-        *self == Audit::default()
+        let transport = transport::Audit::default();
+        self.transport.is_empty() && Audit { transport, ..self.clone() } == Audit::default()
     }
 }
 
@@ -46,6 +49,7 @@ impl Rsvp {
             holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),
             timers: self.wheel.len(),
             transactions: self.tables.pending(),
+            transport: self.transport.audit(),
             outputs: self.outputs.len() + self.lost.len(),
         }
     }

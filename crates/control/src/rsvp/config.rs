@@ -1,5 +1,6 @@
 //! How one RSVP speaker is set up.
 
+use super::transport::{HelloConfig, PortKeys, RefreshReduction};
 use base::plane::{ClassSource, TtlModel};
 use base::{Label, PortId, Rate, Span, Streams};
 use core::net::Ipv4Addr;
@@ -54,6 +55,8 @@ pub enum EgressLabel {
 pub struct Limits {
     /// LSPs.
     pub lsps: usize,
+    /// Neighbours with which the extensions of RFC 2961 and Hello are used.
+    pub neighbors: usize,
     /// LSPs of one session; two are what make-before-break needs.
     pub lsps_per_session: usize,
     /// Subobjects of an explicit or a recorded route.
@@ -68,6 +71,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             lsps: 4_000_000,
+            neighbors: 4096,
             lsps_per_session: 64,
             route_hops: 128,
             opaque_bytes: 1024,
@@ -113,6 +117,12 @@ pub struct Config {
     pub confirm: bool,
     /// Put an ADSPEC in the Paths that this router originates.
     pub adspec: bool,
+    /// Refresh reduction (RFC 2961), or plain RFC 2205.
+    pub refresh_reduction: Option<RefreshReduction>,
+    /// Hello (RFC 3209, 5), or none.
+    pub hello: Option<HelloConfig>,
+    /// Keys of the ports whose messages are signed (RFC 2747).
+    pub integrity: Vec<PortKeys>,
     /// Bounds.
     pub limits: Limits,
     /// Random streams of the run.
@@ -139,6 +149,9 @@ impl Default for Config {
             linger: Span::from_secs(1),
             confirm: false,
             adspec: false,
+            refresh_reduction: None,
+            hello: None,
+            integrity: Vec::new(),
             limits: Limits::default(),
             streams: Streams::new(1),
         }

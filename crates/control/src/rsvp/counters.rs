@@ -23,6 +23,8 @@ pub enum Discard {
     NoState,
     /// It came from another neighbour than the state did.
     WrongHop,
+    /// Overtaken by a later message (RFC 2961, 4.5).
+    OutOfOrder,
     /// A bound of the configuration would be exceeded.
     Limit,
     /// The recorded route comes round to this router (RFC 3209, 4.4.4).
@@ -47,8 +49,8 @@ pub struct Counters {
     pub preempted: u64,
     /// ResvConfs that reached this router as the receiver that asked.
     pub confirmed: u64,
-    /// Messages that were too long to be written.
-    pub unsendable: u64,
+    /// Messages that were never acknowledged, however often they were sent.
+    pub unacknowledged: u64,
 }
 
 impl Counters {

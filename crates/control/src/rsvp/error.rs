@@ -4,8 +4,11 @@ use super::Rsvp;
 use super::counters::Discard;
 use super::head::Loss;
 use super::lsp::{Hop, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Delivery, ipv4};
-use base::{PortId, Rate};
+use super::outbox::{Arrival, ipv4};
+use super::path::path_handle;
+use super::resv::resv_handle;
+use super::transport::{Delivery, Handle};
+use base::Rate;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, notify, routing};
 use wire::rsvp::{
@@ -218,6 +221,7 @@ impl Rsvp {
             return;
         }
         let (role, to) = (lsp.role, lsp.prev_hop);
+        self.transport.acknowledge(Handle(path_handle(index)));
         if role == Role::Head {
             let node = ipv4(spec.node).unwrap_or(arrival.src);
             self.lose(index, Loss::Error { node, code: spec.code, value: spec.value });
@@ -244,8 +248,8 @@ impl Rsvp {
             );
         let mut onward: Vec<Hop> = Vec::new();
         for sender in senders {
-            let Some(lsp) = self.store.find(&session, &sender).and_then(|index| self.store.get_mut(index))
-            else {
+            let found = self.store.find(&session, &sender);
+            let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get_mut(index)?))) else {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
@@ -256,6 +260,7 @@ impl Rsvp {
             if let (error_code::ADMISSION, Some(rate)) = (spec.code, refused) {
                 lsp.rare_mut().blockade = Some((until, rate));
             }
+            self.transport.acknowledge(Handle(resv_handle(index)));
             onward.extend(lsp.next_hop.filter(|hop| !onward.contains(hop)));
         }
         for hop in onward {
@@ -264,11 +269,6 @@ impl Rsvp {
             message.hop = self.own_hop(hop, u32::from(hop.port.0));
             self.send_to_neighbor(hop, Message::ResvErr(message), Delivery::Reliable);
         }
-    }
-
-    /// A message that can't be read: counted, and answered if it says enough of itself (RFC 2205, 3.10).
-    pub(super) fn answer_malformed(&mut self, _port: PortId, _bytes: &[u8], _error: &wire::rsvp::Error) {
-        self.counters.discard(Discard::Malformed);
     }
 
     /// An LSP whose way is gone: the ingress is told (RFC 3209, 7.3).

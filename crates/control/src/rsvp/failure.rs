@@ -4,8 +4,8 @@ use super::Rsvp;
 use super::explicit_route::{self, Step};
 use super::head::Loss;
 use super::labels::Labels;
-use super::link::Links;
 use super::lsp::{Hop, Role};
+use super::outbox::{self, Sending};
 use super::path::View;
 use super::slab::NIL;
 use super::store::Store;
@@ -18,6 +18,7 @@ impl Rsvp {
         if let Some(link) = self.links.get_mut(port) {
             link.up = true;
         }
+        self.transport.port_up(self.now, port);
     }
 
     /// The port can't be used: what lies beyond it is gone.
@@ -25,6 +26,7 @@ impl Rsvp {
         if let Some(link) = self.links.get_mut(port) {
             link.up = false;
         }
+        self.transport.port_down(self.now, port);
         self.lost_beyond(|hop| hop.port == port);
     }
 
@@ -50,21 +52,26 @@ impl Rsvp {
 
     /// The next hop of an LSP is gone: another one, or none.
     fn repair(&mut self, index: u32) {
-        self.send_resv_tear(index);
-        self.drop_reservation(index);
-        let Some(lsp) = self.store.get_mut(index) else { return };
-        let gone = lsp.next_hop.take();
-        let view = View { links: &self.links, rib: &self.rib, bandwidth: base::Rate(0), setup_priority: 7 };
         let Some(lsp) = self.store.get(index) else { return };
+        let (gone, end_point) = (lsp.next_hop, lsp.session.end_point);
         let hops = lsp.ero.hops().unwrap_or_default();
-        match explicit_route::select(&hops, false, lsp.session.end_point, &view) {
+        let bandwidth = lsp.requested_rate();
+        let setup_priority = lsp.setup_priority;
+        let view = View { links: &self.links, rib: &self.rib, bandwidth, setup_priority };
+        match explicit_route::select(&hops, false, end_point, &view) {
             Ok(step @ Step::Forward { hop, .. }) if Some(hop) != gone => {
                 self.reroute(index, step);
-                self.send_path(index, true);
+                self.send_path(index, Sending::Trigger);
             }
             _ => {
-                self.forget_path(index);
                 self.no_route(index);
+                self.send_resv_tear(index);
+                self.drop_reservation(index);
+                self.forget_outgoing_path(index);
+                if let Some(lsp) = self.store.get_mut(index) {
+                    lsp.next_hop = None;
+                    lsp.path_refresh_at = base::Time::MAX;
+                }
             }
         }
         self.arm(index);
@@ -89,7 +96,8 @@ impl Rsvp {
         self.tables.forget();
         self.lost.clear();
         self.outputs.retain(|output| matches!(output, super::Output::Event(_)));
-        self.forget_neighbors();
+        self.transport.restart(self.now);
+        outbox::track(&mut self.transport, &self.config, self.now);
         for link in self.links.iter_mut() {
             (link.reserved, link.holders) = ([0; 8], [NIL; 8]);
         }
@@ -99,9 +107,5 @@ impl Rsvp {
         for spec in specs {
             self.tunnel_set(&spec);
         }
-    }
-
-    fn forget_neighbors(&mut self) {
-        let _: &Links = &self.links;
     }
 }

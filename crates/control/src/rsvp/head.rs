@@ -5,6 +5,7 @@
 
 use super::explicit_route::{self, Step};
 use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
+use super::outbox::Sending;
 use super::path::View;
 use super::record_route;
 use super::route::Ero;
@@ -223,7 +224,7 @@ impl Rsvp {
         let mut lsp = self.new_lsp(&spec, session, lsp_id, hop);
         lsp.ero = ero;
         let lsp = self.store.insert(lsp);
-        self.send_path(lsp, true);
+        self.send_path(lsp, Sending::Trigger);
         (lsp_id, Ok(lsp))
     }
 

@@ -6,6 +6,7 @@
 //! - messages: `path`, `resv`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
+//! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`; the plane boundary: `tables`
 //! - what can be seen from outside: `views`, `counters`, `audit`
 
@@ -53,8 +54,9 @@ use outbox::Arrival;
 use std::collections::VecDeque;
 use store::Store;
 use tables::Tables;
+use transport::{Envelope, Incoming, Transport};
 use tunnel::Tunnels;
-use wire::rsvp::{Message, Packet};
+use wire::rsvp::Message;
 
 /// What the IP header of a received message said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,6 @@ enum Timer {
 /// Give it what happens by the `handle_*` methods, with a time that never goes back; after each of them drain
 /// [`Rsvp::poll_output`] until it returns nothing, then read [`Rsvp::poll_timeout`]. [`Rsvp::lsps`], [`Rsvp::tunnels`],
 /// [`Rsvp::links`], [`Rsvp::counters`] and [`Rsvp::audit`] only look.
-#[derive(Debug)]
 pub struct Rsvp {
     config: Config,
     now: Time,
@@ -118,6 +119,9 @@ pub struct Rsvp {
     tables: Tables,
     tunnels: Tunnels,
     wheel: Wheel<Timer>,
+    transport: Transport,
+    /// What the transport has for the LSPs; empty between calls.
+    incoming: Vec<Incoming>,
     random: Stream,
     /// LSPs whose head end has to react, with their generation: done last, when all state is consistent.
     lost: VecDeque<head::Lost>,
@@ -138,6 +142,8 @@ impl Rsvp {
             tables: Tables::default(),
             tunnels: Tunnels::default(),
             wheel: Wheel::new(),
+            transport: outbox::transport(&config),
+            incoming: Vec::new(),
             random: config.streams.stream(&format!("{}/rsvp", config.name)),
             lost: VecDeque::new(),
             outputs: VecDeque::new(),
@@ -155,28 +161,23 @@ impl Rsvp {
     /// Takes an RSVP message: the bytes after the IP header.
     pub fn handle_message(&mut self, now: Time, port: PortId, received: Received, bytes: &[u8]) {
         self.now = now;
-        match Packet::parse(bytes) {
-            Ok(packet) => {
-                let from = outbox::sender_of(&packet.message).unwrap_or(received.src);
-                let arrival = Arrival {
-                    from: Hop { port, address: from },
-                    src: received.src,
-                    ttl: received.ttl,
-                    send_ttl: packet.send_ttl,
-                };
-                self.dispatch(&arrival, packet.message);
-            }
-            Err(error) => self.answer_malformed(port, bytes, &error),
+        let Received { src, dst, ttl, router_alert } = received;
+        let envelope = Envelope { src, dst, ttl, router_alert };
+        let mut incoming = std::mem::take(&mut self.incoming);
+        self.transport.receive(now, port, envelope, bytes, &mut incoming);
+        for each in incoming.drain(..) {
+            self.take_in(each, Some(bytes));
         }
+        self.incoming = incoming;
         self.settle();
     }
 
-    /// Hands a message to whoever it is for. Returns the LSP whose state it set, if it did.
-    fn dispatch(&mut self, arrival: &Arrival, message: Message) -> Option<u32> {
+    /// Hands a message to whoever it is for.
+    fn dispatch(&mut self, arrival: &Arrival, message: Message) {
         self.counters.received(message.message_type());
         match message {
-            Message::Path(path) => return self.handle_path(arrival, path),
-            Message::Resv(resv) => return self.handle_resv(arrival, resv),
+            Message::Path(path) => self.handle_path(arrival, path),
+            Message::Resv(resv) => self.handle_resv(arrival, resv),
             Message::PathErr(error) => self.handle_path_err(arrival, error),
             Message::ResvErr(error) => self.handle_resv_err(arrival, error),
             Message::PathTear(tear) => self.handle_path_tear(arrival, tear),
@@ -184,12 +185,18 @@ impl Rsvp {
             Message::ResvConf(confirmation) => self.handle_resv_conf(arrival, confirmation),
             _ => self.counters.discard(Discard::UnexpectedType),
         }
-        None
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.now = now;
+        let mut incoming = std::mem::take(&mut self.incoming);
+        self.transport.handle_timeout(now, &mut incoming);
+        for each in incoming.drain(..) {
+            self.take_in(each, None);
+            self.settle();
+        }
+        self.incoming = incoming;
         while let Some((_, timer)) = self.wheel.pop(now) {
             match timer {
                 Timer::Lsp(index) => self.lsp_timeout(index),
@@ -201,7 +208,7 @@ impl Rsvp {
 
     /// When to call [`Rsvp::handle_timeout`]: never later than the next thing due, perhaps earlier.
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.wheel.next()
+        [self.wheel.next(), self.transport.poll_timeout()].into_iter().flatten().min()
     }
 
     /// Carries out a command; those for other parts of a router are left alone.
@@ -232,12 +239,22 @@ impl Rsvp {
 
     /// What is to be done next; nothing when the speaker is drained.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.outputs.pop_front().or_else(|| self.poll_transport())
     }
 
     /// Counters of messages and errors.
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Counters of what lies below: retransmissions, acknowledgements, bundles, summaries, Hellos, INTEGRITY.
+    pub const fn transport_counters(&self) -> &transport::Counters {
+        self.transport.counters()
+    }
+
+    /// The neighbours that the transport knows.
+    pub fn neighbors(&self) -> impl Iterator<Item = transport::NeighborView> {
+        self.transport.neighbors()
     }
 
     /// The control plane's routing table.

@@ -1,10 +1,14 @@
 //! Messages on their way out: addresses, TTL and delivery.
 
+use super::counters::Discard;
 use super::lsp::Hop;
-use super::{Output, Rsvp};
+use super::transport::{self, Delivery, Envelope, Handle, Incoming, Neighbor, ReceivedId, Transport};
+use super::{Config, Output, Rsvp};
+use base::{Event, PortId, Time};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
-use wire::rsvp::{Message, Packet, RsvpHop, TimeValues};
+use wire::rsvp::reply::Reply;
+use wire::rsvp::{Message, RsvpHop, TimeValues};
 
 /// Where a message came from.
 #[derive(Clone, Copy, Debug)]
@@ -17,34 +21,31 @@ pub(super) struct Arrival {
     pub ttl: u8,
     /// The TTL that it was sent with (RFC 2205, 3.8).
     pub send_ttl: u8,
+    /// Its MESSAGE_ID, if it has one.
+    pub id: Option<ReceivedId>,
 }
 
-/// How a message is to be delivered.
+/// How much of a Path or Resv is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Delivery {
-    /// New or changed state of this LSP.
-    Trigger(u32),
-    /// Repeats what the last trigger said.
-    Refresh(u32),
-    /// A tear or an error.
-    Reliable,
-    /// Once.
-    Plain,
+pub(super) enum Sending {
+    /// All: it says something new.
+    Trigger,
+    /// A summary will do, if the neighbour takes them.
+    Refresh,
+    /// All, although it says nothing new.
+    Full,
 }
 
-/// The address in RSVP_HOP, if the message has one.
-pub(super) fn sender_of(message: &Message) -> Option<Ipv4Addr> {
-    let hop = match message {
-        Message::Path(m) => &m.hop,
-        Message::Resv(m) => &m.hop,
-        Message::ResvErr(m) => &m.hop,
-        Message::PathTear(m) => &m.hop,
-        Message::ResvTear(m) => &m.hop,
-        _ => return None,
-    };
-    ipv4(hop.address)
+impl Sending {
+    pub(super) const fn delivery(self, handle: u32) -> Delivery {
+        match self {
+            Sending::Trigger => Delivery::Trigger(Handle(handle)),
+            Sending::Refresh | Sending::Full => Delivery::Refresh(Handle(handle)),
+        }
+    }
 }
 
+/// The address, if it is one of IPv4.
 pub(super) const fn ipv4(address: IpAddr) -> Option<Ipv4Addr> {
     match address {
         IpAddr::V4(address) => Some(address),
@@ -90,29 +91,108 @@ impl Rsvp {
         (src, dst): (Ipv4Addr, Ipv4Addr),
         ttl: u8,
         router_alert: bool,
-        message: Message,
-        _delivery: Delivery,
+        mut message: Message,
+        delivery: Delivery,
     ) {
-        if !self.links.is_up(to.port) {
-            return;
-        }
-        let kind = message.message_type();
-        let mut bytes = Vec::with_capacity(256);
-        match Packet::new(ttl, message).emit(&mut bytes) {
-            Ok(()) => {
-                self.counters.sent(kind);
-                let next = Some(to.address);
-                self.outputs.push_back(Output::Transmit {
-                    port: to.port,
-                    next,
-                    src,
-                    dst,
-                    ttl,
-                    router_alert,
-                    message: bytes,
-                });
-            }
-            Err(_) => self.counters.unsendable += 1,
+        if self.links.is_up(to.port) {
+            self.counters.sent(message.message_type());
+            let envelope = Envelope { src, dst, ttl, router_alert };
+            self.transport.send(self.now, neighbor(to), envelope, &mut message, delivery);
         }
     }
+
+    /// Does a summary take the place of a refresh message (RFC 2961, 5)?
+    pub(super) fn summarised(&mut self, to: Hop, sending: Sending, handle: u32) -> bool {
+        sending == Sending::Refresh && self.transport.refresh(self.now, neighbor(to), Handle(handle))
+    }
+
+    /// The next message of the transport, if there is one.
+    pub(super) fn poll_transport(&mut self) -> Option<Output> {
+        let datagram = self.transport.poll_output()?;
+        let Envelope { src, dst, ttl, router_alert } = datagram.envelope;
+        let (port, next, message) = (datagram.port, datagram.next, datagram.bytes);
+        Some(Output::Transmit { port, next, src, dst, ttl, router_alert, message })
+    }
+
+    /// Takes what the transport has for the LSPs. `bytes` are what came in, if anything did.
+    pub(super) fn take_in(&mut self, incoming: Incoming, bytes: Option<&[u8]>) {
+        match incoming {
+            Incoming::Message(received) => {
+                let from = Hop { port: received.from.port, address: received.from.address };
+                let (src, ttl) = (received.envelope.src, received.envelope.ttl);
+                let arrival = Arrival { from, src, ttl, send_ttl: received.send_ttl, id: received.id };
+                self.dispatch(&arrival, *received.message);
+            }
+            Incoming::Refreshed(Handle(handle)) if handle & 1 == 0 => self.path_refreshed(handle >> 1),
+            Incoming::Refreshed(Handle(handle)) => self.resv_refreshed(handle >> 1),
+            Incoming::SendFull(Handle(handle)) if handle & 1 == 0 => {
+                self.send_path(handle >> 1, Sending::Full)
+            }
+            Incoming::SendFull(Handle(handle)) => {
+                self.send_resv(handle >> 1, Sending::Full);
+            }
+            Incoming::NeighborUp(neighbor) => self.event(Event::NeighborUp { neighbor: neighbor.address }),
+            Incoming::NeighborDown { neighbor: Neighbor { port, address }, restarted } => {
+                self.event(Event::NeighborDown { neighbor: address, restarted });
+                self.lost_beyond(|hop| hop == Hop { port, address });
+            }
+            // The state is refreshed again in its time.
+            Incoming::Lost { .. } => self.counters.unacknowledged += 1,
+            Incoming::Malformed { port, error, .. } => {
+                self.counters.discard(Discard::Malformed);
+                let node = IpAddr::V4(self.config.router_id);
+                // RFC 2205, 3.10: answered, if the message says enough of itself.
+                let reply = bytes.zip(error).and_then(|(bytes, error)| Reply::to(bytes, &error, node));
+                if let Some(reply) = reply.filter(|_| self.links.is_up(port)) {
+                    self.reply(port, reply);
+                }
+            }
+        }
+    }
+
+    fn reply(&mut self, port: PortId, reply: Reply) {
+        let Some(address) = ipv4(reply.to.address) else { return };
+        let to = Hop { port, address };
+        let mut message = reply.message;
+        if let Message::ResvErr(error) = &mut message {
+            error.hop = self.own_hop(to, reply.to.lih);
+        }
+        if let Message::PathErr(wire::rsvp::PathErr { error_spec, .. })
+        | Message::ResvErr(wire::rsvp::ResvErr { error_spec, .. }) = &message
+        {
+            self.counters.error_sent(error_spec.code, error_spec.value);
+        }
+        self.send_to_neighbor(to, message, Delivery::Reliable);
+    }
+}
+
+/// The transport of a speaker.
+pub(super) fn transport(config: &Config) -> Transport {
+    let interface = |i: &super::Interface| transport::Interface { port: i.port, address: i.address };
+    let mut transport = Transport::new(transport::Config {
+        router: config.router_id,
+        interfaces: config.interfaces.iter().map(interface).collect(),
+        refresh_reduction: config.refresh_reduction,
+        hello: config.hello,
+        integrity: config.integrity.clone(),
+        neighbors_max: config.limits.neighbors,
+        random: config.streams.stream(&format!("{}/rsvp/transport", config.name)),
+    });
+    track(&mut transport, config, Time::ZERO);
+    transport
+}
+
+/// Starts the Hellos with the neighbours that are known.
+pub(super) fn track(transport: &mut Transport, config: &Config, now: Time) {
+    if config.hello.is_some() {
+        for interface in &config.interfaces {
+            if let Some(address) = interface.neighbor {
+                transport.track(now, Neighbor { port: interface.port, address });
+            }
+        }
+    }
+}
+
+const fn neighbor(hop: Hop) -> Neighbor {
+    Neighbor { port: hop.port, address: hop.address }
 }

@@ -6,9 +6,10 @@ use super::error::{Problem, unknown_object};
 use super::explicit_route::{self, Step, Topology};
 use super::link::Links;
 use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Delivery};
+use super::outbox::{Arrival, Sending};
 use super::record_route;
 use super::route::Ero;
+use super::transport::Handle;
 use crate::rib::Rib;
 use base::plane::NextHop;
 use base::{Rate, Time};
@@ -48,11 +49,10 @@ impl Topology for View<'_> {
 }
 
 impl Rsvp {
-    /// Returns the LSP whose path state the message set.
-    pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) -> Option<u32> {
+    pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) {
         if !self.links.is_up(arrival.from.port) {
             self.counters.discard(Discard::NotAnInterface);
-            return None;
+            return;
         }
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
@@ -61,20 +61,27 @@ impl Rsvp {
             // RFC 2205, 3.10: a C-Type that this router does not serve.
             None => Err(Problem::unserved_session(&path.session)),
         };
+        if let Some((id, index)) = arrival.id.zip(existing) {
+            // RFC 2961, 4.5: overtaken by what set the state.
+            if self.transport.out_of_order(id, Handle(path_handle(index))) {
+                self.counters.discard(Discard::OutOfOrder);
+                return;
+            }
+        }
         let step = match checked {
             Ok(step) => step,
             Err(Problem::Silent(why)) => {
                 self.counters.discard(why);
-                return None;
+                return;
             }
             Err(Problem::Error(code, value)) => {
                 self.counters.discard(Discard::Refused);
                 let tspec = Some(path.sender_tspec);
                 self.originate_path_err(arrival.from, path.session, path.sender_template, tspec, code, value);
-                return None;
+                return;
             }
         };
-        let (session, sender) = keys?;
+        let Some((session, sender)) = keys else { return };
         let index = match existing {
             Some(index) => index,
             None => self.store.insert(Lsp::new(session, sender, Role::Transit, arrival.from)),
@@ -84,8 +91,10 @@ impl Rsvp {
             changed |= self.reroute(index, step);
         }
         changed |= self.store_path(index, arrival, path);
+        if let Some(id) = arrival.id {
+            self.transport.bind(id, Handle(path_handle(index)));
+        }
         self.after_path(index, changed, existing.is_none());
-        Some(index)
     }
 
     /// All that can be wrong with a Path. Gives the next step where it has to be found anew.
@@ -180,8 +189,12 @@ impl Rsvp {
         let moved = (lsp.role, lsp.next_hop) != (role, next_hop);
         if moved {
             self.send_path_tear(index);
-            self.send_resv_tear(index);
-            self.drop_reservation(index);
+            if role == Role::Transit {
+                self.suspend_reservation(index);
+            } else {
+                self.send_resv_tear(index);
+                self.drop_reservation(index);
+            }
         }
         if let Some(lsp) = self.store.get_mut(index) {
             (lsp.role, lsp.next_hop) = (role, next_hop);
@@ -265,18 +278,18 @@ impl Rsvp {
                 self.egress_reserve(index);
             }
         } else if changed {
-            self.send_path(index, true);
+            self.send_path(index, Sending::Trigger);
         }
         // The previous hop has changed, or lost what it knew: tell it again.
         let tell = self.store.get(index).is_some_and(|lsp| lsp.installed && !lsp.announced);
         if tell && !new {
-            self.send_resv(index, true);
+            self.send_resv(index, Sending::Trigger);
         }
         self.arm(index);
     }
 
     /// Sends the Path of an LSP to its next hop, and sets the time of the next one.
-    pub(super) fn send_path(&mut self, index: u32, trigger: bool) {
+    pub(super) fn send_path(&mut self, index: u32, sending: Sending) {
         let next = self.next_refresh();
         let Some(lsp) = self.store.get_mut(index) else { return };
         let Some(hop) = lsp.next_hop else {
@@ -285,13 +298,11 @@ impl Rsvp {
         };
         lsp.path_refresh_at = next;
         let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
-        let Some(path) = self.build_path(index, hop) else { return };
-        let delivery = if trigger {
-            Delivery::Trigger(path_handle(index))
-        } else {
-            Delivery::Refresh(path_handle(index))
-        };
-        self.send_end_to_end(hop, ends, ttl, Message::Path(path), delivery);
+        if !self.summarised(hop, sending, path_handle(index)) {
+            let Some(path) = self.build_path(index, hop) else { return };
+            let delivery = sending.delivery(path_handle(index));
+            self.send_end_to_end(hop, ends, ttl, Message::Path(path), delivery);
+        }
         self.arm(index);
     }
 

@@ -1,10 +1,12 @@
 //! Soft state: one timer for each LSP, refreshes and lifetimes (RFC 2205, 3.7).
 
 use super::head::Loss;
-use super::lsp::Role;
+use super::lsp::{Lsp, Role};
+use super::outbox::Sending;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
 use rand_chacha::rand_core::Rng;
+use wire::rsvp::Style;
 
 impl Rsvp {
     /// A factor from `low` to `low + 1`, times a span.
@@ -62,11 +64,11 @@ impl Rsvp {
             self.reservation_lost(index, Loss::TimedOut);
         }
         if self.store.get(index).is_some_and(|lsp| lsp.path_refresh_at <= now) {
-            self.send_path(index, false);
+            self.send_path(index, Sending::Refresh);
         }
-        let due = |lsp: &super::lsp::Lsp| lsp.resv_refresh_at <= now && lsp.role != Role::Head;
+        let due = |lsp: &Lsp| lsp.resv_refresh_at <= now && lsp.role != Role::Head;
         if self.store.get(index).is_some_and(due) {
-            self.send_resv(index, false);
+            self.send_resv(index, Sending::Refresh);
         }
         self.arm(index);
     }
@@ -80,14 +82,20 @@ impl Rsvp {
         }
     }
 
-    /// The neighbour says that the reservation still stands.
+    /// The neighbour says that a reservation still stands, and with it all that one Resv set.
     pub(super) fn resv_refreshed(&mut self, index: u32) {
-        let Some(period) = self.store.get(index).map(|lsp| lsp.resv_period_ms) else { return };
-        let expires = self.now + self.lifetime(period);
-        if let Some(lsp) =
-            self.store.get_mut(index).filter(|lsp| lsp.is_reserved() && lsp.role != Role::Egress)
-        {
-            lsp.resv_expires = expires;
+        let Some(lsp) = self.store.get(index) else { return };
+        let (session, style, hop) = (lsp.session, lsp.style, lsp.next_hop);
+        let expires = self.now + self.lifetime(lsp.resv_period_ms);
+        let mut next =
+            if style == Some(Style::SharedExplicit) { self.store.first(&session) } else { Some(index) };
+        while let Some((member, lsp)) = next.and_then(|i| Some((i, self.store.get_mut(i)?))) {
+            let other = style == Some(Style::SharedExplicit);
+            next = other.then_some(lsp.next);
+            let same = member == index || lsp.style == style && lsp.next_hop == hop;
+            if same && lsp.is_reserved() && lsp.role != Role::Egress {
+                lsp.resv_expires = expires;
+            }
         }
     }
 }

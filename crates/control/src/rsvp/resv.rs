@@ -3,11 +3,12 @@
 use super::Rsvp;
 use super::counters::Discard;
 use super::error::{Problem, unknown_object};
-use super::lsp::{Hop, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Delivery, ipv4};
+use super::lsp::{Role, SenderKey, SessionKey};
+use super::outbox::{Arrival, Sending, ipv4};
 use super::path::path_handle;
 use super::record_route;
-use base::{Label, Time};
+use super::transport::{Delivery, Handle};
+use base::{Label, Rate, Time};
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing, traffic_control};
 use wire::rsvp::{
@@ -25,11 +26,10 @@ struct Request<'a> {
 }
 
 impl Rsvp {
-    /// Returns an LSP whose reservation the message set; the others are in the same session.
-    pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) -> Option<u32> {
+    pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) {
         if !self.links.is_up(arrival.from.port) {
             self.counters.discard(Discard::NotAnInterface);
-            return None;
+            return;
         }
         let (mut set, mut changed) = (None, Vec::new());
         for descriptor in &resv.flow_descriptors {
@@ -56,13 +56,16 @@ impl Rsvp {
                 }
             }
         }
+        // The identifier stands for all that the message set; the others are in the same session.
+        if let Some((id, index)) = arrival.id.zip(set) {
+            self.transport.bind(id, Handle(resv_handle(index)));
+        }
         let mut announced: Vec<u32> = Vec::new();
         for index in changed {
             if !announced.contains(&index) {
-                announced.extend(self.send_resv(index, true));
+                announced.extend(self.send_resv(index, Sending::Trigger));
             }
         }
-        set
     }
 
     /// All that can be wrong with one filter of a Resv, short of what it asks for.
@@ -89,6 +92,9 @@ impl Rsvp {
         // From where the Path went, with the handle that it carried (RFC 2205, A.2).
         if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
             return Err(Problem::Silent(Discard::WrongHop));
+        }
+        if arrival.id.is_some_and(|id| self.transport.out_of_order(id, Handle(resv_handle(index)))) {
+            return Err(Problem::Silent(Discard::OutOfOrder));
         }
         for other in self.store.session(&session).filter_map(|i| self.store.get(i)) {
             if let Some(style) =
@@ -134,7 +140,7 @@ impl Rsvp {
         let mut changed = lsp.style != Some(request.style) || lsp.flowspec() != request.flowspec;
         self.reserve(index, request.style, request.flowspec)
             .map_err(|_| (error_code::ADMISSION, error_code::admission::BANDWIDTH))?;
-        if !was_reserved && role != Role::Head {
+        if role != Role::Head && self.store.get(index).is_some_and(|lsp| lsp.in_label.is_none()) {
             let Some(label) = self.labels.allocate() else {
                 self.unreserve(index);
                 return Err((error_code::ROUTING, routing::LABEL_ALLOCATION));
@@ -214,7 +220,7 @@ impl Rsvp {
             return;
         }
         if !new {
-            self.send_resv(index, true);
+            self.send_resv(index, Sending::Trigger);
             return;
         }
         let label = match self.config.egress_label {
@@ -239,7 +245,7 @@ impl Rsvp {
 
     /// Sends the Resv for an LSP to its previous hop; in SE style for all LSPs of the session that came from there.
     /// Sets the time of the next one. Returns the LSPs that it was about.
-    pub(super) fn send_resv(&mut self, index: u32, trigger: bool) -> Vec<u32> {
+    pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Vec<u32> {
         let group = self.resv_group(index);
         let next = self.next_refresh();
         if group.is_empty() {
@@ -250,10 +256,12 @@ impl Rsvp {
             self.arm(index);
             return group;
         }
-        let Some((hop, resv)) = self.build_resv(index, &group) else { return group };
         let handle = resv_handle(group.first().copied().unwrap_or(index));
-        let delivery = if trigger { Delivery::Trigger(handle) } else { Delivery::Refresh(handle) };
-        self.send_to_neighbor(hop, Message::Resv(resv), delivery);
+        let Some(hop) = self.store.get(index).map(|lsp| lsp.prev_hop) else { return group };
+        if !self.summarised(hop, sending, handle) {
+            let Some(resv) = self.build_resv(index, &group) else { return group };
+            self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
+        }
         for &member in &group {
             if let Some(lsp) = self.store.get_mut(member) {
                 lsp.announced = true;
@@ -266,6 +274,12 @@ impl Rsvp {
             self.arm(member);
         }
         group
+    }
+
+    /// The bandwidth that one Resv asks for, for all LSPs that it is about.
+    pub(super) fn merged_rate(&self, index: u32) -> Rate {
+        let rate = |&i: &u32| self.store.get(i).map(|lsp| lsp.reserved_rate());
+        self.resv_group(index).iter().filter_map(rate).max().unwrap_or_default()
     }
 
     /// The LSPs that go into one Resv: those of the session with the same previous hop in SE style, else one.
@@ -289,7 +303,7 @@ impl Rsvp {
         }
     }
 
-    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Hop, Resv)> {
+    fn build_resv(&self, index: u32, group: &[u32]) -> Option<Resv> {
         let lsp = self.store.get(index)?;
         let own = self.own_hop(lsp.prev_hop, lsp.lih);
         let IpAddr::V4(address) = own.address else { return None };
@@ -316,7 +330,7 @@ impl Rsvp {
             common.unknown.clone_from(&rare.resv_unknown);
             policy_data.clone_from(&rare.resv_policy);
         }
-        let resv = Resv {
+        Some(Resv {
             common,
             session: lsp.session.to_wire(),
             hop: own,
@@ -326,8 +340,7 @@ impl Rsvp {
             policy_data,
             style: lsp.style?,
             flow_descriptors: vec![FlowDescriptor { flowspec, filters }],
-        };
-        Some((lsp.prev_hop, resv))
+        })
     }
 
     /// Tells a receiver that its reservation is in force (RFC 2205, 2.6).

@@ -4,6 +4,7 @@
 //! its entry is gone.
 
 use super::lsp::{Hop, Lsp, Role};
+use super::outbox::Sending;
 use super::{Output, Rsvp};
 use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableOp, TransactionId};
 use base::{Label, Map};
@@ -84,6 +85,12 @@ impl Rsvp {
         }
     }
 
+    /// Sends what comes with a label nowhere, for the time being.
+    pub(super) fn park(&mut self, label: Label) {
+        let nhlfe = Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None) };
+        self.write(vec![TableOp::IlmSet { label, nhlfe }], true, Purpose::Nothing);
+    }
+
     /// Takes the entry of an LSP out of the tables; its label is free when that is done.
     pub(super) fn uninstall(&mut self, index: u32) {
         let Some(lsp) = self.store.get_mut(index) else { return };
@@ -99,7 +106,7 @@ impl Rsvp {
         let Some(lsp) = self.store.get_mut(index) else { return };
         let first = !std::mem::replace(&mut lsp.installed, true);
         if first || !lsp.announced {
-            self.send_resv(index, true);
+            self.send_resv(index, Sending::Trigger);
         }
     }
 

@@ -4,9 +4,12 @@ use super::Rsvp;
 use super::counters::Discard;
 use super::head::Loss;
 use super::lsp::{Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Delivery};
+use super::outbox::{Arrival, Sending};
+use super::path::path_handle;
+use super::resv::resv_handle;
+use super::transport::{Delivery, Handle};
 use base::Time;
-use wire::rsvp::{Message, PathTear, ResvTear, SenderDescriptor};
+use wire::rsvp::{Message, PathTear, ResvTear, SenderDescriptor, Style};
 
 impl Rsvp {
     pub(super) fn handle_path_tear(&mut self, arrival: &Arrival, tear: PathTear) {
@@ -23,6 +26,7 @@ impl Rsvp {
             return;
         }
         lsp.ttl = arrival.ttl.saturating_sub(1);
+        self.transport.retire(Handle(path_handle(index)));
         self.send_path_tear(index);
         self.remove_lsp(index);
     }
@@ -41,6 +45,7 @@ impl Rsvp {
             if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
                 self.counters.discard(Discard::WrongHop);
             } else if lsp.is_reserved() {
+                self.transport.retire(Handle(resv_handle(index)));
                 self.reservation_lost(index, Loss::Torn);
             }
         }
@@ -96,9 +101,11 @@ impl Rsvp {
     /// Gives back label, table entry and bandwidth of a reservation. Tells nobody.
     pub(super) fn drop_reservation(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index) else { return };
-        if !lsp.is_reserved() {
+        if !lsp.is_reserved() && lsp.in_label.is_none() {
             return;
         }
+        let (session, shared) = (lsp.session, lsp.style == Some(Style::SharedExplicit));
+        let (hop, merged) = (lsp.prev_hop, self.merged_rate(index));
         self.unreserve(index);
         self.uninstall(index);
         self.forget_reservation(index);
@@ -114,6 +121,31 @@ impl Rsvp {
                 rare.confirm = None;
             }
         }
+        // What the others of a shared reservation ask for together may be less now (RFC 2205, 2.2).
+        if shared {
+            let left = self.store.session(&session).find(|&i| {
+                self.store.get(i).is_some_and(|lsp| lsp.installed && lsp.announced && lsp.prev_hop == hop)
+            });
+            if let Some(left) = left.filter(|&left| self.merged_rate(left) != merged) {
+                self.send_resv(left, Sending::Trigger);
+            }
+        }
+    }
+
+    /// The next hop changes: bandwidth and entry on the old way go, but the label that the previous hop knows stays,
+    /// until a Resv comes along the new way (RFC 2205, 3.6).
+    pub(super) fn suspend_reservation(&mut self, index: u32) {
+        let Some(lsp) = self.store.get(index).filter(|lsp| lsp.is_reserved()) else { return };
+        let label = lsp.in_label.filter(|label| !label.is_reserved());
+        self.unreserve(index);
+        self.transport.unbind(Handle(resv_handle(index)));
+        if let Some(label) = label {
+            self.park(label);
+        }
+        if let Some(lsp) = self.store.get_mut(index) {
+            (lsp.installed, lsp.transaction) = (false, 0);
+            (lsp.resv_expires, lsp.resv_refresh_at) = (Time::MAX, Time::MAX);
+        }
     }
 
     /// Gives back all that an LSP has here. Tells nobody.
@@ -126,9 +158,20 @@ impl Rsvp {
         self.store.remove(index);
     }
 
-    /// Nothing about the reservation is to be retransmitted or refreshed any more.
-    pub(super) fn forget_reservation(&mut self, _index: u32) {}
+    /// Nothing about the reservation is retransmitted, summarised or expected any more.
+    fn forget_reservation(&mut self, index: u32) {
+        self.transport.forget(Handle(resv_handle(index)));
+        self.transport.unbind(Handle(resv_handle(index)));
+    }
 
-    /// Nothing about the path state is to be retransmitted or refreshed any more.
-    pub(super) fn forget_path(&mut self, _index: u32) {}
+    /// Nothing about the path state is expected any more.
+    fn forget_path(&mut self, index: u32) {
+        self.forget_outgoing_path(index);
+        self.transport.unbind(Handle(path_handle(index)));
+    }
+
+    /// Nothing about the path state is retransmitted or summarised any more.
+    pub(super) fn forget_outgoing_path(&mut self, index: u32) {
+        self.transport.forget(Handle(path_handle(index)));
+    }
 }

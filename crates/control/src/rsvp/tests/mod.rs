@@ -1,7 +1,13 @@
 //! Several speakers on an in-memory bus, with a driver that acknowledges what is written.
 
+mod admission;
 mod bus;
 mod errors;
+mod failures;
+mod messages;
+mod programmes;
+mod reliability;
+mod reroute;
 mod setup;
 
 use bus::{Net, hops, spec};

@@ -1,0 +1,1 @@
+//! The transport at work: refresh reduction, Hello, INTEGRITY.
