@@ -46,10 +46,10 @@ pub(super) fn select(
         return Err(routing::BAD_EXPLICIT_ROUTE);
     }
     // RFC 3209, 4.3.4.1, 1: the first subobject must describe a node that this router is part of.
-    if let (false, Some(first)) = (head, hops.first()) {
-        if !topology.is_self(&first.node) {
-            return Err(routing::BAD_INITIAL_SUBOBJECT);
-        }
+    if let (false, Some(first)) = (head, hops.first())
+        && !topology.is_self(&first.node)
+    {
+        return Err(routing::BAD_INITIAL_SUBOBJECT);
     }
     // 2 and 3: as long as the subobject that follows is this router too, go on with it.
     let consumed = hops.iter().take_while(|hop| topology.is_self(&hop.node)).count();
@@ -76,10 +76,10 @@ pub(super) fn select(
         _ => None,
     };
     // 5: a neighbour within this abstract node, on the way to the next; it stays first in the route.
-    if let (Some(current), Some((next, _))) = (consumed.checked_sub(1).and_then(|i| hops.get(i)), by_table) {
-        if current.node.contains(next.address) {
-            return Ok(Step::Forward { hop: next, consumed: clamp(consumed - 1), inserted: None });
-        }
+    if let (Some(current), Some((next, _))) = (consumed.checked_sub(1).and_then(|i| hops.get(i)), by_table)
+        && current.node.contains(next.address)
+    {
+        return Ok(Step::Forward { hop: next, consumed: clamp(consumed - 1), inserted: None });
     }
     match by_table {
         // 6: any neighbour on the way to a loose node; 7: name it, so that it finds itself in the first subobject.

@@ -56,11 +56,11 @@ impl Labels {
             return;
         };
         let mask = 1u64 << (place % 64);
-        if let Some(word) = self.taken.get_mut((place / 64) as usize) {
-            if *word & mask != 0 {
-                *word &= !mask;
-                self.used -= 1;
-            }
+        if let Some(word) = self.taken.get_mut((place / 64) as usize)
+            && *word & mask != 0
+        {
+            *word &= !mask;
+            self.used -= 1;
         }
     }
 

@@ -266,3 +266,10 @@ impl Rsvp {
         self.outputs.push_back(Output::Event(event));
     }
 }
+
+impl core::fmt::Debug for Rsvp {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let id = self.config.router_id;
+        f.debug_struct("Rsvp").field("router_id", &id).field("audit", &self.audit()).finish_non_exhaustive()
+    }
+}

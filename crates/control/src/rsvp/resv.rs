@@ -104,7 +104,7 @@ impl Rsvp {
                 return Err(Problem::Error(error_code::CONFLICTING_STYLE, value));
             }
         }
-        if !descriptor.flowspec.bucket().is_sound() || !(descriptor.flowspec.rate() >= 0.0) {
+        if !descriptor.flowspec.bucket().is_sound() || !descriptor.flowspec.rate().ge(&0.0) {
             return Err(Problem::Error(error_code::TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC));
         }
         // RFC 3209, 4.1.1.1: a label that this router can't use; of the reserved ones only the two nulls make sense.
