@@ -62,6 +62,17 @@ pub struct StreamStats {
     source_wire: Serialiser,
 }
 
+/// One test packet as it arrived: an entry of a sink's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// What its measurement payload said.
+    pub stamp: Stamp,
+    /// When its last bit arrived.
+    pub arrival: Time,
+    /// Bytes of its frame, with frame check sequence.
+    pub wire_len: u32,
+}
+
 /// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
 #[derive(Debug)]
 pub struct Sink {
@@ -71,12 +82,23 @@ pub struct Sink {
     sink_wire: Serialiser,
     series: Series,
     unknown: u64,
+    log: Option<Vec<LogEntry>>,
 }
 
 impl Sink {
     /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`.
     pub fn new(starts: Vec<Time>, convention: Convention, sink_wire: Serialiser, series: Series) -> Sink {
-        Sink { streams: Vec::new(), starts, convention, sink_wire, series, unknown: 0 }
+        Sink { streams: Vec::new(), starts, convention, sink_wire, series, unknown: 0, log: None }
+    }
+
+    /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it grows without limit.
+    pub fn keep_log(&mut self) {
+        self.log.get_or_insert_default();
+    }
+
+    /// The packets since [`Sink::keep_log`], in order of arrival.
+    pub fn log(&self) -> &[LogEntry] {
+        self.log.as_deref().unwrap_or_default()
     }
 
     /// Expects a stream from a port at the rate of `source_wire`. Packets of other streams are counted as unknown.
@@ -93,6 +115,9 @@ impl Sink {
     /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
     #[inline]
     pub fn arrive(&mut self, now: Time, stamp: Stamp, wire_len: u32) {
+        if let Some(log) = &mut self.log {
+            log.push(LogEntry { stamp, arrival: now, wire_len });
+        }
         let Some(Some(stream)) = self.streams.get_mut(stamp.stream.index()) else {
             self.unknown += 1;
             return;

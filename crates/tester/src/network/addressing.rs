@@ -1,7 +1,8 @@
 //! Addresses that the builder gives: a /24 from 100.64.0.0/10 (RFC 6598) for each node.
 //!
 //! In a node's block `.1` is its loopback (router id), `.2` its tester's port, and the /30s from `.4` on are links: 63 of them; the
-//! node at either end may give the link its addresses. Test packets over LSPs go to 198.18.0.0/15 (RFC 2544).
+//! node at either end may give the link its addresses. Every LSP has an address of its own in 10.0.0.0/8 (RFC 1918), to which the
+//! test packets over it go: since no two have the same, an egress that is a head end too can't send them into an LSP of its own.
 
 use super::error::{NetworkError, input};
 use base::plane::Prefix;
@@ -11,8 +12,8 @@ use core::net::Ipv4Addr;
 pub const NODES_MAX: usize = 1 << 14;
 /// Links whose addresses one node's block holds.
 const LINKS_PER_BLOCK: u32 = 63;
-/// The most LSPs of one head end.
-pub const LSPS_PER_HEAD: u32 = 1 << 17;
+/// The most LSPs of a network.
+pub const LSPS_MAX: u32 = 1 << 24;
 
 /// The block of a node.
 pub fn block(node: usize) -> Prefix {
@@ -28,9 +29,9 @@ pub fn probe(node: usize) -> Ipv4Addr {
 }
 /// Where all test packets over LSPs go.
 pub fn test_network() -> Prefix {
-    Prefix::new(Ipv4Addr::new(198, 18, 0, 0), 15)
+    Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8)
 }
-/// Destination of the test packets over the `index`-th LSP of a head end.
+/// Destination of the test packets over the `index`-th LSP of the network.
 pub fn test_address(index: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(test_network().address().to_bits() + index)
 }

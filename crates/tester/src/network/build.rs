@@ -34,7 +34,7 @@ impl Network {
             flows: Vec::new(),
             streams: Vec::new(),
             tunnels_used: Map::new(),
-            lsps_of_head: vec![0; count],
+            lsps_used: 0,
             events: Vec::new(),
             graph,
             description,
@@ -65,7 +65,7 @@ impl Network {
                     let mut router = Router::new(self.router_config(node, spec, false));
                     self.set_routes(node, &mut router);
                     let rate = self.ports_of(node).next().map_or(Rate(0), |(link, _)| link.spec.rate);
-                    Box::new(Edge::new(router, self.sink(rate), spec.programme.clone()))
+                    Box::new(Edge::new(router, self.new_sink(rate), spec.programme.clone()))
                 }
             };
             let id = self.world.add_device(device);
@@ -74,7 +74,7 @@ impl Network {
         Ok(())
     }
 
-    fn sink(&self, rate: Rate) -> Sink {
+    fn new_sink(&self, rate: Rate) -> Sink {
         let phases = self.description.phases.clone();
         let series = Series::new(self.description.series_bin);
         Sink::new(phases, self.description.convention, Serialiser::new(rate, 0), series)
@@ -180,7 +180,7 @@ impl Network {
                 address,
                 gateway: Ipv4Addr::from_bits(address.to_bits() + 1),
             };
-            let id = self.world.add_device(Box::new(Probe::new(config, self.sink(Rate(0)))));
+            let id = self.world.add_device(Box::new(Probe::new(config, self.new_sink(Rate(0)))));
             let link = engine::LinkSpec::new(NodeId(node as u32), id, Rate(0), Span::ZERO);
             let (link, ..) = self.world.add_link(link)?;
             self.probes[node] = Some((id, link));

@@ -41,7 +41,7 @@ impl Network {
         links: Option<Vec<usize>>,
     ) -> Result<usize, NetworkError> {
         let group = self.lsps.len();
-        let first = self.lsps_of_head[spec.from];
+        let first = self.lsps_used;
         let mut tunnels = Vec::with_capacity(spec.count as usize);
         let to = addressing::loopback(spec.to);
         for index in 0..spec.count {
@@ -58,7 +58,7 @@ impl Network {
                 self.world.command(self.world.now(), NodeId(spec.from as u32), command)?;
             }
         }
-        self.lsps_of_head[spec.from] += spec.count;
+        self.lsps_used += spec.count;
         self.lsps.push(LspGroup { spec, tunnels, first, links, traced: 0, wrong: 0 });
         Ok(group)
     }
@@ -137,8 +137,8 @@ impl Network {
         if u32::from(pair) + spec.count > u32::from(u16::MAX) {
             return input(format!("{what}: more than {} tunnels between one pair of routers", u16::MAX));
         }
-        if self.lsps_of_head[spec.from] + spec.count > addressing::LSPS_PER_HEAD {
-            return input(format!("{what}: more than {} LSPs at one head end", addressing::LSPS_PER_HEAD));
+        if self.lsps_used + spec.count > addressing::LSPS_MAX {
+            return input(format!("{what}: more than {} LSPs in one network", addressing::LSPS_MAX));
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ struct LspGroup {
     spec: LspSpec,
     /// The tunnel of each.
     tunnels: Vec<TunnelId>,
-    /// The number of the first among the LSPs of its head end: it gives their test addresses.
+    /// The number of the first among all LSPs: it gives their test addresses.
     first: u32,
     /// The explicit route of first preference, as links, if it is strict.
     links: Option<Vec<usize>>,
@@ -80,9 +80,10 @@ pub struct Network {
     flows: Vec<Flow>,
     /// Flow of each stream.
     streams: Vec<u32>,
-    /// Tunnel ids and LSPs given so far, by head end.
+    /// Tunnel ids given so far, by head end and tail end.
     tunnels_used: Map<(u32, u32), u16>,
-    lsps_of_head: Vec<u32>,
+    /// LSPs made so far: each has an address of its own.
+    lsps_used: u32,
     events: Vec<EventRecord>,
 }
 

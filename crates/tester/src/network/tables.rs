@@ -251,7 +251,7 @@ impl Network {
         let mut active = base::Map::new();
         let mut labels = base::Map::new();
         for head in 0..self.description.nodes.len() {
-            if self.lsps_of_head[head] == 0 {
+            if !self.lsps.iter().any(|group| group.spec.from == head) {
                 continue;
             }
             let Some(router) = self.router(head) else { continue };

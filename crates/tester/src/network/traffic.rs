@@ -8,11 +8,21 @@ use base::{LinkId, StreamId};
 use serde_json::{Value, json};
 
 impl Network {
-    fn generator(&self, node: usize) -> Option<&Generator> {
+    /// The sources at a node: an edge's own, or those of the probe beside a router.
+    pub fn generator(&self, node: usize) -> Option<&Generator> {
         self.edge(node).map(|e| e.generator()).or_else(|| self.probe(node).map(|p| p.generator()))
     }
-    fn sink_at(&self, node: usize) -> Option<&Sink> {
+    /// The sink at a node: an edge's own, or that of the probe beside a router.
+    pub fn sink(&self, node: usize) -> Option<&Sink> {
         self.edge(node).map(|e| e.sink()).or_else(|| self.probe(node).map(|p| p.sink()))
+    }
+    /// Lets the sink at a node keep an entry for every packet.
+    pub fn keep_log(&mut self, node: usize) {
+        if let Some(edge) = self.edge_mut(node) {
+            edge.sink_mut().keep_log();
+        } else if let Some(probe) = self.probe_mut(node) {
+            probe.sink_mut().keep_log();
+        }
     }
 }
 
@@ -41,7 +51,7 @@ pub fn streams(network: &Network) -> Value {
         let sources = network.generator(node.index()).into_iter().flat_map(Generator::sources);
         for (stream, marks) in sources.flat_map(|source| source.sent()) {
             let Some(flow) = network.flow_of(stream) else { continue };
-            let sink = network.sink_at(flow.spec.to).and_then(|sink| sink.stream(stream));
+            let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
             let Some(stats) = sink else { continue };
             // Sequence numbers from the start of a phase to the start of the next.
             let starts = core::iter::once(0).chain(marks.iter().copied());
@@ -83,7 +93,7 @@ pub fn series(network: &Network) -> Value {
     let names = ["node", "start_ps", "packets", "mean_s", "min_s", "p50_s", "p99_s", "max_s"];
     let mut table = Columns::new(&names);
     for node in network.ids() {
-        for bin in network.sink_at(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
+        for bin in network.sink(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
             table.push([
                 json!(network.node_name(node.index())),
                 json!(bin.start.0),
