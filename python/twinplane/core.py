@@ -53,13 +53,6 @@ def version() -> str:
     return str(load().__version__)
 
 
-def schema() -> dict[str, Any]:
-    """What the core assumes where a description is silent."""
-    with translated():
-        found: dict[str, Any] = json.loads(load().schema())
-        return found
-
-
 @cache
 def fingerprint() -> str:
     """A digest of the compiled part, so that points finished by another build are not taken for ours."""

@@ -17,6 +17,32 @@ def rows(columns: Mapping[str, Sequence[Any]]) -> int:
     return len(next(iter(columns.values()), ()))
 
 
+FIRST = (
+    *("time_ps", "node", "flow", "lsps", "lsp", "stream", "phase", "link", "name", "prefix", "label", "port"),
+    *(
+        "index",
+        "from",
+        "to",
+        "start_ps",
+        "direction",
+        "type",
+        "count",
+        "sent",
+        "received",
+        "lost",
+        "duplicated",
+    ),
+    *("reordered", "packets", "role", "state", "in_label", "out_label", "out", "push", "gateway", "address"),
+)
+"""Which columns come first, in this order; the others follow as they come."""
+
+
+def ordered(columns: Columns) -> Columns:
+    """A table with the columns that identify a row first."""
+    keys = [key for key in FIRST if key in columns]
+    return {key: columns[key] for key in (*keys, *(key for key in columns if key not in keys))}
+
+
 def readable(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Columns:
     """A table with node names for indices and times in seconds."""
     found: Columns = {}

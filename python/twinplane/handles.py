@@ -151,13 +151,16 @@ class Capture:
         self.network = network
         self.link = link
         self.limit = limit
+        self._bytes: bytes | None = None
 
     def bytes(self) -> bytes:
-        """The capture so far, in the pcapng format."""
-        return self.network.capture_bytes(self)
+        """What was captured, in the pcapng format; the capture ends here."""
+        if self._bytes is None:
+            self._bytes = self.network.capture_bytes(self)
+        return self._bytes
 
     def save(self, path: str | Path) -> Path:
-        """Write the capture so far to a pcapng file."""
+        """Write what was captured to a pcapng file; the capture ends here."""
         return write_bytes(Path(path), self.bytes())
 
     def __repr__(self) -> str:

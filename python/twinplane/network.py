@@ -438,7 +438,7 @@ class Network:
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table as a data frame, with names for nodes and seconds for times."""
-        return frames.frame(frames.readable(self.columns(name, node), self.names))
+        return frames.frame(frames.readable(frames.ordered(self.columns(name, node)), self.names))
 
     def events(self) -> pl.DataFrame:
         """What happened, in order of time."""
@@ -461,12 +461,25 @@ class Network:
             found: dict[str, Any] = json.loads(self.running().link_info(index))
         return found
 
-    def traceroute(self, node: Node, to: Node | str, lsp: Lsp | None = None) -> pl.DataFrame:
+    def traceroute(
+        self,
+        node: Node,
+        to: Node | str | None,
+        lsp: Lsp | None = None,
+        wait: Quantity = "1 s",
+        hops: int = 64,
+    ) -> pl.DataFrame:
         """See `twinplane.nodes.Router.traceroute`."""
-        destination = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
-        with core.translated():
-            found = json.loads(self._start().traceroute(node.index, destination))
-        return frames.frame(frames.readable(found, self.names))
+        from .probing import destination, traceroute
+
+        self._start()
+        if lsp is not None:
+            address = destination(self, lsp)
+        elif to is None:
+            raise TwinplaneError("traceroute: say where to, or over which LSP")
+        else:
+            address = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
+        return traceroute(self, node, address, units.span_ps(wait, "wait") / 1e12, hops)
 
     def lsp_history(self, lsp: Lsp) -> pl.DataFrame:
         """See `twinplane.handles.Lsp.history`."""
@@ -503,4 +516,4 @@ class Network:
         """See `twinplane.handles.Capture.bytes`."""
         running = self._start()
         with core.translated():
-            return bytes(running.capture_bytes(self._captures_open[id(capture)]))
+            return bytes(running.capture_finish(self._captures_open[id(capture)]))

@@ -125,9 +125,11 @@ class Router(HeadEnd):
         """Packets dropped, by reason."""
         return self._table("drops")
 
-    def traceroute(self, to: Node | str, lsp: Lsp | None = None) -> pl.DataFrame:
-        """The routers on the way, as ICMP answers name them."""
-        return self.network.traceroute(self, to, lsp)
+    def traceroute(
+        self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
+    ) -> pl.DataFrame:
+        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
+        return self.network.traceroute(self, to, lsp, wait, hops)
 
 
 class Edge(HeadEnd):

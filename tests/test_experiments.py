@@ -1,0 +1,175 @@
+"""Parameters, ranges, profiles, published figures and statistics: all that needs no run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twinplane import TwinplaneError, profiles
+from twinplane.experiments import CATALOGUE, load
+from twinplane.experiments.base import Point
+from twinplane.experiments.lsp_flap import EXPERIMENT, published
+from twinplane.experiments.lsp_flap.parameters import FlapParameters, line_rate_mbps
+from twinplane.experiments.lsp_mesh.routes import neighbours, pairs, path, shortest
+from twinplane.experiments.parameters import parse_settings, points
+from twinplane.statistics import combine, interval, t_quantile
+
+
+def given_settings(*settings: str) -> list[FlapParameters]:
+    return points("lsp-flap", FlapParameters, parse_settings("lsp-flap", settings))
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_the_catalogue_is_true(name: str) -> None:
+    experiment = load(name)
+    assert experiment.name == name
+    assert experiment.question.endswith("?")
+    assert all(info.description for info in experiment.parameters.model_fields.values())
+
+
+def test_ranges_and_lists_make_points() -> None:
+    found = given_settings("n=100:900:100", "size=64,512", "scenario=single")
+    assert len(found) == 18
+    assert [p.n for p in found[::2]] == list(range(100, 901, 100))
+    assert {p.scenario for p in found} == {"single"}
+    assert [p.grace_s for p in given_settings("grace-s=0.5:1.5:0.5")] == [0.5, 1.0, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (["size=63"], "lsp-flap: size=63: an Ethernet frame has at least 64 bytes (64 to 9018)"),
+        (["size=9019"], "lsp-flap: size=9019: an Ethernet frame has at least 64 bytes (64 to 9018)"),
+        (["sizes=64"], "lsp-flap: unknown parameter 'sizes' (did you mean 'size'?)"),
+        (["family=5"], "lsp-flap: family=5: it should be less than or equal to 4 (1 to 4)"),
+        (["scenario=rings"], "lsp-flap: scenario=rings: one of ring, single (did you mean 'ring'?)"),
+        (["n=many"], "lsp-flap: n=many: it should be a valid integer (1 to 50000)"),
+        (["n"], "lsp-flap: --set n: key=value is needed"),
+        (["n=1", "n=2"], "lsp-flap: --set n=2: n is set twice"),
+        (["n=9:1:1"], "lsp-flap: n=9:1:1: a range goes up, by a step above zero"),
+        (["n=1:9"], "lsp-flap: n=1:9: a range is first:last:step"),
+        (
+            ["rate_mbps=800", "size=64"],
+            "lsp-flap: rate_mbps=800: frames of 64 bytes fill a gigabit link at 761.9 Mbit/s",
+        ),
+        (["retry_max_s=0.5"], "lsp-flap: retry_max_s=0.5: it is below retry_s (1)"),
+    ],
+)
+def test_mistakes_give_one_sentence(settings: list[str], sentence: str) -> None:
+    with pytest.raises(TwinplaneError) as caught:
+        given_settings(*settings)
+    assert str(caught.value) == sentence
+
+
+def test_unknown_experiment() -> None:
+    with pytest.raises(TwinplaneError, match=r"unknown experiment 'lsp-flip' \(did you mean 'lsp-flap'\?\)"):
+        load("lsp-flip")
+
+
+def test_families_set_load_as_published() -> None:
+    loads = {(p.family, p.size): (p.stable, p.rate) for p in EXPERIMENT.campaign({})}
+    assert loads[1, 512] == (100, 500.0)
+    assert loads[3, 64] == (100, 761.9)
+    assert loads[4, 1500] == (500, 900.0)
+    assert len(EXPERIMENT.campaign({})) == 216
+    assert len({p.digest() for p in EXPERIMENT.campaign({})}) == 216
+    assert round(line_rate_mbps(64) * 1e6 / 512) == 1_488_095
+
+
+def test_profiles_are_checked(tmp_path: Path) -> None:
+    assert profiles.names() == ("ideal", "juniper-m10")
+    assert profiles.resolve("ideal")["forwarding"]["latency_ns"] == 0
+    with pytest.raises(TwinplaneError, match=r"no such profile \(did you mean 'juniper-m10'\?\)"):
+        profiles.resolve("juniper-m1")
+    file = tmp_path / "mine.toml"
+    file.write_text("[forwarding]\nlatency_us = 1\n")
+    with pytest.raises(
+        TwinplaneError, match=r"unknown field 'forwarding.latency_us' \(did you mean 'latency_ns'\?\)"
+    ):
+        profiles.resolve(str(file))
+    file.write_text("[control]\nqueue_messages = 0\n")
+    with pytest.raises(
+        TwinplaneError, match=r"control.queue_messages: input should be greater than or equal to 1"
+    ):
+        profiles.resolve(str(file))
+    file.write_text("[control\n")
+    with pytest.raises(TwinplaneError, match="not a TOML file"):
+        profiles.resolve(str(file))
+
+
+def test_the_profile_predicts_the_published_delays_in_closed_form() -> None:
+    for row in published.published()["delay"]:
+        p = FlapParameters(scenario=row["scenario"], size=row["size"], family=row["families"][0])
+        predicted = published.closed_form(p)
+        assert abs(predicted - row["mean_s"]) <= max(0.05 * row["mean_s"], row["digits"] / 2)
+
+
+def test_comparisons_judge_published_claims_only() -> None:
+    metrics = {
+        "k": 300,
+        "lost_prior": 0,
+        "lost_during": 0,
+        "failed": 1,
+        "delay_prior_s": 2.06e-4,
+        "delay_during_s": 2.5e-4,
+    }
+    rows = published.comparisons([Point(FlapParameters(size=1500, n=300).model_dump(), metrics)])
+    verdicts = {row.what.rpartition(": ")[2]: row.holds for row in rows}
+    assert verdicts == {
+        "mean delay prior": True,
+        "mean delay during": False,
+        "K at N = 300": True,
+        "packets lost in all runs": True,
+        "LSPs not up at the end of all runs": False,
+    }
+    unpublished = published.comparisons([Point(FlapParameters(size=512, n=300).model_dump(), metrics)])
+    assert [row.published for row in unpublished[:2]] == [None, None]
+    assert [row.holds for row in unpublished[:2]] == [None, None]
+
+
+def test_line_rate_arithmetic() -> None:
+    point = Point(FlapParameters(size=64, family=3).model_dump(), {"delay_end_s": 0.003})
+    first, second, third = published.arithmetic([point])
+    assert "0.71% too slow" in first
+    assert "0.02%" in first
+    assert "2.7" in second
+    assert "3.000 to 3.000 ms in 1 runs" in third
+
+
+def test_student() -> None:
+    # Two-sided 95 % quantiles as every statistics book has them.
+    for freedom, expected in (
+        (1, 12.7062),
+        (2, 4.30265),
+        (5, 2.57058),
+        (10, 2.22814),
+        (30, 2.04227),
+        (101, 1.98373),
+    ):
+        assert t_quantile(freedom) == pytest.approx(expected, abs=1e-4)
+    found = interval([1.0, 2.0, 3.0])
+    assert (found["mean"], found["sd"]) == (2.0, 1.0)
+    assert found["high"] - 2.0 == pytest.approx(4.30265 / 3**0.5, abs=1e-4)
+
+
+def test_repeats_are_combined() -> None:
+    means, intervals = combine([{"k": 1, "digest": "a", "x": None}, {"k": 2, "digest": "b", "x": None}])
+    assert means == {"k": 1.5, "digest": "a", "x": None}
+    assert intervals["k"]["n"] == 2
+    assert combine([{"k": 1}]) == ({"k": 1}, {})
+
+
+@given(st.integers(2, 40), st.integers(1, 200), st.integers(0, 5))
+def test_pairs_are_distinct_and_seeded(nodes: int, most: int, seed: int) -> None:
+    found = pairs(nodes, most, seed)
+    assert found == pairs(nodes, most, seed)
+    assert len(found) == min(most, nodes * (nodes - 1)) == len(set(found))
+    assert all(a != b and 0 <= a < nodes and 0 <= b < nodes for a, b in found)
+
+
+def test_shortest_paths_take_the_faster_parallel_link() -> None:
+    around = neighbours(4, [(0, 1, 5), (0, 1, 3), (1, 2, 1), (0, 2, 9), (2, 3, 1)])
+    assert path(shortest(around, 0), 3) == [(1, 1), (2, 2), (4, 3)]
+    assert path(shortest(around, 3), 0) == [(4, 2), (2, 1), (1, 0)]

@@ -1,0 +1,125 @@
+"""Topology Zoo files: the real ones, and broken ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from twinplane import Network, TwinplaneError, graphml
+
+TOPOLOGIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "topologies"
+NODES = {
+    "Abilene": (11, 14),
+    "Aconet": (23, 31),
+    "Dfn": (58, 87),
+    "Garr199905": (23, 25),
+    "Geant2001": (27, 38),
+    "Geant2012": (40, 61),
+    "Kdl": (754, 899),
+    "RedBestel": (84, 101),
+    "Renater2008": (33, 43),
+    "SwitchL3": (42, 63),
+    "Uninett2011": (69, 98),
+    "UsCarrier": (158, 189),
+}
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+KEYS = (
+    '<key attr.name="label" for="node" id="l"/><key attr.name="Latitude" for="node" id="y"/>'
+    '<key attr.name="Longitude" for="node" id="x"/><key attr.name="LinkSpeedRaw" for="edge" id="s"/>'
+)
+
+
+def document(body: str) -> str:
+    return f'{HEAD}{KEYS}<graph edgedefault="undirected">{body}</graph></graphml>'
+
+
+def place(key: str, label: str = "", at: tuple[float, float] | None = None) -> str:
+    data = f'<data key="l">{label}</data>' if label else ""
+    if at is not None:
+        data += f'<data key="y">{at[0]}</data><data key="x">{at[1]}</data>'
+    return f'<node id="{key}">{data}</node>'
+
+
+@pytest.mark.parametrize("name", sorted(NODES))
+def test_real_files(name: str) -> None:
+    path = TOPOLOGIES / f"{name}.graphml"
+    if not path.exists():
+        pytest.skip("the topologies are not here")
+    topology = graphml.read(path)
+    assert (len(topology.places), len(topology.edges)) == NODES[name]
+    names = graphml.node_names(topology.places)
+    assert len(set(names)) == len(names)
+    net = Network.from_graphml(path)
+    assert (len(net.nodes), len(net.links)) == NODES[name]
+    assert all(link["delay_ps"] >= 1_000_000 and link["rate_bps"] > 0 for link in net.description.links)
+
+
+def test_speeds_distances_and_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "t.graphml"
+    file.write_text(
+        document(
+            place("0", "Pisa", (43.72, 10.40))
+            + place("1", "Rome", (41.90, 12.50))
+            + place("2", "Rome")
+            + place("3")
+            + '<edge source="0" target="1"><data key="s">2500000000.0</data></edge>'
+            + '<edge source="1" target="0"/><edge source="1" target="2"/><edge source="2" target="3"/>'
+            + '<edge source="3" target="3"/>'
+        )
+    )
+    net = Network.from_graphml(file, seed=3, default_rate="100 Mbit/s")
+    assert [node.name for node in net.nodes] == ["Pisa", "Rome#1", "Rome#2", "#3"]
+    rates = [link["rate_bps"] for link in net.description.links]
+    assert rates == [2_500_000_000, 100_000_000, 100_000_000, 100_000_000]
+    # Pisa to Rome is 266 km as the crow flies; 5 us a kilometre.
+    delays = [link["delay_ps"] / 1e6 for link in net.description.links]
+    assert delays[0] == pytest.approx(5 * 266, rel=0.01)
+    assert delays[2:] == [1000.0, 1000.0]
+    assert len(net.between(net.node("Pisa"), net.node("Rome#1"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "not well-formed XML: no element found: line 1, column 0"),
+        ("<graphml>", "not well-formed XML: no element found: line 1, column 9"),
+        ("<html></html>", "not GraphML: a <graphml> element with a <graph> in it is needed"),
+        (document(""), "it has 0 nodes: a topology needs at least two"),
+        (document("<node/>"), "malformed: a node has no id"),
+        (document(place("0") + place("0")), "malformed: the node id '0' occurs twice"),
+        (
+            document(place("0") + place("1") + '<edge source="0" target="9"/>'),
+            "malformed: an edge's target '9' is not the id of a node",
+        ),
+        (
+            document(place("0") + place("1") + place("2") + '<edge source="0" target="1"/>'),
+            "the topology is disconnected: 1 of 3 nodes cannot be reached from node '0', node '2' for one",
+        ),
+        (
+            document('<node id="0"><data key="y">north</data></node>' + place("1")),
+            "malformed: node '0' has the coordinate 'north'",
+        ),
+        (
+            document(
+                place("0") + place("1") + '<edge source="0" target="1"><data key="s">fast</data></edge>'
+            ),
+            "malformed: an edge has the LinkSpeedRaw 'fast'",
+        ),
+        (
+            '<!DOCTYPE x [<!ENTITY a "b">]><graphml/>',
+            "not read: it declares XML entities, which no topology needs",
+        ),
+    ],
+)
+def test_broken_files_give_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    file = tmp_path / "broken.graphml"
+    file.write_text(text)
+    with pytest.raises(TwinplaneError) as caught:
+        graphml.read(file)
+    assert str(caught.value) == f"{file}: {sentence}"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(TwinplaneError, match="cannot be read: no such file or directory"):
+        graphml.read(tmp_path / "none.graphml")
