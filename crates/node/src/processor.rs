@@ -1,40 +1,54 @@
-//! The queue in front of a control processor: one message is handled at a time, a bounded number waits.
+//! The queues in front of a control processor: one message is handled at a time, a bounded number waits.
+//!
+//! Routers punt what is addressed to them and what carries the Router Alert option through separate queues; the processor
+//! serves the former first.
 
 use base::{Span, Time};
 use std::collections::VecDeque;
 
-/// A server with a queue. The time that an item takes is asked for when its turn comes, since it may depend on what
+/// Which queue an item waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Addressed to this router.
+    Local,
+    /// Taken out of the stream because of the Router Alert option.
+    Alert,
+}
+
+/// A server with two queues. The time that an item takes is asked for when its turn comes, since it may depend on what
 /// the items before it did.
 #[derive(Debug)]
 pub struct Processor<T> {
-    waiting: VecDeque<T>,
+    waiting: [VecDeque<T>; 2],
     serving: Option<(Time, T)>,
-    limit: usize,
+    limits: [usize; 2],
     peak: usize,
     busy: Span,
 }
 
 impl<T> Processor<T> {
-    /// A processor before which at most `limit` items wait.
-    pub fn new(limit: Option<u32>) -> Processor<T> {
-        let limit = limit.map_or(usize::MAX, |n| n as usize);
-        Processor { waiting: VecDeque::new(), serving: None, limit, peak: 0, busy: Span::ZERO }
+    /// A processor before which at most so many items wait in either queue.
+    pub fn new(local: Option<u32>, alert: Option<u32>) -> Processor<T> {
+        let limits = [local, alert].map(|limit| limit.map_or(usize::MAX, |n| n as usize));
+        let waiting = [VecDeque::new(), VecDeque::new()];
+        Processor { waiting, serving: None, limits, peak: 0, busy: Span::ZERO }
     }
 
-    /// Puts an item in the queue, or gives it back if the queue is full.
-    pub fn offer(&mut self, item: T) -> Result<(), T> {
-        if self.waiting.len() >= self.limit {
+    /// Puts an item in a queue, or gives it back if the queue is full.
+    pub fn offer(&mut self, queue: Queue, item: T) -> Result<(), T> {
+        let waiting = &mut self.waiting[queue as usize];
+        if waiting.len() >= self.limits[queue as usize] {
             return Err(item);
         }
-        self.waiting.push_back(item);
-        self.peak = self.peak.max(self.waiting.len());
+        waiting.push_back(item);
+        self.peak = self.peak.max(self.waiting());
         Ok(())
     }
 
     /// Takes the next item in hand if the processor is idle; `cost` says how long it will take.
     pub fn start(&mut self, now: Time, cost: impl FnOnce(&T) -> Span) {
         if self.serving.is_none()
-            && let Some(item) = self.waiting.pop_front()
+            && let Some(item) = self.waiting.iter_mut().find_map(VecDeque::pop_front)
         {
             let span = cost(&item);
             self.busy += span;
@@ -60,10 +74,10 @@ impl<T> Processor<T> {
 
     /// Items waiting, without the one in hand.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.iter().map(VecDeque::len).sum()
     }
 
-    /// The most items that ever waited.
+    /// The most items that ever waited, in both queues together.
     pub fn peak(&self) -> usize {
         self.peak
     }
@@ -75,7 +89,7 @@ impl<T> Processor<T> {
 
     /// Loses everything.
     pub fn clear(&mut self) {
-        self.waiting.clear();
+        self.waiting.iter_mut().for_each(VecDeque::clear);
         self.serving = None;
     }
 }
@@ -85,16 +99,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_a_bounded_queue() {
-        let mut p = Processor::new(Some(2));
-        assert!(p.offer('a').is_ok());
+    fn one_at_a_time_and_bounded_queues() {
+        let mut p = Processor::new(None, Some(2));
+        assert!(p.offer(Queue::Alert, 'a').is_ok());
         p.start(Time(10), |_| Span(5));
-        assert!(p.offer('b').is_ok() && p.offer('c').is_ok());
-        assert_eq!(p.offer('d'), Err('d'));
+        assert!(p.offer(Queue::Alert, 'b').is_ok() && p.offer(Queue::Alert, 'c').is_ok());
+        assert_eq!(p.offer(Queue::Alert, 'd'), Err('d'));
+        assert!(p.offer(Queue::Local, 'l').is_ok());
         assert_eq!((p.next(), p.finish(Time(14))), (Some(Time(15)), None));
         assert_eq!(p.finish(Time(15)), Some('a'));
         p.start(Time(15), |_| Span(7));
-        assert_eq!((p.next(), p.waiting(), p.peak()), (Some(Time(22)), 1, 2));
+        assert_eq!((p.next(), p.waiting(), p.peak()), (Some(Time(22)), 2, 3));
+        assert_eq!(p.finish(Time(22)), Some('l'));
         assert_eq!(p.busy(), Span(12));
     }
 }

@@ -58,7 +58,10 @@ impl Router {
             pipeline: config.profile.forwarding.pipeline(),
             rsvp: Rsvp::new(config.rsvp()),
             neighbors: Neighbors::default(),
-            processor: Processor::new(config.profile.control.queue_messages),
+            processor: Processor::new(
+                config.profile.control.queue_messages,
+                config.profile.control.alert_queue_messages,
+            ),
             messages: Messages::default(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),

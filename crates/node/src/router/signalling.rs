@@ -2,6 +2,7 @@
 
 use super::Router;
 use super::messages::Direction;
+use crate::processor::Queue;
 use base::device::DropReason;
 use base::{Body, Frame, Output, PortId, Span, Time};
 use control::rsvp;
@@ -50,7 +51,8 @@ impl Router {
             self.drops.count(DropReason::NoListener);
             return;
         }
-        if self.processor.offer(signal).is_err() {
+        let queue = if signal.received.router_alert { Queue::Alert } else { Queue::Local };
+        if self.processor.offer(queue, signal).is_err() {
             self.drops.count(DropReason::ControlQueueFull);
         }
         self.process(now);
@@ -62,11 +64,11 @@ impl Router {
             let control = &self.config.profile.control;
             let states = self.rsvp.state_count();
             self.processor.start(now, |signal| {
-                let us = match kind_of(&signal.message) {
-                    kind::PATH => control.path_us,
-                    kind::RESV => control.resv_us,
-                    kind::PATH_TEAR | kind::RESV_TEAR => control.tear_us,
-                    _ => control.other_us,
+                let (us, states) = match kind_of(&signal.message) {
+                    kind::PATH => (control.path_us, states),
+                    kind::RESV => (control.resv_us, states),
+                    kind::PATH_TEAR | kind::RESV_TEAR => (control.tear_us, 0),
+                    _ => (control.other_us, 0),
                 };
                 Span::from_secs_f64((us / 1e6 + control.per_state_ns / 1e9 * states as f64).max(0.0))
             });
