@@ -12,6 +12,7 @@ use crate::sink::Sink;
 use base::plane::NextHop;
 use base::{Command, Device, Map, NodeId, PortId, Rate, Serialiser, Span, Streams, Time};
 use control::rsvp;
+use control::rsvp::transport;
 use core::net::Ipv4Addr;
 use engine::{PortSpec, World};
 use node::router::PortSetup;
@@ -119,7 +120,7 @@ impl Network {
             router_id: addressing::loopback(node),
             ports,
             profile: spec.profile.clone(),
-            rsvp: rsvp_config(spec),
+            rsvp: rsvp_config(spec, self.ports_of(node).count() as u16),
             streams: Streams::new(self.description.seed),
         }
     }
@@ -189,9 +190,21 @@ impl Network {
     }
 }
 
-fn rsvp_config(spec: &NodeSpec) -> rsvp::Config {
+fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
     let default = rsvp::Config::default();
     let asked = &spec.rsvp;
+    let keys = |secret: &String| {
+        let [_, _, id @ ..] = asked.integrity_key_id.to_be_bytes();
+        let key = transport::Key::new(wire::rsvp::KeyId(id), secret.clone().into_bytes());
+        let handshake = asked.integrity_handshake;
+        let of = move |port| transport::PortKeys {
+            port: PortId(port),
+            keys: vec![key.clone()],
+            handshake,
+            window: 1,
+        };
+        (0..ports).map(of)
+    };
     rsvp::Config {
         egress_label: match asked.egress_label {
             EgressLabel::Real => rsvp::EgressLabel::Real,
@@ -201,6 +214,11 @@ fn rsvp_config(spec: &NodeSpec) -> rsvp::Config {
         ttl: asked.ttl,
         refresh_period: asked.refresh.unwrap_or(default.refresh_period),
         setup_timeout: asked.setup_timeout.unwrap_or(default.setup_timeout),
+        refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),
+        hello: asked
+            .hello
+            .map(|interval| transport::HelloConfig { interval, ..transport::HelloConfig::default() }),
+        integrity: asked.integrity_key.iter().flat_map(keys).collect(),
         ..default
     }
 }

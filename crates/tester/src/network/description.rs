@@ -104,8 +104,12 @@ pub struct RsvpSpec {
     /// How long a head end waits for the first Resv.
     #[serde(rename = "setup_timeout_ps")]
     pub setup_timeout: Option<Span>,
-    /// Key of INTEGRITY objects (RFC 2747) on all interfaces, as text; none without.
+    /// Secret of INTEGRITY objects (RFC 2747) on all interfaces, as text; none without.
     pub integrity_key: Option<String>,
+    /// Number of that key, 48 bits.
+    pub integrity_key_id: u64,
+    /// Ask senders for their sequence number before believing one (RFC 2747, 4.3).
+    pub integrity_handshake: bool,
 }
 
 /// A link.
