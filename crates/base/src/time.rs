@@ -173,6 +173,8 @@ pub struct Serialiser {
     numerator: u128,
     denominator: u128,
     carry: u128,
+    /// Bytes, quotient and remainder of the last division: of a gap (up to 32 bytes), and of a frame, which alternate.
+    divided: [(u32, u64, u128); 2],
 }
 
 impl Serialiser {
@@ -185,7 +187,7 @@ impl Serialiser {
         let denominator = (u128::from(rate.0) * scale).max(1);
         let numerator = if rate.0 == 0 { 0 } else { numerator };
         let whole = if numerator % denominator == 0 { (numerator / denominator) as u64 } else { 0 };
-        Serialiser { whole, numerator, denominator, carry: 0 }
+        Serialiser { whole, numerator, denominator, carry: 0, divided: [(0, 0, 0); 2] }
     }
 
     /// The time that `bytes` take, and carries the remainder.
@@ -194,9 +196,24 @@ impl Serialiser {
         if self.whole != 0 {
             return Span((self.whole * u64::from(bytes)) as i64);
         }
-        let total = self.numerator * u128::from(bytes) + self.carry;
-        self.carry = total % self.denominator;
-        Span((total / self.denominator) as i64)
+        let slot = &mut self.divided[usize::from(bytes > 32)];
+        if slot.0 != bytes {
+            let total = self.numerator * u128::from(bytes);
+            *slot = (bytes, (total / self.denominator) as u64, total % self.denominator);
+        }
+        let (_, mut quotient, remainder) = *slot;
+        self.carry += remainder;
+        if self.carry >= self.denominator {
+            self.carry -= self.denominator;
+            quotient += 1;
+        }
+        Span(quotient as i64)
+    }
+
+    /// Picoseconds per byte, if that is a whole number: then nothing is ever carried.
+    #[inline]
+    pub fn per_byte(&self) -> Option<u64> {
+        if self.whole == 0 { None } else { Some(self.whole) }
     }
 
     /// Forgets the remainder: a port that stood idle starts afresh.

@@ -60,21 +60,25 @@ pub fn content(frame: &Frame, wire_len: u32) -> u64 {
     let header = frame.header();
     let n = header.len();
     let mut sum = u64::from(wire_len).wrapping_add((n as u64) << 32).wrapping_add(body(frame.body()));
-    let mut last = [0u8; 16];
-    if let Some(tail) = header.last_chunk::<16>() {
-        let (blocks, rest) = header.as_chunks::<16>();
-        let whole = if rest.is_empty() { &blocks[..blocks.len() - 1] } else { blocks };
-        for (block, k) in whole.iter().zip(K.as_chunks::<2>().0) {
-            let (x, y) = words(block);
-            sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
-        }
-        last = *tail;
-    } else {
-        last[..n].copy_from_slice(header);
+    let (blocks, rest) = header.as_chunks::<16>();
+    let keys = K.as_chunks::<2>().0;
+    for (block, k) in blocks.iter().zip(keys) {
+        let (x, y) = words(block);
+        sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
     }
-    let block = n.saturating_sub(1) / 16;
-    let (x, y) = words(&last);
-    sum.wrapping_add(mum(x ^ K[2 * block], y ^ K[2 * block + 1]))
+    if !rest.is_empty() {
+        let mut short = [0u8; 16];
+        let last = match header.last_chunk() {
+            Some(last) => last,
+            None => {
+                short[..n].copy_from_slice(header);
+                &short
+            }
+        };
+        let ((x, y), k) = (words(last), keys[blocks.len() & 7]);
+        sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
+    }
+    sum
 }
 
 #[inline]

@@ -29,24 +29,14 @@ pub struct Lane {
     pub ring: FlightRing,
     free: Time,
     entered: Time,
-    serialiser: Serialiser,
-    delay: Span,
-    shortest: Span,
-    /// The first frame of the ring whose first bit had not left when the last one entered.
-    waiting: u64,
-    waiting_bytes: u64,
-    buffer_bytes: u64,
-    waiting_bytes_max: u64,
+    /// Picoseconds per byte and per gap, if they are whole numbers; else zero, and the serialiser knows.
+    per_byte: u64,
+    per_gap: u64,
+    delay: u64,
+    /// Bytes of all frames taken and not taken back.
+    taken_bytes: u64,
     /// Every frame sent.
     pub digest: Digest,
-    /// Frames taken.
-    pub sent_frames: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Frames delivered.
-    pub received_frames: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
     /// The device at the far end.
     pub to_node: NodeId,
     /// The port at the far end.
@@ -61,6 +51,16 @@ pub struct Lane {
     pub up: bool,
     /// The link.
     pub link: LinkId,
+    /// The first frame of which it is not known that its first bit has left, unless that has arrived.
+    waiting: u64,
+    /// Bytes of all frames before that.
+    started_bytes: u64,
+    buffer_bytes: u64,
+    waiting_bytes_max: u64,
+    shortest: Span,
+    serialiser: Serialiser,
+    /// Frames taken back when the link or the device went down, and their bytes.
+    removed: (u64, u64),
     spec: PortSpec,
 }
 
@@ -82,18 +82,11 @@ impl Lane {
             ring: FlightRing::default(),
             free: Time::ZERO,
             entered: Time::ZERO,
-            serialiser: Serialiser::new(spec.rate, spec.clock_offset_ppb),
-            delay,
-            shortest: Span::ZERO,
-            waiting: 0,
-            waiting_bytes: 0,
-            buffer_bytes: spec.buffer_bytes.unwrap_or(u64::MAX),
-            waiting_bytes_max: 0,
+            per_byte: 0,
+            per_gap: 0,
+            delay: delay.0.max(0) as u64,
+            taken_bytes: 0,
             digest: Digest::default(),
-            sent_frames: 0,
-            sent_bytes: 0,
-            received_frames: 0,
-            received_bytes: 0,
             to_node,
             to_port,
             attend_arrivals: false,
@@ -101,22 +94,17 @@ impl Lane {
             attend_departures: false,
             up: true,
             link,
+            waiting: 0,
+            started_bytes: 0,
+            buffer_bytes: spec.buffer_bytes.unwrap_or(u64::MAX),
+            waiting_bytes_max: 0,
+            shortest: Span::ZERO,
+            serialiser: Serialiser::new(spec.rate, spec.clock_offset_ppb),
+            removed: (0, 0),
             spec,
         };
         lane.limit_rate(None);
         lane
-    }
-
-    /// No frame takes less from its hand-over to its arrival.
-    #[inline]
-    pub fn shortest(&self) -> Span {
-        self.shortest
-    }
-
-    /// The frame that [`Lane::arrive`] returned last has not arrived after all; the fast path punted it.
-    pub fn put_back(&mut self, frame: Frame) {
-        self.ring.put_back(frame);
-        self.punted = true;
     }
 
     /// The port as the user described it.
@@ -126,16 +114,22 @@ impl Lane {
 
     /// The propagation delay.
     pub fn delay(&self) -> Span {
-        self.delay
+        Span(self.delay as i64)
     }
 
-    /// Takes a frame whose first bit leaves at `ready` or later. A refused frame is dropped by the caller's counting.
+    /// No frame takes less from its hand-over to its arrival.
     #[inline]
+    pub fn shortest(&self) -> Span {
+        self.shortest
+    }
+
+    /// Takes a frame whose first bit leaves at `ready` or later. The caller counts a frame that is refused.
+    #[inline(always)]
     pub fn transmit(&mut self, now: Time, ready: Time, mut frame: Frame) -> Sent {
-        let wire_len = frame.wire_len();
         if !self.up {
             return Sent::Refused(DropReason::PortDown);
         }
+        let wire_len = frame.wire_len();
         let enters = now.max(ready).max(self.entered);
         self.entered = enters;
         let start = if self.free > enters {
@@ -144,69 +138,99 @@ impl Lane {
             }
             self.free
         } else {
-            self.waiting = self.ring.tail() + 1;
-            self.waiting_bytes = 0;
-            if self.free < enters {
-                self.serialiser.restart();
-            }
             enters
         };
+        let last = if self.per_byte != 0 {
+            let last = start.0.saturating_add(self.per_byte * u64::from(wire_len));
+            self.free = Time(last.saturating_add(self.per_gap));
+            last
+        } else {
+            self.serialise(start, wire_len)
+        };
+        let arrival = Time(last.saturating_add(self.delay));
+        frame.note_link(self.link);
+        self.digest.fold(Time(last), digest::content(&frame, wire_len));
+        self.taken_bytes += u64::from(wire_len);
+        let first = self.ring.is_empty();
+        self.ring.push(frame, start, arrival, self.taken_bytes);
+        if first { Sent::First(arrival) } else { Sent::Behind }
+    }
+
+    /// When the last bit of a frame leaves whose first bit leaves at `start`, at a rate that does not divide evenly.
+    #[inline(never)]
+    fn serialise(&mut self, start: Time, wire_len: u32) -> u64 {
+        if self.free < start {
+            self.serialiser.restart();
+        }
         let last = start + self.serialiser.advance(wire_len);
         self.free = last + self.serialiser.advance(OVERHEAD_BYTES);
-        let arrival = last + self.delay;
-        frame.note_link(self.link);
-        self.digest.fold(last, digest::content(&frame, wire_len));
-        self.sent_frames += 1;
-        self.sent_bytes += u64::from(wire_len);
-        let first = self.ring.is_empty();
-        self.ring.push(frame, wire_len, start, arrival);
-        if first { Sent::First(arrival) } else { Sent::Behind }
+        last.0
     }
 
     /// A frame enters while the port is busy: is there room for it to wait?
     #[inline]
     fn wait(&mut self, enters: Time, wire_len: u32) -> bool {
-        self.release(enters);
-        let bytes = self.waiting_bytes + u64::from(wire_len);
-        if bytes > self.buffer_bytes {
-            return false;
+        if self.waiting <= self.ring.head() {
+            // Frames that have arrived have left before.
+            self.waiting = self.ring.head();
+            self.started_bytes = self.arrived_bytes();
         }
-        self.waiting_bytes = bytes;
-        self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
-        true
-    }
-
-    /// Frames whose first bit has left by `at` wait no more.
-    #[inline]
-    fn release(&mut self, at: Time) {
         while self.waiting < self.ring.tail() {
-            let flight = self.ring.at(self.waiting.max(self.ring.head()));
-            if flight.start > at {
+            let flight = self.ring.at(self.waiting);
+            if flight.start > enters {
                 break;
             }
-            self.waiting_bytes -= u64::from(flight.wire_len);
+            self.started_bytes = flight.bytes_so_far;
             self.waiting += 1;
         }
+        let bytes = self.taken_bytes - self.started_bytes + u64::from(wire_len);
+        let fits = bytes <= self.buffer_bytes;
+        if fits && bytes > self.waiting_bytes_max {
+            self.waiting_bytes_max = bytes;
+        }
+        fits
     }
 
     /// The first frame arrives.
     #[inline]
-    pub fn arrive(&mut self) -> Option<(Time, u32, Frame)> {
-        if self.waiting == self.ring.head() && !self.ring.is_empty() {
-            // It waited when the last frame entered, and has left since.
-            self.waiting_bytes -= u64::from(self.ring.at(self.waiting).wire_len);
-            self.waiting += 1;
-        }
+    pub fn arrive(&mut self) -> Option<Frame> {
         self.ring.pop()
+    }
+
+    /// The frame that [`Lane::arrive`] returned last has not arrived after all; the fast path punted it.
+    pub fn put_back(&mut self, frame: Frame) {
+        self.ring.put_back(frame);
+        self.punted = true;
+    }
+
+    /// Frames that arrived at the far end, whatever became of them there.
+    pub fn arrived_frames(&self) -> u64 {
+        self.ring.head()
+    }
+
+    /// Their bytes.
+    pub fn arrived_bytes(&self) -> u64 {
+        if self.ring.is_empty() {
+            return self.taken_bytes;
+        }
+        let first = self.ring.at(self.ring.head());
+        first.bytes_so_far - u64::from(first.wire_len())
+    }
+
+    /// Frames taken.
+    pub fn sent_frames(&self) -> u64 {
+        self.ring.tail() + self.removed.0
+    }
+
+    /// Their bytes.
+    pub fn sent_bytes(&self) -> u64 {
+        self.taken_bytes + self.removed.1
     }
 
     /// Bytes that wait at `at`, which is not before the last call of [`Lane::transmit`].
     pub fn waiting_bytes(&self, at: Time) -> u64 {
-        (self.waiting.max(self.ring.head())..self.ring.tail())
-            .map(|place| self.ring.at(place))
-            .filter(|flight| flight.start > at)
-            .map(|flight| u64::from(flight.wire_len))
-            .sum()
+        let waiting = (self.ring.head()..self.ring.tail()).rev().map(|place| self.ring.at(place));
+        waiting.take_while(|flight| flight.start > at).map(|flight| u64::from(flight.wire_len())).sum()
     }
 
     /// The most bytes that ever waited.
@@ -216,37 +240,47 @@ impl Lane {
 
     /// Drops what is queued or on its way, and returns how many frames that were. The port is free at once.
     pub fn clear(&mut self, now: Time) -> u64 {
-        let mut count = 0;
-        while self.ring.pop_back().is_some() {
-            count += 1;
+        let before = self.removed.0;
+        while let Some((_, wire_len)) = self.ring.pop_back() {
+            self.remove(wire_len);
         }
         self.stand_idle(now);
-        count
+        self.removed.0 - before
     }
 
     /// Drops what waits for its first bit to leave, and returns how many frames that were.
     pub fn clear_waiting(&mut self, now: Time) -> u64 {
-        let mut count = 0;
-        while !self.ring.is_empty() && self.ring.at(self.ring.tail() - 1).start > now {
-            self.ring.pop_back();
-            count += 1;
+        let before = self.removed.0;
+        let mut free = self.free;
+        while self.ring.last().is_some_and(|(flight, _)| flight.start > now) {
+            if let Some((start, wire_len)) = self.ring.pop_back() {
+                // The port is free no later than the first of those that waited would have begun.
+                free = start;
+                self.remove(wire_len);
+            }
         }
+        let count = self.removed.0 - before;
         if count > 0 {
-            // The port ends what it is sending; that is over no later than the first of those that waited began.
-            let busy = self.ring.next_arrival().map(|_| self.ring.at(self.ring.tail() - 1));
-            let free = busy.map(|f| f.start + self.serialiser.span(f.wire_len + OVERHEAD_BYTES));
-            self.stand_idle(free.unwrap_or(now).max(now));
+            let sending = self.ring.last().map(|(flight, frame)| {
+                flight.start + self.serialiser.span(frame.wire_len() + OVERHEAD_BYTES)
+            });
+            self.stand_idle(sending.unwrap_or(now).max(now).min(free));
         }
         self.entered = now;
         count
+    }
+
+    fn remove(&mut self, wire_len: u32) {
+        self.removed.0 += 1;
+        self.removed.1 += u64::from(wire_len);
+        self.taken_bytes -= u64::from(wire_len);
     }
 
     fn stand_idle(&mut self, from: Time) {
         self.punted &= !self.ring.is_empty();
         self.free = from;
         self.entered = Time::ZERO;
-        self.waiting = self.ring.tail();
-        self.waiting_bytes = 0;
+        self.waiting = 0;
         self.serialiser.restart();
     }
 
@@ -258,6 +292,8 @@ impl Lane {
             _ => own,
         };
         self.serialiser = Serialiser::new(rate, self.spec.clock_offset_ppb);
-        self.shortest = self.delay + self.serialiser.span(MIN_FRAME_LEN);
+        self.per_byte = self.serialiser.per_byte().unwrap_or(0);
+        self.per_gap = self.per_byte * u64::from(OVERHEAD_BYTES);
+        self.shortest = self.delay() + self.serialiser.span(MIN_FRAME_LEN);
     }
 }

@@ -9,9 +9,16 @@ pub struct Flight {
     pub arrival: Time,
     /// When its first bit leaves.
     pub start: Time,
-    /// Its length on the wire.
-    pub wire_len: u32,
+    /// Bytes of all frames so far, this one included.
+    pub bytes_so_far: u64,
     frame: Option<Frame>,
+}
+
+impl Flight {
+    /// The frame's length on the wire.
+    pub fn wire_len(&self) -> u32 {
+        self.frame.as_ref().map_or(0, Frame::wire_len)
+    }
 }
 
 /// Frames in the order in which they were sent. Places are counted from the first frame ever sent, so that
@@ -34,7 +41,7 @@ impl FlightRing {
     pub fn is_empty(&self) -> bool {
         self.tail == self.head
     }
-    /// The number of the first frame in it.
+    /// The number of the first frame in it: how many were taken out in front.
     #[inline]
     pub fn head(&self) -> u64 {
         self.head
@@ -63,25 +70,28 @@ impl FlightRing {
 
     /// Puts a frame behind the others.
     #[inline]
-    pub fn push(&mut self, frame: Frame, wire_len: u32, start: Time, arrival: Time) {
+    pub fn push(&mut self, frame: Frame, start: Time, arrival: Time, bytes_so_far: u64) {
         if self.len() == self.places.len() {
             self.grow();
         }
         let mask = self.places.len() - 1;
-        self.places[self.tail as usize & mask] = Flight { arrival, start, wire_len, frame: Some(frame) };
+        let place = &mut self.places[self.tail as usize & mask];
+        (place.arrival, place.start, place.bytes_so_far) = (arrival, start, bytes_so_far);
+        // The place is empty: there is nothing to be dropped.
+        core::mem::forget(place.frame.replace(frame));
         self.tail += 1;
     }
 
-    /// Takes the first frame out, with its arrival and its length on the wire.
+    /// Takes the first frame out.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Time, u32, Frame)> {
+    pub fn pop(&mut self) -> Option<Frame> {
         if self.is_empty() {
             return None;
         }
         let mask = self.places.len() - 1;
-        let flight = &mut self.places[self.head as usize & mask];
+        let frame = self.places[self.head as usize & mask].frame.take();
         self.head += 1;
-        flight.frame.take().map(|frame| (flight.arrival, flight.wire_len, frame))
+        frame
     }
 
     /// Puts a frame back that was taken out by the last [`FlightRing::pop`], with nothing pushed since.
@@ -91,14 +101,15 @@ impl FlightRing {
         self.places[self.head as usize & mask].frame = Some(frame);
     }
 
-    /// Takes the last frame out.
-    pub fn pop_back(&mut self) -> Option<Flight> {
+    /// Takes the last frame out, and returns its start and length on the wire.
+    pub fn pop_back(&mut self) -> Option<(Time, u32)> {
         if self.is_empty() {
             return None;
         }
         self.tail -= 1;
         let mask = self.places.len() - 1;
-        Some(core::mem::take(&mut self.places[self.tail as usize & mask]))
+        let flight = core::mem::take(&mut self.places[self.tail as usize & mask]);
+        Some((flight.start, flight.wire_len()))
     }
 
     #[cold]
@@ -124,17 +135,18 @@ mod tests {
         let (mut sent, mut got) = (0u64, 0u64);
         for round in 0..20 {
             for _ in 0..round {
-                ring.push(Frame::from_bytes(&sent.to_be_bytes()), 64, Time(sent), Time(sent + 1));
+                ring.push(Frame::from_bytes(&sent.to_be_bytes()), Time(sent), Time(sent + 1), 64 * sent);
                 sent += 1;
             }
             for _ in 0..round / 2 {
-                let (arrival, _, frame) = ring.pop().expect("not empty");
-                assert_eq!((arrival, frame.header()), (Time(got + 1), &got.to_be_bytes()[..]));
+                assert_eq!(ring.next_arrival(), Some(Time(got + 1)));
+                let frame = ring.pop().expect("not empty");
+                assert_eq!(frame.header(), &got.to_be_bytes());
                 got += 1;
             }
         }
         assert_eq!(ring.len() as u64, sent - got);
-        assert_eq!(ring.pop_back().map(|f| f.start), Some(Time(sent - 1)));
+        assert_eq!(ring.pop_back(), Some((Time(sent - 1), 64)));
         assert_eq!((ring.head(), ring.tail()), (got, sent - 1));
     }
 }

@@ -51,7 +51,7 @@ impl Device for Wanderer {
     fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
         for (frame, verdict) in frames.iter_mut().zip(verdicts) {
             let number = read(frame).1;
-            if (number + u64::from(frame.header()[12])) % self.punts_each == 0 {
+            if (number + u64::from(frame.header()[12])).is_multiple_of(self.punts_each) {
                 *verdict = Verdict::Punt;
                 continue;
             }

@@ -77,10 +77,10 @@ impl World {
     pub(super) fn direction(&self, g: u32) -> DirectionCounters {
         let (lane, port) = (&self.lanes[g as usize], &self.ports[g as usize]);
         DirectionCounters {
-            sent_frames: lane.sent_frames,
-            sent_bytes: lane.sent_bytes,
-            received_frames: lane.received_frames,
-            received_bytes: lane.received_bytes,
+            sent_frames: lane.sent_frames(),
+            sent_bytes: lane.sent_bytes(),
+            received_frames: lane.arrived_frames() - port.attended.0 + port.delivered.0,
+            received_bytes: lane.arrived_bytes() - port.attended.1 + port.delivered.1,
             duplicated: port.duplicated,
             in_flight: lane.ring.len() as u64 + port.late,
             waiting_bytes: lane.waiting_bytes(self.ahead),

@@ -18,7 +18,6 @@ struct Late {
     at: Time,
     port: u32,
     order: u64,
-    wire_len: u32,
     frame: Frame,
 }
 
@@ -30,8 +29,8 @@ impl LateFrames {
     pub(super) fn next_port(&self) -> Option<(Time, u32)> {
         self.heap.peek().map(|Reverse(late)| (late.at, late.port))
     }
-    fn push(&mut self, at: Time, port: u32, wire_len: u32, frame: Frame) {
-        self.heap.push(Reverse(Late { at, port, order: self.order, wire_len, frame }));
+    fn push(&mut self, at: Time, port: u32, frame: Frame) {
+        self.heap.push(Reverse(Late { at, port, order: self.order, frame }));
         self.order += 1;
     }
     /// Takes out what was to arrive by `port`.
@@ -47,8 +46,8 @@ const COPIED: u64 = 0x636f_7079;
 
 impl World {
     /// A frame reaches the end of lane `g`, which faults act on.
-    pub(super) fn arrive_impaired(&mut self, g: u32, wire_len: u32, frame: Frame) {
-        let now = self.now;
+    pub(super) fn arrive_impaired(&mut self, g: u32, frame: Frame) {
+        let (now, wire_len) = (self.now, frame.wire_len());
         let port = &mut self.ports[g as usize];
         let Some(impairments) = &mut port.impairments else { return };
         let fate = impairments.decide(now, wire_len, frame);
@@ -70,15 +69,15 @@ impl World {
                     port.fates.fold(at, LATE);
                     port.late += copies;
                     for _ in 1..copies {
-                        self.late.push(at, g ^ 1, wire_len, frame.clone());
+                        self.late.push(at, g ^ 1, frame.clone());
                     }
-                    self.late.push(at, g ^ 1, wire_len, frame);
+                    self.late.push(at, g ^ 1, frame);
                 } else {
                     if copied {
                         port.late += 1;
-                        self.late.push(at, g ^ 1, wire_len, frame.clone());
+                        self.late.push(at, g ^ 1, frame.clone());
                     }
-                    self.arrive_at(g, wire_len, frame, false);
+                    self.arrive_at(g, frame, false);
                 }
             }
         }
@@ -92,7 +91,7 @@ impl World {
             let g = late.port ^ 1;
             self.ports[g as usize].late -= 1;
             self.look_ahead();
-            self.arrive_at(g, late.wire_len, late.frame, false);
+            self.arrive_at(g, late.frame, false);
         }
     }
 }

@@ -93,6 +93,9 @@ struct PortState {
     /// What faults did to frames. It is apart from the digest of what was sent, because the devices at the two ends
     /// of a lane may be at different times.
     fates: Digest,
+    /// Frames and bytes whose arrival took the general path, and those of them (and copies) that the device got.
+    attended: (u64, u64),
+    delivered: (u64, u64),
     /// Frames delayed or copied by a fault that have not arrived yet.
     late: u64,
     duplicated: u64,

@@ -98,7 +98,8 @@ impl World {
     /// it that nothing can interfere with: [`World::run_bound`].
     #[inline]
     fn run_lane(&mut self, g: u32, first: Time, until: Time, left: &mut u64) {
-        let (id, in_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+        let lane = &self.lanes[g as usize];
+        let (id, in_port) = (lane.to_node, lane.to_port);
         self.running = id;
         let mut now = first;
         let mut bound = None;
@@ -107,39 +108,45 @@ impl World {
         loop {
             *left -= 1;
             self.now = now;
-            let lane = &mut self.lanes[g as usize];
-            let Some((_, wire_len, mut frame)) = lane.arrive() else { break };
-            lane.received_frames += 1;
-            lane.received_bytes += u64::from(wire_len);
+            let Some(mut frame) = self.lanes[g as usize].arrive() else { break };
             let node = &mut self.nodes[id.index()];
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
-            if verdict[0] == Verdict::Punt && bound.is_some() {
-                // Its turn has not come: what the device tells is told in order of time.
-                *left += 1;
-                lane.put_back(frame);
-                lane.received_frames -= 1;
-                lane.received_bytes -= u64::from(wire_len);
-                break;
-            }
             match verdict[0] {
-                Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
-                    Some(&out) => {
-                        if let Sent::First(arrival) = self.send(out, ready, frame)
-                            && out != g
-                            && let Some((arrival, lane)) = begun.replace((arrival, out))
-                        {
-                            self.lane_heap.push(arrival, lane);
+                Verdict::Transmit { port, ready } => {
+                    if let Some(&out) = node.ports.get(port.index()) {
+                        let lane = &mut self.lanes[out as usize];
+                        let sent = lane.transmit(now, ready, frame);
+                        if lane.attend_departures {
+                            self.tap_departure(out, sent);
                         }
+                        match sent {
+                            Sent::Behind => {}
+                            Sent::First(arrival) => {
+                                if out != g
+                                    && let Some((arrival, lane)) = begun.replace((arrival, out))
+                                {
+                                    self.lane_heap.push(arrival, lane);
+                                }
+                            }
+                            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
+                        }
+                    } else {
+                        node.stray_frames += 1;
                     }
-                    None => node.stray_frames += 1,
-                },
+                }
                 Verdict::Drop(_) => {}
-                Verdict::Punt => {
+                Verdict::Punt if bound.is_none() => {
                     self.settle_top(g);
                     self.nodes[id.index()].device.handle_packet(now, in_port, frame);
                     self.drain(id);
                     return;
+                }
+                Verdict::Punt => {
+                    // Its turn has not come: what the device tells is told in order of time.
+                    *left += 1;
+                    self.lanes[g as usize].put_back(frame);
+                    break;
                 }
             }
             let Some(next) = self.lanes[g as usize].ring.next_arrival() else { break };
@@ -185,19 +192,6 @@ impl World {
         bound
     }
 
-    /// Hands a frame to a port's lane and counts it if it is refused. The caller sees to the lane heap.
-    #[inline]
-    fn send(&mut self, out: u32, ready: Time, frame: Frame) -> Sent {
-        let lane = &mut self.lanes[out as usize];
-        let sent = lane.transmit(self.now, ready, frame);
-        if let Sent::Refused(reason) = sent {
-            self.ports[out as usize].drops.count(reason);
-        } else if self.lanes[out as usize].attend_departures {
-            self.tap_departure(out);
-        }
-        sent
-    }
-
     /// The first frame of lane `g` was taken, and the lane stands on top of the heap: puts it where it belongs now.
     fn settle_top(&mut self, g: u32) {
         match self.lanes[g as usize].ring.next_arrival() {
@@ -210,30 +204,33 @@ impl World {
     fn arrive_attended(&mut self, g: u32) {
         let lane = &mut self.lanes[g as usize];
         let punted = core::mem::take(&mut lane.punted);
-        let Some((_, wire_len, frame)) = lane.arrive() else {
+        let Some(frame) = lane.arrive() else {
             self.lane_heap.pop();
             return;
         };
         self.settle_top(g);
-        if self.ports[g as usize].impairments.is_some() && !punted {
-            self.arrive_impaired(g, wire_len, frame);
+        let port = &mut self.ports[g as usize];
+        port.attended.0 += 1;
+        port.attended.1 += u64::from(frame.wire_len());
+        if port.impairments.is_some() && !punted {
+            self.arrive_impaired(g, frame);
         } else {
-            self.arrive_at(g, wire_len, frame, punted);
+            self.arrive_at(g, frame, punted);
         }
     }
 
     /// A frame reaches the far end of lane `g`.
-    pub(super) fn arrive_at(&mut self, g: u32, wire_len: u32, frame: Frame, punted: bool) {
-        let (node, port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+    pub(super) fn arrive_at(&mut self, g: u32, frame: Frame, punted: bool) {
+        let (node, to_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+        let port = &mut self.ports[g as usize];
         if self.nodes[node.index()].state != NodeState::Up {
-            self.ports[g as usize].drops.count(DropReason::NodeDown);
+            port.drops.count(DropReason::NodeDown);
             return;
         }
-        let lane = &mut self.lanes[g as usize];
-        lane.received_frames += 1;
-        lane.received_bytes += u64::from(wire_len);
+        port.delivered.0 += 1;
+        port.delivered.1 += u64::from(frame.wire_len());
         self.tap_arrival(g, &frame);
-        self.deliver(node, port, frame, punted);
+        self.deliver(node, to_port, frame, punted);
     }
 
     /// Gives a frame to a device: the fast path, unless that has punted it already, and the slow one if that punts.
@@ -273,8 +270,15 @@ impl World {
             node.stray_frames += 1;
             return;
         };
-        if let Sent::First(arrival) = self.send(out, ready, frame) {
-            self.lane_heap.push(arrival, out);
+        let lane = &mut self.lanes[out as usize];
+        let sent = lane.transmit(self.now, ready, frame);
+        if lane.attend_departures {
+            self.tap_departure(out, sent);
+        }
+        match sent {
+            Sent::First(arrival) => self.lane_heap.push(arrival, out),
+            Sent::Behind => {}
+            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
         }
     }
 

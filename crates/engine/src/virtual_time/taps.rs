@@ -5,6 +5,7 @@ use crate::capture::pcapng::Way;
 use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
+use crate::lane::Sent;
 use crate::record::{Recorder, Recording};
 use base::{Frame, NodeId, Time};
 
@@ -83,9 +84,12 @@ impl World {
         self.lanes[g as usize].spec().rate.0
     }
 
-    /// The last frame that lane `g` took is captured.
+    /// The frame that lane `g` took, if it did, is captured.
     #[cold]
-    pub(super) fn tap_departure(&mut self, g: u32) {
+    pub(super) fn tap_departure(&mut self, g: u32, sent: Sent) {
+        if matches!(sent, Sent::Refused(_)) {
+            return;
+        }
         let lane = &self.lanes[g as usize];
         let Some((flight, frame)) = lane.ring.last() else { return };
         let last_bit = flight.arrival - lane.delay();
