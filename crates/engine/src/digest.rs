@@ -55,39 +55,47 @@ fn words(block: &[u8; 16]) -> (u64, u64) {
 }
 
 /// The content of a frame, as defined above.
-#[inline]
+#[inline(always)]
 pub fn content(frame: &Frame, wire_len: u32) -> u64 {
     let header = frame.header();
     let n = header.len();
-    let mut sum = u64::from(wire_len).wrapping_add((n as u64) << 32).wrapping_add(body(frame.body()));
-    let (blocks, rest) = header.as_chunks::<16>();
+    let mut sum = u64::from(wire_len).wrapping_add((n as u64) << 32);
+    match frame.body() {
+        Body::Empty => {}
+        Body::Pattern { start, len } => {
+            sum = sum.wrapping_add(mum(u64::from(*start) ^ K[16], u64::from(*len) ^ K[17]));
+        }
+        body => sum = sum.wrapping_add(owned(body)),
+    }
+    let Some(last) = header.last_chunk() else {
+        return sum.wrapping_add(short(header));
+    };
     let keys = K.as_chunks::<2>().0;
-    for (block, k) in blocks.iter().zip(keys) {
+    let block = |block: &[u8; 16], k: &[u64; 2]| {
         let (x, y) = words(block);
-        sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
+        mum(x ^ k[0], y ^ k[1])
+    };
+    let whole = (n - 1) / 16;
+    for (bytes, k) in header.as_chunks().0[..whole].iter().zip(keys) {
+        sum = sum.wrapping_add(block(bytes, k));
     }
-    if !rest.is_empty() {
-        let mut short = [0u8; 16];
-        let last = match header.last_chunk() {
-            Some(last) => last,
-            None => {
-                short[..n].copy_from_slice(header);
-                &short
-            }
-        };
-        let ((x, y), k) = (words(last), keys[blocks.len() & 7]);
-        sum = sum.wrapping_add(mum(x ^ k[0], y ^ k[1]));
-    }
-    sum
+    sum.wrapping_add(block(last, &keys[whole & 7]))
 }
 
-#[inline]
-fn body(body: &Body) -> u64 {
-    match body {
-        Body::Empty => 0,
-        Body::Pattern { start, len } => mum(u64::from(*start) ^ K[16], u64::from(*len) ^ K[17]),
-        Body::Owned { .. } => bytes(body.as_slice().unwrap_or_default()),
-    }
+#[cold]
+#[inline(never)]
+fn owned(body: &Body) -> u64 {
+    bytes(body.as_slice().unwrap_or_default())
+}
+
+/// A header of less than 16 bytes: no Ethernet header that carries anything.
+#[cold]
+#[inline(never)]
+fn short(header: &[u8]) -> u64 {
+    let mut block = [0u8; 16];
+    block[..header.len()].copy_from_slice(header);
+    let (x, y) = words(&block);
+    mum(x ^ K[0], y ^ K[1])
 }
 
 /// The hash of a body that consists of bytes, as defined above.

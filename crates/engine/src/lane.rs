@@ -123,6 +123,13 @@ impl Lane {
         self.shortest
     }
 
+    /// When a frame arrives at the earliest, if none is sent before `from`.
+    #[inline]
+    pub fn next_sent_at(&self, from: Time) -> Time {
+        let sent_from = from + self.shortest;
+        if self.ring.is_empty() { sent_from } else { self.ring.at(self.ring.head()).arrival.min(sent_from) }
+    }
+
     /// Takes a frame whose first bit leaves at `ready` or later. The caller counts a frame that is refused.
     #[inline(always)]
     pub fn transmit(&mut self, now: Time, ready: Time, mut frame: Frame) -> Sent {

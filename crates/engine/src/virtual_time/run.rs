@@ -1,9 +1,10 @@
 //! The inner loop.
 
 use super::agenda::Task;
-use super::{EventRecord, NodeState, Progress, World};
+use super::taps::tap_departure;
+use super::{EventRecord, Node, NodeState, Progress, World};
 use crate::error::EngineError;
-use crate::lane::Sent;
+use crate::lane::{Lane, Sent};
 use crate::record::{Input, RecordedFrame};
 use base::device::DropReason;
 use base::{Command, Frame, NodeId, Output, PortId, Time, Verdict};
@@ -87,7 +88,7 @@ impl World {
                 self.now = first;
                 self.arrive_attended(g);
             } else {
-                self.run_lane(g, first, until, &mut left);
+                left -= self.run_lane(g, first, until, left);
             }
         }
         self.ahead = self.ahead.max(self.now);
@@ -95,30 +96,33 @@ impl World {
     }
 
     /// Forwards the first frame of lane `g`, which arrives at `first` before anything else happens, and those behind
-    /// it that nothing can interfere with: [`World::run_bound`].
-    #[inline]
-    fn run_lane(&mut self, g: u32, first: Time, until: Time, left: &mut u64) {
-        let lane = &self.lanes[g as usize];
+    /// it that nothing can interfere with: [`run_bound`]. Returns how many events there were.
+    #[inline(never)]
+    fn run_lane(&mut self, g: u32, first: Time, until: Time, budget: u64) -> u64 {
+        let World { nodes, lanes, ports, lane_heap, .. } = self;
+        let lane = &lanes[g as usize];
         let (id, in_port) = (lane.to_node, lane.to_port);
+        let node = &mut nodes[id.index()];
         self.running = id;
         let mut now = first;
-        let mut bound = None;
+        let mut bound = Time::ZERO;
+        let mut done = 0;
         // A lane that was empty and has a first frame now; not in the heap yet.
         let mut begun: Option<(Time, u32)> = None;
-        loop {
-            *left -= 1;
+        let punted = loop {
+            done += 1;
             self.now = now;
-            let Some(mut frame) = self.lanes[g as usize].arrive() else { break };
-            let node = &mut self.nodes[id.index()];
+            let Some(mut frame) = lanes[g as usize].arrive() else { break None };
             let mut verdict = [Verdict::Punt];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
             match verdict[0] {
-                Verdict::Transmit { port, ready } => {
-                    if let Some(&out) = node.ports.get(port.index()) {
-                        let lane = &mut self.lanes[out as usize];
+                Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
+                    Some(&out) => {
+                        let lane = &mut lanes[out as usize];
                         let sent = lane.transmit(now, ready, frame);
                         if lane.attend_departures {
-                            self.tap_departure(out, sent);
+                            let port = &ports[out as usize];
+                            self.tap_over |= tap_departure(&mut self.taps, port, lane, now, out, sent);
                         }
                         match sent {
                             Sent::Behind => {}
@@ -126,70 +130,53 @@ impl World {
                                 if out != g
                                     && let Some((arrival, lane)) = begun.replace((arrival, out))
                                 {
-                                    self.lane_heap.push(arrival, lane);
+                                    lane_heap.push(arrival, lane);
                                 }
                             }
-                            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
+                            Sent::Refused(reason) => ports[out as usize].drops.count(reason),
                         }
-                    } else {
-                        node.stray_frames += 1;
                     }
-                }
+                    None => node.stray_frames += 1,
+                },
                 Verdict::Drop(_) => {}
-                Verdict::Punt if bound.is_none() => {
-                    self.settle_top(g);
-                    self.nodes[id.index()].device.handle_packet(now, in_port, frame);
-                    self.drain(id);
-                    return;
-                }
+                Verdict::Punt if done == 1 => break Some(frame),
                 Verdict::Punt => {
                     // Its turn has not come: what the device tells is told in order of time.
-                    *left += 1;
-                    self.lanes[g as usize].put_back(frame);
-                    break;
+                    done -= 1;
+                    lanes[g as usize].put_back(frame);
+                    break None;
                 }
             }
-            let Some(next) = self.lanes[g as usize].ring.next_arrival() else { break };
-            let bound = *bound.get_or_insert_with(|| {
+            let Some(next) = lanes[g as usize].ring.next_arrival() else { break None };
+            if done == 1 {
                 // Nothing may be pushed above the top of the heap while that is out of date: what is sent from here
                 // on arrives after `first`.
                 let above = next == first || begun.is_some_and(|(arrival, _)| arrival == first);
-                if above { Time::ZERO } else { self.run_bound(g, first, until) }
-            });
-            if next >= bound || *left == 0 {
-                break;
+                if above || self.in_step || next > until {
+                    break None;
+                }
+                bound = run_bound(node, lanes, g, first, self.next_task);
+            }
+            if next >= bound || next > until || done == budget {
+                break None;
             }
             now = next;
-        }
+        };
         // The lane still stands on top of the heap, by its old key; most often one move is enough.
-        match (self.lanes[g as usize].ring.next_arrival(), begun) {
+        match (lanes[g as usize].ring.next_arrival(), begun) {
             (Some(next), Some((arrival, out))) => {
-                self.lane_heap.replace_top(next, g);
-                self.lane_heap.push(arrival, out);
+                lane_heap.replace_top(next, g);
+                lane_heap.push(arrival, out);
             }
-            (Some(next), None) => self.lane_heap.replace_top(next, g),
-            (None, Some((arrival, out))) => self.lane_heap.replace_top(arrival, out),
-            (None, None) => self.lane_heap.pop(),
+            (Some(next), None) => lane_heap.replace_top(next, g),
+            (None, Some((arrival, out))) => lane_heap.replace_top(arrival, out),
+            (None, None) => lane_heap.pop(),
         }
-    }
-
-    /// Up to when (exclusive) arrivals of lane `g` can't be interfered with, if `first` is the earliest event of all.
-    ///
-    /// Only inputs of the same device matter. Its own timeout and what was asked for are known, and so are the first
-    /// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, and
-    /// arrives no sooner than the lane's shortest delay after that. So devices run ahead of each other by
-    /// less than a link's delay, and no device can tell.
-    fn run_bound(&self, g: u32, first: Time, until: Time) -> Time {
-        let node = &self.nodes[self.lanes[g as usize].to_node.index()];
-        if node.ports.len() > RUN_PORTS_MAX || self.in_step {
-            return Time::ZERO;
+        if let Some(frame) = punted {
+            node.device.handle_packet(now, in_port, frame);
+            self.drain(id);
         }
-        let mut bound = self.next_task.min(node.timeout).min(Time(until.0.saturating_add(1)));
-        for lane in node.ports.iter().filter(|&&out| out ^ 1 != g).map(|&out| &self.lanes[out as usize ^ 1]) {
-            let known = lane.ring.next_arrival().unwrap_or(Time::MAX);
-            bound = bound.min(known).min(first + lane.shortest());
-        }
-        bound
+        done
     }
 
     /// The first frame of lane `g` was taken, and the lane stands on top of the heap: puts it where it belongs now.
@@ -273,7 +260,8 @@ impl World {
         let lane = &mut self.lanes[out as usize];
         let sent = lane.transmit(self.now, ready, frame);
         if lane.attend_departures {
-            self.tap_departure(out, sent);
+            let port = &self.ports[out as usize];
+            self.tap_over |= tap_departure(&mut self.taps, port, lane, self.now, out, sent);
         }
         match sent {
             Sent::First(arrival) => self.lane_heap.push(arrival, out),
@@ -417,4 +405,26 @@ impl World {
         lane.attend_arrivals = node.state != NodeState::Up || impaired || watched;
         lane.attend_departures = !port.out_taps.is_empty();
     }
+}
+
+/// Up to when (exclusive) arrivals of lane `g` at `node` can't be interfered with, if `first` is the earliest event of
+/// all.
+///
+/// Only inputs of the same device matter. Its own timeout and what was asked for are known, and so are the first
+/// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, and
+/// arrives no sooner than the lane's shortest delay after that. So devices run ahead of each other by less than a
+/// link's delay, and no device can tell.
+#[inline]
+fn run_bound(node: &Node, lanes: &[Lane], g: u32, first: Time, next_task: Time) -> Time {
+    let mut bound = next_task.min(node.timeout);
+    if node.ports.len() > RUN_PORTS_MAX {
+        return Time::ZERO;
+    }
+    for &out in &node.ports {
+        if out ^ 1 != g {
+            let lane = &lanes[out as usize ^ 1];
+            bound = bound.min(lane.next_sent_at(first));
+        }
+    }
+    bound
 }

@@ -1,11 +1,11 @@
 //! Captures and recordings of a network in virtual time.
 
-use super::World;
+use super::{PortState, World};
 use crate::capture::pcapng::Way;
 use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
-use crate::lane::Sent;
+use crate::lane::{Lane, Sent};
 use crate::record::{Recorder, Recording};
 use base::{Frame, NodeId, Time};
 
@@ -84,23 +84,6 @@ impl World {
         self.lanes[g as usize].spec().rate.0
     }
 
-    /// The frame that lane `g` took, if it did, is captured.
-    #[cold]
-    pub(super) fn tap_departure(&mut self, g: u32, sent: Sent) {
-        if matches!(sent, Sent::Refused(_)) {
-            return;
-        }
-        let lane = &self.lanes[g as usize];
-        let Some((flight, frame)) = lane.ring.last() else { return };
-        let last_bit = flight.arrival - lane.delay();
-        for &id in &self.ports[g as usize].out_taps {
-            if let Some(Some(tap)) = self.taps.get_mut(id as usize) {
-                tap.pass(self.now, g, Way::Outbound, flight.start, last_bit, frame);
-                self.tap_over |= tap.is_over();
-            }
-        }
-    }
-
     /// A frame that arrives at the end of lane `g` is captured there.
     pub(super) fn tap_arrival(&mut self, g: u32, frame: &Frame) {
         for &id in &self.ports[g as usize].in_taps {
@@ -148,4 +131,28 @@ impl World {
         (0..self.lanes.len() as u32).for_each(|g| self.attend(g));
         self.in_step = self.ports.iter().any(|port| !port.out_taps.is_empty() || !port.in_taps.is_empty());
     }
+}
+
+/// The frame that lane `g` took, if it did, is captured. Returns whether a capture is over.
+#[cold]
+pub(super) fn tap_departure(
+    taps: &mut [Option<Tap>],
+    port: &PortState,
+    lane: &Lane,
+    now: Time,
+    g: u32,
+    sent: Sent,
+) -> bool {
+    let Some((flight, frame)) = lane.ring.last().filter(|_| !matches!(sent, Sent::Refused(_))) else {
+        return false;
+    };
+    let last_bit = flight.arrival - lane.delay();
+    let mut over = false;
+    for &id in &port.out_taps {
+        if let Some(Some(tap)) = taps.get_mut(id as usize) {
+            tap.pass(now, g, Way::Outbound, flight.start, last_bit, frame);
+            over |= tap.is_over();
+        }
+    }
+    over
 }
