@@ -26,6 +26,7 @@ class Control(_Section):
     other_us: float = Field(0.0, ge=0)
     per_state_ns: float = Field(0.0, ge=0)
     queue_messages: int | None = Field(None, ge=1)
+    alert_queue_messages: int | None = Field(None, ge=1)
 
 
 class Tables(_Section):
