@@ -62,9 +62,9 @@ def rsvp_options(node: str, given: dict[str, Any]) -> dict[str, Any]:
         elif key == "refresh_reduction":
             found[key] = bool(value)
         elif key == "rsvp_key":
-            found["key"] = value.encode().hex() if isinstance(value, str) else bytes(value).hex()
+            found["integrity_key"] = value if isinstance(value, str) else bytes(value).decode("latin-1")
         elif key == "rsvp_key_id":
-            found["key_id"] = int(value)
+            found["integrity_key_id"] = int(value)
         else:
             raise TwinplaneError(f"{node}: unknown option {key!r}{suggest(key, RSVP_OPTIONS)}")
     return found

@@ -15,16 +15,13 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 HOPS_MAX = 64
-TEST_NETWORK = IPv4Address("198.18.0.0")  # RFC 2544
+TEST_NETWORK = IPv4Address("10.0.0.0")
 ECHO_REPLY = 0
 
 
 def destination(network: Network, lsp: Lsp, index: int = 0) -> str:
-    """The address whose packets take an LSP: the head end's LSPs are counted in the order they were made."""
-    earlier = sum(
-        other.count for other in network.lsps[: lsp.index] if other.spec["from"] == lsp.spec["from"]
-    )
-    return str(TEST_NETWORK + earlier + index)
+    """The address whose packets take an LSP: LSPs are counted in the order in which they were made."""
+    return str(TEST_NETWORK + sum(other.count for other in network.lsps[: lsp.index]) + index)
 
 
 def traceroute(network: Network, node: Node, to: str, wait_s: float, hops: int) -> pl.DataFrame:

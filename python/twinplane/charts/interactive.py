@@ -24,7 +24,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         "plot_bgcolor": "#fff",
         "margin": {"l": 60, "r": 15, "t": 30, "b": 50},
         "height": 420 if chart.panels == 1 else 190 * chart.panels + 80,
-        "legend": {"orientation": "h", "y": -0.16 if chart.panels == 1 else -0.09},
+        "legend": {"orientation": "h", "y": -0.22 if chart.panels == 1 else -0.09},
         "hovermode": "x unified",
         "shapes": [_line(mark.x) for mark in chart.marks],
         "annotations": [_word(mark.x, mark.text) for mark in chart.marks],

@@ -50,7 +50,8 @@ def timeline(
         titles.append("packets lost")
     if not titles:
         return None
-    return Chart(key, title, f"{'; '.join(words)}.".capitalize(), "time (s)", titles, curves, marks)
+    said = "; ".join(words)
+    return Chart(key, title, f"{said[:1].upper()}{said[1:]}.", "time (s)", titles, curves, marks)
 
 
 def _messages(messages: pl.DataFrame, curves: list[Curve], panel: int) -> str:

@@ -16,6 +16,9 @@ from .build import build
 from .parameters import FlapParameters
 from .summary import summarise
 
+SAME = 1e-4
+"""Delays that differ by less than this share are called the same."""
+
 MATRIX_SIZES = (64, 512, 1500)
 MATRIX_N = {1: range(100, 901, 100), 2: range(100, 501, 50)}
 
@@ -67,6 +70,8 @@ class LspFlap(Experiment[FlapParameters]):
         planes = "no packet was lost" if lost == 0 else f"{lost:.0f} packets were lost"
         ended = "every LSP was up at the end" if failed == 0 else f"{failed:.0f} LSPs were not up at the end"
         delay = "" if shift is None else f", mean delay changed by at most {shift:.2%} while LSPs flapped"
+        if shift is not None and shift < SAME:
+            delay = f", mean delay was the same before and while LSPs flapped (to {SAME:.2%})"
         if not short:
             signalling = "all flapped LSPs were back by the second event"
         elif not full:

@@ -1,0 +1,247 @@
+"""Networks: the fifteen lines, tables, faults, peers, and mistakes in one sentence."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import polars as pl
+import pytest
+import twinplane
+from twinplane import Network, TwinplaneError, core, wire
+from twinplane.nodes import Router
+
+PACKAGE = Path(inspect.getfile(twinplane)).parent
+
+
+def square(seed: int = 7) -> tuple[Network, list[Router]]:
+    net = Network(seed=seed)
+    a, b, c, d = (net.router(name) for name in "abcd")
+    for x, y in [(a, b), (b, c), (c, d), (a, d)]:
+        net.link(x, y, rate="1 Gbit/s", delay="50 us", reservable="900 Mbit/s")
+    return net, [a, b, c, d]
+
+
+def test_the_fifteen_lines(tmp_path: Path) -> None:
+    net, (a, b, c, d) = square()
+    lsp = a.lsp("gold", to=c, route=[b, c], bandwidth="200 Mbit/s", fallback=[d, c])
+    flow = net.flow(a, c, over=lsp, rate="150 Mbit/s", size=512, arrivals="poisson", dscp="EF")
+    tap = net.capture(a, b, packets=1000)
+    assert lsp.state == "down"
+    net.run(until="200 ms")
+    assert lsp.up
+    labels = b.ilm()
+    assert labels.height == 1 and labels["packets"][0] > 0
+    net.fail(b, c)
+    net.run(until="1 s")
+    events = lsp.history["event"].to_list()
+    assert [event for event in events if event != "error"] == ["up", "down", "up"]
+    stats = flow.stats()
+    assert stats["sent"][0] == stats["received"][0] + stats["lost"][0] or net.now < 1.1
+    assert 0 < stats["lost"][0] < 1000
+    assert stats["delay_min_s"][0] > 100e-6
+    assert b.ilm().height == 0 and d.ilm().height == 1
+    assert tap.save(tmp_path / "ab.pcapng").stat().st_size > 10_000
+    page = twinplane.report(net, tmp_path / "failover.html").read_text()
+    assert "gold" in page and "1 of 1 LSPs are up" in page
+    net.repair(b, c)
+    lsp.teardown()
+    net.run(for_="1 s")
+    assert lsp.state == "down"
+    left = net.table("state")
+    assert all(left[key].sum() == 0 for key in ("lsps", "labels", "reserved_bps"))
+
+
+def test_same_seed_same_digest() -> None:
+    def digest(seed: int) -> str:
+        net, (a, b, c, _) = square(seed)
+        lsp = a.lsp("gold", to=c, route=[b, c])
+        net.flow(a, c, over=lsp, arrivals="poisson", rate="10 Mbit/s")
+        net.run(until="20 ms")
+        return net.digest()
+
+    assert digest(1) == digest(1) != digest(2)
+
+
+def test_a_run_in_steps_is_the_same_run() -> None:
+    digests = []
+    for parts in (1, 7):
+        net, (a, b, c, _) = square()
+        lsp = a.lsp("gold", to=c, route=[b, c])
+        net.flow(a, c, over=lsp, rate="10 Mbit/s")
+        for part in range(1, parts + 1):
+            net.run(until=0.02 * part / parts)
+        digests.append(net.digest())
+    assert digests[0] == digests[1]
+
+
+def test_groups_parallel_links_and_reoptimisation() -> None:
+    net = Network()
+    a, b = net.router("a"), net.router("b")
+    first, second = net.link(a, b), net.link(a, b)
+    group = a.lsp("many", to=b, route=[second], count=5)
+    flow = net.flow(a, b, over=group, rate="10 Mbit/s", start="10 ms", stop="400 ms")
+    net.run(until="100 ms")
+    assert (group.state, group.up_count) == ("up", 5)
+    assert flow.streams()["stream"].n_unique() == 5
+    used = net.table("ports").filter(pl.col("received_frames") > 100)["link"].unique().to_list()
+    assert used == [second.index]
+    group.reoptimise([first])
+    net.run(for_="500 ms")
+    assert group.up
+    lost = flow.stats()["lost"].sum()
+    assert lost == 0
+    with pytest.raises(TwinplaneError, match="there are 2 links between a and b: give the link itself"):
+        net.fail(a, b)
+
+
+def test_traceroute_along_an_lsp() -> None:
+    net, (a, b, c, _) = square()
+    lsp = a.lsp("gold", to=c, route=[b, c])
+    net.run(until="100 ms")
+    plain = a.traceroute(c)
+    assert plain["node"].to_list()[-1] == "c"
+    along = a.traceroute(lsp=lsp, hops=2)
+    assert along["node"][0] == "b"
+    assert along["labels"][0] != ""
+
+
+def test_faults_and_restart() -> None:
+    net, (a, b, c, _) = square()
+    lsp = a.lsp("gold", to=c, route=[b, c])
+    flow = net.flow(a, c, over=lsp, rate="50 Mbit/s")
+    net.run(until="50 ms")
+    net.fault(a, b, loss=0.5, direction="forth")
+    net.run(until="100 ms")
+    lost = flow.stats()["lost"].sum()
+    assert 100 < lost < 600
+    net.fault(a, b, loss=0)
+    net.restart("b", down="10 ms")
+    net.run(until="300 ms")
+    assert flow.stats()["lost"].sum() > lost
+    with pytest.raises(TwinplaneError, match="fault loss=2: a probability is 0 to 1"):
+        net.fault(a, b, loss=2)
+    with pytest.raises(TwinplaneError, match=r"unknown fault 'lost' \(did you mean 'loss'\?\)"):
+        net.fault(a, b, lost=0.1)
+
+
+def test_a_peer_talks_ethernet() -> None:
+    net = Network()
+    router, peer = net.router("dut"), net.peer("west")
+    link = net.link(peer, router)
+    request = [
+        {"layer": "ethernet", "src": link.mac(peer), "dst": "ff:ff:ff:ff:ff:ff", "ethertype": 0x0806},
+        {
+            "layer": "arp",
+            "operation": 1,
+            "sender_mac": link.mac(peer),
+            "sender_ip": link.address(peer),
+            "target_mac": "00:00:00:00:00:00",
+            "target_ip": link.address(router),
+        },
+    ]
+    net.run(for_="1 ms")
+    peer.receive()
+    peer.send(wire.encode(request))
+    net.run(for_="1 ms")
+    answers = [wire.decode(frame)[1] for _, frame in peer.receive()]
+    assert [layers[1]["sender_mac"] for layers in answers if layers[1]["operation"] == 2] == [
+        link.mac(router)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        (lambda n, r: n.link("a", "z"), "'z', no node has that name"),
+        (lambda n, r: n.link("a", "a"), "link a - a: the two ends are the same node"),
+        (lambda n, r: n.router("a"), "there already is a node named 'a'"),
+        (lambda n, r: n.router("e", "idael"), "profile=idael: no such profile (did you mean 'ideal'?)"),
+        (lambda n, r: n.router("e", helo=1), "e: unknown option 'helo'"),
+        (
+            lambda n, r: r[0].lsp("x", to="c", route=["q", "c"]),
+            "lsp 'x': route says 'q', no node has that name",
+        ),
+        (
+            lambda n, r: r[0].lsp("x", to="c", route=["c"]),
+            "lsp 'x': route: there is no link between a and c",
+        ),
+        (lambda n, r: r[0].lsp("x", to="c", route=["b"]), "lsp 'x': route ends at b, the LSP ends at c"),
+        (lambda n, r: r[0].lsp("x", to="a"), "lsp 'x': it begins and ends at a"),
+        (lambda n, r: r[0].lsp("x", to="b", count=0), "lsp 'x': count=0: at least 1 is needed"),
+        (
+            lambda n, r: r[0].lsp("x", to="b", setup_priority=3, holding_priority=5),
+            "lsp 'x': priorities are 0 (highest) to 7, and holding must not be weaker than set-up"
+            " (set-up 3, holding 5)",
+        ),
+        (
+            lambda n, r: n.flow("a", "b", size=63),
+            "flow 'a-b': size=63: an Ethernet frame has 64 to",
+        ),
+        (
+            lambda n, r: n.flow("a", "b", arrivals="poison"),
+            "flow 'a-b': arrivals='poison': constant or",
+        ),
+        (lambda n, r: n.run(), 'say how far to run: run(until="1 s") or run(for_="10 ms")'),
+        (lambda n, r: n.capture("a", "c"), "there is no link between a and c"),
+        (lambda n, r: Network(clock="wall"), "clock='wall': real time is not part of this version"),
+        (lambda n, r: Network(clock="virtua"), "clock='virtua': unknown (did you mean 'virtual'?)"),
+        (lambda n, r: Network().run(until=1), "the network has no nodes"),
+        (lambda n, r: wire.encode([{"layer": "ethernot"}]), "ethernot"),
+    ],
+)
+def test_mistakes_give_one_sentence(mistake: object, sentence: str) -> None:
+    net, routers = square()
+    with pytest.raises(TwinplaneError) as caught:
+        mistake(net, routers)  # type: ignore[operator]
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_fixed_once_the_network_runs() -> None:
+    net, _ = square()
+    net.run(until="1 ms")
+    with pytest.raises(TwinplaneError, match="router 'e' has to be added before the network first runs"):
+        net.router("e")
+    with pytest.raises(TwinplaneError, match="it is already 1 ms"):
+        net.run(until="0.5 ms")
+
+
+def test_more_bandwidth_than_a_link_has_is_refused_and_said() -> None:
+    net, (a, b, c, _) = square()
+    lsp = a.lsp("huge", to=c, route=[b, c], bandwidth="2 Gbit/s", retry_limit=1)
+    net.run(until="3 s")
+    assert not lsp.up
+    errors = lsp.history.filter(pl.col("event") == "error")
+    # RFC 2205, appendix B: admission control failure, requested bandwidth unavailable.
+    assert errors.height > 0 and errors["why"][0].startswith("error 1, value 2")
+
+
+def test_every_name_of_the_core_is_wrapped() -> None:
+    sources = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    exported = [name for name in dir(core.load()) if not name.startswith("__")]
+    methods = [name for name in dir(core.load().Network) if not name.startswith("__")]
+    assert len(exported) > 5 and len(methods) > 10
+    unused = {"InputError", "RunError", "events_done", "run_some", "heal_all"}
+    missing = [name for name in (*exported, *methods) if f".{name}" not in sources and name not in unused]
+    assert missing == []
+
+
+def test_frames_survive_decode_and_encode(tmp_path: Path) -> None:
+    net, (a, b, c, _) = square()
+    lsp = a.lsp("gold", to=c, route=[b, c])
+    net.flow(a, c, over=lsp, rate="10 Mbit/s")
+    tap = net.capture(a, b)
+    net.run(until="10 ms")
+    frames = [frame for _, _, _, frame in core.load().CaptureFile(str(tap.save(tmp_path / "ab.pcapng")))]
+    kinds = {wire.decode(frame)[-1]["layer"] for frame in frames}
+    assert len(frames) > 20 and len(kinds) > 2
+    for frame in frames:
+        assert wire.encode(wire.decode(frame)) == bytes(frame)
+        assert "\n" not in wire.summary(frame)
+
+
+def test_plane_of_the_public_names() -> None:
+    assert all(hasattr(twinplane, name) for name in twinplane.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = twinplane.nothing

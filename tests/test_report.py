@@ -1,0 +1,163 @@
+"""The page: self-contained, well-formed, and readable without its figures."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from test_results import METRICS, manifest
+from twinplane import results
+from twinplane.charts import Chart, Curve, Mark, thinned
+from twinplane.charts.interactive import figure
+from twinplane.charts.static import save
+from twinplane.experiments.lsp_flap.parameters import FlapParameters
+from twinplane.reports import of_results
+from twinplane.reports.page import Page, Section, Table, embedded, render
+from twinplane.reports.timeline import filled, timeline
+from twinplane.reports.topology import svg
+
+TOPOLOGY: dict[str, Any] = {
+    "nodes": [
+        {"name": "a<b", "kind": "edge", "x": 0.0, "y": 0.0},
+        {"name": "r1", "kind": "router", "x": 1.0, "y": 1.0},
+    ],
+    "links": [
+        {"a": "a<b", "b": "r1", "rate_bps": 10**9, "delay_s": 5e-5, "lsps": 2},
+        {"a": "r1", "b": "a<b", "rate_bps": 10**9, "delay_s": 5e-5, "lsps": 0},
+    ],
+    "routes": [{"name": "gold", "count": 2, "nodes": ["a<b", "r1"]}],
+    "lsps": 2,
+}
+
+
+class Outline(HTMLParser):
+    """Tags that are open, headings, captions, and whatever would need a network."""
+
+    VOID = ("meta", "br", "link", "img", "input")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.count: dict[str, int] = {}
+        self.outside: list[str] = []
+        self.unnamed: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] = self.count.get(tag, 0) + 1
+        named = dict(attrs)
+        if tag in ("script", "img", "link") and (named.get("src") or named.get("href")):
+            self.outside.append(tag)
+        if named.get("role") in ("img", "region") and not named.get("aria-label"):
+            self.unnamed.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def outline(text: str) -> Outline:
+    found = Outline()
+    found.feed(text)
+    found.close()
+    assert found.open == []
+    return found
+
+
+def test_the_page_of_a_results_folder(tmp_path: Path) -> None:
+    entries = [
+        {"parameters": FlapParameters(n=n).model_dump(), "metrics": {**METRICS, "k": min(n, 300), "k_up": n}}
+        for n in (100, 300, 500)
+    ]
+    entries[0]["intervals"] = {"k": {"n": 2, "mean": 100, "sd": 0.0, "low": 100, "high": 100}}
+    results.save(
+        tmp_path,
+        manifest(settings={"n": ["100", "300", "500"]}, points=3),
+        {"points": entries, "topology": TOPOLOGY},
+    )
+    page = of_results(results.load(tmp_path))
+    text = page.read_text()
+    found = outline(text)
+    assert found.outside == [] and found.unnamed == []
+    assert found.count["h1"] == 1
+    assert found.count["table"] == found.count["caption"]
+    assert '<meta name="viewport"' in text
+    assert text.count("plotly.js v") <= 2
+    for part in (
+        "up to N = 300 all flapped LSPs were back",
+        "Published, predicted",
+        "K &lt; N",
+        "a&lt;b",
+        "--seed 1",
+    ):
+        assert part in text
+
+
+def test_data_cannot_end_the_script() -> None:
+    assert "</" not in embedded({"a": "</script><!--"})
+
+
+def test_names_are_escaped() -> None:
+    page = Page("<t>", "q", "a", [Section("s", ["<p>"], tables=[Table("<c>", ["<h>"], [["<x>"]])])])
+    text = render(page)
+    assert not re.search(r"<t>|<p><p>|<c>|<h>|<x>", text)
+
+
+def test_timeline_has_both_planes() -> None:
+    messages = pl.DataFrame(
+        {"start_s": [0.0, 0.01, 0.5], "direction": ["tx"] * 3, "type": ["Path"] * 3, "count": [1, 2, 3]}
+    )
+    up = pl.DataFrame({"time_s": [0.01, 0.02], "up": [0, 4]})
+    series = pl.DataFrame(
+        {
+            "node": ["e", "e"],
+            "start_s": [0.0, 0.01],
+            "packets": [5, 0],
+            "min_s": [1e-4, None],
+            "p50_s": [1e-4, None],
+            "p99_s": [2e-4, None],
+            "max_s": [2e-4, None],
+        }
+    )
+    chart = timeline(
+        "k", "t", messages=messages, up=up, series=series, loss=[(0, 1, 2)], marks=[Mark(0.5, "event")]
+    )
+    assert chart is not None
+    assert list(chart.y_titles) == ["messages per 10 ms", "LSPs up", "delay (us)", "packets lost"]
+    assert "6 Path" in chart.alt and "2 packets are lost" in chart.alt
+    drawn = figure(chart)
+    assert {trace["yaxis"] for trace in drawn["data"]} == {"y", "y2", "y3", "y4"}
+    assert timeline("k", "t", messages=None, up=None, series=None) is None
+
+
+def test_silence_is_drawn_as_zero() -> None:
+    x, y = filled([0.0, 0.01, 0.5], [1, 2, 3])
+    assert (x, y) == ([-0.01, 0.0, 0.01, 0.02, 0.49, 0.5, 0.51], [0, 1, 2, 0, 0, 3, 0])
+
+
+def test_thinning_keeps_extremes() -> None:
+    x = list(range(10_000))
+    y = [0.0] * 10_000
+    y[7_777] = 9.0
+    thin_x, thin_y = thinned(x, y)
+    assert len(thin_x) <= 2_002 and max(v for v in thin_y if v is not None) == 9.0
+
+
+def test_figures_are_files(tmp_path: Path) -> None:
+    chart = Chart(
+        "c", "t", "a", "x", ["y", "z"], [Curve("n", [1, 2], [1, None]), Curve("m", [1], [2], 1, "both", 1)]
+    )
+    first = {path.name: path.read_bytes() for path in save(chart, tmp_path / "one")}
+    second = {path.name: path.read_bytes() for path in save(chart, tmp_path / "two")}
+    assert sorted(first) == ["c.png", "c.svg"]
+    assert first == second
+
+
+def test_the_drawing_says_what_it_shows() -> None:
+    drawing, text = svg(TOPOLOGY)
+    assert text == "2 nodes, 2 links, 2 LSPs. gold (2 LSPs): a<b - r1."
+    assert "a&lt;b" in drawing and "a<b" not in drawing
+    outline(drawing)
