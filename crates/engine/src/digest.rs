@@ -20,7 +20,8 @@
 //! ```
 //!
 //! What a fault does to a frame, and frames taken off a link, are folded in the same way into a second state of the
-//! direction, with a code in place of the content. The digest of the run folds the states in order of ports. It is for comparing runs, not for security.
+//! direction, with a code in place of the content. The digest of the run folds the states in order of ports, `lo ^ K[0]` as
+//! time and `hi ^ K[1]` as content. It is for comparing runs, not for security.
 
 use base::{Body, Frame, Time};
 use core::fmt;
@@ -135,7 +136,8 @@ impl Digest {
     pub fn all(parts: impl Iterator<Item = Digest>) -> RunDigest {
         let mut all = Digest::default();
         for part in parts {
-            all.fold(Time(part.lo), part.hi);
+            // Keys, so that the state of an idle direction, zero, mixes like any other.
+            all.fold(Time(part.lo ^ K[0]), part.hi ^ K[1]);
         }
         all.finish()
     }
