@@ -57,7 +57,7 @@ pub struct Lane {
     started_bytes: u64,
     buffer_bytes: u64,
     waiting_bytes_max: u64,
-    shortest: Span,
+    shortest: u64,
     serialiser: Serialiser,
     /// Frames taken back when the link or the device went down, and their bytes.
     removed: (u64, u64),
@@ -98,7 +98,7 @@ impl Lane {
             started_bytes: 0,
             buffer_bytes: spec.buffer_bytes.unwrap_or(u64::MAX),
             waiting_bytes_max: 0,
-            shortest: Span::ZERO,
+            shortest: 0,
             serialiser: Serialiser::new(spec.rate, spec.clock_offset_ppb),
             removed: (0, 0),
             spec,
@@ -117,17 +117,10 @@ impl Lane {
         Span(self.delay as i64)
     }
 
-    /// No frame takes less from its hand-over to its arrival.
+    /// No frame takes less than this from its hand-over to its arrival, in picoseconds.
     #[inline]
-    pub fn shortest(&self) -> Span {
+    pub fn shortest(&self) -> u64 {
         self.shortest
-    }
-
-    /// When a frame arrives at the earliest, if none is sent before `from`.
-    #[inline]
-    pub fn next_sent_at(&self, from: Time) -> Time {
-        let sent_from = from + self.shortest;
-        if self.ring.is_empty() { sent_from } else { self.ring.at(self.ring.head()).arrival.min(sent_from) }
     }
 
     /// Takes a frame whose first bit leaves at `ready` or later. The caller counts a frame that is refused.
@@ -301,6 +294,6 @@ impl Lane {
         self.serialiser = Serialiser::new(rate, self.spec.clock_offset_ppb);
         self.per_byte = self.serialiser.per_byte().unwrap_or(0);
         self.per_gap = self.per_byte * u64::from(OVERHEAD_BYTES);
-        self.shortest = self.delay() + self.serialiser.span(MIN_FRAME_LEN);
+        self.shortest = self.delay + self.serialiser.span(MIN_FRAME_LEN).0 as u64;
     }
 }

@@ -102,10 +102,11 @@ impl World {
         let World { nodes, lanes, ports, lane_heap, .. } = self;
         let lane = &lanes[g as usize];
         let (id, in_port) = (lane.to_node, lane.to_port);
-        let node = &mut nodes[id.index()];
         self.running = id;
         let mut now = first;
         let mut bound = Time::ZERO;
+        // When an answer to what is sent here may arrive, at the earliest.
+        let mut answer = Time::MAX;
         let mut done = 0;
         // A lane that was empty and has a first frame now; not in the heap yet.
         let mut begun: Option<(Time, u32)> = None;
@@ -114,6 +115,7 @@ impl World {
             self.now = now;
             let Some(mut frame) = lanes[g as usize].arrive() else { break None };
             let mut verdict = [Verdict::Punt];
+            let node = &mut nodes[id.index()];
             node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
             match verdict[0] {
                 Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
@@ -127,6 +129,7 @@ impl World {
                         match sent {
                             Sent::Behind => {}
                             Sent::First(arrival) => {
+                                answer = answer.min(arrival);
                                 if out != g
                                     && let Some((arrival, lane)) = begun.replace((arrival, out))
                                 {
@@ -155,9 +158,9 @@ impl World {
                 if above || self.in_step || next > until {
                     break None;
                 }
-                bound = run_bound(node, lanes, g, first, self.next_task);
+                bound = run_bound(nodes, lanes, id, g, [first, next, self.next_task]);
             }
-            if next >= bound || next > until || done == budget {
+            if next >= bound.min(answer) || next > until || done == budget {
                 break None;
             }
             now = next;
@@ -173,7 +176,7 @@ impl World {
             (None, None) => lane_heap.pop(),
         }
         if let Some(frame) = punted {
-            node.device.handle_packet(now, in_port, frame);
+            nodes[id.index()].device.handle_packet(now, in_port, frame);
             self.drain(id);
         }
         done
@@ -407,24 +410,53 @@ impl World {
     }
 }
 
-/// Up to when (exclusive) arrivals of lane `g` at `node` can't be interfered with, if `first` is the earliest event of
-/// all.
+/// Up to when (exclusive) arrivals of lane `g` at device `id` can't be interfered with, if `first` is the earliest event
+/// of all; zero if that is not beyond `next`.
 ///
 /// Only inputs of the same device matter. Its own timeout and what was asked for are known, and so are the first
-/// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, and
-/// arrives no sooner than the lane's shortest delay after that. So devices run ahead of each other by less than a
-/// link's delay, and no device can tell.
+/// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, or when
+/// its sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest delay after that; the caller
+/// looks after answers to what the device itself sends meanwhile. So devices run ahead of each other by about a link's
+/// delay, and no device can tell.
 #[inline]
-fn run_bound(node: &Node, lanes: &[Lane], g: u32, first: Time, next_task: Time) -> Time {
+fn run_bound(nodes: &[Node], lanes: &[Lane], id: NodeId, g: u32, times: [Time; 3]) -> Time {
+    let [first, next, next_task] = times;
+    let node = &nodes[id.index()];
     let mut bound = next_task.min(node.timeout);
     if node.ports.len() > RUN_PORTS_MAX {
         return Time::ZERO;
     }
     for &out in &node.ports {
-        if out ^ 1 != g {
-            let lane = &lanes[out as usize ^ 1];
-            bound = bound.min(lane.next_sent_at(first));
+        if out ^ 1 == g {
+            continue;
+        }
+        let lane = &lanes[out as usize ^ 1];
+        let mut sent = first.0.saturating_add(lane.shortest());
+        if sent <= next.0 {
+            sent = idle_until(nodes, lanes, lanes[out as usize].to_node, id, first).0;
+            sent = sent.saturating_add(lane.shortest());
+        }
+        bound = bound.min(Time(sent)).min(lane.ring.next_arrival().unwrap_or(Time::MAX));
+        if bound <= next {
+            return Time::ZERO;
         }
     }
     bound
+}
+
+/// When a device has a reason to send something, at the earliest, unless it gets something from `neighbor`.
+fn idle_until(nodes: &[Node], lanes: &[Lane], id: NodeId, neighbor: NodeId, first: Time) -> Time {
+    let node = &nodes[id.index()];
+    if node.ports.len() > RUN_PORTS_MAX {
+        return first;
+    }
+    let mut until = node.timeout;
+    for &out in &node.ports {
+        let lane = &lanes[out as usize ^ 1];
+        until = until.min(lane.ring.next_arrival().unwrap_or(Time::MAX));
+        if lanes[out as usize].to_node != neighbor {
+            until = until.min(Time(first.0.saturating_add(lane.shortest())));
+        }
+    }
+    until
 }
