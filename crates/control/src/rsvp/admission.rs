@@ -1,7 +1,7 @@
 //! Admission control: bandwidth per link and priority, sharing within a tunnel, preemption (RFC 3209, 2.5 and 4.7.3).
 
 use super::Rsvp;
-use super::link::ByPriority;
+use super::link::{ByPriority, sum};
 use super::lsp::{Lsp, SessionKey};
 use super::slab::NIL;
 use super::store::Store;
@@ -17,7 +17,7 @@ pub(super) fn share(
     port: PortId,
     mut keep: impl FnMut(u32, &Lsp) -> bool,
 ) -> ByPriority {
-    let mut held = [0; 8];
+    let mut held: ByPriority = [0; 8];
     let mut shared: Option<(u64, usize)> = None;
     for index in store.session(session) {
         let Some(lsp) = store.get(index) else { continue };
@@ -30,11 +30,11 @@ pub(super) fn share(
             let (most, holding) = shared.unwrap_or((0, 7));
             shared = Some((most.max(rate), holding.min(lsp.holding())));
         } else {
-            held[lsp.holding()] += rate;
+            held[lsp.holding()] = held[lsp.holding()].saturating_add(rate);
         }
     }
     if let Some((rate, holding)) = shared {
-        held[holding] += rate;
+        held[holding] = held[holding].saturating_add(rate);
     }
     held
 }
@@ -49,8 +49,8 @@ impl Rsvp {
         setup: u8,
     ) -> bool {
         let Some(link) = self.links.get(port) else { return false };
-        let held: u64 =
-            share(&self.store, session, port, |_, lsp| lsp.style == Some(Style::SharedExplicit)).iter().sum();
+        let shared = |_: u32, lsp: &Lsp| lsp.style == Some(Style::SharedExplicit);
+        let held = sum(&share(&self.store, session, port, shared));
         bandwidth.0.saturating_sub(held) <= link.available(setup)
     }
 
@@ -71,7 +71,7 @@ impl Rsvp {
         let before = share(&self.store, &session, port, |_, _| true);
         self.set_reservation(index, Some(style), flowspec);
         let after = share(&self.store, &session, port, |_, _| true);
-        let more = after.iter().sum::<u64>().saturating_sub(before.iter().sum());
+        let more = sum(&after).saturating_sub(sum(&before));
         let free =
             self.links.get(port).map_or(0, |link| link.interface.reservable.0.saturating_sub(link.total()));
         if more > free {
@@ -151,7 +151,7 @@ impl Rsvp {
     /// Which LSPs must go so that `needed` more bandwidth becomes free: weakest first, latest first among equals.
     fn victims(&self, asking: &SessionKey, port: PortId, setup: u8, needed: u64) -> Option<Vec<u32>> {
         let link = self.links.get(port)?;
-        let (mut freed, mut victims) = (0, Vec::new());
+        let (mut freed, mut victims) = (0u64, Vec::new());
         for priority in (usize::from(setup) + 1..8).rev() {
             let mut index = link.holders[priority];
             while let Some(lsp) = self.store.get(index) {
@@ -163,9 +163,9 @@ impl Rsvp {
                     let kept = |victims: &[u32], i: u32| !victims.contains(&i);
                     let before = share(&self.store, &session, port, |i, _| kept(&victims, i));
                     let after = share(&self.store, &session, port, |i, l| kept(&victims, i) && !goes(i, l));
-                    let gain = before.iter().sum::<u64>().saturating_sub(after.iter().sum());
+                    let gain = sum(&before).saturating_sub(sum(&after));
                     if gain > 0 {
-                        freed += gain;
+                        freed = gain.saturating_add(freed);
                         let group = self.store.session(&session).filter(|&i| {
                             self.store.get(i).is_some_and(|l| {
                                 l.is_reserved()

@@ -228,7 +228,7 @@ impl Rsvp {
             return;
         }
         let message = PathErr { common: passed_on(error.common), ..error };
-        self.send_to_neighbor(to, Message::PathErr(message), Delivery::Reliable);
+        self.pass_on(arrival, to, Message::PathErr(message));
     }
 
     /// ResvErr goes hop by hop to the egress, and leaves blockade state behind if bandwidth was refused (RFC 2205, 3.5).
@@ -267,7 +267,7 @@ impl Rsvp {
             let mut message = error.clone();
             message.common = passed_on(message.common);
             message.hop = self.own_hop(hop, u32::from(hop.port.0));
-            self.send_to_neighbor(hop, Message::ResvErr(message), Delivery::Reliable);
+            self.pass_on(arrival, hop, Message::ResvErr(message));
         }
     }
 

@@ -63,8 +63,11 @@ pub(super) fn select(
         let hop = by_table.or_else(|| topology.adjacent(&end)).ok_or(routing::NO_ROUTE)?;
         return Ok(Step::Forward { hop, consumed: clamp(consumed), inserted: None });
     };
-    // The route leads on from the end of the tunnel.
-    if topology.is_self(&end) {
+    // The route leads on from the end of the tunnel, or comes back here.
+    let returns = |hop: &EroHop| {
+        matches!(hop.node, EroSubobject::Ipv4 { prefix_length: 32, .. }) && topology.is_self(&hop.node)
+    };
+    if topology.is_self(&end) || hops.iter().skip(consumed).any(returns) {
         return Err(routing::BAD_EXPLICIT_ROUTE);
     }
     // 4: a neighbour in the next abstract node.
@@ -190,6 +193,8 @@ mod tests {
             EroHop { loose: false, node: EroSubobject::Label { upstream: false, c_type: 1, label: 5 } };
         assert_eq!(select(&[me.clone(), label], false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
         let on = EroHop::strict(ip(0, 2));
+        let back = [me.clone(), on.clone(), me.clone(), EroHop::strict(ip(5, 5))];
+        assert_eq!(select(&back, false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
         assert_eq!(select(&[me, on], false, ip(0, 1), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
         assert_eq!(select(&[], false, Ipv4Addr::new(11, 0, 0, 1), &Here), Err(routing::NO_ROUTE));
     }

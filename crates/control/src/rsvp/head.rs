@@ -100,6 +100,7 @@ impl Rsvp {
         if before.style != spec.style {
             // Two styles can't stand beside each other in one session (RFC 2205, 2.4): break before make.
             self.drop_active(index, "the reservation style changes");
+            self.drop_retiring(index);
         }
         if let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.begin_round();
@@ -113,11 +114,7 @@ impl Rsvp {
         let Some(index) = self.tunnels.find(id) else { return };
         self.abandon_candidate(index);
         self.drop_active(index, "removed");
-        let retiring =
-            self.tunnels.get_mut(index).map(|t| std::mem::take(&mut t.retiring)).unwrap_or_default();
-        for (_, lsp) in retiring {
-            self.tear_down(lsp);
-        }
+        self.drop_retiring(index);
         if let Some(timer) = self.tunnels.remove(index).and_then(|tunnel| tunnel.timer) {
             self.wheel.cancel(timer);
         }
@@ -412,6 +409,14 @@ impl Rsvp {
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
         self.event(Event::LspDown { tunnel: id, lsp_id, reason: reason.into() });
         self.tear_down(lsp);
+    }
+
+    /// Tears the LSPs down that carried traffic before.
+    fn drop_retiring(&mut self, index: u32) {
+        let retiring = self.tunnels.get_mut(index).map(|tunnel| std::mem::take(&mut tunnel.retiring));
+        for (_, lsp) in retiring.unwrap_or_default() {
+            self.tear_down(lsp);
+        }
     }
 
     /// An LSP that starts here has to go.

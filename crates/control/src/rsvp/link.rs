@@ -11,6 +11,11 @@ use wire::rsvp::EroSubobject;
 /// Bandwidth by holding priority, 0 the most tenacious.
 pub(super) type ByPriority = [u64; 8];
 
+/// All of it together; what is asked for may be beyond any measure.
+pub(super) fn sum<'a>(held: impl IntoIterator<Item = &'a u64>) -> u64 {
+    held.into_iter().fold(0, |sum, held| sum.saturating_add(*held))
+}
+
 /// One interface.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
@@ -28,17 +33,17 @@ impl Link {
     }
     /// All that is reserved.
     pub(super) fn total(&self) -> u64 {
-        self.reserved.iter().sum()
+        sum(&self.reserved)
     }
     /// What an LSP of this setup priority could get, by preemption if need be (RFC 3209, 4.7.3).
     pub(super) fn available(&self, setup_priority: u8) -> u64 {
-        let held: u64 = self.reserved.iter().take(usize::from(setup_priority.min(7)) + 1).sum();
+        let held = sum(self.reserved.iter().take(usize::from(setup_priority.min(7)) + 1));
         self.interface.reservable.0.saturating_sub(held)
     }
     /// Replaces one share of the link by another.
     pub(super) fn exchange(&mut self, before: &ByPriority, after: &ByPriority) {
         for ((reserved, before), after) in self.reserved.iter_mut().zip(before).zip(after) {
-            *reserved = (*reserved + after).saturating_sub(*before);
+            *reserved = reserved.saturating_add(*after).saturating_sub(*before);
         }
     }
     /// The subnet of the link.

@@ -73,6 +73,16 @@ impl Rsvp {
         self.send(to, (src, to.address), ttl, false, message, delivery);
     }
 
+    /// Passes a message on to the next neighbour, which ends when it goes in circles; without a TTL that is left, no more.
+    pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Hop, message: Message) {
+        let src = self.links.address(to.port).unwrap_or(self.config.router_id);
+        if arrival.ttl > 1 {
+            self.send(to, (src, to.address), arrival.ttl - 1, false, message, Delivery::Reliable);
+        } else {
+            self.counters.discard(Discard::TtlExpired);
+        }
+    }
+
     /// Sends a message that is addressed to the far end and picked up by every router on its way (RFC 2113).
     pub(super) fn send_end_to_end(
         &mut self,

@@ -6,7 +6,7 @@ use super::error::{Problem, unknown_object};
 use super::explicit_route::{self, Step, Topology};
 use super::link::Links;
 use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending};
+use super::outbox::{Arrival, Sending, ipv4};
 use super::record_route;
 use super::route::Ero;
 use super::transport::Handle;
@@ -107,7 +107,9 @@ impl Rsvp {
     ) -> Result<Option<Step>, Problem> {
         unknown_object(&path.common.unknown)?;
         let known = existing.and_then(|index| self.store.get(index));
-        if known.is_some_and(|lsp| lsp.role == Role::Head) || self.links.is_own(arrival.from.address) {
+        // A Path that this router sent, now or in an earlier life, has come back.
+        let ingress = ipv4(path.sender_template.source()).is_some_and(|source| self.links.is_own(source));
+        if ingress || self.links.is_own(arrival.from.address) {
             return Err(Problem::routing(routing::LOOP));
         }
         // RFC 2205, 3.8: the TTL is smaller than it was sent if a router in between does not speak RSVP.

@@ -248,13 +248,13 @@ impl Rsvp {
     pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Vec<u32> {
         let group = self.resv_group(index);
         let next = self.next_refresh();
-        if group.is_empty() {
+        if !group.contains(&index) {
             if let Some(lsp) = self.store.get_mut(index) {
                 // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
                 lsp.resv_refresh_at = if lsp.installed { next } else { Time::MAX };
             }
             self.arm(index);
-            return group;
+            return Vec::new();
         }
         let handle = resv_handle(group.first().copied().unwrap_or(index));
         let Some(hop) = self.store.get(index).map(|lsp| lsp.prev_hop) else { return group };

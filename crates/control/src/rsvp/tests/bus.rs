@@ -181,7 +181,14 @@ impl Net {
                     let packet = Packet::parse(&message).expect("what is sent can be read");
                     assert_eq!(packet.send_ttl, ttl, "Send_TTL is the IP TTL");
                     let lost = self.lose.as_mut().is_some_and(|lose| lose(node, &packet.message));
-                    self.log.push(Sent { from: node, message: packet.message });
+                    match packet.message {
+                        Message::Bundle(bundle) => {
+                            let each =
+                                bundle.packets.into_iter().map(|p| Sent { from: node, message: p.message });
+                            self.log.extend(each);
+                        }
+                        message => self.log.push(Sent { from: node, message }),
+                    }
                     let wire = self.wires.iter().find(|w| w.ends.contains(&(node, port))).expect("a link");
                     let [a, b] = wire.ends;
                     let (to, to_port) = if a == (node, port) { b } else { a };
@@ -214,7 +221,13 @@ impl Net {
     /// Runs for a while.
     pub(super) fn run(&mut self, ms: u64) {
         let until = Time(self.now.0 + ms * MS);
+        let (mut idle, mut steps) = ((self.now, 0), 0);
         loop {
+            // Time has to go on.
+            idle = if idle.0 == self.now { (idle.0, idle.1 + 1) } else { (self.now, 0) };
+            assert!(idle.1 < 100_000, "a standstill at {:?}", self.now);
+            steps += 1;
+            assert!(steps < 1_000_000, "no end of messages: {:?}", self.log.last());
             let queued = self.queue.keys().next().map(|key| key.0);
             let timer =
                 self.nodes.iter().enumerate().filter_map(|(n, node)| Some((node.poll_timeout()?, n))).min();

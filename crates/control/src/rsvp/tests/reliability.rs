@@ -1,1 +1,154 @@
 //! The transport at work: refresh reduction, Hello, INTEGRITY.
+
+use super::{Net, spec};
+use crate::rsvp::Config;
+use crate::rsvp::transport::{HelloConfig, Key, PortKeys, RefreshReduction};
+use base::command::Command;
+use base::random::Streams;
+use base::{Event, PortId, Span};
+use rand_chacha::rand_core::Rng;
+use wire::rsvp::{KeyId, Message, MessageType};
+
+const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
+
+fn reduced(_: usize, config: &mut Config) {
+    config.refresh_reduction = Some(RefreshReduction { assume_capable: true, ..RefreshReduction::default() });
+}
+
+fn greeting(_: usize, config: &mut Config) {
+    config.hello = Some(HelloConfig { interval: Span::from_ms(100), ..HelloConfig::default() });
+}
+
+/// Loses a share of all messages.
+fn lossy(percent: u32) -> Box<dyn FnMut(usize, &Message) -> bool> {
+    let mut random = Streams::new(3).stream("loss");
+    Box::new(move |_, _| random.next_u32() % 100 < percent)
+}
+
+#[test]
+fn summaries_take_the_place_of_refreshes() {
+    let mut net = Net::with(4, &ROW, reduced);
+    let tunnels: Vec<_> = (1..=20).map(|n| net.tunnel(0, spec(n, 3, &[&[1, 2, 3]], 1))).collect();
+    net.run(1_000);
+    let (paths, resvs) = (net.sent(1, MessageType::Path), net.sent(2, MessageType::Resv));
+    assert_eq!((paths, resvs), (20, 20));
+    net.run(600_000);
+    assert_eq!((net.sent(1, MessageType::Path), net.sent(2, MessageType::Resv)), (paths, resvs));
+    assert!(net.sent(1, MessageType::Srefresh) > 10);
+    assert!((1..=20).all(|n| net.trace(0, n) == Some(vec![0, 1, 2, 3])));
+    for tunnel in tunnels {
+        net.command(0, Command::TunnelRemove(tunnel));
+    }
+    net.run(10_000);
+    net.assert_clean();
+}
+
+#[test]
+fn a_neighbour_without_the_extensions_gets_plain_refreshes() {
+    let mut net = Net::with(4, &ROW, |n, config| {
+        if n != 2 {
+            config.refresh_reduction = Some(RefreshReduction::default());
+        }
+    });
+    let tunnel = net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 1));
+    net.run(600_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3]));
+    assert!(net.sent(1, MessageType::Path) > 10);
+    net.command(0, Command::TunnelRemove(tunnel));
+    net.run(10_000);
+    net.assert_clean();
+}
+
+#[test]
+fn what_is_lost_is_sent_again_soon() {
+    let mut net = Net::with(4, &ROW, reduced);
+    net.lose = Some(lossy(10));
+    let tunnels: Vec<_> = (1..=20).map(|n| net.tunnel(0, spec(n, 3, &[&[1, 2, 3]], 1))).collect();
+    net.run(20_000);
+    for n in 1..=20 {
+        assert_eq!(net.trace(0, n), Some(vec![0, 1, 2, 3]), "tunnel {n} before its first refresh");
+    }
+    for tunnel in tunnels {
+        net.command(0, Command::TunnelRemove(tunnel));
+    }
+    net.run(60_000);
+    assert!(net.nodes.iter().all(|node| node.lsps().count() == 0), "teardown is reliable too");
+    net.lose = None;
+    net.run(400_000);
+    net.assert_clean();
+}
+
+#[test]
+fn shared_reservations_survive_on_summaries() {
+    let mut net = Net::with(4, &ROW, |n, config| {
+        reduced(n, config);
+        config.linger = Span::from_secs(400);
+    });
+    let tunnel = net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 600));
+    net.run(100);
+    net.command(0, Command::TunnelReoptimise(tunnel));
+    net.run(300_000);
+    assert_eq!(net.nodes[1].lsps().filter(|lsp| lsp.installed).count(), 2);
+    net.run(600_000);
+    assert_eq!(net.nodes[1].lsps().filter(|lsp| lsp.installed).count(), 1);
+    assert_eq!((net.trace(0, 1), net.reserved(1)), (Some(vec![0, 1, 2, 3]), 600));
+    net.command(0, Command::TunnelRemove(tunnel));
+    net.run(10_000);
+    net.assert_clean();
+}
+
+#[test]
+fn hello_notices_a_silent_neighbour() {
+    let mut net = Net::with(4, &ROW, greeting);
+    net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 1));
+    net.run(2_000);
+    assert!(net.events.iter().any(|(n, e)| *n == 0 && matches!(e, Event::NeighborUp { .. })));
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3]));
+    net.lose = Some(Box::new(|node, _| node == 2));
+    net.run(2_000);
+    let down = |(n, e): &(usize, Event)| *n == 1 && matches!(e, Event::NeighborDown { restarted: false, .. });
+    assert!(net.events.iter().any(down), "{:?}", net.events);
+    assert_eq!(net.nodes[0].lsps().count() + net.nodes[1].lsps().count() + net.nodes[3].lsps().count(), 0);
+}
+
+#[test]
+fn hello_notices_a_restart() {
+    let mut net = Net::with(4, &ROW, |n, config| {
+        greeting(n, config);
+        reduced(n, config);
+    });
+    let patient = base::command::TunnelSpec { retry_limit: None, ..spec(1, 3, &[&[1, 2, 3]], 1) };
+    let tunnel = net.tunnel(0, patient);
+    net.run(2_000);
+    net.tables[2] = Default::default();
+    net.command(2, Command::Restart);
+    net.run(5_000);
+    assert!(net.events.iter().any(|(_, e)| matches!(e, Event::NeighborDown { restarted: true, .. })));
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3]), "set up again: {:?}", net.events);
+    net.command(0, Command::TunnelRemove(tunnel));
+    net.run(10_000);
+    net.assert_clean();
+}
+
+#[test]
+fn signed_messages_are_taken_and_others_are_not() {
+    let keys = |n: usize, config: &mut Config, secret: &[u8]| {
+        let ports = if n == 0 || n == 3 { 1 } else { 2 };
+        config.integrity = (0..ports)
+            .map(|port| PortKeys {
+                port: PortId(port),
+                keys: vec![Key::new(KeyId([1; 6]), secret.to_vec())],
+                handshake: false,
+                window: 1,
+            })
+            .collect();
+    };
+    let mut net = Net::with(4, &ROW, |n, config| keys(n, config, b"secret"));
+    net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 1));
+    net.run(1_000);
+    assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3]));
+    let mut net = Net::with(4, &ROW, |n, config| keys(n, config, if n == 2 { b"other" } else { b"secret" }));
+    net.tunnel(0, spec(1, 3, &[&[1, 2, 3]], 1));
+    net.run(1_000);
+    assert_eq!((net.trace(0, 1), net.nodes[2].lsps().count()), (None, 0));
+}
