@@ -12,7 +12,9 @@
 //! ```
 
 use crate::ids::LinkId;
+use core::cell::RefCell;
 use core::fmt;
+use core::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// Bytes of header buffer in a frame.
@@ -109,30 +111,63 @@ struct Data {
 }
 
 /// A frame. Moving it moves a pointer.
+///
+/// The memory of a frame that is dropped serves the next one that is made on the same thread: aligned blocks are dear.
 #[derive(Clone)]
-pub struct Frame(Box<Data>);
+pub struct Frame(ManuallyDrop<Box<Data>>);
+
+/// Frames' memory that a thread keeps at the most.
+const SPARE_MAX: usize = 4096;
+
+thread_local! {
+    #[expect(clippy::vec_box, reason = "what is kept is the allocation")]
+    static SPARE: RefCell<Vec<Box<Data>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        // SAFETY: the box is not used again: `self` is gone after this.
+        let mut data = unsafe { ManuallyDrop::take(&mut self.0) };
+        data.body = Body::Empty;
+        data.trace = None;
+        // On a thread that is ending there is nowhere to keep it.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARE_MAX {
+                spare.push(data);
+            }
+        });
+    }
+}
 
 impl Frame {
     /// A frame with `header` bytes that nodes may rewrite and a `body` that they pass on.
     ///
     /// Header bytes beyond what the buffer holds are put in front of the body.
     pub fn new(header: &[u8], body: Body) -> Frame {
-        let room = HEADER_CAPACITY - HEADROOM;
-        let kept = header.len().min(room);
-        let mut data = Data {
-            header: [0; HEADER_CAPACITY],
-            start: HEADROOM as u8,
-            end: (HEADROOM + kept) as u8,
-            body,
-            trace: None,
+        let kept = header.len().min(HEADER_CAPACITY - HEADROOM);
+        let mut data = match SPARE.try_with(|spare| spare.borrow_mut().pop()) {
+            Ok(Some(mut data)) => {
+                data.header.fill(0);
+                data
+            }
+            _ => Box::new(Data {
+                header: [0; HEADER_CAPACITY],
+                start: 0,
+                end: 0,
+                body: Body::Empty,
+                trace: None,
+            }),
         };
+        (data.start, data.end) = (HEADROOM as u8, (HEADROOM + kept) as u8);
+        data.body = body;
         data.header[HEADROOM..HEADROOM + kept].copy_from_slice(&header[..kept]);
         if kept < header.len() {
             let mut rest = header[kept..].to_vec();
             data.body.write_to(&mut rest);
             data.body = Body::owned(rest);
         }
-        Frame(Box::new(data))
+        Frame(ManuallyDrop::new(data))
     }
 
     /// A frame that holds `bytes` from the destination address on.
@@ -276,6 +311,23 @@ impl Eq for Frame {}
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn memory_that_serves_again_holds_nothing_of_before() {
+        assert_eq!(size_of::<Option<Frame>>(), 8);
+        let mut first = Frame::new(&[7; 88], Body::Pattern { start: 1, len: 9 });
+        first.start_trace();
+        assert!(first.grow_front(HEADROOM));
+        first.header_mut().fill(9);
+        drop(first);
+        let mut again = Frame::new(&[1; 20], Body::Empty);
+        assert_eq!((again.len(), again.trace()), (20, None));
+        assert!(again.grow_front(HEADROOM));
+        assert_eq!(&again.header()[..HEADROOM], &[0; HEADROOM]);
+        let other = again.clone();
+        drop(again);
+        assert_eq!(other.len(), 60);
+    }
 
     #[test]
     fn short_frames_are_counted_at_full_length() {
