@@ -12,8 +12,8 @@ use crate::source::Arrivals;
 use base::{Dscp, Serialiser, Span, StreamId, Streams, Time};
 use core::net::Ipv4Addr;
 
-/// Time to live of test packets.
-const TTL: u8 = 64;
+/// Time to live of test packets: real networks have paths of more than 64 hops.
+const TTL: u8 = 255;
 /// The longest frame that a source makes.
 const SIZE_MAX: u32 = 9_018;
 
