@@ -10,14 +10,11 @@ use super::resv::resv_handle;
 use super::transport::{Delivery, Handle};
 use base::Rate;
 use std::net::IpAddr;
-use wire::rsvp::error_code::{self, notify, routing};
+use wire::rsvp::error_code::{self, notify, policy, routing};
 use wire::rsvp::{
     Common, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor,
     SenderTemplate, SenderTspec, Session, Style, Unknown, UnknownAction, class,
 };
-
-/// "Flow was preempted", a value of policy control failure (RFC 2750, 4; named by RFC 3209, 4.7.3).
-pub(super) const PREEMPTED: u16 = 5;
 
 /// What is wrong with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,9 +194,17 @@ impl Rsvp {
             let filter = Filter { filter_spec: lsp.sender.to_wire(), label: Some(lsp.out_label), rro: None };
             let descriptor = FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] };
             let (lih, session) = (u32::from(hop.port.0), lsp.session.to_wire());
-            self.originate_resv_err(hop, lih, session, style, descriptor, 0, (error_code::POLICY, PREEMPTED));
+            self.originate_resv_err(
+                hop,
+                lih,
+                session,
+                style,
+                descriptor,
+                0,
+                (error_code::POLICY, policy::PREEMPTED),
+            );
         }
-        self.path_problem(index, error_code::POLICY, PREEMPTED);
+        self.path_problem(index, error_code::POLICY, policy::PREEMPTED);
         self.send_resv_tear(index);
         self.drop_reservation(index);
         self.arm(index);
