@@ -145,9 +145,7 @@ def test_a_peer_talks_ethernet() -> None:
     peer.send(wire.encode(request))
     net.run(for_="1 ms")
     answers = [wire.decode(frame)[1] for _, frame in peer.receive()]
-    assert [layers[1]["sender_mac"] for layers in answers if layers[1]["operation"] == 2] == [
-        link.mac(router)
-    ]
+    assert [arp["sender_mac"] for arp in answers if arp["operation"] == 2] == [link.mac(router)]
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,10 @@ def test_sizes_and_code_points() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: units.rate_bps("1 Gbitps"), "rate '1 Gbitps': unknown unit 'Gbitps' (did you mean 'Gbit/s'?)"),
+        (
+            lambda: units.rate_bps("1 Gbitps"),
+            "rate '1 Gbitps': unknown unit 'Gbitps' (did you mean 'Gbit/s'?)",
+        ),
         (lambda: units.span_ps("-1 s"), "time '-1 s': it cannot be negative"),
         (lambda: units.span_ps("soon"), "time 'soon': a number and a unit are needed, such as '10 ms'"),
         (lambda: units.span_ps(float("nan")), "time nan: a finite number is needed"),

@@ -106,6 +106,8 @@ def explain(model: type[Parameters], error: ValidationError) -> str:
     key = str(first["loc"][0])
     info = model.model_fields.get(key)
     lead = f"{key}={first.get('input')}"
+    if first["type"] == "missing" and info is not None:
+        return f"{key}: it is needed: {info.description} (--set {key}=...)"
     if info is None or first["type"] == "value_error":
         return f"{lead}: {one_line(first['msg']).removeprefix('Value error, ')}"
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}

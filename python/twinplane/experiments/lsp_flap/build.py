@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from ...network import Network
 from .parameters import FlapParameters
 
@@ -53,12 +55,18 @@ def build(p: FlapParameters, seed: int) -> Network:
         over=stable,
         rate=f"{p.rate} Mbit/s",
         size=p.size,
-        start=zero,
+        start=f"{round(zero * 1e12) + _offset_ps(p, seed)} ps",
         stop=zero + p.end_s,
         name="traffic",
     )
     network.positions.update(_places(p, names))
     return network
+
+
+def _offset_ps(p: FlapParameters, seed: int) -> int:
+    """Traffic and signalling are not in step: the first packet leaves somewhere in its interval."""
+    interval_ps = round(p.size * 8 * 1e6 / p.rate)
+    return random.Random(f"twinplane/lsp-flap/offset/{seed}").randrange(interval_ps)
 
 
 def _places(p: FlapParameters, names: list[str]) -> dict[str, tuple[float, float]]:

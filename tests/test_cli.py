@@ -1,0 +1,212 @@
+"""The command line: tables, JSON, exit codes, Ctrl-C, and taking a run up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+QUICK = [
+    *("--set", "setup_rate=20000", "--set", "settle_s=0.1", "--set", "signalling_rate=20000"),
+    *("--set", "first_event_s=0.2", "--set", "first_period_s=0.2", "--set", "second_period_s=0.2"),
+    *("--set", "grace_s=0.2", "--set", "profile=ideal"),
+]
+"""A run of less than two seconds of virtual time."""
+
+BRIEF = [word.replace("=0.2", "=0.02") for word in QUICK] + ["--set", "end_window_s=0.01"]
+"""A tenth of that: for the 216 runs of the campaign."""
+
+FEW = [*QUICK, "--set", "m=4"]
+
+
+def command(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "twinplane", *words], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def good(*words: str, **options: Any) -> str:
+    done = command(*words, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(folder), "--pcap", "--pcap-packets", "500")
+    return folder
+
+
+def test_list() -> None:
+    assert good("list").splitlines()[0].startswith("lsp-flap  ")
+    assert {entry["name"] for entry in json.loads(good("list", "--json"))} == {"lsp-flap", "lsp-mesh"}
+
+
+def test_parameters_are_listed() -> None:
+    found = {entry["name"]: entry for entry in json.loads(good("run", "lsp-flap", "--parameters", "--json"))}
+    assert found["size"]["allowed"] == "64 to 9018"
+    assert {"profile", "scenario", "family", "size", "n", "m", "rate_mbps"} <= set(found)
+
+
+def test_a_folder_of_results(run_folder: Path) -> None:
+    names = {str(path.relative_to(run_folder)) for path in run_folder.rglob("*")}
+    assert {
+        "manifest.json", "summary.json", "report.html", "figures/k-over-n.png", "figures/k-over-n.svg",
+        "tables/streams.parquet", "tables/series.parquet", "captures/point-0001/00-ingress-r1.pcapng",
+    } <= names  # fmt: skip
+    points = json.loads((run_folder / "summary.json").read_text())["points"]
+    assert [point["metrics"]["k"] for point in points] == [10, 20]
+    needed = {"k", "k_up", "p", "failed", "lost_prior", "lost_during", "digest"}
+    needed |= {"delay_prior_s", "delay_during_s", "delay_end_s"}
+    assert all(needed <= set(point["metrics"]) for point in points)
+    assert all(point["metrics"]["delay_prior_s"] > 114e-6 for point in points)
+    manifest = json.loads((run_folder / "manifest.json").read_text())
+    assert manifest["command"].endswith("--set n=10,20")
+
+
+def test_a_single_run_has_its_metrics_at_the_top(tmp_path: Path) -> None:
+    words = ("run", "lsp-flap", *FEW, "--set", "n=10", "--set", "scenario=single", "--out", str(tmp_path))
+    found = json.loads(good(*words, "--json"))
+    assert found["metrics"] == json.loads((tmp_path / "summary.json").read_text())["metrics"]
+    assert (found["metrics"]["failed"], found["metrics"]["lost_prior"]) == (0, 0)
+
+
+def test_repetitions_have_intervals(tmp_path: Path) -> None:
+    good("run", "lsp-flap", *FEW, "--set", "n=10", "--repeat", "2", "--out", str(tmp_path))
+    found = json.loads((tmp_path / "summary.json").read_text())
+    assert len(found["repeats"]) == 2 and found["intervals"]["k"]["n"] == 2
+    assert found["repeats"][0]["digest"] != found["repeats"][1]["digest"]
+
+
+def test_the_number_of_jobs_changes_nothing(tmp_path: Path, run_folder: Path) -> None:
+    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--out", str(tmp_path / "one"), "--jobs", "1")
+    one, two = (json.loads((f / "summary.json").read_text()) for f in (tmp_path / "one", run_folder))
+    assert one == two
+
+
+def test_captures_decode(run_folder: Path) -> None:
+    capture = str(run_folder / "captures" / "point-0000" / "00-ingress-r1.pcapng")
+    lines = good("decode", capture).splitlines()
+    assert len(lines) == 500
+    assert any("RSVP Path" in line for line in lines)
+    packets = [json.loads(line) for line in good("decode", capture, "--json").splitlines()]
+    assert len(packets) == 500 and all("layers" in packet for packet in packets)
+
+
+def test_captures_that_are_cut_or_foreign(tmp_path: Path, run_folder: Path) -> None:
+    whole = (run_folder / "captures" / "point-0000" / "00-ingress-r1.pcapng").read_bytes()
+    cut = tmp_path / "cut.pcapng"
+    cut.write_bytes(whole[: len(whole) // 2 + 1])
+    done = command("decode", str(cut))
+    assert done.returncode == 2
+    assert len(done.stdout.splitlines()) > 100 and len(done.stderr.splitlines()) == 1
+    foreign = tmp_path / "foreign.pcap"
+    foreign.write_bytes(b"GIF89a" + bytes(100))
+    for path in (foreign, tmp_path / "none.pcap"):
+        done = command("decode", str(path))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("twinplane: ") and len(done.stderr.splitlines()) == 1
+
+
+def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
+    assert "repeat   twinplane run lsp-flap" in good("show", str(run_folder))
+    assert json.loads(good("show", str(run_folder), "--json"))["manifest"]["experiment"] == "lsp-flap"
+    rows = json.loads(good("compare", str(run_folder), str(run_folder), "--json"))
+    assert rows and all(row["first"] == row["second"] for row in rows)
+    other = tmp_path / "other"
+    good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--set", "ring_delay_us=58", "--out", str(other))
+    assert "delay_prior_s" in good("compare", str(run_folder), str(other))
+    page = run_folder / "report.html"
+    before = page.read_bytes()
+    page.unlink()
+    assert good("report", str(run_folder)).strip() == f"report   {page}"
+    assert page.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "lsp-flip"], "unknown experiment 'lsp-flip' (did you mean 'lsp-flap'?)"),
+        (
+            ["run", "lsp-flap", "--set", "size=63"],
+            "lsp-flap: size=63: an Ethernet frame has at least 64 bytes (64 to 9018)",
+        ),
+        (
+            ["run", "lsp-flap", "--set", "seize=63"],
+            "unknown parameter 'seize' (did you mean 'size'?)",
+        ),
+        (["run", "lsp-mesh"], "lsp-mesh: topology: it is needed: a GraphML file of the Topology Zoo"),
+        (
+            ["run", "lsp-mesh", "--set", "topology=no.graphml"],
+            "no.graphml: cannot be read: no such file",
+        ),
+        (
+            ["run", "lsp-mesh", "--campaign", "--set", "topology=x"],
+            "lsp-mesh: there is no published matrix",
+        ),
+        (["run", "lsp-flap", "--jobs", "0"], "lsp-flap: jobs=0: at least 1 is needed"),
+        (["run", "lsp-flap", "--out", "/proc/nothing/run"], "/proc/nothing/run: cannot be written"),
+        (["show", "nowhere"], "nowhere: no such results folder"),
+        (["shove"], "No such command 'shove'"),
+        (["run", "lsp-flap", "--seed", "x"], "Invalid value for '--seed'"),
+        (
+            ["run", "lsp-flap", *FEW, "--set", "n=10,20", "--scheduler", "tcp://127.0.0.1:1"],
+            "--scheduler needs Dask, which is not installed",
+        ),
+    ],
+)
+def test_mistakes_give_one_sentence_and_exit_code_2(words: list[str], sentence: str, tmp_path: Path) -> None:
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("twinplane: ") and sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_disconnected_topology(tmp_path: Path) -> None:
+    file = tmp_path / "apart.graphml"
+    file.write_text('<graphml><graph><node id="0"/><node id="1"/></graph></graphml>')
+    done = command("run", "lsp-mesh", "--set", f"topology={file}", cwd=tmp_path)
+    assert done.returncode == 2 and "the topology is disconnected" in done.stderr
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
+    words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "twinplane", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list(out.glob("points/[0-9a-f]*.json")):
+            time.sleep(0.02)
+        os.killpg(child.pid, signal.SIGINT)
+        _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 130, stderr
+    assert "interrupted" in stderr and "Traceback" not in stderr
+    finished = {path: path.stat().st_mtime_ns for path in out.glob("points/[0-9a-f]*.json")}
+    assert 0 < len(finished) < 10 and not (out / "manifest.json").exists()
+    good(*words)
+    assert len(json.loads((out / "summary.json").read_text())["points"]) == 10
+    assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
+
+
+def test_a_campaign_has_the_whole_matrix(tmp_path: Path) -> None:
+    text = good("run", "lsp-flap", "--campaign", *BRIEF, "--out", str(tmp_path), "--json")
+    points = json.loads(text)["points"]
+    assert len(points) == 216
+    assert {point["parameters"]["scenario"] for point in points} == {"ring", "single"}
+    assert (tmp_path / "figures" / "k-ring-family-1.png").exists()
+    assert (tmp_path / "figures" / "delay-single-line-rate.svg").exists()
+    assert "Published, predicted and measured" in (tmp_path / "report.html").read_text()
