@@ -3,7 +3,6 @@
 use super::Rsvp;
 use super::explicit_route::{self, Step};
 use super::head::Loss;
-use super::labels::Labels;
 use super::lsp::{Hop, Role};
 use super::outbox::{self, Sending};
 use super::path::View;
@@ -91,7 +90,7 @@ impl Rsvp {
             .collect();
         self.store = Store::default();
         self.tunnels = Tunnels::default();
-        self.labels = Labels::new(self.config.label_first, self.config.label_last);
+        self.labels.clear();
         self.wheel = Wheel::new();
         self.tables.forget();
         self.lost.clear();

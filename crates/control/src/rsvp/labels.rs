@@ -26,6 +26,14 @@ impl Labels {
         Labels { first, count, taken, cursor: 0, used: 0 }
     }
 
+    /// All labels are free again after a restart. The cursor stays where it was: neighbours that have not noticed the restart go on sending with old labels,
+    /// which must stand for nothing, rather than for another LSP, for as long as possible.
+    pub(super) fn clear(&mut self) {
+        let cursor = self.cursor;
+        let last = Label::truncate((self.first + self.count).saturating_sub(1));
+        *self = Labels { cursor, ..Labels::new(Label::truncate(self.first), last) };
+    }
+
     /// The next free label after the one handed out last.
     pub(super) fn allocate(&mut self) -> Option<Label> {
         if self.used >= self.count {
@@ -92,6 +100,16 @@ mod tests {
         assert_eq!(labels.allocate().map(Label::value), Some(16));
         labels.release(Label::truncate(16));
         assert_eq!(labels.allocate().map(Label::value), Some(18), "the one released last comes last");
+    }
+
+    #[test]
+    fn labels_from_before_a_restart_come_last() {
+        let mut labels = Labels::new(Label::truncate(16), Label::truncate(18));
+        labels.allocate();
+        labels.clear();
+        assert_eq!(labels.used(), 0);
+        let got: Vec<_> = (0..4).map(|_| labels.allocate().map(Label::value)).collect();
+        assert_eq!(got, [Some(17), Some(18), Some(16), None]);
     }
 
     #[test]
