@@ -129,6 +129,13 @@ impl Network {
         self.world.device_mut(self.probes.get(node)?.as_ref()?.0)
     }
 
+    /// The tunnel of an LSP, and where the test packets over it go.
+    pub fn tunnel(&self, group: usize, index: u32) -> Option<(TunnelId, Ipv4Addr)> {
+        let group = self.lsps.get(group)?;
+        let id = group.tunnels.get(index as usize)?;
+        Some((*id, addressing::test_address(group.first + index)))
+    }
+
     /// What happened since the last call, LSPs and ports among it, in order of time.
     pub fn events(&mut self) -> &[EventRecord] {
         let fresh = self.world.drain_events();
