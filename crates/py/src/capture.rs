@@ -7,6 +7,9 @@ use pyo3::types::PyBytes;
 use std::fs::File;
 use std::io::BufReader;
 
+/// A packet as Python sees it.
+type CapturedPacket<'py> = (u64, u16, u32, Bound<'py, PyBytes>);
+
 /// What to capture: a link of the engine, to a file or to memory.
 pub fn spec(link: base::LinkId, path: Option<String>, max_packets: Option<u64>) -> CaptureSpec {
     let to = path.map_or(CaptureTo::Memory, |path| CaptureTo::File(path.into()));
@@ -35,7 +38,7 @@ impl CaptureFile {
     }
 
     /// Time in nanoseconds since 1970, link type (1 for Ethernet), length on the wire, bytes.
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<(u64, u16, u32, Bound<'py, PyBytes>)>> {
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<CapturedPacket<'py>>> {
         let packet = self.reader.read().map_err(|error| input(format!("{}: {error}", self.path)))?;
         Ok(packet.map(|p| (p.nanos, p.link_type, p.original_len, PyBytes::new(py, &p.bytes))))
     }
