@@ -43,7 +43,8 @@ RSVP_CHOICES = {
     "egress_label": ("real", "implicit-null", "explicit-null"),
     "ttl": ("uniform", "pipe", "short-pipe"),
 }
-RSVP_OPTIONS = (*RSVP_TIMES, *RSVP_CHOICES, "refresh_reduction", "rsvp_key", "rsvp_key_id")
+RSVP_SWITCHES = {"refresh_reduction": "refresh_reduction", "rsvp_handshake": "integrity_handshake"}
+RSVP_OPTIONS = (*RSVP_TIMES, *RSVP_CHOICES, *RSVP_SWITCHES, "rsvp_key", "rsvp_key_id")
 """Keyword arguments of `Network.router` and `Network.edge`."""
 
 
@@ -59,15 +60,26 @@ def rsvp_options(node: str, given: dict[str, Any]) -> dict[str, Any]:
             if value not in RSVP_CHOICES[key]:
                 raise TwinplaneError(f"{node}: {key}={value!r}: one of {', '.join(RSVP_CHOICES[key])}")
             found[key] = value
-        elif key == "refresh_reduction":
-            found[key] = bool(value)
+        elif key in RSVP_SWITCHES:
+            found[RSVP_SWITCHES[key]] = bool(value)
         elif key == "rsvp_key":
-            found["integrity_key"] = value if isinstance(value, str) else bytes(value).decode("latin-1")
+            found["integrity_key"] = _secret(node, value)
         elif key == "rsvp_key_id":
+            # RFC 2747, 2: the Key Identifier has 48 bits.
+            if not 0 <= int(value) < 1 << 48:
+                raise TwinplaneError(f"{node}: rsvp_key_id={value!r}: 0 to 2^48 - 1")
             found["integrity_key_id"] = int(value)
         else:
             raise TwinplaneError(f"{node}: unknown option {key!r}{suggest(key, RSVP_OPTIONS)}")
     return found
+
+
+def _secret(node: str, value: str | bytes) -> str:
+    """A shared secret as text."""
+    try:
+        return value if isinstance(value, str) else bytes(value).decode()
+    except UnicodeDecodeError:
+        raise TwinplaneError(f"{node}: rsvp_key: a secret is text in UTF-8") from None
 
 
 FAULTS = ("loss", "corruption", "duplication", "reordering", "delay")

@@ -39,6 +39,8 @@ class RouterPort:
     def __init__(self, clock: VirtualTime, peer: Any) -> None:
         self.clock = clock
         self.peer = peer
+        # All that the router ever sent here, for a referee.
+        self.received: list[tuple[float, bytes]] = []
 
     def send(self, frame: bytes) -> None:
         """Put a frame on the link at the current virtual time."""
@@ -46,7 +48,9 @@ class RouterPort:
 
     def receive(self) -> list[tuple[float, bytes]]:
         """Every frame that arrived since the last call."""
-        return [(float(time), bytes(frame)) for time, frame in self.peer.receive()]
+        frames = [(float(time), bytes(frame)) for time, frame in self.peer.receive()]
+        self.received += frames
+        return frames
 
     def now(self) -> float:
         """The network's clock."""
@@ -72,6 +76,8 @@ def router_options(options: Options) -> dict[str, Any]:
     if options.key is not None:
         found["rsvp_key"] = options.key
         found["rsvp_key_id"] = options.key_id
+        # RFC 2747, 4.3: the naive peer answers challenges, and asks for answers.
+        found["rsvp_handshake"] = True
     return found
 
 

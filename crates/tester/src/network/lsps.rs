@@ -116,10 +116,9 @@ impl Network {
         let what = format!("lsp '{}'", spec.name);
         self.check_node(spec.from, &what)?;
         self.check_node(spec.to, &what)?;
-        for end in [spec.from, spec.to] {
-            if self.description.nodes[end].kind == NodeKind::Peer {
-                return input(format!("{what}: '{}' is a raw port, not a router", self.node_name(end)));
-            }
+        // It may end at a raw port: whoever is there answers.
+        if self.description.nodes[spec.from].kind == NodeKind::Peer {
+            return input(format!("{what}: '{}' is a raw port, not a router", self.node_name(spec.from)));
         }
         if spec.from == spec.to {
             return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
