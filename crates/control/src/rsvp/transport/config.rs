@@ -76,11 +76,11 @@ pub struct RefreshReduction {
 }
 
 impl Default for RefreshReduction {
-    /// The RFC's values where it has any: Rf 500 ms, Rl 7, Delta 1.
+    /// The RFC's values where it has any: Rf 500 ms, Rl 3, Delta 1 (RFC 2961, 6.2).
     fn default() -> Self {
         RefreshReduction {
             rapid_interval: Span::from_ms(500),
-            retry_limit: 7,
+            retry_limit: 3,
             delta: 1.0,
             ack_delay: Span::from_ms(50),
             bundle_delay: Some(Span::ZERO),

@@ -250,6 +250,13 @@ impl History {
             self.dead[word] |= bit;
         }
     }
+    /// The neighbour uses `id` after all, and is asked to send again what it stands for.
+    pub(super) fn exhume(&mut self, id: u32) {
+        if self.covers(id) {
+            let (word, bit) = History::place(id);
+            self.dead[word] &= !bit;
+        }
+    }
     /// Is `id` known not to be used again?
     pub(super) fn is_dead(&self, id: u32) -> bool {
         let (word, bit) = History::place(id);
@@ -308,6 +315,9 @@ mod tests {
         assert!(!history.receive(5) && history.receive(5));
         history.bury(5);
         assert!(history.is_dead(5) && !history.is_dead(10));
+        history.exhume(5);
+        assert!(!history.is_dead(5) && history.receive(5));
+        history.bury(5);
         assert!(!history.receive(5 + WINDOW) && !history.is_dead(5 + WINDOW) && !history.is_dead(5));
         assert!(!history.receive(5) && !history.receive(5), "beyond the window nothing is remembered");
         assert!(!history.receive(6 + 3 * WINDOW) && !history.receive(10));

@@ -13,6 +13,7 @@ mod bundle;
 mod codec;
 mod config;
 mod counters;
+mod greeting;
 mod hello;
 mod integrity;
 mod message_id;

@@ -2,7 +2,6 @@
 
 use super::codec;
 use super::counters::Malformed;
-use super::hello::Change;
 use super::integrity::Judgement;
 use super::message_id::{History, NONE, Named, Standing};
 use super::state::{TTL, Transport};
@@ -12,9 +11,6 @@ use wire::rsvp::{
     Challenge, Common, Error, Hello, HelloMessage, Integrity, IntegrityChallenge, IntegrityResponse, Message,
     MessageId, MessageIdAck, MessageIdList, Packet, class, error_code,
 };
-
-/// TTL of Hello messages (RFC 3209, 5.1).
-const HELLO_TTL: u8 = 1;
 
 impl Transport {
     /// An RSVP message came in an IP packet. What the LSP layer is to know is appended to `out`.
@@ -59,7 +55,7 @@ impl Transport {
         }
     }
 
-    fn malformed(
+    pub(super) fn malformed(
         &mut self,
         port: PortId,
         envelope: Envelope,
@@ -89,6 +85,7 @@ impl Transport {
         }
         match packet.message {
             Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
+            Message::Hello(HelloMessage { hello, .. }) => self.receive_greeting(from, hello, envelope, out),
             message if codec::is_control(&message) => {}
             message => out.push(received(message, from, None, envelope, packet.send_ttl)),
         }
@@ -175,6 +172,9 @@ impl Transport {
         let Some(peer) = peer else {
             match message {
                 Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
+                Message::Hello(HelloMessage { hello, .. }) => {
+                    self.receive_greeting(from, hello, envelope, out);
+                }
                 message if codec::is_control(&message) => {}
                 message => out.push(received(message, from, None, envelope, send_ttl)),
             }
@@ -356,49 +356,13 @@ impl Transport {
                     out.push(Incoming::Refreshed(handle));
                 }
                 None => {
+                    // What is asked for again is no late copy when it comes.
+                    if let (true, Some((_, history))) = (current, &mut self.peers[peer as usize].epoch) {
+                        history.exhume(id);
+                    }
                     let nack = MessageIdAck { nack: true, flags: 0, epoch: *epoch, id };
                     self.queue_ack(peer, nack, Span::ZERO);
                 }
-            }
-        }
-    }
-
-    fn receive_hello(&mut self, peer: u32, hello: Hello, envelope: Envelope, out: &mut Vec<Incoming>) {
-        let Some(config) = self.hello else { return };
-        self.counters.hellos_received += 1;
-        let (Hello::Request { src_instance, .. } | Hello::Ack { src_instance, .. }) = hello;
-        if src_instance == 0 {
-            let port = self.peers[peer as usize].neighbor.port;
-            return self.malformed(port, envelope, Malformed::HelloInstance, None, out);
-        }
-        self.greet(peer);
-        let Some(session) = &mut self.peers[peer as usize].hello else { return };
-        let (answer, change) = session.receive(self.now, hello, &config, &mut self.random);
-        if let Some(answer) = answer {
-            self.send_hello(peer, answer);
-        }
-        self.note_change(peer, change, out);
-    }
-
-    pub(super) fn send_hello(&mut self, peer: u32, hello: Hello) {
-        self.counters.hellos_sent += 1;
-        let message = Message::Hello(HelloMessage { common: Common::default(), hello });
-        if let Some(bytes) = codec::emit(self.flags(), HELLO_TTL, &message) {
-            let envelope = self.hop_by_hop(peer, HELLO_TTL);
-            self.push(self.peers[peer as usize].neighbor, envelope, bytes);
-        }
-    }
-
-    pub(super) fn note_change(&mut self, peer: u32, change: Change, out: &mut Vec<Incoming>) {
-        let entry = &mut self.peers[peer as usize];
-        let neighbor = entry.neighbor;
-        match change {
-            Change::None => {}
-            Change::Up => out.push(Incoming::NeighborUp(neighbor)),
-            Change::Down { restarted } => {
-                // What it acknowledged is void until it says so again.
-                entry.session += 1;
-                out.push(Incoming::NeighborDown { neighbor, restarted });
             }
         }
     }

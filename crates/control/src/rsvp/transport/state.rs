@@ -39,6 +39,8 @@ pub struct Transport {
     pub(super) interfaces: Vec<Interface>,
     pub(super) reduction: Option<Reduction>,
     pub(super) hello: Option<HelloConfig>,
+    /// Our instance for neighbours that ask although Hello is not configured; chosen when the first one does.
+    pub(super) instance: Option<u32>,
     pub(super) keyring: Keyring,
     /// Is any port's traffic signed?
     pub(super) signs: bool,
@@ -71,6 +73,7 @@ impl Transport {
                 .refresh_reduction
                 .map(|config| Reduction { intervals: config.intervals(), config }),
             hello: config.hello,
+            instance: None,
             keyring: Keyring::new(&config.integrity),
             signs: !config.integrity.is_empty(),
             random,

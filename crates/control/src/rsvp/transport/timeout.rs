@@ -229,6 +229,7 @@ impl Transport {
         self.bindings.clear();
         self.copies = Default::default();
         self.keyring.restart();
+        self.instance = None;
         self.forget_neighbors();
     }
 

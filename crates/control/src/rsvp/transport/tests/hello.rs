@@ -113,3 +113,33 @@ fn hellos_without_an_instance_are_malformed() {
     assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::HelloInstance, .. }]));
     assert_eq!(pair.sides[0].poll_output(), None);
 }
+
+#[test]
+fn who_does_not_ask_still_answers() {
+    let mut transport = Transport::new(config(0, 11));
+    let mut ask = |at, src_instance| {
+        let hello = Hello::Request { src_instance, dst_instance: 0 };
+        let message = Message::Hello(HelloMessage { common: Common::default(), hello });
+        let mut bytes = Vec::new();
+        assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
+        let mut out = Vec::new();
+        transport.receive(ms(at), PORT, hop_by_hop(1), &bytes, &mut out);
+        assert_eq!(out, []);
+        if at == 1 {
+            transport.restart(ms(at));
+            return None;
+        }
+        let datagram = transport.poll_output()?;
+        assert_eq!(datagram.envelope, Envelope { ttl: 1, ..hop_by_hop(0) });
+        match Packet::parse(&datagram.bytes).map(|packet| packet.message) {
+            Ok(Message::Hello(HelloMessage { hello: Hello::Ack { src_instance, dst_instance }, .. })) => {
+                Some((src_instance, dst_instance))
+            }
+            _ => None,
+        }
+    };
+    let [first, second, _, third] = [(0, 7), (0, 8), (1, 8), (2, 8)].map(|(at, src)| ask(at, src));
+    let own = first.map(|answer| answer.0);
+    assert_eq!((first.map(|a| a.1), second), (Some(7), own.map(|own| (own, 8))));
+    assert!(third.is_some_and(|(instance, _)| Some(instance) != own && instance != 0));
+}

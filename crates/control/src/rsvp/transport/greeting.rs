@@ -1,0 +1,103 @@
+//! Hello messages on their way in and out (RFC 3209, 5).
+
+use super::codec;
+use super::counters::Malformed;
+use super::hello::Change;
+use super::state::Transport;
+use super::types::{Envelope, Incoming, Neighbor};
+use rand::Rng;
+use wire::rsvp::{Common, Hello, HelloMessage, Message};
+
+/// TTL of Hello messages (RFC 3209, 5.1).
+const HELLO_TTL: u8 = 1;
+
+impl Transport {
+    /// Counts a Hello; one without an instance is malformed (RFC 3209, 5.2).
+    fn is_greeting(
+        &mut self,
+        from: Neighbor,
+        hello: Hello,
+        envelope: Envelope,
+        out: &mut Vec<Incoming>,
+    ) -> bool {
+        self.counters.hellos_received += 1;
+        let (Hello::Request { src_instance, .. } | Hello::Ack { src_instance, .. }) = hello;
+        if src_instance == 0 {
+            self.malformed(from.port, envelope, Malformed::HelloInstance, None, out);
+        }
+        src_instance != 0
+    }
+
+    /// A Hello from a neighbour whose state is not tracked. RFC 3209, 5: one side can use the mechanism while the other
+    /// does not; all that it takes here is an answer, under one instance until the next restart.
+    pub(super) fn receive_greeting(
+        &mut self,
+        from: Neighbor,
+        hello: Hello,
+        envelope: Envelope,
+        out: &mut Vec<Incoming>,
+    ) {
+        if !self.is_greeting(from, hello, envelope, out) {
+            return;
+        }
+        let Hello::Request { src_instance: dst_instance, .. } = hello else { return };
+        let src_instance = match self.instance {
+            Some(instance) => instance,
+            None => *self.instance.insert(self.random.next_u32().max(1)),
+        };
+        let answer = Hello::Ack { src_instance, dst_instance };
+        self.counters.hellos_sent += 1;
+        if let Some(bytes) = self.hello_bytes(answer) {
+            let envelope = self.own_envelope(from, HELLO_TTL);
+            self.push(from, envelope, bytes);
+        }
+    }
+
+    fn hello_bytes(&self, hello: Hello) -> Option<Vec<u8>> {
+        let message = Message::Hello(HelloMessage { common: Common::default(), hello });
+        codec::emit(self.flags(), HELLO_TTL, &message)
+    }
+
+    pub(super) fn receive_hello(
+        &mut self,
+        peer: u32,
+        hello: Hello,
+        envelope: Envelope,
+        out: &mut Vec<Incoming>,
+    ) {
+        let neighbor = self.peers[peer as usize].neighbor;
+        let Some(config) = self.hello else { return self.receive_greeting(neighbor, hello, envelope, out) };
+        if !self.is_greeting(neighbor, hello, envelope, out) {
+            return;
+        }
+        self.greet(peer);
+        let Some(session) = &mut self.peers[peer as usize].hello else { return };
+        let (answer, change) = session.receive(self.now, hello, &config, &mut self.random);
+        if let Some(answer) = answer {
+            self.send_hello(peer, answer);
+        }
+        self.note_change(peer, change, out);
+    }
+
+    pub(super) fn send_hello(&mut self, peer: u32, hello: Hello) {
+        self.counters.hellos_sent += 1;
+        if let Some(bytes) = self.hello_bytes(hello) {
+            let envelope = self.hop_by_hop(peer, HELLO_TTL);
+            self.push(self.peers[peer as usize].neighbor, envelope, bytes);
+        }
+    }
+
+    pub(super) fn note_change(&mut self, peer: u32, change: Change, out: &mut Vec<Incoming>) {
+        let entry = &mut self.peers[peer as usize];
+        let neighbor = entry.neighbor;
+        match change {
+            Change::None => {}
+            Change::Up => out.push(Incoming::NeighborUp(neighbor)),
+            Change::Down { restarted } => {
+                // What it acknowledged is void until it says so again.
+                entry.session += 1;
+                out.push(Incoming::NeighborDown { neighbor, restarted });
+            }
+        }
+    }
+}
