@@ -27,13 +27,17 @@ pub struct Reply {
 impl Reply {
     /// The answer to `bytes`, a message that [`super::Packet::parse`] refused with `error`; `node` is who answers.
     ///
-    /// `None` if the error deserves none, if the message is neither Path nor Resv, or if so little of it can be read
-    /// that nobody could make sense of the answer.
+    /// `None` if the error deserves none, if the message is neither Path nor Resv, if the lengths of its objects do not
+    /// add up, or if so little of it can be read that nobody could make sense of the answer.
     pub fn to(bytes: &[u8], error: &Error, node: IpAddr) -> Option<Reply> {
         let (code, value) = error.answer()?;
         let header = Header::parse(bytes).ok()?;
         let kind = MessageType::of(header.message_type)?;
         let error_spec = ErrorSpec { node, flags: 0, code, value };
+        // RFC 2205, 3.1.2: with one wrong length, nothing that seems to follow needs to be what its sender meant.
+        if Objects::of(header.message(bytes)).any(|object| object.is_err()) {
+            return None;
+        }
         let salvage = Salvage::of(header.message(bytes));
         let (session, to) = (salvage.session?, salvage.hop?);
         let common = Common::default();
