@@ -101,8 +101,12 @@ def build(tp: Any, options: Options) -> Bench:
         return HeadEnd(up=lambda: bool(lsp.up), tear=lsp.teardown)
 
     def leftovers() -> list[str]:
-        tables = {"lsps": dut.lsps(), "ilm": dut.ilm()}
-        return [f"{name}: {table}" for name, table in tables.items() if len(table)]
+        tables = {"lsps": dut.lsps(), "ilm": dut.ilm(), "tunnels": dut.tunnels()}
+        found = [f"{name}: {table}" for name, table in tables.items() if len(table)]
+        # State blocks, sessions, labels, bandwidth, timers, table entries and writes that wait.
+        for left in net.table("state").drop("node").to_dicts():
+            found += [f"{name}: {count}" for name, count in left.items() if count]
+        return found
 
     return Bench(
         RouterPort(clock, west),

@@ -302,7 +302,9 @@ class Lsr:
                 pass_up(self, key)
             elif confirm is not None:
                 spec = c.ErrorSpec(self.router_id, 0)
-                objects = [key[0], spec, confirm, style, descriptor.filter]
+                # RFC 2205, 3.1.9: flow descriptors as in a Resv; that of SE begins with its FLOWSPEC.
+                flow = [o for o in (descriptor.flowspec,) if o is not None]
+                objects = [key[0], spec, confirm, style, *flow, descriptor.filter]
                 neighbour.send(c.Message(c.Type.RESV_CONF, objects))
 
     def _remove_resv(self, key: Key) -> None:

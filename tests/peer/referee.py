@@ -54,7 +54,16 @@ def pcapng(frames: list[Frame]) -> bytes:
 
 
 def _read(path: Path, wanted: str, *fields: str) -> list[str]:
-    command = ["tshark", "-n", "-r", str(path), "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    command = [
+        "tshark",
+        "-n",
+        "-r",
+        str(path),
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-o",
+        "udp.check_checksum:TRUE",
+    ]
     shown = [part for field in fields for part in ("-e", field)]
     found = subprocess.run(
         [*command, "-Y", wanted, "-T", "fields", *shown], capture_output=True, text=True, check=True
