@@ -35,7 +35,15 @@ pub enum Discard {
     Refused,
 }
 
-/// Messages and errors counted.
+/// Kinds of errors that are told apart; neighbours choose what they send.
+const KINDS: usize = 1024;
+
+fn count(errors: &mut BTreeMap<(u8, u16), u64>, code: u8, value: u16) {
+    let full = errors.len() >= KINDS && !errors.contains_key(&(code, value));
+    *errors.entry(if full { (u8::MAX, u16::MAX) } else { (code, value) }).or_default() += 1;
+}
+
+/// Messages and errors counted. Of errors beyond 1024 kinds all others count as code 255, value 65535.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     sent: [u64; 32],
@@ -64,10 +72,10 @@ impl Counters {
         *self.discarded.entry(why).or_default() += 1;
     }
     pub(super) fn error_sent(&mut self, code: u8, value: u16) {
-        *self.errors_sent.entry((code, value)).or_default() += 1;
+        count(&mut self.errors_sent, code, value);
     }
     pub(super) fn error_received(&mut self, code: u8, value: u16) {
-        *self.errors_received.entry((code, value)).or_default() += 1;
+        count(&mut self.errors_received, code, value);
     }
 
     /// Messages of a type sent.

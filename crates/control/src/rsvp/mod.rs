@@ -161,6 +161,10 @@ impl Rsvp {
     /// Takes an RSVP message: the bytes after the IP header.
     pub fn handle_message(&mut self, now: Time, port: PortId, received: Received, bytes: &[u8]) {
         self.now = now;
+        if !self.links.is_up(port) {
+            self.counters.discard(Discard::NotAnInterface);
+            return;
+        }
         let Received { src, dst, ttl, router_alert } = received;
         let envelope = Envelope { src, dst, ttl, router_alert };
         let mut incoming = std::mem::take(&mut self.incoming);

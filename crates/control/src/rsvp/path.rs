@@ -50,10 +50,6 @@ impl Topology for View<'_> {
 
 impl Rsvp {
     pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) {
-        if !self.links.is_up(arrival.from.port) {
-            self.counters.discard(Discard::NotAnInterface);
-            return;
-        }
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
         let checked = match keys {

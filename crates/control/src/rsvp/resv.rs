@@ -27,10 +27,6 @@ struct Request<'a> {
 
 impl Rsvp {
     pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) {
-        if !self.links.is_up(arrival.from.port) {
-            self.counters.discard(Discard::NotAnInterface);
-            return;
-        }
         let (mut set, mut changed) = (None, Vec::new());
         for descriptor in &resv.flow_descriptors {
             if descriptor.filters.is_empty() {

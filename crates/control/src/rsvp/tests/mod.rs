@@ -4,6 +4,7 @@ mod admission;
 mod bus;
 mod errors;
 mod failures;
+mod fuzz;
 mod messages;
 mod programmes;
 mod reliability;
