@@ -54,7 +54,7 @@ def test_ranges_and_lists_make_points() -> None:
             ["rate_mbps=800", "size=64"],
             "lsp-flap: rate_mbps=800: frames of 64 bytes fill a gigabit link at 761.9 Mbit/s",
         ),
-        (["retry_max_s=0.5"], "lsp-flap: retry_max_s=0.5: it is below retry_s (1)"),
+        (["retry_max_s=0.001"], "lsp-flap: retry_max_s=0.001: it is below retry_s (0.01)"),
     ],
 )
 def test_mistakes_give_one_sentence(settings: list[str], sentence: str) -> None:
