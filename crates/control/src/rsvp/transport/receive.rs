@@ -8,7 +8,7 @@ use super::state::{TTL, Transport};
 use super::types::{Envelope, Incoming, Neighbor, Received, ReceivedId};
 use base::{PortId, Span, Time};
 use wire::rsvp::{
-    Challenge, Common, Error, Hello, HelloMessage, Integrity, IntegrityChallenge, IntegrityResponse, Message,
+    Challenge, Common, Error, HelloMessage, Integrity, IntegrityChallenge, IntegrityResponse, Message,
     MessageId, MessageIdAck, MessageIdList, Packet, class, error_code,
 };
 
