@@ -131,8 +131,7 @@ impl Programme {
         let tunnels: Vec<TunnelPlan> =
             (0..2 + r.below(7)).map(|_| tunnel(&mut r, nodes, &links, &graph, None)).collect();
         let mut steps = Vec::new();
-        for index in 0..tunnels.len() {
-            let plan = tunnels[index].clone();
+        for (index, plan) in tunnels.iter().cloned().enumerate() {
             steps.push(Step { after_ms: r.of(&[0, 0, 1, 20, 200]), action: Action::Set(index, plan) });
         }
         for _ in 0..4 + r.below(22) {

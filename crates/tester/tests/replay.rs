@@ -1,0 +1,103 @@
+//! The recorded inputs of a router, given to a fresh one, make the same outputs at the same times and leave the same tables.
+
+mod common;
+
+use base::plane::NextHop;
+use base::{Command, Device, NodeId, Time};
+use common::{MS, S, network, routers, run};
+use node::Router;
+use serde_json::json;
+use twinplane_tester::network::Network;
+
+fn ring(slow: bool) -> Network {
+    let mut nodes =
+        routers(4, &json!({"refresh_ps": 200 * MS, "refresh_reduction": true, "hello_ps": 50 * MS}));
+    if slow {
+        let profile = json!({
+            "forwarding": {"latency_ns": 20_000.0, "latency_ns_per_byte": 2.0, "packets_per_s_max": 200_000.0},
+            "control": {"path_us": 300.0, "resv_us": 500.0, "per_state_ns": 100.0, "queue_messages": 20},
+            "tables": {"write_us": 400.0},
+        });
+        nodes.iter_mut().for_each(|node| node["profile"] = profile.clone());
+    }
+    let link = |(a, b): (usize, usize)| json!({"a": a, "b": b, "rate_bps": 100_000_000, "delay_ps": MS});
+    let links = [(0, 1), (1, 2), (2, 3), (3, 0)].map(link);
+    let mut network = network(json!({
+        "seed": 5, "nodes": nodes, "links": links,
+        "lsps": [
+            {"name": "a", "from": 0, "to": 2, "count": 20, "routes": [[1, 2], [3, 2]], "retry_first_ps": 20 * MS},
+            {"name": "b", "from": 1, "to": 3, "count": 5, "routes": [[2, 3]], "bandwidth_bps": 15_000_000},
+        ],
+        "flows": [
+            {"from": 0, "to": 2, "over": 0, "rate_bps": 5_000_000, "size": 200, "arrivals": "poisson"},
+            {"from": 1, "to": 3, "over": 1, "rate_bps": 2_000_000, "size": 900},
+        ],
+    }));
+    for fault in [
+        json!({"at": 300 * MS, "until": 600 * MS, "fault": "loss", "link": 0, "probability": 0.3}),
+        json!({"at": 700 * MS, "until": 900 * MS, "fault": "link-down", "link": 1}),
+        json!({"at": 1_000 * MS, "fault": "node-restart", "node": 2, "down_for": 100 * MS}),
+    ] {
+        network.fault(serde_json::from_value(fault).expect("a fault")).expect("a fault");
+    }
+    network
+}
+
+/// A router as the builder made it.
+fn fresh(made: &Router) -> Router {
+    let mut router = Router::new(made.config().clone());
+    let routes: Vec<_> = made.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
+    for (prefix, next_hop) in routes {
+        // What is connected or its own it knows by itself.
+        if matches!(next_hop, NextHop::Via { gateway, .. } if !gateway.is_unspecified()) {
+            router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
+        }
+    }
+    router
+}
+
+fn replayed(slow: bool) {
+    let untouched = ring(slow);
+    for node in 0..4 {
+        let mut network = ring(slow);
+        network.world_mut().record(NodeId(node)).expect("a router");
+        run(&mut network, 2 * S);
+        let recording = network.world_mut().take_recording(NodeId(node)).expect("a recording");
+        assert!(recording.outputs > 500, "r{node}: {} outputs", recording.outputs);
+        // Through its file and back.
+        let text = serde_json::to_string(&recording).expect("JSON");
+        let recording: engine::Recording = serde_json::from_str(&text).expect("a recording");
+        let copy = fresh(untouched.router(node as usize).expect("a router"));
+        let replay = engine::replay(Box::new(copy), &recording);
+        assert_eq!(replay.outputs.len() as u64, recording.outputs, "r{node}");
+        assert_eq!(replay.digest, recording.digest, "r{node}");
+        let device: Box<dyn core::any::Any> = replay.device;
+        let copy = device.downcast::<Router>().expect("a router");
+        let original = network.router(node as usize).expect("a router");
+        let tables = |router: &Router| {
+            let (fib, ilm, ftn) =
+                (router.forwarding().fib(), router.forwarding().ilm(), router.forwarding().ftn());
+            format!(
+                "{:?} {:?} {:?}",
+                fib.collect::<Vec<_>>(),
+                ilm.collect::<Vec<_>>(),
+                ftn.collect::<Vec<_>>()
+            )
+        };
+        assert_eq!(tables(&copy), tables(original), "r{node}");
+        assert_eq!(copy.drops(), original.drops(), "r{node}");
+        assert_eq!(copy.rsvp().audit(), original.rsvp().audit(), "r{node}");
+        let lsps = |router: &Router| router.rsvp().lsps().collect::<Vec<_>>();
+        assert_eq!(lsps(&copy), lsps(original), "r{node}");
+    }
+}
+
+#[test]
+fn an_ideal_router_is_a_function_of_its_inputs() {
+    replayed(false);
+}
+
+#[test]
+fn so_is_a_slow_one() {
+    replayed(true);
+}
