@@ -28,10 +28,23 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
-/// Why a frame was discarded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DropReason {
+macro_rules! drop_reasons {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Why a frame was discarded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum DropReason {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl DropReason {
+            /// Every reason, in order.
+            pub const ALL: &[DropReason] = &[$(DropReason::$name,)*];
+        }
+    };
+}
+
+drop_reasons! {
     /// Not for this port's Ethernet address.
     NotForUs,
     /// Too short for the headers that it announces.
@@ -78,37 +91,6 @@ pub enum DropReason {
     NoListener,
 }
 
-impl DropReason {
-    /// Every reason, in order.
-    pub const ALL: [DropReason; 22] = {
-        use DropReason::*;
-        [
-            NotForUs,
-            Truncated,
-            UnknownProtocol,
-            Malformed,
-            BadChecksum,
-            UnknownLabel,
-            ReservedLabel,
-            StackDepth,
-            TtlExpired,
-            NoRoute,
-            Discard,
-            NoAdjacency,
-            TooBig,
-            PortDown,
-            BufferFull,
-            ControlQueueFull,
-            RateLimited,
-            LinkDown,
-            LinkLoss,
-            LinkCorruption,
-            NodeDown,
-            NoListener,
-        ]
-    };
-}
-
 /// Drops counted by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DropCounters([u64; DropReason::ALL.len()]);
@@ -129,7 +111,7 @@ impl DropCounters {
     }
     /// All reasons that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
-        DropReason::ALL.into_iter().map(|r| (r, self.get(r))).filter(|e| e.1 > 0)
+        DropReason::ALL.iter().map(|&r| (r, self.get(r))).filter(|e| e.1 > 0)
     }
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &DropCounters) {
