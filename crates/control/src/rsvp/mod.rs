@@ -3,11 +3,11 @@
 //! [`Rsvp`] is a sans-I/O state machine. What belongs together lives together:
 //!
 //! - state: `lsp` (PSB and RSB side by side), `store`, `link`, `labels`
-//! - messages: `path`, `resv`, `tear`, `error`, `outbox`
+//! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`; the plane boundary: `tables`
+//! - tunnels at their head end: `head`, `ingress`, `ftn`; the plane boundary: `tables`
 //! - what can be seen from outside: `views`, `counters`, `audit`
 
 mod admission;
@@ -17,15 +17,19 @@ mod counters;
 mod error;
 mod explicit_route;
 mod failure;
+mod ftn;
 mod head;
+mod ingress;
 mod labels;
 mod link;
 mod lsp;
 mod outbox;
 mod path;
+mod path_send;
 mod record_route;
 mod refresh;
 mod resv;
+mod resv_send;
 mod route;
 mod slab;
 mod store;

@@ -4,17 +4,13 @@ use super::Rsvp;
 use super::counters::Discard;
 use super::error::{Problem, unknown_object};
 use super::lsp::{Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending, ipv4};
+use super::outbox::{Arrival, Sending};
 use super::path::path_handle;
 use super::record_route;
-use super::transport::{Delivery, Handle};
-use base::{Label, Rate, Time};
-use std::net::IpAddr;
+use super::transport::Handle;
+use base::Label;
 use wire::rsvp::error_code::{self, routing, traffic_control};
-use wire::rsvp::{
-    ErrorSpec, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvConf, RroSubobject, SessionAttribute,
-    Style,
-};
+use wire::rsvp::{Filter, FlowDescriptor, Flowspec, Resv, RroSubobject, Style};
 
 /// What a Resv says of one LSP.
 struct Request<'a> {
@@ -203,186 +199,6 @@ impl Rsvp {
         if !in_place {
             // The ingress learns it too, and need not wait for a Resv that does not come.
             self.path_problem(index, code, value);
-        }
-    }
-
-    /// The egress's own reservation (RFC 3209, 2.2 and 4.1.1).
-    pub(super) fn egress_reserve(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
-        let shared = lsp.attribute_flags & SessionAttribute::SE_STYLE != 0;
-        let style = if shared { Style::SharedExplicit } else { Style::FixedFilter };
-        let (new, flowspec) = (!lsp.is_reserved(), Flowspec::ControlledLoad(lsp.tspec.0));
-        if self.reserve(index, style, flowspec).is_err() {
-            return;
-        }
-        if !new {
-            self.send_resv(index, Sending::Trigger);
-            return;
-        }
-        let label = match self.config.egress_label {
-            super::EgressLabel::Real => self.labels.allocate(),
-            super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
-            super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
-        };
-        let Some(label) = label else {
-            self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
-            self.remove_lsp(index);
-            return;
-        };
-        let confirm = self.config.confirm.then_some(IpAddr::V4(self.config.router_id));
-        if let Some(lsp) = self.store.get_mut(index) {
-            lsp.in_label = Some(label);
-            if confirm.is_some() {
-                lsp.rare_mut().confirm = confirm;
-            }
-        }
-        self.install(index);
-    }
-
-    /// Sends the Resv for an LSP to its previous hop; in SE style for all LSPs of the session that came from there.
-    /// Sets the time of the next one. Returns the LSPs that it was about.
-    pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Vec<u32> {
-        let group = self.resv_group(index);
-        let next = self.next_refresh();
-        if !group.contains(&index) {
-            if let Some(lsp) = self.store.get_mut(index) {
-                // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
-                lsp.resv_refresh_at = if lsp.installed { next } else { Time::MAX };
-            }
-            self.arm(index);
-            return Vec::new();
-        }
-        let handle = resv_handle(group.first().copied().unwrap_or(index));
-        let Some(hop) = self.store.get(index).map(|lsp| lsp.prev_hop) else { return group };
-        if !self.summarised(hop, sending, handle) {
-            let Some(resv) = self.build_resv(index, &group) else { return group };
-            self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
-        }
-        for &member in &group {
-            if let Some(lsp) = self.store.get_mut(member) {
-                lsp.announced = true;
-                lsp.resv_refresh_at = next;
-                if let Some(rare) = &mut lsp.rare {
-                    // Asked for once, not with every refresh.
-                    rare.confirm = None;
-                }
-            }
-            self.arm(member);
-        }
-        group
-    }
-
-    /// The bandwidth that one Resv asks for, for all LSPs that it is about.
-    pub(super) fn merged_rate(&self, index: u32) -> Rate {
-        let rate = |&i: &u32| self.store.get(i).map(|lsp| lsp.reserved_rate());
-        self.resv_group(index).iter().filter_map(rate).max().unwrap_or_default()
-    }
-
-    /// The LSPs that go into one Resv: those of the session with the same previous hop in SE style, else one.
-    fn resv_group(&self, index: u32) -> Vec<u32> {
-        let Some(lsp) = self.store.get(index) else { return Vec::new() };
-        let now = self.now;
-        let ready = |i: u32| {
-            self.store.get(i).is_some_and(|other| {
-                let blockaded = other.rare.as_ref().and_then(|rare| rare.blockade);
-                other.installed
-                    && other.role != Role::Head
-                    && other.style == lsp.style
-                    && other.prev_hop == lsp.prev_hop
-                    && blockaded.is_none_or(|(until, rate)| now >= until || other.reserved_rate() < rate)
-            })
-        };
-        if lsp.style == Some(Style::SharedExplicit) {
-            self.store.session(&lsp.session).filter(|&i| ready(i)).collect()
-        } else {
-            Some(index).filter(|&i| ready(i)).into_iter().collect()
-        }
-    }
-
-    fn build_resv(&self, index: u32, group: &[u32]) -> Option<Resv> {
-        let lsp = self.store.get(index)?;
-        let own = self.own_hop(lsp.prev_hop, lsp.lih);
-        let IpAddr::V4(address) = own.address else { return None };
-        let members = || group.iter().filter_map(|&i| self.store.get(i));
-        // The merged FLOWSPEC is the largest (RFC 2205, 2.2).
-        let flowspec = members().map(|m| m.flowspec()).max_by(|a, b| a.rate().total_cmp(&b.rate()))?;
-        let filters = members().filter_map(|member| {
-            let label = member.in_label?;
-            let rare = member.rare.as_deref();
-            let recorded = if member.role == Role::Egress {
-                rare.and_then(|rare| rare.path_rro.as_ref()).map(|_| &[][..])
-            } else {
-                rare.and_then(|rare| rare.resv_rro.as_deref())
-            };
-            let with_label = member.attribute_flags & SessionAttribute::LABEL_RECORDING != 0;
-            let rro = recorded.map(|rest| record_route::push(address, with_label.then_some(label), rest));
-            Some(Filter { filter_spec: member.sender.to_wire(), label: Some(label), rro })
-        });
-        let filters: Vec<Filter> = filters.collect();
-        let rare = lsp.rare.as_deref();
-        let mut common = wire::rsvp::Common::default();
-        let mut policy_data = Vec::new();
-        if let Some(rare) = rare {
-            common.unknown.clone_from(&rare.resv_unknown);
-            policy_data.clone_from(&rare.resv_policy);
-        }
-        Some(Resv {
-            common,
-            session: lsp.session.to_wire(),
-            hop: own,
-            time_values: self.time_values(),
-            resv_confirm: members().find_map(|m| m.rare.as_deref().and_then(|rare| rare.confirm)),
-            scope: None,
-            policy_data,
-            style: lsp.style?,
-            flow_descriptors: vec![FlowDescriptor { flowspec, filters }],
-        })
-    }
-
-    /// Tells a receiver that its reservation is in force (RFC 2205, 2.6).
-    pub(super) fn confirm(&mut self, index: u32, receiver: IpAddr) {
-        let Some(lsp) = self.store.get(index) else { return };
-        let (Some(hop), Some(style), Some(to)) = (lsp.next_hop, lsp.style, ipv4(receiver)) else { return };
-        let filter = Filter { filter_spec: lsp.sender.to_wire(), label: None, rro: None };
-        let confirmation = ResvConf {
-            common: wire::rsvp::Common::default(),
-            session: lsp.session.to_wire(),
-            error_spec: ErrorSpec {
-                node: IpAddr::V4(self.config.router_id),
-                flags: 0,
-                code: error_code::CONFIRMATION,
-                value: 0,
-            },
-            resv_confirm: receiver,
-            style,
-            flow_descriptors: vec![FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] }],
-        };
-        let (src, ttl) = (self.config.router_id, self.config.message_ttl);
-        self.send_end_to_end(hop, (src, to), ttl, Message::ResvConf(confirmation), Delivery::Plain);
-    }
-
-    /// Sends a ResvConf on its way to the receiver (RFC 2205, 3.1.9).
-    pub(super) fn handle_resv_conf(&mut self, arrival: &Arrival, confirmation: ResvConf) {
-        let Some(receiver) = ipv4(confirmation.resv_confirm) else { return };
-        if self.links.is_own(receiver) {
-            self.counters.confirmed += 1;
-            return;
-        }
-        let filters = confirmation.flow_descriptors.iter().flat_map(|d| &d.filters);
-        let senders: Vec<SenderKey> = filters.filter_map(|f| SenderKey::of(&f.filter_spec)).collect();
-        let session = SessionKey::of(&confirmation.session);
-        let hop = session.and_then(|session| {
-            senders.iter().find_map(|sender| self.store.get(self.store.find(&session, sender)?)?.next_hop)
-        });
-        match hop {
-            Some(hop) if arrival.ttl > 1 => {
-                let mut message = confirmation;
-                message.common = super::error::passed_on(message.common);
-                let ends = (arrival.src, receiver);
-                self.send_end_to_end(hop, ends, arrival.ttl - 1, Message::ResvConf(message), Delivery::Plain);
-            }
-            Some(_) => self.counters.discard(Discard::TtlExpired),
-            None => self.counters.discard(Discard::NoState),
         }
     }
 }

@@ -7,8 +7,9 @@ use super::lsp::{Role, SenderKey, SessionKey};
 use super::outbox::{Arrival, Sending};
 use super::path::path_handle;
 use super::resv::resv_handle;
+use super::slab::NIL;
 use super::transport::{Delivery, Handle};
-use base::Time;
+use base::{Rate, Time};
 use wire::rsvp::{Message, PathTear, ResvTear, SenderDescriptor, Style};
 
 impl Rsvp {
@@ -104,8 +105,11 @@ impl Rsvp {
         if !lsp.is_reserved() && lsp.in_label.is_none() {
             return;
         }
-        let (session, shared) = (lsp.session, lsp.style == Some(Style::SharedExplicit));
-        let (hop, merged) = (lsp.prev_hop, self.merged_rate(index));
+        let session = lsp.session;
+        let alone = lsp.next == NIL && self.store.first(&session) == Some(index);
+        let shared = !alone && lsp.style == Some(Style::SharedExplicit);
+        let hop = lsp.prev_hop;
+        let merged = if shared { self.merged_rate(index) } else { Rate(0) };
         self.unreserve(index);
         self.uninstall(index);
         self.forget_reservation(index);

@@ -69,7 +69,7 @@ pub(super) struct Sent {
     pub message: Message,
 }
 
-type Script = Box<dyn FnMut(usize, &Message) -> bool>;
+pub(super) type Script = Box<dyn FnMut(usize, &Message) -> bool>;
 
 /// Routers on a bus.
 pub(super) struct Net {

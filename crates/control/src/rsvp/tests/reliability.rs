@@ -1,5 +1,6 @@
 //! The transport at work: refresh reduction, Hello, INTEGRITY.
 
+use super::bus::Script;
 use super::{Net, spec};
 use crate::rsvp::Config;
 use crate::rsvp::transport::{HelloConfig, Key, PortKeys, RefreshReduction};
@@ -7,7 +8,7 @@ use base::command::Command;
 use base::random::Streams;
 use base::{Event, PortId, Span};
 use rand_chacha::rand_core::Rng;
-use wire::rsvp::{KeyId, Message, MessageType};
+use wire::rsvp::{KeyId, MessageType};
 
 const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
 
@@ -20,7 +21,7 @@ fn greeting(_: usize, config: &mut Config) {
 }
 
 /// Loses a share of all messages.
-fn lossy(percent: u32) -> Box<dyn FnMut(usize, &Message) -> bool> {
+fn lossy(percent: u32) -> Script {
     let mut random = Streams::new(3).stream("loss");
     Box::new(move |_, _| random.next_u32() % 100 < percent)
 }
