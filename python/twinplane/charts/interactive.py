@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import DASHES, MARKERS, SHADES, Chart, Curve, thinned
+from . import DASHES, MARKERS, SHADES, Chart, Curve, Mark, thinned
 
 AXIS = {
     "showline": True,
@@ -22,12 +22,12 @@ def figure(chart: Chart) -> dict[str, Any]:
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#000"},
         "paper_bgcolor": "#fff",
         "plot_bgcolor": "#fff",
-        "margin": {"l": 60, "r": 15, "t": 30, "b": 50},
+        "margin": {"l": 60, "r": 15, "t": 40, "b": 50},
         "height": 420 if chart.panels == 1 else 190 * chart.panels + 80,
         "legend": {"orientation": "h", "y": -0.22 if chart.panels == 1 else -0.09},
         "hovermode": "x unified",
         "shapes": [_line(mark.x) for mark in chart.marks],
-        "annotations": [_word(mark.x, mark.text) for mark in chart.marks],
+        "annotations": [_word(mark, place) for place, mark in enumerate(chart.marks)],
     }
     gap = 0.05 if chart.panels > 1 else 0.0
     height = (1 - gap * (chart.panels - 1)) / chart.panels
@@ -87,13 +87,15 @@ def _line(x: float) -> dict[str, Any]:
     }
 
 
-def _word(x: float, text: str) -> dict[str, Any]:
+def _word(mark: Mark, place: int) -> dict[str, Any]:
+    """Every second word stands higher, so that close ones do not cover each other."""
     return {
-        "x": x,
+        "x": mark.x,
+        "yshift": 12 * (place % 2),
         "xref": "x",
         "y": 1,
         "yref": "paper",
-        "text": text,
+        "text": mark.text,
         "showarrow": False,
         "yanchor": "bottom",
         "xanchor": "left",
