@@ -1,4 +1,4 @@
-"""Every snippet of the tutorials runs, from top to bottom of its page, in an empty folder."""
+"""The documentation is true: its snippets run, its tables hold, its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = sorted((DOCS / "tutorials").glob("*.md"))
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "site" not in page.parts)]
 SCRIPTS = sorted((DOCS / "tutorials").glob("*.py"))
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUNS = ("python", "console")
+SHOWN = ("text", "toml", "json")
 
 
-def test_there_are_tutorials() -> None:
-    assert len(PAGES) >= 2 and len(SCRIPTS) >= 1
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text())
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix()
 
 
 def call(words: list[str], folder: Path) -> str:
@@ -26,17 +33,30 @@ def call(words: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_there_are_pages() -> None:
+    assert len(PAGES) > 10
+    assert len(list((DOCS / "tutorials").glob("*.md"))) >= 2 and len(SCRIPTS) >= 1
+    assert {kind for kind, _ in blocks(PAGES[0])} >= set(RUNS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_blocks_say_whether_they_run(page: Path) -> None:
+    assert {kind for kind, _ in blocks(page)} <= {*RUNS, *SHOWN}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(kind in RUNS for kind, _ in blocks(page))], ids=name
+)
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
-    blocks = BLOCK.findall(page.read_text())
-    assert blocks
-    for kind, text in blocks:
+    """From top to bottom of the page, in an empty folder; of a console, the lines that begin with a dollar sign."""
+    for kind, text in blocks(page):
         if kind == "python":
             call([sys.executable, "-c", text], tmp_path)
-            continue
-        for line in text.splitlines():
-            if line.startswith("$ twinplane "):
-                assert call([sys.executable, "-m", *shlex.split(line[2:])], tmp_path)
+        elif kind == "console":
+            commands = [shlex.split(line[2:]) for line in text.splitlines() if line.startswith("$ ")]
+            assert commands and all(words[0] == "twinplane" for words in commands)
+            for words in commands:
+                assert call([sys.executable, "-m", *words], tmp_path)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
@@ -44,3 +64,33 @@ def test_notebooks_run(script: Path, tmp_path: Path) -> None:
     assert "up" in call([sys.executable, str(script)], tmp_path)
     cells = re.split(r"^# %%", script.read_text(), flags=re.MULTILINE)
     assert len(cells) > 5
+
+
+@pytest.mark.parametrize("script", ["build.py", "images/flap.py", "models/juniper_m10.py"])
+def test_what_is_made_is_up_to_date(script: str) -> None:
+    call([sys.executable, str(DOCS / script), "--check"], ROOT)
+
+
+def rows(text: str) -> dict[tuple[str, ...], list[float]]:
+    """Rows of a table by scenario, N and M; figures behind."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    return {
+        tuple(row[:3]): [float(cell) for cell in row[3:]]
+        for row in cells
+        if row[0] in ("ring", "single") and len(row) == 9
+    }
+
+
+def test_the_k_table_of_the_profile_page() -> None:
+    """Rows about the published thresholds, made again: K = N up to them, and what the page says above."""
+    made = rows(call([sys.executable, str(DOCS / "models/juniper_m10_k.py"), "--quick"], ROOT))
+    page = rows((DOCS / "models/juniper-m10.md").read_text())
+    assert len(made) == 8
+    for key, (k, up, *_, failed, lost) in made.items():
+        n, m = key[1:]
+        assert failed == 0
+        if (n, m) in (("300", "100"), ("250", "250")):
+            assert (k, up, lost) == (float(n), float(n), 0.0), key
+        else:
+            assert k < float(n), key
+        assert k == pytest.approx(page[key][0], rel=0.03), key
