@@ -48,7 +48,7 @@ def test_blocks_say_whether_they_run(page: Path) -> None:
     "page", [page for page in PAGES if any(kind in RUNS for kind, _ in blocks(page))], ids=name
 )
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
-    """From top to bottom of the page, in an empty folder; of a console, the lines that begin with a dollar sign."""
+    """From top to bottom of the page, in an empty folder; of a console, the lines that begin with `$`."""
     for kind, text in blocks(page):
         if kind == "python":
             call([sys.executable, "-c", text], tmp_path)
