@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,17 @@ def test_captures_decode(run_folder: Path) -> None:
     assert len(packets) == 500 and all("layers" in packet for packet in packets)
 
 
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_tshark_finds_no_fault(run_folder: Path) -> None:
+    captures = sorted(run_folder.rglob("*.pcapng"))
+    assert len(captures) == 10
+    checks = [word for name in ("ip", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")]
+    for capture in captures:
+        words = ["tshark", "-r", str(capture), *checks, "-Y", "_ws.malformed || _ws.expert.severity == error"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
 def test_captures_that_are_cut_or_foreign(tmp_path: Path, run_folder: Path) -> None:
     whole = (run_folder / "captures" / "point-0000" / "00-ingress-r1.pcapng").read_bytes()
     cut = tmp_path / "cut.pcapng"
@@ -177,10 +189,11 @@ def test_a_disconnected_topology(tmp_path: Path) -> None:
     assert done.returncode == 2 and "the topology is disconnected" in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "run"
     words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
-    words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", "1"]
+    words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", jobs]
     with subprocess.Popen(
         [sys.executable, "-m", "twinplane", *words],
         stdout=subprocess.PIPE,

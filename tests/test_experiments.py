@@ -129,6 +129,25 @@ def test_comparisons_judge_published_claims_only() -> None:
     assert [row.holds for row in unpublished[:2]] == [None, None]
 
 
+def test_a_campaign_judges_curves_by_their_threshold() -> None:
+    metrics = {
+        "lost_prior": 0,
+        "lost_during": 0,
+        "failed": 0,
+        "delay_prior_s": 2.06e-4,
+        "delay_during_s": 2.06e-4,
+    }
+    for last, holds in ((250, True), (200, False), (300, False)):
+        points = [
+            Point(p.model_dump(), {**metrics, "k": p.n if p.n <= last else p.n - 1})
+            for p in EXPERIMENT.campaign({})
+            if p.family == 2
+        ]
+        rows = [row for row in published.comparisons(points) if "K = N up to" in row.what]
+        assert len(rows) == 6
+        assert {(row.published, row.measured, row.holds) for row in rows} == {(250, last, holds)}
+
+
 def test_line_rate_arithmetic() -> None:
     point = Point(FlapParameters(size=64, family=3).model_dump(), {"delay_end_s": 0.003})
     first, second, third = published.arithmetic([point])

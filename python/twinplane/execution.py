@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -193,7 +194,8 @@ def execute(
 def _drain(
     pool: Executor, todo: Sequence[Task], left: Sequence[int], finished: Callable[[int, Done], None]
 ) -> None:
-    waiting: dict[Future[Done], int] = {pool.submit(run_task, todo[place]): place for place in left}
+    with _ignoring_interrupts():  # inherited by the workers: Ctrl-C is for this process, which ends them
+        waiting: dict[Future[Done], int] = {pool.submit(run_task, todo[place]): place for place in left}
     while waiting:
         ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in sorted(ready, key=waiting.__getitem__):
@@ -216,7 +218,7 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor]:
             yield remote
         return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_deaf)
+    pool = ProcessPoolExecutor(jobs, mp_context=context)
     try:
         yield pool
     except BaseException:
@@ -228,9 +230,16 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor]:
     pool.shutdown()
 
 
-def _deaf() -> None:
-    """In a worker: Ctrl-C is for the process that gave the work, which ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def default_jobs() -> int:

@@ -121,7 +121,7 @@ class Progress:
 
     def report(self, task: Task, done: Done, old: bool) -> None:
         """A run is finished."""
-        self.finished += 1
+        self.finished = 1 if self.total == 1 else self.finished + 1
         if not old:
             self.hops += done.metrics.get("packet_hops") or 0
         self._show()

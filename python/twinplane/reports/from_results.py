@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 TIMELINES_MAX = 3
+ROWS_MAX = 60
+"""A longer table of results stands behind what it shows."""
 
 
 def page(found: Results) -> str:
@@ -27,17 +29,19 @@ def page(found: Results) -> str:
     experiment = load(found.experiment)
     charts = experiment.charts(found.points)
     manifest = found.manifest
+    results, more = _results(experiment, found), Section("More figures", charts=charts[1:])
+    long = len(found.points) > ROWS_MAX
     sections = [
-        _results(experiment, found),
+        *([] if long else [results]),
+        *([more] if len(charts) > 1 else []),
         *_planes(found),
         *_published(experiment, found),
+        *([results] if long else []),
         *_spread(found),
         Section("Error bounds", points=experiment.error_bounds(found.points[0].parameters)),
         *_topology(found),
         _repeat(manifest),
     ]
-    if len(charts) > 1:
-        sections.insert(1, Section("More figures", charts=charts[1:]))
     footer = (
         f"twinplane {manifest['versions']['twinplane']}, seed {manifest['seed']}, {manifest['clock']} time"
     )

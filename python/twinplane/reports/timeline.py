@@ -92,21 +92,31 @@ def filled(x: Sequence[float], y: Sequence[Any]) -> tuple[list[float], list[Any]
     return times, values
 
 
+SINKS_MAX = 3
+
+
 def _delays(series: pl.DataFrame, curves: list[Curve], panel: int) -> str:
+    """Quantiles at each of a few sinks; of many sinks the mean, the least and the most over all of them."""
     import polars as pl
 
     busy = series.filter(pl.col("packets") > 0).sort("start_s")
     nodes = busy["node"].unique(maintain_order=True).to_list()
     low, high = busy["min_s"].min(), busy["max_s"].max()
-    style = 0
-    for node in nodes[:3]:
-        part = busy.filter(pl.col("node") == node)
+    columns = (("p50_s", "median"), ("p99_s", "99 %"), ("max_s", "maximum"))
+    parts = [(f"{node}, ", busy.filter(pl.col("node") == node)) for node in nodes]
+    if len(nodes) > SINKS_MAX:
+        weighted = (pl.col("mean_s") * pl.col("packets")).sum() / pl.col("packets").sum()
+        merged = busy.group_by("start_s").agg(
+            weighted.alias("mean_s"), pl.col("min_s").min(), pl.col("max_s").max()
+        )
+        columns = (("mean_s", "mean"), ("min_s", "minimum"), ("max_s", "maximum"))
+        parts = [("", merged.sort("start_s"))]
+    for place, (lead, part) in enumerate(parts):
         x = part["start_s"].to_list()
-        for column, name in (("p50_s", "median"), ("p99_s", "99 %"), ("max_s", "maximum")):
+        for style, (column, name) in enumerate(columns):
             y = [None if value is None else value * 1e6 for value in part[column].to_list()]
-            label = name if len(nodes) == 1 else f"{node}, {name}"
-            curves.append(Curve(f"delay, {label}", x, y, panel, "line", style))
-            style += 1
+            label = name if len(parts) == 1 else f"{lead}{name}"
+            curves.append(Curve(f"delay, {label}", x, y, panel, "line", 3 * place + style))
     if not isinstance(low, float) or not isinstance(high, float):
         return "no packet arrives"
-    return f"delay between {low * 1e6:.4g} and {high * 1e6:.4g} us"
+    return f"delay between {low * 1e6:.6g} and {high * 1e6:.6g} us"

@@ -99,7 +99,8 @@ def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
     title = f"<title>{name}</title>"
     if node["kind"] == "router":
         shape = (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="#fff" stroke="#000" stroke-width="2">'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="#fff" stroke="#000"'
+            f' stroke-width="{2 if count <= NAMES_MAX else 1}">'
             f"{title}</circle>"
         )
     else:

@@ -12,6 +12,9 @@ from ...profiles import resolve
 from ..base import Comparison, Point
 from .parameters import LINK_MBPS, FlapParameters
 
+CURVES_FROM = 32
+"""With more points than this a K curve is one row, its threshold."""
+
 
 @cache
 def published() -> dict[str, Any]:
@@ -78,7 +81,10 @@ def comparisons(points: Sequence[Point]) -> list[Comparison]:
             seen.add(group)
             same = [other for other in points if _group(other) == group]
             found += _delays(where, p, same)
-        found.append(_k(where, p, point))
+            if len(points) > CURVES_FROM:
+                found.append(_curve(where, p, same))
+        if len(points) <= CURVES_FROM:
+            found.append(_k(where, p, point))
     found += _never(points)
     return found
 
@@ -139,6 +145,23 @@ def _k(where: str, p: FlapParameters, point: Point) -> Comparison:
         return Comparison(what, "LSPs", p.n, None, k, "K = N", None if k is None else k == p.n)
     return Comparison(
         what, "LSPs", None, None, k, "K < N (the curve is not given)", None if k is None else k < p.n
+    )
+
+
+def _curve(where: str, p: FlapParameters, points: Sequence[Point]) -> Comparison:
+    """A whole K curve by its threshold: the N up to which K = N, and whether K < N above it."""
+    known = threshold(p.family)
+    ordered = sorted((point.parameters["n"], point.metrics["k"]) for point in points)
+    reached = 0
+    for n, k in ordered:
+        if k != n:
+            break
+        reached = n
+    above = all(k < n for n, k in ordered if n > known)
+    tested = max((n for n, _ in ordered if n <= known), default=0)
+    what = f"{where}: K = N up to N ="
+    return Comparison(
+        what, "LSPs", known, None, reached, "K = N up to it, K < N above", above and reached == tested
     )
 
 
