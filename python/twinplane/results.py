@@ -9,6 +9,7 @@ points/*.json   (finished points, for a run that is taken up again)   captures/*
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import TwinplaneError
 from .experiments.base import Point
-from .files import read_json, refused, write_json, write_with
+from .files import read_json, refused, write_bytes, write_json
 from .frames import Columns
 from .manifest import FORMAT
 
@@ -115,10 +116,10 @@ def save_tables(
             parts.append(made.with_columns(labels).select([*name, *made.columns]))
         whole = pl.concat(parts, how="diagonal_relaxed")
 
-        def write(temporary: Path, whole: pl.DataFrame = whole) -> None:
-            whole.write_parquet(temporary)
-
-        write_with(folder / "tables" / f"{kind}.parquet", write)
+        # Through memory: what goes wrong with the disk is then the system's error, not the library's.
+        buffer = io.BytesIO()
+        whole.write_parquet(buffer)
+        write_bytes(folder / "tables" / f"{kind}.parquet", buffer.getvalue())
 
 
 def save(folder: Path, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> None:

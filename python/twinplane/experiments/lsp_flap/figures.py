@@ -135,12 +135,14 @@ def _delay_charts(scenario: str, groups: dict[tuple[Any, ...], list[Point]]) -> 
             continue
         place = "one router" if scenario == "single" else "ring"
         kind = "at line rate" if full else "below line rate"
-        reach = f" between {min(spread):.4g} and {max(spread):.4g} us" if spread else ""
+        reach = f", lies between {min(spread):.4g} and {max(spread):.4g} us" if spread else ""
+        if spread and f"{min(spread):.4g}" == f"{max(spread):.4g}":
+            reach = f", is {min(spread):.4g} us throughout"
         found.append(
             Chart(
                 f"delay-{scenario}{'-line-rate' if full else ''}",
                 f"Mean end-to-end delay {kind}: {place}",
-                f"Mean delay over N {kind} for {place}, before and during flapping, lies{reach}.",
+                f"Mean delay over N {kind} for {place}, before and during flapping{reach}.",
                 "N, LSPs that flap",
                 ["delay (us)"],
                 curves,
