@@ -46,6 +46,12 @@ impl Integrity {
     /// The sender answers integrity challenges.
     pub const HANDSHAKE: u8 = 0x01;
 
+    /// Does the sender answer integrity challenges? RFC 2747, 2.1 calls the flag bit 0 and draws it leftmost: some take
+    /// the lowest bit for it, others the highest. All other flags are zero, so either will do.
+    pub const fn handshake(&self) -> bool {
+        self.flags & (Integrity::HANDSHAKE | Integrity::HANDSHAKE.reverse_bits()) != 0
+    }
+
     /// Ready to be signed.
     pub const fn new(key_id: KeyId, sequence: u64) -> Integrity {
         Integrity { flags: 0, key_id, sequence, digest: [0; 16] }

@@ -105,7 +105,7 @@ impl Keyring {
         let association = self.senders.entry(sender).or_default();
         if association.window.is_empty() {
             // RFC 2747, 4.3: ask, unless one side does not take part in the handshake.
-            if handshake && integrity.flags & Integrity::HANDSHAKE != 0 {
+            if handshake && integrity.handshake() {
                 let challenge = association.challenge(now, integrity.key_id, random);
                 return Judgement::Reject(Malformed::Unsynchronised, challenge);
             }
