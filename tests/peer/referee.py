@@ -53,30 +53,44 @@ def pcapng(frames: list[Frame]) -> bytes:
     return b"".join(blocks)
 
 
-def _read(path: Path, wanted: str, *fields: str) -> list[str]:
-    command = [
-        "tshark",
-        "-n",
-        "-r",
-        str(path),
-        "-o",
-        "ip.check_checksum:TRUE",
-        "-o",
-        "udp.check_checksum:TRUE",
-    ]
-    shown = [part for field in fields for part in ("-e", field)]
-    found = subprocess.run(
-        [*command, "-Y", wanted, "-T", "fields", *shown], capture_output=True, text=True, check=True
-    )
+def _tshark(path: Path, *arguments: str) -> list[str]:
+    command = ["tshark", "-n", "-r", str(path)]
+    for checked in ("ip", "udp"):
+        command += ["-o", f"{checked}.check_checksum:TRUE"]
+    found = subprocess.run([*command, *arguments], capture_output=True, text=True, check=True)
     return found.stdout.splitlines()
+
+
+def _fields(path: Path, wanted: str, *fields: str) -> list[str]:
+    shown = [part for field in fields for part in ("-e", field)]
+    return _tshark(path, "-Y", wanted, "-T", "fields", *shown)
+
+
+def _wrong_checksums(path: Path) -> list[str]:
+    """Numbers of RSVP messages with a wrong checksum, of which tshark speaks only in its text."""
+    number, found = "", []
+    for line in _tshark(path, "-Y", "rsvp", "-O", "rsvp"):
+        if line.startswith("Frame "):
+            number = line.split()[1].rstrip(":")
+        elif "Checksum: " in line and "[incorrect" in line:
+            found.append(number)
+    return found
 
 
 def complaints(path: Path) -> list[str]:
     """Packets that tshark calls malformed, or whose checksum or contents it calls wrong."""
     bad = f"(_ws.malformed || _ws.expert.severity >= {ERROR:#x}) && !({MISREAD})"
-    return _read(path, bad, "frame.comment", "frame.time_epoch", "_ws.col.Info", "_ws.expert.message")
+    numbers = _wrong_checksums(path)
+    if numbers:
+        bad = f"({bad}) || frame.number in {{{', '.join(numbers)}}}"
+    return _fields(path, bad, "frame.comment", "frame.time_epoch", "_ws.col.Info", "_ws.expert.message")
 
 
 def counted(path: Path, wanted: str) -> int:
     """How many packets tshark finds by a filter."""
-    return len(_read(path, wanted, "frame.number"))
+    return len(_fields(path, wanted, "frame.number"))
+
+
+def message_types(path: Path) -> set[int]:
+    """Types of all RSVP messages, those in a Bundle too."""
+    return {int(kind) for line in _fields(path, "rsvp", "rsvp.msg") for kind in line.split(",")}

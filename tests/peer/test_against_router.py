@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from . import codec as c
 from . import harness, referee
+from .bench import Options
 from .scenarios import SCENARIOS
 
 tp: Any = pytest.importorskip("twinplane")
@@ -35,6 +37,15 @@ def test_scenario(name: str) -> None:
     assert failures == [], f"{name}: {scenario.sections}"
 
 
+def test_leftovers_are_seen() -> None:
+    """While an LSP is up, every table and count that must be empty afterwards is not."""
+    bench = harness.build(tp, Options())
+    bench.set_up(bench.path())
+    assert bench.failures == []
+    seen = {text.split(":")[0] for text in bench.leftovers()}
+    assert seen >= {"lsps", "ilm", "sessions", "labels", "reserved_bps", "timers"}
+
+
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_tshark_reads_all_that_the_router_sent(tmp_path: Path) -> None:
     """Nothing malformed, every checksum right, no expert error."""
@@ -45,3 +56,7 @@ def test_tshark_reads_all_that_the_router_sent(tmp_path: Path) -> None:
     path.write_bytes(referee.pcapng(frames))
     assert referee.complaints(path) == []
     assert referee.counted(path, "frame") == len(frames)
+    if {frame.scenario for frame in frames} >= set(SCENARIOS) - set(PASSED_ON):
+        missing = {*c.Type} - referee.message_types(path)
+        assert not missing, "messages that no scenario provokes any more"
+        assert referee.counted(path, "mpls") and referee.counted(path, "icmp")
