@@ -81,14 +81,14 @@ def router_options(options: Options) -> dict[str, Any]:
     return found
 
 
-def build(tp: Any, options: Options) -> Bench:
-    """West, the router and east, with one link each side."""
+def build(tp: Any, options: Options, mtu: int = 9216, **router_has: str) -> Bench:
+    """West, the router and east, with one link each side; `mtu` is that of the link in the east."""
     net = tp.Network(seed=1)
     clock = VirtualTime(net)
-    dut = net.router("dut", **router_options(options))
+    dut = net.router("dut", **router_options(options), **router_has)
     west, east = net.peer("west"), net.peer("east")
     left = net.link(west, dut, rate=RATE, delay=DELAY, reservable=RATE)
-    right = net.link(dut, east, rate=RATE, delay=DELAY, reservable=RATE)
+    right = net.link(dut, east, rate=RATE, delay=DELAY, reservable=RATE, mtu=mtu)
     router = str(dut.loopback)
 
     def ends(link: Any, peer: Any) -> Ends:
