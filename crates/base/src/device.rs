@@ -26,6 +26,8 @@ pub enum Verdict {
     Punt,
     /// The frame is discarded.
     Drop(DropReason),
+    /// The frame has reached its end: the device took from it what it wanted.
+    Consume,
 }
 
 macro_rules! drop_reasons {
@@ -139,6 +141,19 @@ pub enum Output {
     Event(Event),
 }
 
+/// A frame that a device sends of its own accord.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departure {
+    /// When it is handed to the port; its first bit leaves then or, if the port is busy, later.
+    pub at: Time,
+    /// The egress port.
+    pub port: PortId,
+    /// The frame.
+    pub frame: Frame,
+    /// What [`Device::poll_timeout`] returns now.
+    pub next: Option<Time>,
+}
+
 /// A router, switch, host, source, sink or probe.
 pub trait Device: Any + Send {
     /// The fast path: decides on a batch of frames that arrived by `port` at `now` (the last bit of the last of them).
@@ -162,6 +177,18 @@ pub trait Device: Any + Send {
 
     /// Carries out a user's or the engine's command.
     fn handle_command(&mut self, now: Time, command: Command);
+
+    /// The fast path of sources: the next frame that the device sends of its own accord, if sending it is all that is
+    /// due before `before`.
+    ///
+    /// It does what [`Device::handle_timeout`] at the time of the departure would have done, for a device that is
+    /// drained. Nothing says that there is no such frame, or that it is not alone; then call `handle_timeout`. The
+    /// default is a device without sources.
+    #[inline]
+    fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        let _ = before;
+        None
+    }
 
     /// What the device wants done next; nothing when it is drained.
     fn poll_output(&mut self) -> Option<Output>;

@@ -176,7 +176,7 @@ pub fn replay(mut device: Box<dyn Device>, recording: &Recording) -> Replay {
                         outputs.push((at, Output::Transmit { port, frame, ready }));
                         continue;
                     }
-                    Verdict::Drop(_) => continue,
+                    Verdict::Drop(_) | Verdict::Consume => continue,
                     Verdict::Punt => device.handle_packet(at, *port, frame),
                 }
             }

@@ -51,6 +51,11 @@ impl FlightRing {
     pub fn tail(&self) -> u64 {
         self.tail
     }
+    /// The first frame in it.
+    #[inline]
+    pub fn first(&self) -> Option<&Flight> {
+        if self.is_empty() { None } else { Some(self.at(self.head)) }
+    }
     /// When the first frame arrives.
     #[inline]
     pub fn next_arrival(&self) -> Option<Time> {

@@ -90,6 +90,12 @@ impl Forwarding {
         Some(IlmRow { label, nhlfe: self.nhlfe(e), packets: e.packets, bytes: e.bytes })
     }
 
+    /// Does an LSP end here with `label`?
+    #[inline]
+    pub fn is_local(&self, label: Label) -> bool {
+        self.ilm.get(label.value()).is_some_and(|e| e.kind == Kind::Local)
+    }
+
     /// How many labels are bound.
     pub fn ilm_len(&self) -> usize {
         self.ilm.len()

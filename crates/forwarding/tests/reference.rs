@@ -298,6 +298,7 @@ proptest! {
                         Punted
                     }
                     Verdict::Drop(reason) => Dropped(reason),
+                    Verdict::Consume => return Err(TestCaseError::fail("tables consume nothing")),
                 };
                 prop_assert_eq!(&got, &expected, "{:?} {:?}", stack, ip);
                 if !matches!(got, Sent(..)) { prop_assert_eq!(&frames[i].to_vec(), &bytes); }
@@ -351,6 +352,7 @@ proptest! {
                     let _ = tables.originate(&mut before[i].clone());
                 }
                 Verdict::Drop(_) => prop_assert_eq!(frames[i].to_vec(), before[i].to_vec()),
+                Verdict::Consume => prop_assert!(false, "tables consume nothing"),
             }
         }
         let counters = tables.port_counters(P0);

@@ -13,11 +13,12 @@
 //! # What a device sees
 //!
 //! `now` of `forward_batch` and `handle_packet` is the arrival of the last bit (store and forward). After every input
-//! but a fast-path verdict the device is drained: `poll_output` until it has nothing, then `poll_timeout` once.
+//! but a fast-path verdict or departure the device is drained: `poll_output` until it has nothing, then `poll_timeout` once.
 
 mod access;
 mod agenda;
 mod build;
+mod depart;
 mod faults;
 mod late;
 mod run;

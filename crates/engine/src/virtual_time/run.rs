@@ -11,7 +11,9 @@ use base::{Command, Frame, NodeId, Output, PortId, Time, Verdict};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Timeouts of one device at one time, in a row, after which it is taken to be stuck.
-const SPIN_LIMIT: u32 = 1_000_000;
+pub(super) const SPIN_LIMIT: u32 = 1_000_000;
+/// Frames on a lane for which it is worth while to find out how many can be forwarded in a row.
+const RUN_MIN: usize = 4;
 /// Devices with more ports forward frame by frame.
 const RUN_PORTS_MAX: usize = 8;
 
@@ -60,6 +62,10 @@ impl World {
             }
             let done = if arrival < self.next_other {
                 self.run_lanes(until, left)
+            } else if next < arrival.min(self.next_task)
+                && let departed @ 1.. = self.depart(next, until, left)
+            {
+                departed
             } else {
                 self.now = next;
                 self.ahead = self.ahead.max(next);
@@ -129,7 +135,7 @@ impl World {
                         match sent {
                             Sent::Behind => {}
                             Sent::First(arrival) => {
-                                answer = answer.min(arrival);
+                                answer = answer.min(answered(lanes, out, arrival));
                                 if out != g
                                     && let Some((arrival, lane)) = begun.replace((arrival, out))
                                 {
@@ -141,7 +147,7 @@ impl World {
                     }
                     None => node.stray_frames += 1,
                 },
-                Verdict::Drop(_) => {}
+                Verdict::Drop(_) | Verdict::Consume => {}
                 Verdict::Punt if done == 1 => break Some(frame),
                 Verdict::Punt => {
                     // Its turn has not come: what the device tells is told in order of time.
@@ -150,15 +156,22 @@ impl World {
                     break None;
                 }
             }
-            let Some(next) = lanes[g as usize].ring.next_arrival() else { break None };
+            let Some(flight) = lanes[g as usize].ring.first() else { break None };
+            let next = flight.arrival;
+            // The sender may be as far back as `first`, and counts what waits in its queue: what is in that queue, for all
+            // that it knows, stays on the lane.
+            if flight.start > first {
+                break None;
+            }
             if done == 1 {
                 // Nothing may be pushed above the top of the heap while that is out of date: what is sent from here
                 // on arrives after `first`.
                 let above = next == first || begun.is_some_and(|(arrival, _)| arrival == first);
-                if above || self.in_step || next > until {
+                let few = lanes[g as usize].ring.len() < RUN_MIN;
+                if few || above || self.in_step || next > until {
                     break None;
                 }
-                bound = run_bound(nodes, lanes, id, g, [first, next, self.next_task]);
+                bound = run_bound(nodes, lanes, id, Some(g), [first, next, self.next_task]);
             }
             if next >= bound.min(answer) || next > until || done == budget {
                 break None;
@@ -249,16 +262,17 @@ impl World {
                 node.device.handle_packet(now, in_port, frame);
                 self.drain(id);
             }
-            Verdict::Drop(_) => {}
+            Verdict::Drop(_) | Verdict::Consume => {}
         }
     }
 
-    /// Sends a frame by a device's port.
-    fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) {
+    /// Sends a frame by a device's port. Returns when an answer to it may arrive, at the earliest, unless
+    /// the lane was not empty.
+    pub(super) fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) -> Time {
         let node = &mut self.nodes[id.index()];
         let Some(&out) = node.ports.get(port.index()) else {
             node.stray_frames += 1;
-            return;
+            return Time::MAX;
         };
         let lane = &mut self.lanes[out as usize];
         let sent = lane.transmit(self.now, ready, frame);
@@ -267,10 +281,14 @@ impl World {
             self.tap_over |= tap_departure(&mut self.taps, port, lane, self.now, out, sent);
         }
         match sent {
-            Sent::First(arrival) => self.lane_heap.push(arrival, out),
+            Sent::First(arrival) => {
+                self.lane_heap.push(arrival, out);
+                return answered(&self.lanes, out, arrival);
+            }
             Sent::Behind => {}
             Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
         }
+        Time::MAX
     }
 
     /// Takes a device's outputs and its next timeout.
@@ -282,7 +300,9 @@ impl World {
                 recorder.output(self.now, output);
             }
             match output {
-                Some(Output::Transmit { port, frame, ready }) => self.send_from(id, port, ready, frame),
+                Some(Output::Transmit { port, frame, ready }) => {
+                    self.send_from(id, port, ready, frame);
+                }
                 Some(Output::Event(event)) => {
                     self.events.push(EventRecord { at: self.now, node: id, event });
                 }
@@ -327,8 +347,7 @@ impl World {
             self.look_ahead();
             return Ok(());
         };
-        let again = self.spinning.0 == now && self.spinning.1 == id;
-        self.spinning = (now, id, if again { self.spinning.2 + 1 } else { 0 });
+        self.spin(id, now, 1);
         if self.spinning.2 > SPIN_LIMIT {
             self.running = id;
             self.bury();
@@ -410,24 +429,30 @@ impl World {
     }
 }
 
-/// Up to when (exclusive) arrivals of lane `g` at device `id` can't be interfered with, if `first` is the earliest event
-/// of all; zero if that is not beyond `next`.
+/// Up to when (exclusive) device `id` can't be interfered with when it forwards arrivals of lane `g`, or sends of its own
+/// accord, if `first` is the earliest event of all; zero if that is not beyond `next`.
 ///
-/// Only inputs of the same device matter. Its own timeout and what was asked for are known, and so are the first
-/// arrivals of its other lanes. A frame that is yet to be sent into one of those is sent at `first` or later, or when
-/// its sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest delay after that; the caller
-/// looks after answers to what the device itself sends meanwhile. So devices run ahead of each other by about a link's
-/// delay, and no device can tell.
+/// Only inputs of the same device matter. Its own timeout (which its departures heed by themselves) and what was asked for are
+/// known, and so are the first arrivals of its other lanes. A frame that is yet to be sent into one of those is sent
+/// at `first` or later, or when its sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest
+/// delay after that; the caller looks after answers to what the device itself sends meanwhile. So devices run ahead of
+/// each other by about a link's delay, and no device can tell.
 #[inline]
-fn run_bound(nodes: &[Node], lanes: &[Lane], id: NodeId, g: u32, times: [Time; 3]) -> Time {
+pub(super) fn run_bound(
+    nodes: &[Node],
+    lanes: &[Lane],
+    id: NodeId,
+    g: Option<u32>,
+    times: [Time; 3],
+) -> Time {
     let [first, next, next_task] = times;
     let node = &nodes[id.index()];
-    let mut bound = next_task.min(node.timeout);
+    let mut bound = if g.is_some() { next_task.min(node.timeout) } else { next_task };
     if node.ports.len() > RUN_PORTS_MAX {
         return Time::ZERO;
     }
     for &out in &node.ports {
-        if out ^ 1 == g {
+        if Some(out ^ 1) == g {
             continue;
         }
         let lane = &lanes[out as usize ^ 1];
@@ -442,6 +467,12 @@ fn run_bound(nodes: &[Node], lanes: &[Lane], id: NodeId, g: u32, times: [Time; 3
         }
     }
     bound
+}
+
+/// When an answer may come, at the earliest, to what arrives at the end of lane `out` at `arrival`.
+#[inline]
+fn answered(lanes: &[Lane], out: u32, arrival: Time) -> Time {
+    Time(arrival.0.saturating_add(lanes[out as usize ^ 1].shortest()))
 }
 
 /// When a device has a reason to send something, at the earliest, unless it gets something from `neighbor`.

@@ -168,7 +168,7 @@ impl Router {
                 let ready = self.pipeline.ready(now, frame.wire_len());
                 self.outputs.push_back(Output::Transmit { port, frame, ready });
             }
-            Verdict::Drop(_) => {}
+            Verdict::Drop(_) | Verdict::Consume => {}
             Verdict::Punt => match self.forwarding().classify_again(port, &frame) {
                 Some(reason) => self.handle_exception(now, port, frame, reason),
                 None => self.drops.count(DropReason::Malformed),
