@@ -47,6 +47,7 @@ fn main() {
         "packets": received,
         "nodes": nodes,
         "seconds": seconds,
+        "digest": network.world().digest().to_string(),
     });
     println!("{result}");
 }

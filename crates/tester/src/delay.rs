@@ -1,10 +1,7 @@
 //! Delay and jitter of packets: exact mean, least and greatest; quantiles from a histogram.
 
+use crate::histogram::Histogram;
 use base::Span;
-use hdrhistogram::Histogram;
-
-/// Significant decimal digits of the histograms: quantiles are within one part in a hundred.
-pub const DIGITS: u8 = 2;
 
 /// Statistics over delays. Sums are exact; times are in picoseconds.
 #[derive(Clone, Debug)]
@@ -16,13 +13,19 @@ pub struct DelayStats {
     /// Sum of |delay - delay of the packet before it|, and how many there were.
     variation: (u128, u64),
     last: Option<u64>,
-    histogram: Option<Box<Histogram<u32>>>,
+    histogram: Histogram,
+}
+
+impl Default for DelayStats {
+    fn default() -> Self {
+        DelayStats::new()
+    }
 }
 
 impl DelayStats {
-    /// Empty statistics, with a histogram (in ns) or without.
-    pub fn new(with_histogram: bool) -> DelayStats {
-        let histogram = if with_histogram { new_histogram() } else { None };
+    /// Empty statistics.
+    pub fn new() -> DelayStats {
+        let histogram = Histogram::default();
         DelayStats { count: 0, sum: 0, min: u64::MAX, max: 0, variation: (0, 0), last: None, histogram }
     }
 
@@ -38,10 +41,7 @@ impl DelayStats {
             self.variation.0 += u128::from(ps.abs_diff(last));
             self.variation.1 += 1;
         }
-        if let Some(histogram) = &mut self.histogram {
-            // A histogram that resizes itself takes any value.
-            let _ = histogram.record(ps / 1_000);
-        }
+        self.histogram.record(ps);
     }
 
     /// Adds what `other` has seen. The step from one to the other is no variation.
@@ -52,19 +52,14 @@ impl DelayStats {
         self.max = self.max.max(other.max);
         self.variation.0 += other.variation.0;
         self.variation.1 += other.variation.1;
-        if let (Some(a), Some(b)) = (&mut self.histogram, &other.histogram) {
-            // Histograms that resize themselves take any other.
-            let _ = a.add(&**b);
-        }
+        self.histogram.add(&other.histogram);
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        let mut histogram = self.histogram.take();
-        if let Some(h) = &mut histogram {
-            h.reset();
-        }
-        *self = DelayStats { histogram, ..DelayStats::new(false) };
+        let mut histogram = core::mem::take(&mut self.histogram);
+        histogram.clear();
+        *self = DelayStats { histogram, ..DelayStats::new() };
     }
 
     /// How many delays there were.
@@ -89,16 +84,9 @@ impl DelayStats {
     }
     /// The delay that a fraction `q` of the packets does not exceed, in seconds, within one part in a hundred.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
-        let histogram = self.histogram.as_ref().filter(|h| !h.is_empty())?;
-        let exact = (self.min as f64 / 1e12, self.max as f64 / 1e12);
-        Some((histogram.value_at_quantile(q) as f64 / 1e9).clamp(exact.0, exact.1))
+        let quantile = self.histogram.quantile(q)?.clamp(self.min, self.max);
+        Some(quantile as f64 / 1e12)
     }
-}
-
-fn new_histogram() -> Option<Box<Histogram<u32>>> {
-    let mut histogram = Histogram::new(DIGITS).ok()?;
-    histogram.auto(true);
-    Some(Box::new(histogram))
 }
 
 #[cfg(test)]
@@ -107,7 +95,7 @@ mod tests {
 
     #[test]
     fn moments_are_exact_and_quantiles_close() {
-        let mut stats = DelayStats::new(true);
+        let mut stats = DelayStats::new();
         (1..=1000).for_each(|us| stats.record(Span::from_us(us)));
         assert_eq!(stats.mean_s(), Some(500.5e-6));
         assert_eq!((stats.min_s(), stats.max_s()), (Some(1e-6), Some(1e-3)));

@@ -9,7 +9,7 @@ use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
 use crate::source::{Arrivals, Source};
 use base::command::{TunnelId, TunnelSpec};
-use base::device::{DropCounters, DropReason};
+use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
 use base::{
     Command, Device, Dscp, Event, Frame, Label, Map, Output, PortId, StreamId, Time, TrafficClass, Verdict,
@@ -83,13 +83,15 @@ pub struct Edge {
     log: Vec<Transition>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
+    /// When anything but a packet of the generator is due.
+    due: Time,
 }
 
 impl Edge {
     /// An edge around `router`, which has one port, with a sink and a programme.
     pub fn new(router: Router, sink: Sink, mut programme: Vec<Step>) -> Edge {
         programme.sort_by_key(|step| step.at);
-        Edge {
+        let mut edge = Edge {
             router,
             tunnels: Vec::new(),
             by_id: Map::new(),
@@ -102,7 +104,17 @@ impl Edge {
             log: Vec::new(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
-        }
+            due: Time::MAX,
+        };
+        edge.look_ahead();
+        edge
+    }
+
+    /// Finds out when anything but a packet of the generator is due.
+    fn look_ahead(&mut self) {
+        let step = self.steps.front().map(|step| step.at);
+        let times = [self.router.poll_timeout(), step, self.agenda.next()];
+        self.due = times.into_iter().flatten().min().unwrap_or(Time::MAX);
     }
 
     /// Adds a tunnel, to be signalled by the programme.
@@ -274,23 +286,36 @@ impl Edge {
     }
 
     /// Is the outermost label one that this edge gave for itself?
+    #[inline]
     fn accepts(&self, header: &[u8]) -> bool {
         let Some([0x88, 0x47, a, b, c]) = header.get(12..17) else { return true };
         let label = Label::truncate(u32::from_be_bytes([0, *a, *b, *c]) >> 4);
-        let explicit_null = label == Label::EXPLICIT_NULL;
-        let known = self.router.forwarding().ilm_row(label);
-        explicit_null || known.is_some_and(|row| row.nhlfe.next_hop == NextHop::Local)
+        label == Label::EXPLICIT_NULL || self.router.forwarding().is_local(label)
+    }
+
+    /// Takes a test packet, and says whether it was one.
+    #[inline]
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
+        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        if self.accepts(frame.header()) {
+            self.sink.arrive(now, stamp, frame.wire_len());
+        } else {
+            self.drops.count(DropReason::UnknownLabel);
+        }
+        true
     }
 }
 
 impl Device for Edge {
+    fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        for (frame, verdict) in frames.iter().zip(verdicts) {
+            let taken = self.sink_test_packet(now, frame);
+            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
+        }
+    }
+
     fn handle_packet(&mut self, now: Time, _: PortId, mut frame: Frame) {
-        if let Some(stamp) = read_stamp(frame.header(), now) {
-            if self.accepts(frame.header()) {
-                self.sink.arrive(now, stamp, frame.wire_len());
-            } else {
-                self.drops.count(DropReason::UnknownLabel);
-            }
+        if self.sink_test_packet(now, &frame) {
             return;
         }
         let mut verdict = [Verdict::Punt];
@@ -300,9 +325,10 @@ impl Device for Edge {
             Verdict::Transmit { port, ready } => {
                 self.outputs.push_back(Output::Transmit { port, frame, ready })
             }
-            Verdict::Drop(_) => {}
+            Verdict::Drop(_) | Verdict::Consume => {}
         }
         self.drain(now);
+        self.look_ahead();
     }
 
     fn handle_timeout(&mut self, now: Time) {
@@ -323,11 +349,25 @@ impl Device for Edge {
             self.carry_out(now, task, place);
             self.drain(now);
         }
+        self.look_ahead();
     }
 
     fn handle_command(&mut self, now: Time, command: Command) {
         self.router.handle_command(now, command);
         self.drain(now);
+        self.look_ahead();
+    }
+
+    fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        let before = before.min(self.due);
+        loop {
+            let (at, frame) = self.generator.poll_before(before)?;
+            let Some(frame) = frame else {
+                self.drops.count(DropReason::NoRoute);
+                continue;
+            };
+            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
+        }
     }
 
     fn poll_output(&mut self) -> Option<Output> {
@@ -335,12 +375,7 @@ impl Device for Edge {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let times = [
-            self.generator.next(),
-            self.router.poll_timeout(),
-            self.steps.front().map(|step| step.at),
-            self.agenda.next(),
-        ];
-        times.into_iter().flatten().min()
+        let due = self.generator.next().map_or(self.due, |next| next.min(self.due));
+        (due != Time::MAX).then_some(due)
     }
 }

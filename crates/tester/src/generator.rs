@@ -43,19 +43,25 @@ impl Generator {
     /// The next packet that is due at `now`; the inner option is empty where the stream could not send it.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Option<Frame>> {
+        self.poll_before(Time(now.0.saturating_add(1))).map(|(_, frame)| frame)
+    }
+
+    /// The next packet that is due before `before`, and when it is due.
+    #[inline]
+    pub fn poll_before(&mut self, before: Time) -> Option<(Time, Option<Frame>)> {
         let mut top = self.due.peek_mut()?;
         let Reverse((time, place)) = *top;
-        if time > now {
+        if time >= before {
             return None;
         }
         let source = &mut self.sources[place];
-        let sent = source.poll(now);
+        let sent = source.poll(time);
         match source.next() {
             Some(next) => *top = Reverse((next, place)),
             None => {
                 PeekMut::pop(top);
             }
         }
-        sent.map(|(_, frame)| frame)
+        sent
     }
 }

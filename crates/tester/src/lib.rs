@@ -3,6 +3,7 @@
 pub mod delay;
 pub mod edge;
 pub mod generator;
+pub mod histogram;
 pub mod network;
 pub mod pacer;
 pub mod packet;

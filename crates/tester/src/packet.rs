@@ -1,15 +1,16 @@
 //! Test packets: a header made once, of which each packet rewrites the measurement payload.
 
-use base::frame::FCS_LEN;
+use base::frame::{FCS_LEN, HEADER_ROOM};
 use base::{Body, Dscp, Frame, Label, MacAddr, StreamId, Time, TrafficClass};
 use core::net::Ipv4Addr;
 use wire::{ethernet, ipv4, measurement, mpls, udp};
 
 /// Source port of test packets, in the dynamic range like the destination port.
 const SOURCE_PORT: u16 = measurement::PORT;
-/// Most header bytes of a test packet: Ethernet, four labels, IPv4, UDP and the measurement payload.
-const HEADER_MAX: usize =
-    ethernet::HEADER_LEN + 4 * mpls::ENTRY_LEN + 20 + udp::HEADER_LEN + measurement::LEN;
+/// Ethernet, four labels, IPv4, UDP and the measurement payload fit in the header of a frame.
+const _: () = assert!(
+    ethernet::HEADER_LEN + 4 * mpls::ENTRY_LEN + 20 + udp::HEADER_LEN + measurement::LEN <= HEADER_ROOM
+);
 
 /// What the packets of a stream look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Shape {
 /// The packets of a stream, but for what changes from one to the next.
 #[derive(Clone, Debug)]
 pub struct Template {
-    bytes: [u8; HEADER_MAX],
+    bytes: [u8; HEADER_ROOM],
     len: usize,
     body: Body,
     payload: usize,
@@ -59,7 +60,7 @@ impl Template {
     pub fn new(shape: &Shape) -> Template {
         let labels = &shape.labels[..shape.labels.len().min(4)];
         let size = shape.size.max(Shape::size_min(labels.len()));
-        let mut bytes = [0u8; HEADER_MAX];
+        let mut bytes = [0u8; HEADER_ROOM];
         let ethertype = if labels.is_empty() { ethernet::EtherType::IPV4 } else { ethernet::EtherType::MPLS };
         ethernet::Repr::untagged(shape.dst_mac, shape.src_mac, ethertype).emit(&mut bytes);
         let mut at = ethernet::HEADER_LEN;
@@ -105,7 +106,7 @@ impl Template {
         let mut payload = measurement::Packet::new_unchecked(&mut self.bytes[self.payload..]);
         payload.set_sequence(sequence);
         payload.set_departure(departure);
-        Frame::new(&self.bytes[..self.len], self.body.clone())
+        Frame::from_room(&self.bytes, self.len, self.body.clone())
     }
 }
 

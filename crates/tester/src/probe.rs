@@ -4,9 +4,9 @@ use crate::generator::Generator;
 use crate::packet::{Shape, Template, read_stamp};
 use crate::sink::Sink;
 use crate::source::{Arrivals, Source};
-use base::device::{DropCounters, DropReason};
+use base::device::{Departure, DropCounters, DropReason};
 use base::{
-    Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass,
+    Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass, Verdict,
 };
 use core::net::Ipv4Addr;
 use std::collections::VecDeque;
@@ -200,13 +200,29 @@ impl Probe {
     }
 }
 
+impl Probe {
+    /// Takes a test packet, and says whether it was one.
+    #[inline]
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
+        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        if let Some(trace) = frame.trace() {
+            self.traces.push((stamp.stream, trace.to_vec()));
+        }
+        self.sink.arrive(now, stamp, frame.wire_len());
+        true
+    }
+}
+
 impl Device for Probe {
+    fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        for (frame, verdict) in frames.iter().zip(verdicts) {
+            let taken = self.sink_test_packet(now, frame);
+            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
+        }
+    }
+
     fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
-        if let Some(stamp) = read_stamp(frame.header(), now) {
-            if let Some(trace) = frame.trace() {
-                self.traces.push((stamp.stream, trace.to_vec()));
-            }
-            self.sink.arrive(now, stamp, frame.wire_len());
+        if self.sink_test_packet(now, &frame) {
             return;
         }
         let bytes = frame.to_vec();
@@ -235,6 +251,18 @@ impl Device for Probe {
     }
 
     fn handle_command(&mut self, _: Time, _: Command) {}
+
+    fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        let before = self.ask.map_or(before, |ask| ask.min(before));
+        loop {
+            let (at, frame) = self.generator.poll_before(before)?;
+            let Some(frame) = frame else {
+                self.drops.count(DropReason::NoAdjacency);
+                continue;
+            };
+            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
+        }
+    }
 
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()

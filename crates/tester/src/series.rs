@@ -36,7 +36,7 @@ impl Series {
     /// A series with bins of this width (at least a picosecond).
     pub fn new(width: Span) -> Series {
         let width = width.0.max(1) as u64;
-        Series { width, bins: Vec::new(), current: 0, end: width, stats: DelayStats::new(true) }
+        Series { width, bins: Vec::new(), current: 0, end: width, stats: DelayStats::new() }
     }
 
     /// Takes note of an arrival; `now` never goes back.

@@ -4,7 +4,7 @@ use crate::delay::DelayStats;
 use crate::packet::Stamp;
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
-use base::{Serialiser, Span, StreamId, Time};
+use base::{Map, Serialiser, Span, StreamId, Time};
 use serde::{Deserialize, Serialize};
 
 /// From which bit to which bit delay is measured (RFC 1242, 3.8).
@@ -27,13 +27,19 @@ impl Convention {
     /// The delay of a packet: its first bit was due to leave at `departure`, its last arrived at `arrival`, and it takes
     /// `out` and `into` on the wires of source and sink.
     #[inline]
-    pub fn delay(self, departure: Time, arrival: Time, out: Span, into: Span) -> Span {
+    pub fn delay(
+        self,
+        departure: Time,
+        arrival: Time,
+        out: impl FnOnce() -> Span,
+        into: impl FnOnce() -> Span,
+    ) -> Span {
         let first_to_last = arrival - departure;
         match self {
             Convention::FirstToLast => first_to_last,
-            Convention::FirstToFirst => first_to_last - into,
-            Convention::LastToLast => first_to_last - out,
-            Convention::LastToFirst => first_to_last - out - into,
+            Convention::FirstToFirst => first_to_last - into(),
+            Convention::LastToLast => first_to_last - out(),
+            Convention::LastToFirst => first_to_last - out() - into(),
         }
     }
 }
@@ -76,7 +82,9 @@ pub struct LogEntry {
 /// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
 #[derive(Debug)]
 pub struct Sink {
-    streams: Vec<Option<Box<StreamStats>>>,
+    streams: Vec<StreamStats>,
+    /// Where the statistics of a stream are: a sink has few of a network's streams.
+    places: Map<StreamId, u32>,
     starts: Vec<Time>,
     convention: Convention,
     sink_wire: Serialiser,
@@ -88,7 +96,8 @@ pub struct Sink {
 impl Sink {
     /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`.
     pub fn new(starts: Vec<Time>, convention: Convention, sink_wire: Serialiser, series: Series) -> Sink {
-        Sink { streams: Vec::new(), starts, convention, sink_wire, series, unknown: 0, log: None }
+        let places = Map::new();
+        Sink { streams: Vec::new(), places, starts, convention, sink_wire, series, unknown: 0, log: None }
     }
 
     /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it grows without limit.
@@ -103,13 +112,16 @@ impl Sink {
 
     /// Expects a stream from a port at the rate of `source_wire`. Packets of other streams are counted as unknown.
     pub fn expect(&mut self, stream: StreamId, source_wire: Serialiser) {
-        if self.streams.len() <= stream.index() {
-            self.streams.resize_with(stream.index() + 1, || None);
-        }
-        let phase = || PhaseStats { delay: DelayStats::new(true), received: 0, duplicated: 0, reordered: 0 };
+        let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
         let stats = StreamStats { sequence: Sequence::default(), phases, source_wire };
-        self.streams[stream.index()] = Some(Box::new(stats));
+        match self.places.get(&stream) {
+            Some(&place) => self.streams[place as usize] = stats,
+            None => {
+                self.places.insert(stream, self.streams.len() as u32);
+                self.streams.push(stats);
+            }
+        }
     }
 
     /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
@@ -118,10 +130,11 @@ impl Sink {
         if let Some(log) = &mut self.log {
             log.push(LogEntry { stamp, arrival: now, wire_len });
         }
-        let Some(Some(stream)) = self.streams.get_mut(stamp.stream.index()) else {
+        let Some(&place) = self.places.get(&stamp.stream) else {
             self.unknown += 1;
             return;
         };
+        let stream = &mut self.streams[place as usize];
         let phase = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
         let phase = &mut stream.phases[phase];
         match stream.sequence.arrive(stream.sequence.extend(stamp.sequence)) {
@@ -132,8 +145,9 @@ impl Sink {
                 return;
             }
         }
-        let (out, into) = (stream.source_wire.span(wire_len), self.sink_wire.span(wire_len));
-        let delay = self.convention.delay(stamp.departure, now, out, into);
+        let (out, into) = (&stream.source_wire, &self.sink_wire);
+        let delay =
+            self.convention.delay(stamp.departure, now, || out.span(wire_len), || into.span(wire_len));
         phase.received += 1;
         phase.delay.record(delay);
         self.series.record(now, delay);
@@ -141,7 +155,7 @@ impl Sink {
 
     /// What arrived of a stream.
     pub fn stream(&self, stream: StreamId) -> Option<&StreamStats> {
-        self.streams.get(stream.index())?.as_deref()
+        self.streams.get(*self.places.get(&stream)? as usize)
     }
 
     /// Delay over time, all streams together.
@@ -163,7 +177,7 @@ mod tests {
     #[test]
     fn conventions_differ_by_serialisation_times() {
         let (out, into) = (Span(100), Span(30));
-        let delay = |c: Convention| c.delay(Time(1_000), Time(2_000), out, into).0;
+        let delay = |c: Convention| c.delay(Time(1_000), Time(2_000), || out, || into).0;
         assert_eq!(delay(Convention::FirstToLast), 1_000);
         assert_eq!(delay(Convention::FirstToFirst), 970);
         assert_eq!(delay(Convention::LastToLast), 900);

@@ -82,8 +82,8 @@ impl Network {
     }
 
     /// The links of a node in the order of its ports, each with the side that is the node's own.
-    fn ports_of(&self, node: usize) -> impl Iterator<Item = (&Link, usize)> {
-        let own = self.links.iter().filter(move |l| l.spec.a == node || l.spec.b == node);
+    pub(super) fn ports_of(&self, node: usize) -> impl Iterator<Item = (&Link, usize)> {
+        let own = self.graph.links_of(node).map(|link| &self.links[link]);
         own.map(move |link| (link, link.side(node)))
     }
 
@@ -271,8 +271,12 @@ fn check(description: &Description) -> Result<(), NetworkError> {
             return input(format!("link {index}: mtu={}: 68 to 65535 bytes", link.mtu));
         }
     }
-    for (index, node) in nodes.iter().enumerate() {
-        let links = description.links.iter().filter(|l| l.a == index || l.b == index).count();
+    let mut links_of = vec![0; nodes.len()];
+    for link in &description.links {
+        links_of[link.a] += 1;
+        links_of[link.b] += 1;
+    }
+    for (node, links) in nodes.iter().zip(links_of) {
         if node.kind != NodeKind::Router && links != 1 {
             return input(format!("node '{}': an edge or a peer has one link, not {links}", node.name));
         }

@@ -72,8 +72,8 @@ impl Network {
     /// The wire of the port that the sources of a node send by.
     fn wire_of(&self, node: usize) -> Serialiser {
         let edge = self.description.nodes[node].kind == NodeKind::Edge;
-        let link = self.links.iter().find(|l| edge && (l.spec.a == node || l.spec.b == node));
-        Serialiser::new(link.map_or(base::Rate(0), |l| l.spec.rate), 0)
+        let link = self.ports_of(node).next().filter(|_| edge);
+        Serialiser::new(link.map_or(base::Rate(0), |(link, _)| link.spec.rate), 0)
     }
 
     fn arrivals(&self, spec: &FlowSpec, flow: usize, start: Time) -> Arrivals {

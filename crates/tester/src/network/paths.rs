@@ -70,6 +70,11 @@ impl Graph {
         Tree { reached, root }
     }
 
+    /// The links of a node, in order.
+    pub fn links_of(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.around.get(node).into_iter().flatten().map(|(link, _)| *link)
+    }
+
     /// The best link between two neighbours: least metric, then least delay, then the lowest number.
     pub fn link_between(&self, a: usize, b: usize) -> Option<usize> {
         let links = self.around.get(a)?.iter().filter(|(_, next)| *next == b).map(|(link, _)| *link);

@@ -79,11 +79,8 @@ impl Network {
     fn next_hop(&self, node: usize, next_hop: NextHop) -> [Value; 3] {
         match next_hop {
             NextHop::Via { port, gateway } => {
-                let own = self.links.iter().find(|l| {
-                    let side = l.side(node);
-                    (l.spec.a == node || l.spec.b == node) && l.ports[side] == port
-                });
-                let far = own.map(|l| if l.side(node) == 0 { l.spec.b } else { l.spec.a });
+                let own = self.ports_of(node).find(|(link, side)| link.ports[*side] == port);
+                let far = own.map(|(link, side)| if side == 0 { link.spec.b } else { link.spec.a });
                 let name = far.map_or("tester", |far| self.node_name(far));
                 [json!(name), json!(port.0), json!(gateway.to_string())]
             }
