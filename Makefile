@@ -7,7 +7,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-rust test-python bench lint docs format setup clean
+.PHONY: run test test-rust test-python bench lint docs format setup clean fuzz
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -31,6 +31,11 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Every fuzz target for so many seconds: arbitrary bytes into the decoders and into the port of a live router.
+FUZZ_SECONDS ?= 60
+fuzz:
+	fuzz/run.sh $(FUZZ_SECONDS)
 
 format: $(VENV)/.installed
 	cargo fmt --all
