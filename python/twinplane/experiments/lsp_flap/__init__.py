@@ -8,6 +8,7 @@ from typing import Any
 from ...charts import Chart
 from ...network import Network
 from ...profiles import resolve
+from ...units import format_time
 from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
 from ..parameters import build as build_parameters
 from . import figures
@@ -56,22 +57,11 @@ class LspFlap(Experiment[FlapParameters]):
         """Loss, failures, delay and K in one sentence."""
         lost = sum(point.metrics["lost_prior"] + point.metrics["lost_during"] for point in points)
         failed = sum(point.metrics["failed"] for point in points)
-        shift = max(
-            (
-                abs(point.metrics["delay_during_s"] - point.metrics["delay_prior_s"])
-                / point.metrics["delay_prior_s"]
-                for point in points
-                if point.metrics.get("delay_prior_s") and point.metrics.get("delay_during_s") is not None
-            ),
-            default=None,
-        )
         full = [point.parameters["n"] for point in points if point.metrics["k"] == point.parameters["n"]]
         short = [point.parameters["n"] for point in points if point.metrics["k"] < point.parameters["n"]]
         planes = "no packet was lost" if lost == 0 else f"{lost:.0f} packets were lost"
         ended = "every LSP was up at the end" if failed == 0 else f"{failed:.0f} LSPs were not up at the end"
-        delay = "" if shift is None else f", mean delay changed by at most {shift:.2%} while LSPs flapped"
-        if shift is not None and shift < SAME:
-            delay = f", mean delay was the same before and while LSPs flapped (to {SAME:.2%})"
+        delay = _delay_change(points)
         if not short:
             signalling = "all flapped LSPs were back by the second event"
         elif not full:
@@ -140,6 +130,18 @@ class LspFlap(Experiment[FlapParameters]):
             f"Curves over time have bins of {parameters['series_bin_ms']:g} ms, messages of 10 ms.",
             "What the model leaves out of a real router is not in these bounds: see the profile's page.",
         ]
+
+
+def _delay_change(points: Sequence[Point]) -> str:
+    """How mean delay changed while LSPs flapped, where it changed most."""
+    pairs = [(point.metrics.get("delay_prior_s"), point.metrics.get("delay_during_s")) for point in points]
+    known = [(prior, during) for prior, during in pairs if prior and during is not None]
+    if not known:
+        return ""
+    prior, during = max(known, key=lambda pair: abs(pair[1] - pair[0]) / pair[0])
+    if abs(during - prior) < SAME * prior:
+        return f", mean delay was the same before and while LSPs flapped (to {SAME:.2%})"
+    return f", mean delay went from {format_time(prior)} before to {format_time(during)} while LSPs flapped at most"
 
 
 EXPERIMENT = LspFlap()

@@ -9,7 +9,7 @@ from ...charts import Chart, Curve
 from ...units import format_time
 from ..base import Column, Point
 from .parameters import FlapParameters
-from .published import closed_form, delay, is_line_rate, threshold
+from .published import closed_form, delay, is_line_rate, line_rate_delays, threshold
 
 
 def varying(points: Sequence[Point]) -> list[str]:
@@ -38,6 +38,9 @@ def columns(points: Sequence[Point]) -> list[Column]:
         return point.metrics["lost_prior"] + point.metrics["lost_during"]
 
     def known(point: Point) -> str:
+        full = line_rate_delays(point.parameters)
+        if full is not None:
+            return " / ".join(format_time(value) for value in full)
         value = delay(point.parameters)
         return "(not given)" if value is None else format_time(value)
 

@@ -52,6 +52,12 @@ def _line_rate_row(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
+def line_rate_delays(parameters: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The published mean delays at line rate, prior and during, if the paper gives them."""
+    row = _line_rate_row(parameters)
+    return None if row is None else (float(row["prior_s"]), float(row["during_s"]))
+
+
 def closed_form(p: FlapParameters) -> float:
     """The delay of a lone packet: serialisation, forwarding latency and propagation, in seconds."""
     profile = resolve(p.profile)["forwarding"]
