@@ -141,7 +141,7 @@ def _delay_change(points: Sequence[Point]) -> str:
     prior, during = max(known, key=lambda pair: abs(pair[1] - pair[0]) / pair[0])
     if abs(during - prior) < SAME * prior:
         return f", mean delay was the same before and while LSPs flapped (to {SAME:.2%})"
-    return f", mean delay went from {format_time(prior)} before to {format_time(during)} while LSPs flapped at most"
+    return f", mean delay went from {format_time(prior)} to {format_time(during)} where it changed most"
 
 
 EXPERIMENT = LspFlap()
