@@ -45,6 +45,8 @@ pub struct Lane {
     pub attend_arrivals: bool,
     /// The first frame was offered to the fast path already, which punted it.
     pub punted: bool,
+    /// Frames to be forwarded one by one before it is tried again to forward several in a row.
+    pub run_pause: u8,
     /// Departures are captured.
     pub attend_departures: bool,
     /// Can the link be used?
@@ -91,6 +93,7 @@ impl Lane {
             to_port,
             attend_arrivals: false,
             punted: false,
+            run_pause: 0,
             attend_departures: false,
             up: true,
             link,

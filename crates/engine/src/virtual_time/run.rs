@@ -14,6 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(super) const SPIN_LIMIT: u32 = 1_000_000;
 /// Frames on a lane for which it is worth while to find out how many can be forwarded in a row.
 const RUN_MIN: usize = 4;
+/// After how many frames that is asked again where there was none.
+const RUN_PAUSE: u8 = 32;
 /// Devices with more ports forward frame by frame.
 const RUN_PORTS_MAX: usize = 8;
 
@@ -167,11 +169,16 @@ impl World {
                 // Nothing may be pushed above the top of the heap while that is out of date: what is sent from here
                 // on arrives after `first`.
                 let above = next == first || begun.is_some_and(|(arrival, _)| arrival == first);
-                let few = lanes[g as usize].ring.len() < RUN_MIN;
-                if few || above || self.in_step || next > until {
+                let lane = &mut lanes[g as usize];
+                if lane.run_pause > 0 || lane.ring.len() < RUN_MIN || above || self.in_step || next > until {
+                    lane.run_pause = lane.run_pause.saturating_sub(1);
                     break None;
                 }
                 bound = run_bound(nodes, lanes, id, Some(g), [first, next, self.next_task]);
+                if next >= bound {
+                    lanes[g as usize].run_pause = RUN_PAUSE;
+                    break None;
+                }
             }
             if next >= bound.min(answer) || next > until || done == budget {
                 break None;
