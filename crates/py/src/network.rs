@@ -8,15 +8,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use std::sync::{Mutex, PoisonError};
 use tester::network::{Description, HopSpec, Network};
 
 /// Events between two looks at the interpreter's signals: some tens of milliseconds.
 const EVENTS_PER_LOOK: u64 = 500_000;
 
-/// Runs on whichever thread holds it; never shared between two at once.
-#[pyclass(name = "Network", unsendable)]
+/// A network. Python may use and drop it on any thread; two at once are refused.
+#[pyclass(name = "Network")]
 pub struct PyNetwork {
-    inner: Network,
+    /// Never locked: a method that changes the network has it to itself. The mutex only says so to the compiler.
+    inner: Mutex<Network>,
+}
+
+impl PyNetwork {
+    fn inner(&mut self) -> &mut Network {
+        self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn parse<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
@@ -28,13 +36,13 @@ impl PyNetwork {
     #[new]
     fn new(description: &str) -> PyResult<PyNetwork> {
         let description: Description = parse("network", description)?;
-        Ok(PyNetwork { inner: Network::new(description).map_err(network)? })
+        Ok(PyNetwork { inner: Mutex::new(Network::new(description).map_err(network)?) })
     }
 
     /// Runs to a time. Ctrl-C stops between two events and leaves the network as it is then.
     fn run_until(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
         loop {
-            let world = self.inner.world_mut();
+            let world = self.inner().world_mut();
             let progress = py.detach(|| world.step(Time(until_ps), EVENTS_PER_LOOK)).map_err(run)?;
             py.check_signals()?;
             if progress != Progress::More {
@@ -45,69 +53,70 @@ impl PyNetwork {
 
     /// Runs a bounded number of events towards a time; returns whether the time is reached.
     fn run_some(&mut self, py: Python<'_>, until_ps: u64, events: u64) -> PyResult<bool> {
-        let world = self.inner.world_mut();
+        let world = self.inner().world_mut();
         let progress = py.detach(|| world.step(Time(until_ps), events)).map_err(run)?;
         py.check_signals()?;
         Ok(progress != Progress::More)
     }
 
-    fn now_ps(&self) -> u64 {
-        self.inner.world().now().0
+    fn now_ps(&mut self) -> u64 {
+        self.inner().world().now().0
     }
 
-    fn events_done(&self) -> u64 {
-        self.inner.world().events_done()
+    fn events_done(&mut self) -> u64 {
+        self.inner().world().events_done()
     }
 
     fn add_lsp(&mut self, spec: &str) -> PyResult<usize> {
-        self.inner.add_lsp(parse("lsp", spec)?).map_err(network)
+        self.inner().add_lsp(parse("lsp", spec)?).map_err(network)
     }
 
     #[pyo3(signature = (lsps, command, routes=None))]
     fn lsp_command(&mut self, lsps: usize, command: &str, routes: Option<&str>) -> PyResult<()> {
         let routes: Option<Vec<Vec<HopSpec>>> = routes.map(|text| parse("routes", text)).transpose()?;
-        self.inner.lsp_command(lsps, command, routes).map_err(network)
+        self.inner().lsp_command(lsps, command, routes).map_err(network)
     }
 
     fn add_flow(&mut self, spec: &str) -> PyResult<usize> {
-        self.inner.add_flow(parse("flow", spec)?).map_err(network)
+        self.inner().add_flow(parse("flow", spec)?).map_err(network)
     }
 
     fn fail_link(&mut self, link: usize) -> PyResult<()> {
-        self.inner.set_link(link, false).map_err(network)
+        self.inner().set_link(link, false).map_err(network)
     }
 
     fn repair_link(&mut self, link: usize) -> PyResult<()> {
-        self.inner.set_link(link, true).map_err(network)
+        self.inner().set_link(link, true).map_err(network)
     }
 
     fn fault(&mut self, spec: &str) -> PyResult<()> {
         let fault: Fault = parse("fault", spec)?;
-        self.inner.fault(fault).map_err(network)
+        self.inner().fault(fault).map_err(network)
     }
 
     fn heal_all(&mut self) -> PyResult<()> {
-        let now = self.inner.world().now();
-        self.inner.world_mut().heal_all(now).map_err(run)
+        let now = self.inner().world().now();
+        self.inner().world_mut().heal_all(now).map_err(run)
     }
 
     fn ping(&mut self, node: usize, to: &str, ttl: u8, sequence: u16) -> PyResult<()> {
         let to = to.parse().map_err(|_| input(format!("ping: '{to}' is not an IPv4 address")))?;
-        self.inner.ping(node, to, ttl, sequence).map_err(network)
+        self.inner().ping(node, to, ttl, sequence).map_err(network)
     }
 
     #[pyo3(signature = (name, node=None))]
     fn table(&mut self, name: &str, node: Option<usize>) -> PyResult<String> {
-        let table = self.inner.table(name, node).map_err(network)?;
+        let table = self.inner().table(name, node).map_err(network)?;
         serde_json::to_string(&table).map_err(run)
     }
 
     /// What was built at a node.
-    fn node_info(&self, node: usize) -> PyResult<String> {
-        let description = self.inner.description();
+    fn node_info(&mut self, node: usize) -> PyResult<String> {
+        let network = &*self.inner();
+        let description = network.description();
         let spec = description.nodes.get(node);
         let spec = spec.ok_or_else(|| input(format!("node {node} of {}", description.nodes.len())))?;
-        let ports = self.inner.links().iter().enumerate().flat_map(|(index, link)| {
+        let ports = network.links().iter().enumerate().flat_map(|(index, link)| {
             let sides = [(0, link.spec.a), (1, link.spec.b)].into_iter().filter(|s| s.1 == node);
             sides.map(move |(side, _)| {
                 json!({
@@ -119,13 +128,13 @@ impl PyNetwork {
             })
         });
         let ports: Vec<_> = ports.collect();
-        let loopback = self.inner.loopback(node).to_string();
+        let loopback = network.loopback(node).to_string();
         Ok(json!({"name": spec.name, "loopback": loopback, "ports": ports}).to_string())
     }
 
     /// What was built as a link.
-    fn link_info(&self, link: usize) -> PyResult<String> {
-        let links = self.inner.links();
+    fn link_info(&mut self, link: usize) -> PyResult<String> {
+        let links = self.inner().links();
         let known = links.get(link).ok_or_else(|| input(format!("link {link} of {}", links.len())))?;
         let mac = |node: usize, side: usize| {
             base::MacAddr::of_port(NodeId(node as u32), known.ports[side]).to_string()
@@ -145,23 +154,23 @@ impl PyNetwork {
     /// Begins to capture what both ports of a link send, to a pcapng file or to memory.
     #[pyo3(signature = (link, path=None, max_packets=None))]
     fn capture(&mut self, link: usize, path: Option<String>, max_packets: Option<u64>) -> PyResult<u32> {
-        let link = self.inner.link_id(link).map_err(network)?;
+        let link = self.inner().link_id(link).map_err(network)?;
         let spec = capture::spec(link, path, max_packets);
-        Ok(self.inner.world_mut().capture(spec).map_err(capture::failed)?.0)
+        Ok(self.inner().world_mut().capture(spec).map_err(capture::failed)?.0)
     }
 
     /// Ends a capture; returns the bytes of one to memory.
     fn capture_finish<'py>(&mut self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyBytes>> {
-        let summary = self.inner.world_mut().finish_capture(engine::capture::CaptureId(id));
+        let summary = self.inner().world_mut().finish_capture(engine::capture::CaptureId(id));
         Ok(capture::bytes_of(summary.map_err(capture::failed)?, py))
     }
 
-    fn digest(&self) -> String {
-        self.inner.world().digest().to_string()
+    fn digest(&mut self) -> String {
+        self.inner().world().digest().to_string()
     }
 
     fn peer_send(&mut self, node: usize, frame: &[u8]) -> PyResult<()> {
-        self.inner.peer_send(node, frame).map_err(network)
+        self.inner().peer_send(node, frame).map_err(network)
     }
 
     fn peer_receive<'py>(
@@ -169,7 +178,7 @@ impl PyNetwork {
         py: Python<'py>,
         node: usize,
     ) -> PyResult<Vec<(u64, Bound<'py, PyBytes>)>> {
-        let frames = self.inner.peer_receive(node).map_err(network)?;
+        let frames = self.inner().peer_receive(node).map_err(network)?;
         Ok(frames.into_iter().map(|(at, bytes)| (at.0, PyBytes::new(py, &bytes))).collect())
     }
 }
