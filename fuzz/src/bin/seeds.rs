@@ -82,7 +82,7 @@ fn capture() -> Vec<u8> {
             .world_mut()
             .capture(CaptureSpec::new(CaptureTarget::Everything, CaptureTo::Memory))
             .expect("a capture");
-        let mut to = |ms: u64, network: &mut Network| {
+        let to = |ms: u64, network: &mut Network| {
             network.world_mut().run_until(Time(ms * MS)).expect("no device fails")
         };
         to(400, &mut network);
