@@ -203,3 +203,20 @@ fn a_cut_link_moves_the_lsp_to_its_fallback_route() {
         assert_eq!(conserved(&mut network).map(|(sent, received)| sent - received), Ok(lost), "link {cut}");
     }
 }
+
+#[test]
+fn refreshes_keep_lsps_up_whatever_their_period() {
+    for (period, reduction) in
+        [(20, true), (20, false), (100, true), (100, false), (1_000, true), (30_000, true)]
+    {
+        let rsvp = json!({"refresh_ps": period * MS, "refresh_reduction": reduction});
+        let mut network = network(json!({
+            "seed": 1, "nodes": routers(4, &rsvp), "links": common::chain(4, 100 * MBPS, MS),
+            "lsps": [{"name": "t", "from": 0, "to": 3, "count": 50, "routes": [[1, 2, 3]], "record_labels": true}],
+        }));
+        run(&mut network, 10 * period * MS);
+        let downs = network.events().iter().filter(|e| matches!(e.event, Event::LspDown { .. })).count();
+        assert_eq!(downs, 0, "refreshed every {period} ms, refresh reduction {reduction}");
+        assert_eq!(network.router(1).expect("a router").rsvp().audit().lsps, 50);
+    }
+}

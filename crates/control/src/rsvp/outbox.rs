@@ -179,10 +179,16 @@ impl Rsvp {
 /// The transport of a speaker.
 pub(super) fn transport(config: &Config) -> Transport {
     let interface = |i: &super::Interface| transport::Interface { port: i.port, address: i.address };
+    // A summary that waits for longer than a refresh period would come after the state that it refreshes has expired.
+    let waits_max = config.refresh_period.mul_f64(0.1);
+    let reduction = config.refresh_reduction.map(|asked| transport::RefreshReduction {
+        summary_delay: asked.summary_delay.min(waits_max),
+        ..asked
+    });
     let mut transport = Transport::new(transport::Config {
         router: config.router_id,
         interfaces: config.interfaces.iter().map(interface).collect(),
-        refresh_reduction: config.refresh_reduction,
+        refresh_reduction: reduction,
         hello: config.hello,
         integrity: config.integrity.clone(),
         neighbors_max: config.limits.neighbors,
