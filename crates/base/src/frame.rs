@@ -300,10 +300,16 @@ impl Frame {
 
     /// All bytes, the body made real.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.len() as usize);
-        out.extend_from_slice(self.header());
-        self.0.body.write_to(&mut out);
+        let mut out = Vec::new();
+        self.write_to(&mut out);
         out
+    }
+
+    /// Appends all bytes to `out`, the body made real.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        out.reserve_exact(self.len() as usize);
+        out.extend_from_slice(self.header());
+        self.0.body.write_to(out);
     }
 
     /// Asks the links that the frame crosses to write themselves down.

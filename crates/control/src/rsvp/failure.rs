@@ -78,7 +78,8 @@ impl Rsvp {
 
     /// All state is lost; what was configured is done again. The forwarding tables are the node's to clear.
     pub(super) fn restart(&mut self) {
-        let specs: Vec<TunnelSpec> = self.tunnels.iter().map(|(_, tunnel)| tunnel.spec.clone()).collect();
+        let specs: Vec<TunnelSpec> =
+            self.tunnels.iter().map(|(_, tunnel)| TunnelSpec::clone(&tunnel.spec)).collect();
         let down: Vec<Event> = self
             .tunnels
             .iter()

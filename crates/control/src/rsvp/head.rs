@@ -9,6 +9,7 @@ use super::{Rsvp, Timer};
 use base::command::{TunnelId, TunnelSpec};
 use base::{Event, Span, Time};
 use core::net::Ipv4Addr;
+use std::sync::Arc;
 use wire::rsvp::error_code;
 
 /// Why an LSP has to go, as its head end sees it.
@@ -70,18 +71,18 @@ impl Rsvp {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
         let Some(index) = self.tunnels.find(id) else {
             let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
-            let index = self.tunnels.insert(Tunnel::new(spec.clone(), first));
+            let index = self.tunnels.insert(Tunnel::new(Arc::new(spec.clone()), first));
             self.signal(index);
             return;
         };
         let Some(tunnel) = self.tunnels.get_mut(index) else { return };
-        let before = std::mem::replace(&mut tunnel.spec, spec.clone());
+        let before = std::mem::replace(&mut tunnel.spec, Arc::new(spec.clone()));
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
-            ..before.clone()
+            ..(*before).clone()
         } == *spec;
         if same_lsp {
             if before.carries != spec.carries {

@@ -250,6 +250,11 @@ impl Rsvp {
         self.outputs.pop_front().or_else(|| self.poll_transport())
     }
 
+    /// Takes the memory of a message that has been sent ([`Output::Transmit`]), to use it again. Nothing is lost without it but time.
+    pub fn recycle(&mut self, message: Vec<u8>) {
+        self.transport.recycle(message);
+    }
+
     /// Counters of messages and errors.
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -3,6 +3,9 @@
 /// No entry.
 pub(super) const NIL: u32 = u32::MAX;
 
+/// Entries of a page. The first page grows as a vector does; later ones are made whole, and nothing is moved.
+const PAGE: usize = 256;
+
 #[derive(Clone, Debug)]
 struct Slot<T> {
     generation: u32,
@@ -12,28 +15,54 @@ struct Slot<T> {
 /// Entries named by index.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<T> {
-    slots: Vec<Slot<T>>,
+    pages: Vec<Vec<Slot<T>>>,
     free: Vec<u32>,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Slab { slots: Vec::new(), free: Vec::new() }
+        Slab { pages: Vec::new(), free: Vec::new() }
     }
 }
 
 impl<T> Slab<T> {
+    #[inline]
+    fn slot(&self, index: u32) -> Option<&Slot<T>> {
+        self.pages.get(index as usize / PAGE)?.get(index as usize % PAGE)
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, index: u32) -> Option<&mut Slot<T>> {
+        self.pages.get_mut(index as usize / PAGE)?.get_mut(index as usize % PAGE)
+    }
+
+    /// How many slots there are.
+    fn slots(&self) -> usize {
+        self.pages.last().map_or(0, |last| (self.pages.len() - 1) * PAGE + last.len())
+    }
+
     pub(super) fn insert(&mut self, value: T) -> u32 {
         if let Some(index) = self.free.pop() {
-            self.slots[index as usize].value = Some(value);
+            if let Some(slot) = self.slot_mut(index) {
+                slot.value = Some(value);
+            }
             return index;
         }
-        self.slots.push(Slot { generation: 0, value: Some(value) });
-        (self.slots.len() - 1) as u32
+        let index = self.slots() as u32;
+        match self.pages.last_mut() {
+            Some(page) if page.len() < PAGE => page.push(Slot { generation: 0, value: Some(value) }),
+            last => {
+                let room = if last.is_some() { PAGE } else { 1 };
+                let mut page = Vec::with_capacity(room);
+                page.push(Slot { generation: 0, value: Some(value) });
+                self.pages.push(page);
+            }
+        }
+        index
     }
 
     pub(super) fn remove(&mut self, index: u32) -> Option<T> {
-        let slot = self.slots.get_mut(index as usize)?;
+        let slot = self.slot_mut(index)?;
         let value = slot.value.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(index);
@@ -42,30 +71,31 @@ impl<T> Slab<T> {
 
     #[inline]
     pub(super) fn get(&self, index: u32) -> Option<&T> {
-        self.slots.get(index as usize)?.value.as_ref()
+        self.slot(index)?.value.as_ref()
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        self.slots.get_mut(index as usize)?.value.as_mut()
+        self.slot_mut(index)?.value.as_mut()
     }
 
     /// Tells an entry from a later one at the same index.
     pub(super) fn generation(&self, index: u32) -> u32 {
-        self.slots.get(index as usize).map_or(0, |slot| slot.generation)
+        self.slot(index).map_or(0, |slot| slot.generation)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots() - self.free.len()
     }
 
     /// Indices in use, in order.
     pub(super) fn indices(&self) -> Vec<u32> {
-        (0..self.slots.len() as u32).filter(|&i| self.get(i).is_some()).collect()
+        self.iter().map(|(index, _)| index).collect()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.slots.iter().enumerate().filter_map(|(i, slot)| Some((i as u32, slot.value.as_ref()?)))
+        let slots = self.pages.iter().flatten().enumerate();
+        slots.filter_map(|(i, slot)| Some((i as u32, slot.value.as_ref()?)))
     }
 }
 
@@ -83,5 +113,17 @@ mod tests {
         assert_eq!(slab.insert('c'), a);
         assert_ne!(slab.generation(a), before);
         assert_eq!(slab.indices(), [a, b]);
+    }
+
+    #[test]
+    fn entries_of_all_pages_are_found() {
+        let mut slab = Slab::default();
+        let count = 3 * PAGE as u32 + 7;
+        for value in 0..count {
+            assert_eq!(slab.insert(value), value);
+        }
+        assert_eq!(slab.remove(PAGE as u32), Some(PAGE as u32));
+        assert!(slab.iter().all(|(index, &value)| index == value) && slab.get(count).is_none());
+        assert_eq!((slab.len(), slab.indices().len()), (count as usize - 1, count as usize - 1));
     }
 }

@@ -34,14 +34,13 @@ impl Store {
     pub(super) fn insert(&mut self, lsp: Lsp) -> u32 {
         let session = lsp.session;
         let index = self.lsps.insert(lsp);
-        match self.session(&session).last() {
-            Some(last) => {
-                if let Some(lsp) = self.lsps.get_mut(last) {
-                    lsp.next = index;
-                }
+        let mut last = *self.sessions.get_or_insert_with(session, || index);
+        if last != index {
+            while let Some(next) = self.lsps.get(last).map(|lsp| lsp.next).filter(|&next| next != NIL) {
+                last = next;
             }
-            None => {
-                self.sessions.insert(session, index);
+            if let Some(lsp) = self.lsps.get_mut(last) {
+                lsp.next = index;
             }
         }
         index

@@ -6,11 +6,12 @@ use base::command::TunnelSpec;
 use base::plane::Prefix;
 use base::{Time, TimerId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A tunnel at its head end.
 #[derive(Clone, Debug)]
 pub(super) struct Tunnel {
-    pub spec: TunnelSpec,
+    pub spec: Arc<TunnelSpec>,
     /// The LSP that carries traffic.
     pub active: Option<u32>,
     /// Which of the routes it takes.
@@ -37,7 +38,7 @@ pub(super) struct Tunnel {
 }
 
 impl Tunnel {
-    pub(super) fn new(spec: TunnelSpec, first_lsp_id: u16) -> Tunnel {
+    pub(super) fn new(spec: Arc<TunnelSpec>, first_lsp_id: u16) -> Tunnel {
         Tunnel {
             spec,
             active: None,

@@ -89,16 +89,20 @@ impl Router {
     /// Takes an RSVP packet out of the stream, whatever its destination (RFC 2205, 3.11.3). Other packets with the option go on
     /// unless they are for this router.
     fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
-        let bytes = frame.to_vec();
+        let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
             self.drops.count(DropReason::Malformed);
             return true;
         };
-        if ip.protocol() == ipv4::Protocol::RSVP {
-            self.signal(now, Signal::new(port, &ip));
+        let (protocol, dst) = (ip.protocol(), ip.dst());
+        if protocol == ipv4::Protocol::RSVP {
+            if let Some(signal) = Signal::new(port, bytes, ip_offset(labels)) {
+                self.signal(now, signal);
+            }
             return true;
         }
-        let local = self.forwarding().route_local(ip.dst()).map(|n| n.next_hop);
+        self.recycle(bytes);
+        let local = self.forwarding().route_local(dst).map(|n| n.next_hop);
         if local == Some(base::plane::NextHop::Local) {
             self.handle_local(now, port, frame, labels);
             return true;
@@ -107,7 +111,7 @@ impl Router {
     }
 
     fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
-        let bytes = frame.to_vec();
+        let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
             self.drops.count(DropReason::Malformed);
             return;
@@ -118,7 +122,11 @@ impl Router {
             return;
         }
         match ip.protocol() {
-            ipv4::Protocol::RSVP => self.signal(now, Signal::new(port, &ip)),
+            ipv4::Protocol::RSVP => {
+                if let Some(signal) = Signal::new(port, bytes, ip_offset(labels)) {
+                    self.signal(now, signal);
+                }
+            }
             ipv4::Protocol::ICMP => self.handle_icmp(now, ip.src(), ip.dst(), ip.payload()),
             ipv4::Protocol::UDP => {
                 self.drops.count(DropReason::NoListener);

@@ -28,21 +28,54 @@ pub struct MessageBin {
     pub count: u32,
 }
 
+/// Message types; in two directions.
+const KINDS: usize = 256;
+
 /// Counts of messages by time, direction and type.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Messages {
+    /// The bin that counts now.
+    bin: u64,
+    /// What is in it: by type, those received and those sent.
+    counts: Box<[[u32; 2]; KINDS]>,
+    /// The bins before.
     bins: BTreeMap<(u64, Direction, u8), u32>,
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Messages { bin: 0, counts: Box::new([[0; 2]; KINDS]), bins: BTreeMap::new() }
+    }
 }
 
 impl Messages {
     /// One more.
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
-        *self.bins.entry((now.0 / BIN_PS, direction, kind)).or_default() += 1;
+        let bin = now.0 / BIN_PS;
+        if bin != self.bin {
+            for (key, count) in self.current() {
+                *self.bins.entry(key).or_default() += count;
+            }
+            *self.counts = [[0; 2]; KINDS];
+            self.bin = bin;
+        }
+        self.counts[usize::from(kind)][direction as usize] += 1;
+    }
+
+    /// What is in the bin that counts now.
+    fn current(&self) -> BTreeMap<(u64, Direction, u8), u32> {
+        let directions = [Direction::Received, Direction::Sent];
+        let kinds = self.counts.iter().zip(0u8..=u8::MAX);
+        let all = kinds.flat_map(|(counts, kind)| {
+            directions.map(|direction| ((self.bin, direction, kind), counts[direction as usize]))
+        });
+        all.filter(|&(_, count)| count > 0).collect()
     }
 
     /// All counts, by time.
     pub fn iter(&self) -> impl Iterator<Item = MessageBin> {
-        self.bins.iter().map(|(&(bin, direction, kind), &count)| MessageBin {
+        let before = self.bins.iter().map(|(&key, &count)| (key, count));
+        before.chain(self.current()).map(|((bin, direction, kind), count)| MessageBin {
             start: Time(bin * BIN_PS),
             direction,
             kind,

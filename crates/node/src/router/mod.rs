@@ -45,6 +45,8 @@ pub struct Router {
     processor: Processor<Signal>,
     messages: Messages,
     outputs: VecDeque<Output>,
+    /// Memory of signalling frames that have been handled.
+    spare: Vec<Vec<u8>>,
     drops: DropCounters,
     up: Vec<bool>,
     ident: u16,
@@ -64,6 +66,7 @@ impl Router {
             ),
             messages: Messages::default(),
             outputs: VecDeque::new(),
+            spare: Vec::new(),
             drops: DropCounters::default(),
             up: vec![true; config.ports.len()],
             ident: 0,

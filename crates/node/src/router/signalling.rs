@@ -14,12 +14,16 @@ use wire::{ethernet, ipv4};
 pub struct Signal {
     port: PortId,
     received: rsvp::Received,
-    message: Vec<u8>,
+    /// The frame that it came in, and which part of it the message is.
+    frame: Vec<u8>,
+    start: usize,
+    end: usize,
 }
 
 impl Signal {
-    /// The message in `ip`, which arrived by `port`.
-    pub fn new(port: PortId, ip: &ipv4::Packet<&[u8]>) -> Signal {
+    /// The message in the IP packet that begins at `offset` of `frame`, which arrived by `port`; nothing if there is none.
+    pub fn new(port: PortId, frame: Vec<u8>, offset: usize) -> Option<Signal> {
+        let ip = ipv4::Packet::new_checked(frame.get(offset..)?).ok()?;
         let options = ipv4::Options::from_bytes(ip.options());
         let received = rsvp::Received {
             src: ip.src(),
@@ -27,7 +31,13 @@ impl Signal {
             ttl: ip.ttl(),
             router_alert: options.is_ok_and(|o| o.router_alert()),
         };
-        Signal { port, received, message: ip.payload().to_vec() }
+        let start = offset + ip.header_len();
+        let end = start + ip.payload().len();
+        Some(Signal { port, received, frame, start, end })
+    }
+
+    fn message(&self) -> &[u8] {
+        self.frame.get(self.start..self.end).unwrap_or_default()
     }
 }
 
@@ -43,10 +53,29 @@ fn kind_of(message: &[u8]) -> u8 {
     message.get(1).copied().unwrap_or(0)
 }
 
+/// How many signalling frames' memory is kept, and the longest that is.
+const SPARE_MAX: usize = 64;
+const SPARE_BYTES: usize = 4096;
+
 impl Router {
+    /// The bytes of a frame, in memory of an earlier one.
+    pub(super) fn bytes_of(&mut self, frame: &Frame) -> Vec<u8> {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        frame.write_to(&mut bytes);
+        bytes
+    }
+
+    /// Keeps memory that [`Router::bytes_of`] gave.
+    pub(super) fn recycle(&mut self, mut bytes: Vec<u8>) {
+        if self.spare.len() < SPARE_MAX && bytes.capacity() <= SPARE_BYTES {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+
     /// Puts a message in the queue of the control processor.
     pub(super) fn signal(&mut self, now: Time, signal: Signal) {
-        self.messages.count(now, Direction::Received, kind_of(&signal.message));
+        self.messages.count(now, Direction::Received, kind_of(signal.message()));
         if self.config.ports.get(signal.port.index()).is_none_or(|p| p.reservable.is_none()) {
             self.drops.count(DropReason::NoListener);
             return;
@@ -64,7 +93,7 @@ impl Router {
             let control = &self.config.profile.control;
             let states = self.rsvp.state_count();
             self.processor.start(now, |signal| {
-                let (us, states) = match kind_of(&signal.message) {
+                let (us, states) = match kind_of(signal.message()) {
                     kind::PATH => (control.path_us, states),
                     kind::RESV => (control.resv_us, states),
                     kind::PATH_TEAR | kind::RESV_TEAR => (control.tear_us, 0),
@@ -73,7 +102,8 @@ impl Router {
                 Span::from_secs_f64((us / 1e6 + control.per_state_ns / 1e9 * states as f64).max(0.0))
             });
             let Some(signal) = self.processor.finish(now) else { return };
-            self.rsvp.handle_message(now, signal.port, signal.received, &signal.message);
+            self.rsvp.handle_message(now, signal.port, signal.received, signal.message());
+            self.recycle(signal.frame);
             self.settle(now);
         }
     }
@@ -119,7 +149,8 @@ impl Router {
         let mut header = [0; ethernet::HEADER_LEN + 60];
         let len = ethernet::HEADER_LEN + ip.buffer_len();
         ip.emit(&mut header[ethernet::HEADER_LEN..len]);
-        let frame = Frame::new(&header[..len], Body::owned(message));
+        let frame = Frame::new(&header[..len], Body::owned(message.as_slice()));
+        self.rsvp.recycle(message);
         self.send(now, frame, next.map(|gateway| (port, gateway)));
     }
 }

@@ -19,7 +19,7 @@ pub(super) const HEADER: usize = 8;
 /// Messages that wait to be sent together.
 #[derive(Default)]
 pub(super) struct Buffer {
-    /// Room for the header, and the messages.
+    /// The messages; room for the header is made before them when there is more than one.
     bytes: Vec<u8>,
     count: usize,
     /// The IP header of the first: it is used if there is no other.
@@ -43,27 +43,30 @@ impl Buffer {
     }
     /// Bytes that it holds, with the header.
     pub(super) const fn len(&self) -> usize {
-        self.bytes.len()
+        if self.count == 1 { HEADER + self.bytes.len() } else { self.bytes.len() }
     }
     /// When it is to be emptied.
     pub(super) const fn next(&self) -> Option<Time> {
         self.at
     }
-    /// Adds a message.
-    pub(super) fn push(&mut self, envelope: Envelope, message: &[u8]) {
-        if self.bytes.is_empty() {
-            self.bytes.resize(HEADER, 0);
-        }
-        self.bytes.extend_from_slice(message);
+    /// Adds a message. Gives back memory that is not needed.
+    pub(super) fn push(&mut self, envelope: Envelope, message: Vec<u8>) -> Vec<u8> {
         self.count += 1;
-        self.first.get_or_insert(envelope);
+        if self.count == 1 {
+            self.first = Some(envelope);
+            return core::mem::replace(&mut self.bytes, message);
+        }
+        if self.count == 2 {
+            self.bytes.splice(..0, [0; HEADER]);
+        }
+        self.bytes.extend_from_slice(&message);
+        message
     }
     /// Empties it.
     pub(super) fn take(&mut self, flags: u8, ttl: u8) -> Option<Contents> {
         let Buffer { mut bytes, count, first, .. } = core::mem::take(self);
         let envelope = first?;
         if count == 1 {
-            bytes.drain(..HEADER);
             return Some(Contents::Alone(envelope, bytes));
         }
         codec::bundle_header(&mut bytes, flags, ttl);

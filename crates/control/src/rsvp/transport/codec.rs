@@ -3,9 +3,35 @@
 use std::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::{Error, Integrity, Message, MessageType, Packet, SubMessages, header, integrity};
 
+/// Memory of messages that have been sent, for those to come.
+#[derive(Default)]
+pub(super) struct Spare(Vec<Vec<u8>>);
+
+/// How many are kept, and the longest that is.
+const SPARE_MAX: usize = 64;
+const SPARE_BYTES: usize = 4096;
+
+impl Spare {
+    /// Memory for a message.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        self.0.pop().unwrap_or_default()
+    }
+    /// Keeps memory that is not needed any more.
+    pub(super) fn keep(&mut self, mut bytes: Vec<u8>) {
+        if self.0.len() < SPARE_MAX && (1..=SPARE_BYTES).contains(&bytes.capacity()) {
+            bytes.clear();
+            self.0.push(bytes);
+        }
+    }
+}
+
 /// The bytes of a message; nothing if it is too long to be one.
 pub(super) fn emit(flags: u8, ttl: u8, message: &Message) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
+    emit_into(Vec::new(), flags, ttl, message)
+}
+
+/// The bytes of a message, in memory that is empty.
+pub(super) fn emit_into(mut bytes: Vec<u8>, flags: u8, ttl: u8, message: &Message) -> Option<Vec<u8>> {
     message.emit(flags, ttl, &mut bytes).ok()?;
     Some(bytes)
 }

@@ -58,7 +58,8 @@ impl Transport {
                 buffer.at = Some(self.now + delay);
             }
         }
-        buffer.push(envelope, &bytes);
+        let spare = buffer.push(envelope, bytes);
+        self.spare.keep(spare);
     }
 
     /// Sends what was gathered for a neighbour, with the acknowledgements that fit in.
@@ -74,7 +75,8 @@ impl Transport {
             let (envelope, bytes) = self.ack_message(peer, acks);
             let bytes = self.signed(neighbor.port, bytes);
             self.counters.messages_sent += 1;
-            self.peers[place].buffer.push(envelope, &bytes);
+            let spare = self.peers[place].buffer.push(envelope, bytes);
+            self.spare.keep(spare);
         }
         let (envelope, flags) = (self.hop_by_hop(peer, TTL), self.flags());
         match self.peers[place].buffer.take(flags, TTL) {
@@ -102,7 +104,11 @@ impl Transport {
     fn ack_message(&mut self, peer: u32, acks: Vec<MessageIdAck>) -> (Envelope, Vec<u8>) {
         self.count_acks(&acks);
         let message = Message::Ack(Ack { common: Common { acks, ..Common::default() } });
-        (self.hop_by_hop(peer, TTL), codec::emit(self.flags(), TTL, &message).unwrap_or_default())
+        let bytes = codec::emit_into(self.spare.take(), self.flags(), TTL, &message).unwrap_or_default();
+        if let Message::Ack(Ack { common }) = message {
+            self.peers[peer as usize].acks.give_back(common.acks);
+        }
+        (self.hop_by_hop(peer, TTL), bytes)
     }
 
     pub(super) fn count_acks(&mut self, acks: &[MessageIdAck]) {
@@ -149,6 +155,11 @@ impl Transport {
         self.counters.datagrams_sent += 1;
         self.counters.bytes_sent += bytes.len() as u64;
         self.output.push_back(Datagram { port: to.port, next: Some(to.address), envelope, bytes });
+    }
+
+    /// Memory of a datagram that has been sent: it is used again.
+    pub fn recycle(&mut self, bytes: Vec<u8>) {
+        self.spare.keep(bytes);
     }
 
     /// The next datagram to be sent.

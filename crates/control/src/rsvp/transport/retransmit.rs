@@ -61,7 +61,8 @@ impl Schedule {
         if self.len == 0 {
             return None;
         }
-        self.queues.iter().filter_map(|queue| copies.get(queue.head)).map(|copy| copy.due).min()
+        let heads = self.queues.iter().map(|queue| queue.head).filter(|&head| head != NONE);
+        heads.filter_map(|head| copies.get(head)).map(|copy| copy.due).min()
     }
     /// One that is due at `now`.
     pub(super) fn due(&self, copies: &Copies, now: Time) -> Option<u32> {

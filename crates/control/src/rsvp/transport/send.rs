@@ -44,7 +44,8 @@ impl Transport {
             common.acks.clear();
             common.integrity = None;
         }
-        let Some(mut bytes) = codec::emit(self.flags(), envelope.ttl, message) else {
+        let flags = self.flags();
+        let Some(mut bytes) = codec::emit_into(self.spare.take(), flags, envelope.ttl, message) else {
             self.unsendable(&plan);
             return;
         };

@@ -1,5 +1,6 @@
 //! The transport itself: what it holds, and the neighbours that it knows.
 
+use super::codec::Spare;
 use super::config::{Config, HelloConfig, Interface, RefreshReduction};
 use super::counters::{Audit, Counters};
 use super::hello;
@@ -55,6 +56,8 @@ pub struct Transport {
     /// Neighbours whose messages are bundled until the output is polled.
     pub(super) immediate: VecDeque<u32>,
     pub(super) output: VecDeque<Datagram>,
+    /// Memory of messages that have been sent.
+    pub(super) spare: Spare,
     /// Ports that can't be used.
     pub(super) down: Vec<PortId>,
     pub(super) counters: Counters,
@@ -86,6 +89,7 @@ impl Transport {
             wheel: Wheel::new(),
             immediate: VecDeque::new(),
             output: VecDeque::new(),
+            spare: Spare::default(),
             down: Vec::new(),
             counters: Counters::default(),
             now: Time::ZERO,

@@ -19,6 +19,8 @@ pub(super) const INTEGRITY_BYTES: usize = 36;
 pub(super) struct Acks {
     pending: Vec<MessageIdAck>,
     at: Option<Time>,
+    /// Memory for those to come; empty.
+    spare: Vec<MessageIdAck>,
 }
 
 impl Acks {
@@ -40,12 +42,21 @@ impl Acks {
     }
     /// Up to `count` of them, the oldest first.
     pub(super) fn take(&mut self, count: usize) -> Vec<MessageIdAck> {
-        let rest = self.pending.split_off(count.min(self.pending.len()));
+        let rest = if count >= self.pending.len() {
+            core::mem::take(&mut self.spare)
+        } else {
+            self.pending.split_off(count)
+        };
         let taken = core::mem::replace(&mut self.pending, rest);
         if self.pending.is_empty() {
             self.at = None;
         }
         taken
+    }
+    /// Memory of acknowledgements that have been sent.
+    pub(super) fn give_back(&mut self, mut sent: Vec<MessageIdAck>) {
+        sent.clear();
+        self.spare = sent;
     }
     /// Forgets them.
     pub(super) fn clear(&mut self) {
