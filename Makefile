@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3.11
 export CARGO_TERM_COLOR ?= auto
+# Property tests draw the same cases every time; another number, or none, explores others.
+export PROPTEST_RNG_SEED ?= 1
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
