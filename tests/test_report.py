@@ -16,6 +16,7 @@ from twinplane.charts.static import save
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
 from twinplane.reports import of_results
 from twinplane.reports.page import Page, Section, Table, embedded, render
+from twinplane.reports.returns import returns
 from twinplane.reports.timeline import filled, timeline
 from twinplane.reports.topology import svg
 
@@ -131,6 +132,20 @@ def test_timeline_has_both_planes() -> None:
     drawn = figure(chart)
     assert {trace["yaxis"] for trace in drawn["data"]} == {"y", "y2", "y3", "y4"}
     assert timeline("k", "t", messages=None, up=None, series=None) is None
+
+
+def test_the_distribution_counts_those_that_stay_away() -> None:
+    table = pl.DataFrame(
+        {"event": [1, 1, 1, 1, 2], "index": [0, 1, 2, 3, 0], "re_establish_s": [0.3, None, 0.1, 0.2, 0.004]}
+    )
+    section = returns({"n = 4": table})
+    first, second = section.charts[0].curves
+    assert (first.x, first.y) == ([0.0, 0.1, 0.2, 0.3], [0.0, 0.25, 0.5, 0.75])
+    assert (second.x, second.y) == ([0.0, 0.004], [0.0, 1.0])
+    assert "3 of 4 came back, the last after 300 ms" in section.charts[0].alt
+    assert section.tables[0].rows[0] == [
+        *("n = 4, event 1", "4", "3", "100 ms", "200 ms", "300 ms", "300 ms", "300 ms"),
+    ]
 
 
 def test_silence_is_drawn_as_zero() -> None:

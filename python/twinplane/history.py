@@ -26,7 +26,7 @@ def up_now(log: Columns, group: int, before_ps: int | None = None) -> set[int]:
     return up
 
 
-def re_established(log: Columns, group: int, from_ps: int) -> list[float | None]:
+def re_established(log: Columns, group: int, from_ps: int) -> dict[int, float | None]:
     """Seconds from each LSP's first loss at or after a time to its return; None for those that stay away."""
     down: dict[int, int] = {}
     back: dict[int, float] = {}

@@ -13,6 +13,7 @@ from ..experiments.base import Comparison, Experiment
 from ..results import Results
 from ..units import format_time
 from .page import Page, Section, Table, render
+from .returns import returns
 from .timeline import timeline
 from .topology import svg
 
@@ -35,6 +36,7 @@ def page(found: Results) -> str:
         *([] if long else [results]),
         *([more] if len(charts) > 1 else []),
         *_planes(found),
+        *_returns(found),
         *_published(experiment, found),
         *([results] if long else []),
         *_spread(found),
@@ -75,10 +77,8 @@ def _planes(found: Results) -> list[Section]:
     }
     if "messages" not in tables:
         return []
-    kept = tables["messages"]["point"].unique().sort().to_list()
-    chosen = sorted({kept[0], kept[len(kept) // 2], kept[-1]}) if len(kept) > TIMELINES_MAX else kept
     section = Section("The two planes over one time axis")
-    for point in reversed(chosen):
+    for point in reversed(_chosen(tables["messages"])):
         parameters = found.points[point].parameters
         parts = {name: _of_point(table, point) for name, table in tables.items()}
         chart = timeline(
@@ -95,16 +95,40 @@ def _planes(found: Results) -> list[Section]:
     return [section] if section.charts else []
 
 
+def _chosen(table: pl.DataFrame) -> list[int]:
+    """The points of a table, or of many the first, one in the middle and the last."""
+    kept = table["point"].unique().sort().to_list()
+    return sorted({kept[0], kept[len(kept) // 2], kept[-1]}) if len(kept) > TIMELINES_MAX else kept
+
+
+def _returns(found: Results) -> list[Section]:
+    """How long LSPs were away, of the points that the timelines show."""
+    if "re_established" not in found.tables():
+        return []
+    table = found.table("re_established")
+    if not table.height:
+        return []
+    parts = {
+        _said(found, found.points[point].parameters): _of_point(table, point) for point in _chosen(table)
+    }
+    return [returns(parts)]
+
+
 def _of_point(table: pl.DataFrame, point: int) -> pl.DataFrame:
     import polars as pl
 
     return table.filter(pl.col("point") == point)
 
 
-def _title(found: Results, parameters: Mapping[str, Any]) -> str:
+def _said(found: Results, parameters: Mapping[str, Any]) -> str:
+    """A point by the parameters that differ between points."""
     first = found.points[0].parameters
     keys = [key for key in first if len({str(p.parameters[key]) for p in found.points}) > 1]
-    said = ", ".join(f"{key} = {parameters[key]}" for key in keys)
+    return ", ".join(f"{key} = {parameters[key]}" for key in keys)
+
+
+def _title(found: Results, parameters: Mapping[str, Any]) -> str:
+    said = _said(found, parameters)
     return f"Both planes over time{': ' if said else ''}{said}"
 
 

@@ -42,6 +42,7 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
         "messages": messages,
         "lsp_log": log,
         "lsps_up": {"time_s": times, "up": up},
+        "re_established": _returns(log, p, zero_ps),
         "ports": ports,
         "processors": processors,
     }
@@ -77,7 +78,7 @@ def control_plane(
     up_start = len(up_now(log, FLAPPING, first_ps)) + len(up_now(log, STABLE, first_ps))
     up_end = len(up_now(log, FLAPPING)) + len(up_now(log, STABLE))
     times = re_established(log, FLAPPING, first_ps)
-    back = [time for time in times if time is not None]
+    back = [time for time in times.values() if time is not None]
     return {
         "k": tears - p.n,
         "k_up": len(up_now(log, FLAPPING, second_ps)),
@@ -91,6 +92,17 @@ def control_plane(
         },
         "re_establish_max_s": max(back, default=None),
     }
+
+
+def _returns(log: Columns, p: FlapParameters, zero_ps: int) -> Columns:
+    """How long each LSP that an event tore down was away; None for those that did not come back."""
+    found: Columns = {"event": [], "index": [], "re_establish_s": []}
+    for number, event_s in enumerate((p.first_event_s, p.second_event_s), 1):
+        times = re_established(log, FLAPPING, zero_ps + round(event_s * 1e12))
+        found["event"] += [number] * len(times)
+        found["index"] += times.keys()
+        found["re_establish_s"] += times.values()
+    return found
 
 
 def _node(network: Network, which: str | int) -> Node:
