@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -113,6 +114,18 @@ def test_tshark_finds_no_fault(run_folder: Path) -> None:
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
+def test_a_capture_without_ethernet_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "radio.pcap"
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105)
+    path.write_bytes(header + struct.pack("<IIII", 1, 2, 4, 4) + b"abcd")
+    done = command("decode", str(path))
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"twinplane: {path}: 1 of 1 packets are not decoded: link type 105, only Ethernet (1) is read\n"
+    )
+
+
 def test_captures_that_are_cut_or_foreign(tmp_path: Path, run_folder: Path) -> None:
     whole = (run_folder / "captures" / "point-0000" / "00-ingress-r1.pcapng").read_bytes()
     cut = tmp_path / "cut.pcapng"
@@ -164,6 +177,10 @@ def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
             ["run", "lsp-mesh", "--campaign", "--set", "topology=x"],
             "lsp-mesh: there is no published matrix",
         ),
+        (
+            ["run", "lsp-flap", "--campaign", "--set", "size=100"],
+            "lsp-flap: no point of the published matrix has size=100",
+        ),
         (["run", "lsp-flap", "--jobs", "0"], "lsp-flap: jobs=0: at least 1 is needed"),
         (["run", "lsp-flap", "--out", "/proc/nothing/run"], "/proc/nothing/run: cannot be written"),
         (["show", "nowhere"], "nowhere: no such results folder"),
@@ -180,6 +197,7 @@ def test_mistakes_give_one_sentence_and_exit_code_2(words: list[str], sentence: 
     assert done.returncode == 2
     assert done.stderr.startswith("twinplane: ") and sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.rglob("*")), "what is refused leaves no folder behind"
 
 
 def test_a_disconnected_topology(tmp_path: Path) -> None:

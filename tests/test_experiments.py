@@ -41,11 +41,11 @@ def test_ranges_and_lists_make_points() -> None:
     ("settings", "sentence"),
     [
         (["size=63"], "lsp-flap: size=63: an Ethernet frame has at least 64 bytes (64 to 9018)"),
-        (["size=9019"], "lsp-flap: size=9019: an Ethernet frame has at least 64 bytes (64 to 9018)"),
+        (["size=9019"], "lsp-flap: size=9019: it should be at most 9018 (64 to 9018)"),
         (["sizes=64"], "lsp-flap: unknown parameter 'sizes' (did you mean 'size'?)"),
-        (["family=5"], "lsp-flap: family=5: it should be less than or equal to 4 (1 to 4)"),
+        (["family=5"], "lsp-flap: family=5: it should be at most 4 (1 to 4)"),
         (["scenario=rings"], "lsp-flap: scenario=rings: one of ring, single (did you mean 'ring'?)"),
-        (["n=many"], "lsp-flap: n=many: it should be a valid integer (1 to 50000)"),
+        (["n=many"], "lsp-flap: n=many: it should be a whole number (1 to 50000)"),
         (["n"], "lsp-flap: --set n: key=value is needed"),
         (["n=1", "n=2"], "lsp-flap: --set n=2: n is set twice"),
         (["n=9:1:1"], "lsp-flap: n=9:1:1: a range goes up, by a step above zero"),
@@ -75,6 +75,8 @@ def test_families_set_load_as_published() -> None:
     assert loads[4, 1500] == (500, 900.0)
     assert len(EXPERIMENT.campaign({})) == 216
     assert len({p.digest() for p in EXPERIMENT.campaign({})}) == 216
+    assert {p.family for p in EXPERIMENT.campaign({"family": ["3"]})} == {3}
+    assert len(EXPERIMENT.campaign({"family": ["3"], "grace_s": ["1"]})) == 54
     assert round(line_rate_mbps(64) * 1e6 / 512) == 1_488_095
 
 

@@ -37,7 +37,7 @@ def test_the_fifteen_lines(tmp_path: Path) -> None:
     events = lsp.history["event"].to_list()
     assert [event for event in events if event != "error"] == ["up", "down", "up"]
     stats = flow.stats()
-    assert stats["sent"][0] == stats["received"][0] + stats["lost"][0] or net.now < 1.1
+    assert stats["sent"][0] == stats["received"][0] + stats["lost"][0]  # what is on its way counts as lost
     assert 0 < stats["lost"][0] < 1000
     assert stats["delay_min_s"][0] > 100e-6
     assert b.ilm().height == 0 and d.ilm().height == 1
@@ -213,6 +213,7 @@ def test_more_bandwidth_than_a_link_has_is_refused_and_said() -> None:
     errors = lsp.history.filter(pl.col("event") == "error")
     # RFC 2205, appendix B: admission control failure, requested bandwidth unavailable.
     assert errors.height > 0 and errors["why"][0].startswith("error 1, value 2")
+    assert errors["why"][0].endswith("admission control failure, requested bandwidth unavailable")
 
 
 def test_every_name_of_the_core_is_wrapped() -> None:

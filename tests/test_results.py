@@ -73,6 +73,10 @@ def test_folders_are_numbered(tmp_path: Path) -> None:
             lambda path: (folder(path) / "manifest.json").write_text("{"),
             "manifest is damaged: it is not JSON",
         ),
+        (
+            lambda path: (folder(path) / "manifest.json").write_text(f'{{"format": {FORMAT}}}'),
+            "manifest is damaged: experiment is missing",
+        ),
         (lambda path: (folder(path) / "summary.json").write_text("{}"), "parameters or metrics are missing"),
         (lambda path: (folder(path) / "summary.json").unlink(), "summary cannot be read: no such file"),
     ],

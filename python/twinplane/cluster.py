@@ -11,15 +11,20 @@ from typing import Any
 from .errors import TwinplaneError, one_line
 
 
-@contextmanager
-def executor(address: str) -> Iterator[Executor]:
-    """An executor on the cluster whose scheduler is at an address such as ``tcp://host:8786``."""
+def dask() -> Any:
+    """Dask's package, which only clusters need."""
     try:
-        distributed: Any = importlib.import_module("distributed")
+        return importlib.import_module("distributed")
     except ImportError:
         raise TwinplaneError(
             "--scheduler needs Dask, which is not installed (pip install 'dask[distributed]')"
         ) from None
+
+
+@contextmanager
+def executor(address: str) -> Iterator[Executor]:
+    """An executor on the cluster whose scheduler is at an address such as ``tcp://host:8786``."""
+    distributed = dask()
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError, TimeoutError) as error:

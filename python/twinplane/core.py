@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,6 +16,9 @@ from .errors import TwinplaneError, one_line
 
 if TYPE_CHECKING:
     from . import _core
+
+OS_NUMBER = re.compile(r" \(os error \d+\)")
+"""What Rust puts behind the words of the operating system."""
 
 
 @cache
@@ -36,9 +40,9 @@ def translated() -> Iterator[None]:
     try:
         yield
     except core.CoreError as error:
-        raise TwinplaneError(one_line(error)) from None
+        raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
     except OSError as error:
-        raise TwinplaneError(one_line(error)) from None
+        raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
 
 
 def network(description: dict[str, Any]) -> _core.Network:

@@ -37,7 +37,7 @@ def re_established(log: Columns, group: int, from_ps: int) -> dict[int, float | 
             down.setdefault(index, at)
         elif index in down and index not in back:
             back[index] = (at - down[index]) / 1e12
-    return [back.get(index) for index in sorted(down)]
+    return {index: back.get(index) for index in sorted(down)}
 
 
 def up_series(
@@ -64,6 +64,56 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     ordered = sorted(values)
     rank = max(1, -(-int(share * len(ordered) * 1_000_000) // 1_000_000))
     return ordered[min(rank, len(ordered)) - 1]
+
+
+CODES = {
+    1: "admission control failure",
+    2: "policy control failure",
+    3: "no Path information for this Resv",
+    4: "no sender information for this Resv",
+    5: "conflicting reservation style",
+    6: "unknown reservation style",
+    7: "conflicting destination ports",
+    8: "conflicting sender ports",
+    12: "service preempted",
+    13: "unknown object class",
+    14: "unknown object type",
+    21: "traffic control error",
+    22: "traffic control system error",
+    23: "RSVP system error",
+    24: "routing problem",
+    25: "notification",
+}
+"""Error codes: RFC 2205, appendix B; RFC 3209, 7.3."""
+
+VALUES = {
+    (1, 1): "delay bound cannot be met",
+    (1, 2): "requested bandwidth unavailable",
+    (1, 3): "MTU in the flowspec larger than that of the interface",
+    (24, 1): "bad EXPLICIT_ROUTE object",
+    (24, 2): "bad strict node",
+    (24, 3): "bad loose node",
+    (24, 4): "bad initial subobject",
+    (24, 5): "no route available toward destination",
+    (24, 6): "unacceptable label value",
+    (24, 7): "RRO indicated routing loops",
+    (24, 8): "MPLS being negotiated, but a non-RSVP-capable router is in the path",
+    (24, 9): "MPLS label allocation failure",
+    (24, 10): "unsupported L3PID",
+    (25, 1): "RRO too large for MTU",
+    (25, 2): "RRO notification",
+    (25, 3): "tunnel locally repaired",
+}
+"""Error values of some codes, from the same sections."""
+
+
+def error_words(code: int | None, value: int | None) -> str:
+    """What an error code and its value mean; nothing for one that is not known."""
+    if code not in CODES or value is None:
+        return ""
+    # RFC 2205, appendix B: of code 1 the low 12 bits are the value.
+    detail = VALUES.get((code, value & 0xFFF if code == 1 else value))
+    return f"{CODES[code]}, {detail}" if detail else CODES[code]
 
 
 WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
@@ -95,7 +145,9 @@ def _why(event: dict[str, Any]) -> str:
         return str(event["reason"])
     if event["event"] == "lsp-error":
         # RFC 2205, appendix B: code and value say what is wrong.
-        return f"error {event.get('code')}, value {event.get('value')} at {event.get('node')}"
+        said = f"error {event.get('code')}, value {event.get('value')} at {event.get('node')}"
+        words = error_words(event.get("code"), event.get("value"))
+        return f"{said}: {words}" if words else said
     if event["event"] == "lsp-up":
         route = [str(hop) for hop in event.get("route") or []]
         return f"label {event.get('label')}" + (f" by {' '.join(route)}" if route else "")

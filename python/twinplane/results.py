@@ -26,6 +26,12 @@ from .manifest import FORMAT
 if TYPE_CHECKING:
     import polars as pl
 
+NEEDED = (
+    *("experiment", "seed", "repeat", "campaign", "clock", "settings", "parameters", "points"),
+    *("versions", "revision", "machine", "command", "wall_s"),
+)
+"""What a manifest has for certain."""
+
 
 @dataclass
 class Results:
@@ -149,6 +155,9 @@ def load(folder: str | Path) -> Results:
         raise TwinplaneError(
             f"{folder}: results of another version (format {found}{by}); this one reads format {FORMAT}"
         )
+    missing = [key for key in NEEDED if key not in manifest]
+    if missing:
+        raise TwinplaneError(f"{path}: manifest is damaged: {missing[0]} is missing")
     summary = read_json(folder / "summary.json", "summary")
     try:
         if "points" in summary:

@@ -48,7 +48,13 @@ class Session:
             raise TwinplaneError(f"{name}: repeat={request.repeat}: at least 1 is needed")
         if request.jobs is not None and request.jobs < 1:
             raise TwinplaneError(f"{name}: jobs={request.jobs}: at least 1 is needed")
+        if request.scheduler is not None:
+            from .cluster import dask
+
+            dask()
         self.points: list[Parameters] = self._points()
+        for parameters in self.points:
+            self.experiment.check(parameters)
         self.jobs = request.jobs or default_jobs()
         self.folder: Path | None = None
 
@@ -121,8 +127,6 @@ class Session:
         listed = len(entries) > 1 or self.request.campaign
         summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
         summary["topology"] = done[-1].topology if done else {}
-        figures = [Point(entry["parameters"], entry["metrics"]) for entry in entries]
-        self._draw(folder, figures)
         whole = manifest(
             self.experiment.name,
             self.request.seed,
@@ -134,6 +138,7 @@ class Session:
             jobs=self.jobs,
         )
         results.save(folder, whole, summary)
+        self._draw(folder, [Point(entry["parameters"], entry["metrics"]) for entry in entries])
 
     def _draw(self, folder: Path, figures: Sequence[Point]) -> None:
         from .charts.static import save

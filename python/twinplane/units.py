@@ -16,6 +16,8 @@ Quantity = str | int | float
 """A number in base units, or a text with a unit."""
 
 PS_PER_S = 10**12
+LIMIT = 2**63
+"""What fits the core's integers: 106 days in picoseconds."""
 
 TIME_UNITS: dict[str, Fraction] = {
     "ps": Fraction(1, 10**12),
@@ -90,6 +92,8 @@ def _parse(value: Quantity, units: dict[str, Fraction], what: str, example: str)
 def _integer(value: Fraction, given: Quantity, what: str) -> int:
     if value < 0:
         raise TwinplaneError(f"{what} {given!r}: it cannot be negative")
+    if value >= LIMIT:
+        raise TwinplaneError(f"{what} {given!r}: it is too large")
     return round(value)
 
 

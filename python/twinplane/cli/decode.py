@@ -19,8 +19,11 @@ ETHERNET = 1
 def decode_capture(path: Path, as_json: bool) -> int:
     """One line or one object for each packet; what follows damage is named and not guessed."""
     begin: int | None = None
+    foreign: dict[int, int] = {}
     for number, (at_ns, link_type, length, frame) in enumerate(_packets(path), 1):
         begin = at_ns if begin is None else begin
+        if link_type != ETHERNET:
+            foreign[link_type] = foreign.get(link_type, 0) + 1
         if as_json:
             record: dict[str, Any] = {"number": number, "time_ns": at_ns, "bytes": length}
             try:
@@ -37,6 +40,12 @@ def decode_capture(path: Path, as_json: bool) -> int:
         except TwinplaneError as error:
             text = f"not decoded: {error}"
         typer.echo(f"{number:6d} {(at_ns - begin) / 1e9:14.9f} {length:5d}  {text}")
+    if foreign:
+        types = ", ".join(map(str, sorted(foreign)))
+        raise TwinplaneError(
+            f"{path}: {sum(foreign.values())} of {number} packets are not decoded: link type {types},"
+            f" only Ethernet ({ETHERNET}) is read"
+        )
     return 0
 
 

@@ -89,15 +89,14 @@ def compare_runs(first: Path, second: Path, as_json: bool) -> None:
 
 
 def _pairs(a: Results, b: Results) -> list[tuple[str, Point, Point]]:
-    """Points of two runs that belong together: by what varies within the runs, else by their order."""
+    """Points of two runs that belong together: by what varies within either run."""
     if len(a.points) == len(b.points) == 1:
         return [("", a.points[0], b.points[0])]
-    keys = [
+    inner = [
         key
         for key in a.points[0].parameters
-        if len({str(p.parameters[key]) for p in (*a.points, *b.points)}) > 1
+        if any(len({str(p.parameters.get(key)) for p in run.points}) > 1 for run in (a, b))
     ]
-    inner = [key for key in keys if len({str(p.parameters[key]) for p in a.points}) > 1]
     by_name = {_name(point.parameters, inner): point for point in b.points}
     found = [
         (name, point, by_name[name])

@@ -128,6 +128,10 @@ class Experiment(ABC, Generic[P]):
         """What a run reads besides its parameters (contents of files), so that a change is noticed."""
         return []
 
+    def check(self, parameters: P) -> None:
+        """Refuse, before anything is made, what cannot be run with whatever the parameters refer to."""
+        self.inputs(parameters)
+
     def fault(self, point: Point) -> str | None:
         """Why a run that finished gave a bad verdict, or None."""
         return None

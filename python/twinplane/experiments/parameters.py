@@ -17,7 +17,7 @@ from ..errors import TwinplaneError, one_line, suggest
 class Parameters(BaseModel):
     """What an experiment can be told. A field's description is its help text.
 
-    A field may carry ``json_schema_extra={"reason": ...}``: the sentence that says why a value is outside.
+    A field may carry ``json_schema_extra={"reason": ...}``: the sentence that says why a value is too small.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -115,11 +115,25 @@ def explain(model: type[Parameters], error: ValidationError) -> str:
     if first["type"] in ("literal_error", "enum"):
         choices = allowed.split(", ")
         return f"{lead}: one of {allowed}{suggest(str(first.get('input')), choices)}"
-    reason = extra.get("reason") if first["type"].startswith(("greater", "less")) else None
+    reason = extra.get("reason") if first["type"].startswith("greater") else None
     if reason is None:
-        text = one_line(first["msg"]).replace("Input should be", "it should be")
+        text = one_line(first["msg"])
+        for words, plain in PLAIN.items():
+            text = text.replace(words, plain)
         reason = text[:1].lower() + text[1:].split(", unable")[0]
     return f"{lead}: {reason}" + (f" ({allowed})" if allowed else "")
+
+
+PLAIN = {
+    "Input should be": "it should be",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+}
+"""The checker's words, and ours."""
 
 
 def limits(model: type[Parameters], key: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...charts import Chart
+from ...errors import TwinplaneError
 from ...network import Network
 from ...profiles import resolve
 from ...units import format_time
@@ -94,19 +95,24 @@ class LspFlap(Experiment[FlapParameters]):
         return paper.arithmetic(points)
 
     def campaign(self, settings: Mapping[str, Sequence[str]]) -> list[FlapParameters]:
-        """2 scenarios x 4 families x 3 sizes x 9 points."""
+        """2 scenarios x 4 families x 3 sizes x 9 points, or those of them that have the given values."""
         fixed: dict[str, Any] = {key: values[0] for key, values in settings.items()}
-        return [
-            build_parameters(
-                self.name,
-                FlapParameters,
-                {**fixed, "scenario": scenario, "family": family, "size": size, "n": n},
-            )
+        matrix = [
+            {"scenario": scenario, "family": family, "size": size, "n": n}
             for scenario in ("ring", "single")
             for family in (1, 2, 3, 4)
             for size in MATRIX_SIZES
             for n in MATRIX_N[1 if family in (1, 3) else 2]
         ]
+        chosen = [
+            point
+            for point in matrix
+            if all(str(point.get(key, value)) == value for key, value in fixed.items())
+        ]
+        if not chosen:
+            given = ", ".join(f"{key}={value}" for key, value in fixed.items() if key in matrix[0])
+            raise TwinplaneError(f"{self.name}: no point of the published matrix has {given} (--campaign)")
+        return [build_parameters(self.name, FlapParameters, {**fixed, **point}) for point in chosen]
 
     def inputs(self, parameters: FlapParameters) -> list[Any]:
         """The profile."""

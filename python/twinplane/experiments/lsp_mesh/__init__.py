@@ -10,6 +10,7 @@ from typing import Any
 
 from ...charts import Chart, Curve
 from ...errors import TwinplaneError, os_reason
+from ...graphml import read
 from ...network import Network
 from ...profiles import resolve
 from ...units import format_time
@@ -115,6 +116,11 @@ class LspMesh(Experiment[MeshParameters]):
         except OSError as error:
             raise TwinplaneError(f"{parameters.topology}: cannot be read: {os_reason(error)}") from None
         return [resolve(parameters.profile), hashlib.sha256(content).hexdigest()]
+
+    def check(self, parameters: MeshParameters) -> None:
+        """The profile and the topology file, whole."""
+        super().check(parameters)
+        read(Path(parameters.topology))
 
     def fault(self, point: Point) -> str | None:
         """LSPs that are down, packets that are lost, hops that are wrong."""
