@@ -55,7 +55,7 @@ impl Rsvp {
         let mut announced: Vec<u32> = Vec::new();
         for index in changed {
             if !announced.contains(&index) {
-                announced.extend(self.send_resv(index, Sending::Trigger));
+                announced.extend(self.send_resv(index, Sending::Trigger).members());
             }
         }
     }

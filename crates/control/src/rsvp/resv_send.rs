@@ -14,6 +14,24 @@ use wire::rsvp::{
     ErrorSpec, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvConf, SessionAttribute, Style,
 };
 
+/// The LSPs that one Resv is about: mostly one.
+pub(super) enum Group {
+    One([u32; 1]),
+    Many(Vec<u32>),
+}
+
+impl Group {
+    const NONE: Group = Group::Many(Vec::new());
+
+    /// Their indices.
+    pub(super) fn members(&self) -> &[u32] {
+        match self {
+            Group::One(one) => one,
+            Group::Many(many) => many,
+        }
+    }
+}
+
 impl Rsvp {
     /// The egress's own reservation (RFC 3209, 2.2 and 4.1.1).
     pub(super) fn egress_reserve(&mut self, index: u32) {
@@ -50,24 +68,24 @@ impl Rsvp {
 
     /// Sends the Resv for an LSP to its previous hop; in SE style for all LSPs of the session that came from there.
     /// Sets the time of the next one. Returns the LSPs that it was about.
-    pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Vec<u32> {
+    pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Group {
         let group = self.resv_group(index);
         let next = self.next_refresh();
-        if !group.contains(&index) {
+        if !group.members().contains(&index) {
             if let Some(lsp) = self.store.get_mut(index) {
                 // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
                 lsp.resv_refresh_at = if lsp.installed { next } else { Time::MAX };
             }
             self.arm(index);
-            return Vec::new();
+            return Group::NONE;
         }
-        let handle = resv_handle(group.first().copied().unwrap_or(index));
+        let handle = resv_handle(group.members().first().copied().unwrap_or(index));
         let Some(hop) = self.store.get(index).map(|lsp| lsp.prev_hop) else { return group };
         if !self.summarised(hop, sending, handle) {
-            let Some(resv) = self.build_resv(index, &group) else { return group };
+            let Some(resv) = self.build_resv(index, group.members()) else { return group };
             self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
         }
-        for &member in &group {
+        for &member in group.members() {
             if let Some(lsp) = self.store.get_mut(member) {
                 lsp.announced = true;
                 lsp.resv_refresh_at = next;
@@ -84,12 +102,12 @@ impl Rsvp {
     /// The bandwidth that one Resv asks for, for all LSPs that it is about.
     pub(super) fn merged_rate(&self, index: u32) -> Rate {
         let rate = |&i: &u32| self.store.get(i).map(|lsp| lsp.reserved_rate());
-        self.resv_group(index).iter().filter_map(rate).max().unwrap_or_default()
+        self.resv_group(index).members().iter().filter_map(rate).max().unwrap_or_default()
     }
 
     /// The LSPs that go into one Resv: those of the session with the same previous hop in SE style, else one.
-    fn resv_group(&self, index: u32) -> Vec<u32> {
-        let Some(lsp) = self.store.get(index) else { return Vec::new() };
+    fn resv_group(&self, index: u32) -> Group {
+        let Some(lsp) = self.store.get(index) else { return Group::NONE };
         let now = self.now;
         let ready = |i: u32| {
             self.store.get(i).is_some_and(|other| {
@@ -102,9 +120,11 @@ impl Rsvp {
             })
         };
         if lsp.style == Some(Style::SharedExplicit) {
-            self.store.session(&lsp.session).filter(|&i| ready(i)).collect()
+            Group::Many(self.store.session(&lsp.session).filter(|&i| ready(i)).collect())
+        } else if ready(index) {
+            Group::One([index])
         } else {
-            Some(index).filter(|&i| ready(i)).into_iter().collect()
+            Group::NONE
         }
     }
 

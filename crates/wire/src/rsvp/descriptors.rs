@@ -20,12 +20,20 @@ pub(crate) struct Descriptors {
 impl Descriptors {
     #[inline]
     pub(crate) fn flowspec(&mut self, flowspec: Flowspec) {
+        // Mostly there is one.
+        if self.done.is_empty() {
+            self.done.reserve_exact(1);
+        }
         self.done.push(FlowDescriptor { flowspec, filters: Vec::new() });
     }
 
     #[inline]
     pub(crate) fn filter_spec(&mut self, filter_spec: FilterSpec) {
-        self.filter_list().push(Filter { filter_spec, label: None, rro: None });
+        let list = self.filter_list();
+        if list.is_empty() {
+            list.reserve_exact(1);
+        }
+        list.push(Filter { filter_spec, label: None, rro: None });
     }
 
     /// The label of the filter before it; the first one counts.

@@ -75,16 +75,16 @@ impl Peer {
     pub(super) fn next(&self, copies: &Copies) -> Option<Time> {
         let hello = self.hello.as_ref().map(hello::Session::next);
         let resync = self.resync.map(|(_, at)| at);
-        [
-            self.schedule.next(copies),
-            self.acks.next(),
-            self.buffer.next(),
-            self.summaries.next(),
-            resync,
-            hello,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let sends = earlier(earlier(self.acks.next(), self.buffer.next()), self.summaries.next());
+        earlier(earlier(self.schedule.next(copies), sends), earlier(resync, hello))
+    }
+}
+
+/// The earlier of two times, where there may be none. It is asked for with every message.
+#[inline]
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }

@@ -161,7 +161,7 @@ impl Transport {
         packet: Packet,
         out: &mut Vec<Incoming>,
     ) {
-        let Packet { flags, send_ttl, message } = packet;
+        let Packet { flags, send_ttl, ref message } = packet;
         let capable = flags & Packet::REFRESH_REDUCTION_CAPABLE != 0;
         let message_id = message.common().and_then(|common| common.message_id);
         let greeting = matches!(message, Message::Hello(_)) && self.hello.is_some();
@@ -170,7 +170,7 @@ impl Transport {
         let reduces = self.reduction.is_some() && near && (capable || message_id.is_some());
         let peer = if greeting || reduces { self.peer(from) } else { self.find(from) };
         let Some(peer) = peer else {
-            match message {
+            match packet.message {
                 Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
                 Message::Hello(HelloMessage { hello, .. }) => {
                     self.receive_greeting(from, hello, envelope, out);
@@ -187,7 +187,7 @@ impl Transport {
             self.receive_ack(peer, ack, out);
         }
         let id = message_id.filter(|_| self.reduction.is_some()).map(|id| self.receive_id(peer, id));
-        match message {
+        match packet.message {
             Message::Ack(_) | Message::IntegrityResponse(_) | Message::Bundle(_) => {}
             Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
             Message::Hello(HelloMessage { hello, .. }) => self.receive_hello(peer, hello, envelope, out),
@@ -198,6 +198,8 @@ impl Transport {
                 }
             }
             message => {
+                // From here on it stays where it is.
+                let message = Box::new(message);
                 self.note_refusal(peer, &message);
                 if let Some((id, _)) = id {
                     self.peers[peer as usize].tombstones.note(id.id, &message);
@@ -208,8 +210,8 @@ impl Transport {
                         out.push(Incoming::Refreshed(handle));
                     }
                     Some((_, Repeat::Drop)) => self.counters.duplicates += 1,
-                    Some((id, Repeat::No)) => out.push(received(message, from, Some(id), envelope, send_ttl)),
-                    None => out.push(received(message, from, None, envelope, send_ttl)),
+                    Some((id, Repeat::No)) => out.push(boxed(message, from, Some(id), envelope, send_ttl)),
+                    None => out.push(boxed(message, from, None, envelope, send_ttl)),
                 }
             }
         }
@@ -385,5 +387,15 @@ fn received(
     envelope: Envelope,
     send_ttl: u8,
 ) -> Incoming {
-    Incoming::Message(Received { message: Box::new(message), from, id, envelope, send_ttl })
+    boxed(Box::new(message), from, id, envelope, send_ttl)
+}
+
+const fn boxed(
+    message: Box<Message>,
+    from: Neighbor,
+    id: Option<ReceivedId>,
+    envelope: Envelope,
+    send_ttl: u8,
+) -> Incoming {
+    Incoming::Message(Received { message, from, id, envelope, send_ttl })
 }

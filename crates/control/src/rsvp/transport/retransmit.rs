@@ -44,13 +44,15 @@ struct Queue {
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     queues: Box<[Queue]>,
+    /// One bit for each queue that is not empty.
+    used: u32,
     len: usize,
 }
 
 impl Schedule {
     /// A schedule for up to `limit` transmissions of each message.
     pub(super) fn new(limit: usize) -> Schedule {
-        Schedule { queues: vec![Queue { head: NONE, tail: NONE }; limit].into(), len: 0 }
+        Schedule { queues: vec![Queue { head: NONE, tail: NONE }; limit].into(), used: 0, len: 0 }
     }
     /// How many copies wait.
     pub(super) const fn len(&self) -> usize {
@@ -61,8 +63,14 @@ impl Schedule {
         if self.len == 0 {
             return None;
         }
-        let heads = self.queues.iter().map(|queue| queue.head).filter(|&head| head != NONE);
-        heads.filter_map(|head| copies.get(head)).map(|copy| copy.due).min()
+        let (mut first, mut used) = (None, self.used);
+        while used != 0 {
+            let queue = self.queues.get(used.trailing_zeros() as usize)?;
+            let due = copies.get(queue.head).map(|copy| copy.due);
+            first = first.into_iter().chain(due).min();
+            used &= used - 1;
+        }
+        first
     }
     /// One that is due at `now`.
     pub(super) fn due(&self, copies: &Copies, now: Time) -> Option<u32> {
@@ -82,6 +90,7 @@ impl Schedule {
         }
         if let Some(copy) = copies.get_mut(slot) {
             (copy.attempt, copy.due, copy.previous, copy.next) = (attempt, due, previous, NONE);
+            self.used |= 1 << attempt;
             self.len += 1;
         }
     }
@@ -98,6 +107,9 @@ impl Schedule {
         match copies.get_mut(next) {
             Some(copy) => copy.previous = previous,
             None => queue.tail = previous,
+        }
+        if queue.head == NONE {
+            self.used &= !(1 << attempt);
         }
         self.len -= 1;
     }
