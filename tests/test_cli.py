@@ -233,6 +233,22 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     assert all(path.stat().st_mtime_ns == before for path, before in finished.items())
 
 
+def test_ctrl_c_in_a_single_run_says_so(tmp_path: Path) -> None:
+    words = ["run", "lsp-flap", "--set", "family=3", "--set", "size=64", "--set", "n=300"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "twinplane", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as child:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not list(tmp_path.glob("runs/*")):
+            time.sleep(0.02)
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 130, stderr
+    assert stderr.splitlines()[-1] == "twinplane: interrupted"
+    assert not list(tmp_path.glob("runs/*"))
+
+
 def test_a_campaign_has_the_whole_matrix(tmp_path: Path) -> None:
     text = good("run", "lsp-flap", "--campaign", *BRIEF, "--out", str(tmp_path), "--json")
     points = json.loads(text)["points"]

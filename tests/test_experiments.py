@@ -152,7 +152,9 @@ def test_a_campaign_judges_curves_by_their_threshold() -> None:
 
 def test_line_rate_arithmetic() -> None:
     point = Point(FlapParameters(size=64, family=3).model_dump(), {"delay_end_s": 0.003})
-    first, second, third = published.arithmetic([point])
+    fit, first, second, third = published.arithmetic([point])
+    assert "fitted to the published delays" in fit
+    assert published.arithmetic([Point({**point.parameters, "profile": "ideal", "family": 1}, {})]) == []
     assert "0.71% too slow" in first
     assert "0.02%" in first
     assert "2.7" in second

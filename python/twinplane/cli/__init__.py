@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 
 def main() -> None:
     """Entry point: one sentence for every error, 130 after Ctrl-C."""
@@ -15,6 +18,8 @@ def main() -> None:
 
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer makes an exit code of Ctrl-C
+            _say("interrupted")
     except TwinplaneError as error:
         _say(str(error))
         code = 2
@@ -25,7 +30,7 @@ def main() -> None:
         code = 2
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted")
-        code = 130
+        code = INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed at exit.
         import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from types import TracebackType
@@ -35,6 +36,9 @@ def run_experiment(request: Request, as_json: bool) -> int:
         if session.total > 1:
             again = f"; finished runs are kept: the same command with --out {folder} goes on"
             raise SystemExit(_interrupted(again)) from None
+        if request.out is None:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # if it is empty
         raise
     page = of_results(found)
     faults = [text for point in found.points if (text := session.experiment.fault(point))]

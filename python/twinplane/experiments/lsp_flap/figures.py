@@ -58,10 +58,13 @@ def columns(points: Sequence[Point]) -> list[Column]:
 
 
 def _series(points: Sequence[Point]) -> dict[tuple[Any, ...], list[Point]]:
-    """Points that differ in N alone (and in M with it), by what they share."""
+    """Points that differ in N alone (and in M with it), by what they share, the less usual in words."""
+    usual = ("scenario", "family", "size", "profile")
+    others = [name for name in varying(points) if name not in (*usual, "n")]
     found: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
-        key = tuple(point.parameters[name] for name in ("scenario", "family", "size", "profile"))
+        more = "".join(f", {name} {point.parameters[name]}" for name in others)
+        key = (*(point.parameters[name] for name in usual), more)
         found.setdefault(key, []).append(point)
     for group in found.values():
         group.sort(key=lambda point: point.parameters["n"])
@@ -83,8 +86,8 @@ def charts(points: Sequence[Point]) -> list[Chart]:
 
 def _k_chart(scenario: str, family: int, groups: dict[tuple[Any, ...], list[Point]], *, sole: bool) -> Chart:
     curves = []
-    for style, ((_, _, size, profile), group) in enumerate(groups.items()):
-        name = f"{size} B" if len({key[3] for key in groups}) == 1 else f"{size} B, {profile}"
+    for style, ((_, _, size, profile, more), group) in enumerate(groups.items()):
+        name = (f"{size} B" if len({key[3] for key in groups}) == 1 else f"{size} B, {profile}") + more
         n = [point.parameters["n"] for point in group]
         curves.append(Curve(f"K, {name}", n, [p.metrics["k"] for p in group], 0, "both", style + 1))
     every = sorted({point.parameters["n"] for group in groups.values() for point in group})
@@ -117,12 +120,12 @@ def _delay_charts(scenario: str, groups: dict[tuple[Any, ...], list[Point]]) -> 
         curves: list[Curve] = []
         spread: list[float] = []
         style = 0
-        for (_, family, size, profile), group in groups.items():
+        for (_, family, size, profile, more), group in groups.items():
             chosen = [p for p in group if is_line_rate(FlapParameters.model_validate(p.parameters)) is full]
             if not chosen:
                 continue
             n = [point.parameters["n"] for point in chosen]
-            label = f"family {family}, {size} B" + ("" if profile == "juniper-m10" else f", {profile}")
+            label = f"family {family}, {size} B" + ("" if profile == "juniper-m10" else f", {profile}") + more
             for phase, shape in (("prior", "line"), ("during", "points")):
                 y = [_us(point.metrics.get(f"delay_{phase}_s")) for point in chosen]
                 curves.append(Curve(f"{label}, {phase}", n, y, 0, shape, style))

@@ -15,6 +15,12 @@ from .parameters import LINK_MBPS, FlapParameters
 CURVES_FROM = 32
 """With more points than this a K curve is one row, its threshold."""
 
+FITTED = (
+    "The profile juniper-m10 is fitted to the published delays below line rate (64 and 1500 bytes) and to the"
+    " thresholds of K: where those hold, the fit holds. Delays of 512 bytes, everything at line rate and K"
+    " above the thresholds are predictions."
+)
+
 
 @cache
 def published() -> dict[str, Any]:
@@ -181,16 +187,17 @@ def _never(points: Sequence[Point]) -> list[Comparison]:
 
 
 def arithmetic(points: Sequence[Point]) -> list[str]:
-    """What would have to be true for the published line-rate figures."""
+    """What was fitted, and what would have to be true for the published line-rate figures."""
+    found = [FITTED] if any(point.parameters["profile"] == "juniper-m10" for point in points) else []
     full = [point for point in points if is_line_rate(FlapParameters.model_validate(point.parameters))]
     if not full:
-        return []
+        return found
     said = published()
     line = said["line_rate"][0]
     p = FlapParameters.model_validate(full[0].parameters)
     allowed = said["ethernet"]["clock_difference_max"]
     end, middle = line["during_s"], (p.first_event_s + p.end_s) / 2
-    found = [
+    found += [
         f"To be {end * 1e3:.0f} ms behind after {p.end_s:g} s a router has to be {end / p.end_s:.2%} too"
         f" slow; IEEE 802.3 lets two clocks differ by at most {allowed:.2%}, which makes"
         f" {allowed * p.end_s * 1e3:.1f} ms in {p.end_s:g} s.",
