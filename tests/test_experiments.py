@@ -63,6 +63,12 @@ def test_mistakes_give_one_sentence(settings: list[str], sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
+def test_the_headline_names_what_differs() -> None:
+    found = EXPERIMENT.headline_of(given_settings("size=64,512", "n=100:900:100", "scenario=ring,single"))
+    assert found == "ring of 3 / one router, juniper-m10, M=100, 64 B / 512 B, 500 Mbit/s"
+    assert EXPERIMENT.headline_of(given_settings("size=64:68:1")).endswith("64 B ... 68 B, 500 Mbit/s")
+
+
 def test_unknown_experiment() -> None:
     with pytest.raises(TwinplaneError, match=r"unknown experiment 'lsp-flip' \(did you mean 'lsp-flap'\?\)"):
         load("lsp-flip")

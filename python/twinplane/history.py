@@ -90,6 +90,7 @@ VALUES = {
     (1, 1): "delay bound cannot be met",
     (1, 2): "requested bandwidth unavailable",
     (1, 3): "MTU in the flowspec larger than that of the interface",
+    (2, 5): "flow was preempted",
     (24, 1): "bad EXPLICIT_ROUTE object",
     (24, 2): "bad strict node",
     (24, 3): "bad loose node",
@@ -104,7 +105,7 @@ VALUES = {
     (25, 2): "RRO notification",
     (25, 3): "tunnel locally repaired",
 }
-"""Error values of some codes, from the same sections."""
+"""Error values of some codes, from the same sections; that of preemption from RFC 2750."""
 
 
 def error_words(code: int | None, value: int | None) -> str:

@@ -25,7 +25,7 @@ def run_experiment(request: Request, as_json: bool) -> int:
     folder = session.prepare()
     first = session.points[0]
     if not as_json:
-        headline = session.experiment.headline(first)
+        headline = session.experiment.headline_of(session.points)
         if request.campaign:
             headline = f"campaign of {session.total} runs, {_profile(first)}"
         typer.echo(f"{session.experiment.name}  {headline}   seed {request.seed}   virtual time")

@@ -100,6 +100,17 @@ class Experiment(ABC, Generic[P]):
     def headline(self, parameters: P) -> str:
         """The circumstances in one line."""
 
+    def headline_of(self, points: Sequence[P]) -> str:
+        """The circumstances of several points in one line: what differs, by its values."""
+        lines = [self.headline(parameters).split(", ") for parameters in points]
+        if len({len(line) for line in lines}) > 1:
+            return ", ".join(lines[0])
+        found = []
+        for parts in zip(*lines, strict=True):
+            values = list(dict.fromkeys(parts))
+            found.append(" / ".join(values) if len(values) <= 3 else f"{values[0]} ... {values[-1]}")
+        return ", ".join(found)
+
     @abstractmethod
     def answer(self, points: Sequence[Point]) -> str:
         """The answer to the question in one sentence."""

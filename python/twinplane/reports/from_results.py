@@ -62,7 +62,8 @@ def page(found: Results) -> str:
 def _results(experiment: Experiment[Any], found: Results) -> Section:
     columns = experiment.columns(found.points)
     rows = [[column.text(point) for column in columns] for point in found.points]
-    caption = experiment.headline(experiment.parameters.model_validate(found.points[0].parameters))
+    model = experiment.parameters
+    caption = experiment.headline_of([model.model_validate(point.parameters) for point in found.points])
     if found.manifest["campaign"]:
         caption = f"Campaign of {len(found.points)} points"
     return Section("Results", tables=[Table(caption, [column.title for column in columns], rows, 0)])
