@@ -8,18 +8,18 @@ use super::store::Store;
 use base::{PortId, Rate};
 use wire::rsvp::{Flowspec, Style};
 
-/// What the LSPs of a session hold on a link; those that `keep` refuses are left out.
+/// What the LSPs of the session whose first LSP is `first` hold on a link; those that `keep` refuses are left out.
 ///
 /// FF reservations add up. An SE reservation is one for all its senders: the largest of them counts, once (RFC 3209, 2.5).
 pub(super) fn share(
     store: &Store,
-    session: &SessionKey,
+    first: Option<u32>,
     port: PortId,
     mut keep: impl FnMut(u32, &Lsp) -> bool,
 ) -> ByPriority {
     let mut held: ByPriority = [0; 8];
     let mut shared: Option<(u64, usize)> = None;
-    for index in store.session(session) {
+    for index in store.chain(first) {
         let Some(lsp) = store.get(index) else { continue };
         let on_link = lsp.next_hop.is_some_and(|hop| hop.port == port);
         if !on_link || !lsp.is_reserved() || !keep(index, lsp) {
@@ -50,7 +50,7 @@ impl Rsvp {
     ) -> bool {
         let Some(link) = self.links.get(port) else { return false };
         let shared = |_: u32, lsp: &Lsp| lsp.style == Some(Style::SharedExplicit);
-        let held = sum(&share(&self.store, session, port, shared));
+        let held = sum(&share(&self.store, self.store.first(session), port, shared));
         bandwidth.0.saturating_sub(held) <= link.available(setup)
     }
 
@@ -68,9 +68,10 @@ impl Rsvp {
             self.set_reservation(index, Some(style), flowspec);
             return Ok(());
         };
-        let before = share(&self.store, &session, port, |_, _| true);
+        let first = self.store.first(&session);
+        let before = share(&self.store, first, port, |_, _| true);
         self.set_reservation(index, Some(style), flowspec);
-        let after = share(&self.store, &session, port, |_, _| true);
+        let after = share(&self.store, first, port, |_, _| true);
         let more = sum(&after).saturating_sub(sum(&before));
         let free =
             self.links.get(port).map_or(0, |link| link.interface.reservable.0.saturating_sub(link.total()));
@@ -106,9 +107,10 @@ impl Rsvp {
             return;
         };
         self.unhold(index);
-        let before = share(&self.store, &session, port, |_, _| true);
+        let first = self.store.first(&session);
+        let before = share(&self.store, first, port, |_, _| true);
         self.set_reservation(index, None, flowspec);
-        let after = share(&self.store, &session, port, |_, _| true);
+        let after = share(&self.store, first, port, |_, _| true);
         if let Some(link) = self.links.get_mut(port) {
             link.exchange(&before, &after);
         }
@@ -119,7 +121,8 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index) else { return };
         let (session, port) = (lsp.session, lsp.next_hop.map(|hop| hop.port));
         let held = port.filter(|_| lsp.is_reserved());
-        let before = held.map(|port| share(&self.store, &session, port, |_, _| true));
+        let first = self.store.first(&session);
+        let before = held.map(|port| share(&self.store, first, port, |_, _| true));
         if held.is_some() {
             self.unhold(index);
         }
@@ -127,7 +130,7 @@ impl Rsvp {
             (lsp.setup_priority, lsp.holding_priority) = (setup, holding);
         }
         if let (Some(port), Some(before)) = (held, before) {
-            let after = share(&self.store, &session, port, |_, _| true);
+            let after = share(&self.store, first, port, |_, _| true);
             if let Some(link) = self.links.get_mut(port) {
                 link.exchange(&before, &after);
             }
@@ -160,9 +163,10 @@ impl Rsvp {
                     // All weaker LSPs of a shared reservation go together: one alone would free nothing.
                     let shared = lsp.style == Some(Style::SharedExplicit);
                     let goes = |i: u32, l: &Lsp| i == index || shared && l.holding() > usize::from(setup);
+                    let first = self.store.first(&session);
                     let kept = |victims: &[u32], i: u32| !victims.contains(&i);
-                    let before = share(&self.store, &session, port, |i, _| kept(&victims, i));
-                    let after = share(&self.store, &session, port, |i, l| kept(&victims, i) && !goes(i, l));
+                    let before = share(&self.store, first, port, |i, _| kept(&victims, i));
+                    let after = share(&self.store, first, port, |i, l| kept(&victims, i) && !goes(i, l));
                     let gain = sum(&before).saturating_sub(sum(&after));
                     if gain > 0 {
                         freed = gain.saturating_add(freed);

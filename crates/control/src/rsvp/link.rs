@@ -58,7 +58,7 @@ pub(super) struct Links {
     by_port: Vec<Option<Link>>,
     /// The router's own addresses.
     addresses: Vec<Ipv4Addr>,
-    own: Map<Ipv4Addr, ()>,
+    own: Map<u32, ()>,
 }
 
 impl Links {
@@ -74,7 +74,7 @@ impl Links {
             links.addresses.push(interface.address);
         }
         for &address in &links.addresses {
-            links.own.insert(address, ());
+            links.own.insert(address.to_bits(), ());
         }
         links
     }
@@ -101,7 +101,7 @@ impl Links {
 
     /// Is it one of the router's own addresses?
     pub(super) fn is_own(&self, address: Ipv4Addr) -> bool {
-        self.own.contains_key(&address)
+        self.own.contains_key(&address.to_bits())
     }
     /// Does the abstract node contain the router?
     pub(super) fn is_self(&self, node: &EroSubobject) -> bool {

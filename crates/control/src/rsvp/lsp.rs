@@ -6,6 +6,7 @@
 use super::route::Ero;
 use super::slab::NIL;
 use base::{Label, PortId, Rate, Time, TimerId};
+use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::{
@@ -14,7 +15,7 @@ use wire::rsvp::{
 };
 
 /// A session: LSP_TUNNEL_IPv4 (RFC 3209, 4.6.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionKey {
     /// The egress.
     pub end_point: Ipv4Addr,
@@ -31,6 +32,14 @@ pub struct SenderKey {
     pub address: Ipv4Addr,
     /// The LSP id.
     pub lsp_id: u16,
+}
+
+// Two words instead of three pieces: it is looked up with every message.
+impl Hash for SessionKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.end_point.to_bits()) << 16 | u64::from(self.tunnel_id));
+        state.write_u32(self.extended.to_bits());
+    }
 }
 
 impl SessionKey {

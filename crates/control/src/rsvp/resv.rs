@@ -70,14 +70,16 @@ impl Rsvp {
     ) -> Result<(u32, Request<'a>), Problem> {
         let session =
             SessionKey::of(&resv.session).ok_or_else(|| Problem::unserved_session(&resv.session))?;
-        if self.store.first(&session).is_none() {
+        let first = self.store.first(&session);
+        if first.is_none() {
             return Err(Problem::Error(error_code::NO_PATH, 0));
         }
         unknown_object(&resv.common.unknown)?;
         if resv.style == Style::WildcardFilter {
             return Err(Problem::Error(error_code::UNKNOWN_STYLE, 0));
         }
-        let found = SenderKey::of(&filter.filter_spec).and_then(|sender| self.store.find(&session, &sender));
+        let found =
+            SenderKey::of(&filter.filter_spec).and_then(|sender| self.store.find_from(first, &sender));
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
             return Err(Problem::Error(error_code::NO_SENDER, 0));
         };
@@ -88,7 +90,7 @@ impl Rsvp {
         if arrival.id.is_some_and(|id| self.transport.out_of_order(id, Handle(resv_handle(index)))) {
             return Err(Problem::Silent(Discard::OutOfOrder));
         }
-        for other in self.store.session(&session).filter_map(|i| self.store.get(i)) {
+        for other in self.store.chain(first).filter_map(|i| self.store.get(i)) {
             if let Some(style) =
                 other.style.filter(|&style| style != resv.style && other.sender != lsp.sender)
             {

@@ -20,13 +20,22 @@ impl Store {
 
     /// The LSP of a session with this sender.
     pub(super) fn find(&self, session: &SessionKey, sender: &SenderKey) -> Option<u32> {
-        self.session(session).find(|&index| self.get(index).is_some_and(|lsp| lsp.sender == *sender))
+        self.find_from(self.first(session), sender)
+    }
+
+    /// The LSP with this sender in the session whose first LSP is `first`.
+    pub(super) fn find_from(&self, first: Option<u32>, sender: &SenderKey) -> Option<u32> {
+        self.chain(first).find(|&index| self.get(index).is_some_and(|lsp| lsp.sender == *sender))
     }
 
     /// The LSPs of a session.
     pub(super) fn session(&self, session: &SessionKey) -> impl Iterator<Item = u32> + '_ {
-        let first = self.first(session).unwrap_or(NIL);
-        std::iter::successors(Some(first), |&index| self.get(index).map(|lsp| lsp.next))
+        self.chain(self.first(session))
+    }
+
+    /// The LSPs of the session whose first LSP is `first`.
+    pub(super) fn chain(&self, first: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(first, |&index| self.get(index).map(|lsp| lsp.next))
             .take_while(|&index| index != NIL)
     }
 

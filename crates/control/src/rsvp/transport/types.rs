@@ -3,16 +3,24 @@
 use super::counters::Malformed;
 use base::PortId;
 use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
 use std::net::Ipv4Addr;
 use wire::rsvp::{Error, Message};
 
 /// A neighbour: an address beyond a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Neighbor {
     /// The port that it is on.
     pub port: PortId,
     /// The address of its interface on that link: what its RSVP_HOP says, and the source of its hop-by-hop messages.
     pub address: Ipv4Addr,
+}
+
+// One word: it is looked up with every message.
+impl Hash for Neighbor {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.address.to_bits()) << 16 | u64::from(self.port.0));
+    }
 }
 
 /// A block of state of the LSP layer, in one direction. Outgoing and incoming handles are separate ranges.
