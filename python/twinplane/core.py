@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -59,11 +60,11 @@ def version() -> str:
 
 @cache
 def fingerprint() -> str:
-    """A digest of the compiled part, so that points finished by another build are not taken for ours."""
-    path = getattr(load(), "__file__", None)
-    if path is None:
-        return version()
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
-    except OSError:
-        return version()
+    """A digest of the package, so that points finished by another build are not taken for ours."""
+    compiled = getattr(load(), "__file__", None)
+    parts = sorted(Path(__file__).parent.rglob("*.py")) + ([] if compiled is None else [Path(compiled)])
+    found = hashlib.sha256(version().encode())
+    with contextlib.suppress(OSError):
+        for path in parts:
+            found.update(path.read_bytes())
+    return found.hexdigest()[:16]

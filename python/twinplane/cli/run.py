@@ -162,6 +162,7 @@ class Progress:
             console=Console(stderr=True, highlight=False),
         )
         self.line = self.bar.add_task(self.label, total=self.total, count="", speed="")
+        self.bar.tasks[0].start_time = self.begin  # the time before the bar appeared counts
         self.bar.start()
 
     def __exit__(
