@@ -92,7 +92,19 @@ def test_results_of_two_experiments_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(
         TwinplaneError, match="it holds results of 'lsp-flap': choose another folder for 'lsp-mesh'"
     ):
-        results.check_taken(folder(tmp_path / "run"), "lsp-mesh")
+        results.check_taken(folder(tmp_path / "run"), "lsp-mesh", 1, 1, [])
+
+
+def test_finished_results_are_not_written_over(tmp_path: Path) -> None:
+    path = folder(tmp_path / "run")
+    found = results.load(path)
+    same = [dict(point.parameters) for point in found.points]
+    seed, repeat = found.manifest["seed"], found.manifest["repeat"]
+    results.check_taken(path, found.experiment, seed, repeat + 1, [*same, {"n": 7}])
+    others = ((seed, repeat, []), (seed + 1, repeat, same), (seed, repeat - 1, same))
+    for seed_, repeat_, parameters in others:
+        with pytest.raises(TwinplaneError, match="it holds results of another run, which would be lost"):
+            results.check_taken(path, found.experiment, seed_, repeat_, parameters)
 
 
 def test_a_full_disk_leaves_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,8 +91,10 @@ def open_folder(folder: Path) -> Path:
     return folder
 
 
-def check_taken(folder: Path, experiment: str) -> None:
-    """Refuse to mix results of another experiment or format into a folder."""
+def check_taken(
+    folder: Path, experiment: str, seed: int, repeat: int, parameters: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuse to write over results of another experiment, format or seed, or of points that would be lost."""
     path = folder / "manifest.json"
     if not path.exists():
         return
@@ -100,6 +102,12 @@ def check_taken(folder: Path, experiment: str) -> None:
     if found.experiment != experiment:
         raise TwinplaneError(
             f"{folder}: it holds results of '{found.experiment}': choose another folder for '{experiment}'"
+        )
+    kept = found.manifest["seed"] == seed and found.manifest["repeat"] <= repeat
+    if not kept or not all(point.parameters in parameters for point in found.points):
+        raise TwinplaneError(
+            f"{folder}: it holds results of another run, which would be lost: choose another folder"
+            f" ({found.manifest['command']})"
         )
 
 

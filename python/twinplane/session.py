@@ -84,7 +84,13 @@ class Session:
             if self.request.out is None:
                 self.folder = results.new_folder(self.experiment.name)
             else:
-                results.check_taken(self.request.out, self.experiment.name)
+                results.check_taken(
+                    self.request.out,
+                    self.experiment.name,
+                    self.request.seed,
+                    self.request.repeat,
+                    [parameters.model_dump(mode="json") for parameters in self.points],
+                )
                 self.folder = results.open_folder(self.request.out)
         return self.folder
 

@@ -64,7 +64,9 @@ def run(
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 1,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Results folder [default: runs/NAME-NNNN].")] = None,
-    pcap: Annotated[bool, typer.Option("--pcap", help="Capture every link.")] = False,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Capture every link; of repeated runs, of the first.")
+    ] = False,
     pcap_packets: Annotated[int, typer.Option(min=1, help="Frames kept of each link.")] = 100_000,
     campaign: Annotated[bool, typer.Option("--campaign", help="Run the published matrix.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time [default: one for each core].")] = None,
