@@ -125,6 +125,34 @@ def test_faults_and_restart() -> None:
         net.fault(a, b, lost=0.1)
 
 
+def test_a_recorded_router_answers_the_same_again(tmp_path: Path) -> None:
+    net, (a, b, c, _) = square()
+    lsp = a.lsp("gold", to=c, route=[b, c])
+    net.flow(a, c, over=lsp, rate="10 Mbit/s")
+    net.record(b)
+    net.run(until="20 ms")
+    net.fail(b, c)
+    net.run(until="30 ms")
+    recording = net.recording("b")
+    assert len(recording) > 20
+    path = recording.save(tmp_path / "b.json")
+    fresh, _ = square()
+    replay = fresh.replay(twinplane.Recording.load(path))
+    assert replay.same and replay.outputs > 20
+    other = Network()
+    x, y = other.router("x"), other.router("y")
+    other.link(x, y)
+    assert not other.replay(recording).same
+    with pytest.raises(TwinplaneError, match="b: a recording begins before the network first runs"):
+        net.record("b")
+    with pytest.raises(TwinplaneError, match="router 'b' is not being recorded"):
+        net.recording("b")
+    with pytest.raises(TwinplaneError, match="recording: "):
+        fresh.replay(twinplane.Recording("{}"))
+    with pytest.raises(TwinplaneError, match="recording cannot be read: no such file"):
+        twinplane.Recording.load(tmp_path / "none.json")
+
+
 def test_a_peer_talks_ethernet() -> None:
     net = Network()
     router, peer = net.router("dut"), net.peer("west")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .handles import Capture, Flow, Link, Lsp
     from .network import Network
     from .nodes import Edge, Peer, Router
+    from .recording import Recording
     from .reports import report
     from .results import load as load_results
 
@@ -33,6 +34,7 @@ __all__ = [
     "Lsp",
     "Network",
     "Peer",
+    "Recording",
     "Router",
     "TwinplaneError",
     "load_results",
@@ -48,6 +50,7 @@ _HOMES = {
     "Lsp": "handles",
     "Network": "network",
     "Peer": "nodes",
+    "Recording": "recording",
     "Router": "nodes",
     "TwinplaneError": "errors",
     "report": "reports",

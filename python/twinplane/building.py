@@ -53,6 +53,7 @@ class Building(ABC):
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
         self.captures: list[Capture] = []
+        self._recorded: list[Node] = []
         self.positions: dict[str, tuple[float, float]] = {}
         self.description = Description()
         self._core: _core.Network | None = None

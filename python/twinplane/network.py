@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from . import _core
+    from .recording import Recording, Replay
 
 
 class Network(Building):
@@ -43,6 +44,30 @@ class Network(Building):
         if self._started:
             self._open(made)
         return made
+
+    def record(self, router: Node | str) -> None:
+        """Record what a router is given; say so before the network first runs."""
+        found = self.node(router)
+        if self._started:
+            raise TwinplaneError(f"{found.name}: a recording begins before the network first runs")
+        if found.kind != "router":
+            raise TwinplaneError(f"{found.name}: only routers are recorded")
+        self._recorded.append(found)
+
+    def recording(self, router: Node | str) -> Recording:
+        """End the recording of a router, and return it."""
+        from .recording import Recording
+
+        found = self.node(router)
+        with core.translated():
+            return Recording(self._start().recording(found.index))
+
+    def replay(self, recording: Recording) -> Replay:
+        """Give a router, as it was built, the inputs of a recording: it answers the same if its code does."""
+        from .recording import Replay
+
+        with core.translated():
+            return Replay(**json.loads(self.running().replay(recording.text)))
 
     # -- running --------------------------------------------------------------------------------------
 
@@ -70,6 +95,9 @@ class Network(Building):
             self._started = True
             for capture in self.captures:
                 self._open(capture)
+            for router in self._recorded:
+                with core.translated():
+                    running.record(router.index)
         return running
 
     def _open(self, capture: Capture) -> None:

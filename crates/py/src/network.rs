@@ -3,7 +3,7 @@
 use crate::capture;
 use crate::error::{input, network, run};
 use base::{NodeId, Time};
-use engine::{Fault, Progress};
+use engine::{Fault, Progress, Recording};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -167,6 +167,24 @@ impl PyNetwork {
 
     fn digest(&mut self) -> String {
         self.inner().world().digest().to_string()
+    }
+
+    fn record(&mut self, node: usize) -> PyResult<()> {
+        self.inner().record(node).map_err(network)
+    }
+
+    fn recording(&mut self, node: usize) -> PyResult<String> {
+        let recording = self.inner().take_recording(node).map_err(network)?;
+        serde_json::to_string(&recording).map_err(run)
+    }
+
+    /// Gives a recording to a fresh copy of its router; returns what it answered, and whether that is the same.
+    fn replay(&mut self, recording: &str) -> PyResult<String> {
+        let recording: Recording = parse("recording", recording)?;
+        let replay = self.inner().replay(&recording).map_err(network)?;
+        let outputs = replay.outputs.len() as u64;
+        let same = replay.digest == recording.digest && outputs == recording.outputs;
+        Ok(json!({"outputs": outputs, "digest": replay.digest, "same": same}).to_string())
     }
 
     fn peer_send(&mut self, node: usize, frame: &[u8]) -> PyResult<()> {

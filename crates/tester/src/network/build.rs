@@ -87,7 +87,7 @@ impl Network {
         own.map(move |link| (link, link.side(node)))
     }
 
-    fn router_config(&self, node: usize, spec: &NodeSpec, with_probe: bool) -> RouterConfig {
+    pub(super) fn router_config(&self, node: usize, spec: &NodeSpec, with_probe: bool) -> RouterConfig {
         let setup = |(link, side): (&Link, usize)| {
             let far = if side == 0 { link.spec.b } else { link.spec.a };
             PortSetup {
@@ -126,7 +126,7 @@ impl Network {
     }
 
     /// Static routes to every node by the shortest path, and to the tester beside the router.
-    fn set_routes(&self, node: usize, router: &mut Router) {
+    pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
         let mut set = |prefix, next_hop| {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         };

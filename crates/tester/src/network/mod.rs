@@ -8,6 +8,7 @@ mod error;
 mod flows;
 mod lsps;
 pub mod paths;
+mod replay;
 mod tables;
 mod traffic;
 
