@@ -16,9 +16,9 @@ CURVES_FROM = 32
 """With more points than this a K curve is one row, its threshold."""
 
 FITTED = (
-    "The profile juniper-m10 is fitted to the published delays below line rate (64 and 1500 bytes) and to the"
-    " thresholds of K: where those hold, the fit holds. Delays of 512 bytes, everything at line rate and K"
-    " above the thresholds are predictions."
+    "The profile juniper-m10 is fitted to the published delays below line rate (ring: 64 and 1500 bytes; one"
+    " router: 64 bytes) and to the thresholds of K through the ring: where those hold, the fit holds. The other"
+    " figures are predictions."
 )
 
 
