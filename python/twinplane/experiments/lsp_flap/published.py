@@ -17,8 +17,8 @@ CURVES_FROM = 32
 
 FITTED = (
     "The profile juniper-m10 is fitted to the published delays below line rate (ring: 64 and 1500 bytes; one"
-    " router: 64 bytes) and to the thresholds of K through the ring: where those hold, the fit holds. The other"
-    " figures are predictions."
+    " router: 64 bytes) and to the thresholds of K through the ring: where those hold, the fit holds. The"
+    " other figures are predictions."
 )
 
 
