@@ -135,6 +135,8 @@ def test_comparisons_judge_published_claims_only() -> None:
     unpublished = published.comparisons([Point(FlapParameters(size=512, n=300).model_dump(), metrics)])
     assert [row.published for row in unpublished[:2]] == [None, None]
     assert [row.holds for row in unpublished[:2]] == [None, None]
+    outside = published.comparisons([Point(FlapParameters(rate_mbps=10).model_dump(), metrics)])
+    assert {row.holds for row in outside} == {None}
 
 
 def test_a_campaign_judges_curves_by_their_threshold() -> None:

@@ -170,8 +170,13 @@ def _published(experiment: Experiment[Any], found: Results) -> list[Section]:
     )
     judged = [row for row in rows if row.holds is not None]
     held = sum(bool(row.holds) for row in judged)
+    verdict = (
+        f"{held} of {len(judged)} published claims hold in these runs."
+        if judged
+        else "Nothing is published for these runs."
+    )
     text = (
-        f"{held} of {len(judged)} published claims hold in these runs. A residual is measured less published;"
+        f"{verdict} A residual is measured less published;"
         " where nothing is published the measured figure is a prediction."
     )
     return [

@@ -180,10 +180,18 @@ def _curve(where: str, p: FlapParameters, points: Sequence[Point]) -> Comparison
 def _never(points: Sequence[Point]) -> list[Comparison]:
     lost = sum(point.metrics.get("lost_prior", 0) + point.metrics.get("lost_during", 0) for point in points)
     failed = sum(point.metrics.get("failed", 0) for point in points)
-    return [
-        Comparison("packets lost in all runs", "packets", 0, None, lost, "none lost", lost == 0),
-        Comparison("LSPs not up at the end of all runs", "LSPs", 0, None, failed, "none failed", failed == 0),
-    ]
+    rows = (
+        ("packets lost in all runs", "packets", lost, "none lost"),
+        ("LSPs not up at the end of all runs", "LSPs", failed, "none failed"),
+    )
+    if any(
+        point.parameters.get("m") is None and point.parameters.get("rate_mbps") is None for point in points
+    ):
+        return [
+            Comparison(what, unit, 0, None, count, claim, count == 0) for what, unit, count, claim in rows
+        ]
+    outside = "outside the published matrix"
+    return [Comparison(what, unit, None, None, count, outside) for what, unit, count, _ in rows]
 
 
 def arithmetic(points: Sequence[Point]) -> list[str]:
