@@ -120,6 +120,7 @@ def test_comparisons_judge_published_claims_only() -> None:
         "lost_prior": 0,
         "lost_during": 0,
         "failed": 1,
+        "down_at_end_of_traffic": 16,
         "delay_prior_s": 2.06e-4,
         "delay_during_s": 2.5e-4,
     }
@@ -130,7 +131,8 @@ def test_comparisons_judge_published_claims_only() -> None:
         "mean delay during": False,
         "K at N = 300": True,
         "packets lost in all runs": True,
-        "LSPs not up at the end of all runs": False,
+        "LSPs not up at the end of all runs, grace included": False,
+        "LSPs not up when traffic ends, the most in a run": False,
     }
     unpublished = published.comparisons([Point(FlapParameters(size=512, n=300).model_dump(), metrics)])
     assert [row.published for row in unpublished[:2]] == [None, None]

@@ -180,9 +180,11 @@ def _curve(where: str, p: FlapParameters, points: Sequence[Point]) -> Comparison
 def _never(points: Sequence[Point]) -> list[Comparison]:
     lost = sum(point.metrics.get("lost_prior", 0) + point.metrics.get("lost_during", 0) for point in points)
     failed = sum(point.metrics.get("failed", 0) for point in points)
+    down = max((point.metrics.get("down_at_end_of_traffic", 0) for point in points), default=0)
     rows = (
         ("packets lost in all runs", "packets", lost, "none lost"),
-        ("LSPs not up at the end of all runs", "LSPs", failed, "none failed"),
+        ("LSPs not up at the end of all runs, grace included", "LSPs", failed, "none failed"),
+        ("LSPs not up when traffic ends, the most in a run", "LSPs", down, "the others came up too"),
     )
     if any(
         point.parameters.get("m") is None and point.parameters.get("rate_mbps") is None for point in points

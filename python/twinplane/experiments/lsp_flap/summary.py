@@ -59,6 +59,7 @@ def control_plane(
     """K from the PathTears that the egress received, and from what was really up."""
     first_ps = zero_ps + round(p.first_event_s * 1e12)
     second_ps = zero_ps + round(p.second_event_s * 1e12)
+    end_ps = zero_ps + round(p.end_s * 1e12)
     egress = network.node("egress")
     tears = sum(
         count
@@ -77,6 +78,7 @@ def control_plane(
     )
     up_start = len(up_now(log, FLAPPING, first_ps)) + len(up_now(log, STABLE, first_ps))
     up_end = len(up_now(log, FLAPPING)) + len(up_now(log, STABLE))
+    up_with_traffic = len(up_now(log, FLAPPING, end_ps)) + len(up_now(log, STABLE, end_ps))
     times = re_established(log, FLAPPING, first_ps)
     back = [time for time in times.values() if time is not None]
     return {
@@ -84,6 +86,7 @@ def control_plane(
         "k_up": len(up_now(log, FLAPPING, second_ps)),
         "p": tears,
         "failed": p.n + p.stable - up_end,
+        "down_at_end_of_traffic": p.n + p.stable - up_with_traffic,
         "up_before": up_start,
         "re_established": len(back),
         **{
