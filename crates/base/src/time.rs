@@ -33,11 +33,6 @@ impl Time {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// `self - earlier`, or zero if `earlier` is later.
-    pub const fn saturating_since(self, earlier: Time) -> Span {
-        Span(self.0.saturating_sub(earlier.0) as i64)
-    }
-
     /// `self + span` that stays within the range of [`Time`].
     pub const fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add_signed(span.0))

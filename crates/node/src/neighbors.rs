@@ -5,9 +5,10 @@
 //! age: a neighbour that changes its address says so, and a port that goes down forgets all of its neighbours.
 
 use base::device::DropReason;
-use base::{MacAddr, PortId, Span, Time};
+use base::{Frame, MacAddr, PortId, Span, Time};
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, VecDeque};
+use wire::{arp, ethernet};
 
 /// Frames that wait for one neighbour at most.
 const WAITING_MAX: usize = 4096;
@@ -152,6 +153,15 @@ impl<T> Neighbors<T> {
         });
         self.next = asked.min();
     }
+}
+
+/// The frame of an ARP packet.
+pub fn arp_frame(repr: &arp::Repr) -> Frame {
+    let dst = if repr.operation == arp::Operation::REQUEST { MacAddr::BROADCAST } else { repr.target_mac };
+    let mut bytes = vec![0; ethernet::HEADER_LEN + arp::LEN];
+    ethernet::Repr::untagged(dst, repr.sender_mac, ethernet::EtherType::ARP).emit(&mut bytes);
+    repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
+    Frame::from_bytes(&bytes)
 }
 
 #[cfg(test)]

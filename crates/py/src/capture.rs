@@ -1,6 +1,6 @@
 //! Captures of a running network, and files of captured packets.
 
-use crate::error::{input, run};
+use crate::error::input;
 use engine::capture::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -47,9 +47,4 @@ impl CaptureFile {
 /// The bytes of a finished capture to memory; none of one to a file.
 pub fn bytes_of(summary: engine::capture::CaptureSummary, py: Python<'_>) -> Bound<'_, PyBytes> {
     PyBytes::new(py, &summary.bytes)
-}
-
-/// The error of a capture.
-pub fn failed(error: engine::EngineError) -> PyErr {
-    run(error)
 }

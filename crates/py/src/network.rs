@@ -156,13 +156,13 @@ impl PyNetwork {
     fn capture(&mut self, link: usize, path: Option<String>, max_packets: Option<u64>) -> PyResult<u32> {
         let link = self.inner().link_id(link).map_err(network)?;
         let spec = capture::spec(link, path, max_packets);
-        Ok(self.inner().world_mut().capture(spec).map_err(capture::failed)?.0)
+        Ok(self.inner().world_mut().capture(spec).map_err(run)?.0)
     }
 
     /// Ends a capture; returns the bytes of one to memory.
     fn capture_finish<'py>(&mut self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyBytes>> {
         let summary = self.inner().world_mut().finish_capture(engine::capture::CaptureId(id));
-        Ok(capture::bytes_of(summary.map_err(capture::failed)?, py))
+        Ok(capture::bytes_of(summary.map_err(run)?, py))
     }
 
     fn digest(&mut self) -> String {

@@ -259,7 +259,6 @@ impl Edge {
             Task::Remove => {
                 tunnel.signalled = false;
                 let id = TunnelId { to: tunnel.spec.to, id: tunnel.spec.tunnel_id };
-                self.transition(now, place, false);
                 self.router.handle_command(now, Command::TunnelRemove(id));
             }
         }

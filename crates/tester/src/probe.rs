@@ -9,6 +9,7 @@ use base::{
     Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass, Verdict,
 };
 use core::net::Ipv4Addr;
+use node::neighbors::arp_frame;
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4, mpls};
 
@@ -149,7 +150,6 @@ impl Probe {
         target: (MacAddr, Ipv4Addr),
         sender_ip: Ipv4Addr,
     ) {
-        let dst = if operation == arp::Operation::REQUEST { MacAddr::BROADCAST } else { target.0 };
         let repr = arp::Repr {
             operation,
             sender_mac: self.config.mac,
@@ -157,10 +157,7 @@ impl Probe {
             target_mac: target.0,
             target_ip: target.1,
         };
-        let mut bytes = vec![0; ethernet::HEADER_LEN + arp::LEN];
-        ethernet::Repr::untagged(dst, self.config.mac, ethernet::EtherType::ARP).emit(&mut bytes);
-        repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
-        self.send(now, Frame::from_bytes(&bytes));
+        self.send(now, arp_frame(&repr));
     }
 
     fn handle_arp(&mut self, now: Time, bytes: &[u8]) -> Option<()> {

@@ -1,22 +1,13 @@
 //! ARP (RFC 826) on the ports of a router.
 
 use super::{Router, Waiting};
-use crate::neighbors::Due;
+use crate::neighbors::{Due, arp_frame};
 use base::device::DropReason;
 use base::plane::TableOp;
 use base::{Frame, MacAddr, PortId, Time};
 use core::net::Ipv4Addr;
 use forwarding::icmp::IcmpError;
 use wire::{arp, ethernet};
-
-/// The frame of an ARP packet.
-pub fn arp_frame(repr: &arp::Repr) -> Frame {
-    let dst = if repr.operation == arp::Operation::REQUEST { MacAddr::BROADCAST } else { repr.target_mac };
-    let mut bytes = vec![0; ethernet::HEADER_LEN + arp::LEN];
-    ethernet::Repr::untagged(dst, repr.sender_mac, ethernet::EtherType::ARP).emit(&mut bytes);
-    repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
-    Frame::from_bytes(&bytes)
-}
 
 impl Router {
     pub(super) fn handle_arp(&mut self, now: Time, port: PortId, frame: &Frame) {

@@ -7,6 +7,7 @@ use base::device::DropReason;
 use base::{Body, Frame, Output, PortId, Span, Time};
 use control::rsvp;
 use forwarding::Driver;
+use wire::rsvp::MessageType;
 use wire::{ethernet, ipv4};
 
 /// An RSVP message on its way to the control processor.
@@ -39,14 +40,6 @@ impl Signal {
     fn message(&self) -> &[u8] {
         self.frame.get(self.start..self.end).unwrap_or_default()
     }
-}
-
-/// Message types (RFC 2205, 3.1.1) that have a cost of their own.
-mod kind {
-    pub const PATH: u8 = 1;
-    pub const RESV: u8 = 2;
-    pub const PATH_TEAR: u8 = 5;
-    pub const RESV_TEAR: u8 = 6;
 }
 
 fn kind_of(message: &[u8]) -> u8 {
@@ -93,10 +86,10 @@ impl Router {
             let control = &self.config.profile.control;
             let states = self.rsvp.state_count();
             self.processor.start(now, |signal| {
-                let (us, states) = match kind_of(signal.message()) {
-                    kind::PATH => (control.path_us, states),
-                    kind::RESV => (control.resv_us, states),
-                    kind::PATH_TEAR | kind::RESV_TEAR => (control.tear_us, 0),
+                let (us, states) = match MessageType::of(kind_of(signal.message())) {
+                    Some(MessageType::Path) => (control.path_us, states),
+                    Some(MessageType::Resv) => (control.resv_us, states),
+                    Some(MessageType::PathTear | MessageType::ResvTear) => (control.tear_us, 0),
                     _ => (control.other_us, 0),
                 };
                 Span::from_secs_f64((us / 1e6 + control.per_state_ns / 1e9 * states as f64).max(0.0))
