@@ -73,8 +73,20 @@ impl TrafficClass {
 
 /// A differentiated-services code point: the upper six bits of the former TOS byte (RFC 2474).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Dscp(u8);
+
+impl TryFrom<u8> for Dscp {
+    type Error = String;
+    fn try_from(value: u8) -> Result<Dscp, String> {
+        Dscp::new(value).ok_or_else(|| format!("DSCP {value}: a code point is at most 63"))
+    }
+}
+impl From<Dscp> for u8 {
+    fn from(dscp: Dscp) -> u8 {
+        dscp.0
+    }
+}
 
 impl Dscp {
     /// Default forwarding (RFC 2474, 4.1).

@@ -218,6 +218,7 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         record_route: spec.record_route,
         record_labels: spec.record_labels,
         carries: vec![Prefix::host(addressing::test_address(first + index))],
+        filters: Vec::new(),
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,
         retry_max: spec.retry_max,

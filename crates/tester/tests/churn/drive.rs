@@ -259,6 +259,7 @@ impl Run {
             record_route: plan.record,
             record_labels: plan.record,
             carries: vec![Prefix::host(*address)],
+            filters: Vec::new(),
             retry_limit: None,
             retry_first: Span::from_ms(50),
             retry_max: Span::from_ms(400),

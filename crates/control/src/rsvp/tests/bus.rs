@@ -34,6 +34,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         record_route: false,
         record_labels: false,
         carries: vec![Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24)],
+        filters: Vec::new(),
         retry_limit: Some(0),
         retry_first: Span::from_ms(100),
         retry_max: Span::from_secs(10),
