@@ -72,6 +72,9 @@ pub enum EngineError {
     /// A capture failed; the run can go on without it.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// A recording can't be written; the run can go on without it.
+    #[error("recording: {0}")]
+    Recording(std::io::Error),
     /// A device asks again and again to be called at the same time. It takes part no more.
     #[error("node {} does not let time pass: {calls} timeouts at {at}", .node.0)]
     Livelock {

@@ -27,5 +27,5 @@ pub use digest::RunDigest;
 pub use error::EngineError;
 pub use fault::{Direction, Fault, FaultKind};
 pub use link::{LinkSpec, PortSpec};
-pub use record::{Recording, Replay, replay};
+pub use record::{RecordTo, Recording, RecordingError, Replay, replay};
 pub use virtual_time::{EventRecord, Progress, World};

@@ -62,7 +62,8 @@ fn replayed(slow: bool) {
         let mut network = ring(slow);
         network.world_mut().record(NodeId(node)).expect("a router");
         run(&mut network, 2 * S);
-        let recording = network.world_mut().take_recording(NodeId(node)).expect("a recording");
+        let recording =
+            network.world_mut().take_recording(NodeId(node)).expect("memory").expect("a recording");
         assert!(recording.outputs > 500, "r{node}: {} outputs", recording.outputs);
         // Through its file and back.
         let text = serde_json::to_string(&recording).expect("JSON");
@@ -71,6 +72,7 @@ fn replayed(slow: bool) {
         let replay = engine::replay(Box::new(copy), &recording);
         assert_eq!(replay.outputs.len() as u64, recording.outputs, "r{node}");
         assert_eq!(replay.digest, recording.digest, "r{node}");
+        assert!(replay.same, "r{node}");
         let device: Box<dyn core::any::Any> = replay.device;
         let copy = device.downcast::<Router>().expect("a router");
         let original = network.router(node as usize).expect("a router");

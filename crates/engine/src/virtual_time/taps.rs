@@ -6,7 +6,7 @@ use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
 use crate::lane::{Lane, Sent};
-use crate::record::{Recorder, Recording};
+use crate::record::{RecordTo, Recorder, Recording};
 use base::{Frame, NodeId, Time};
 
 impl World {
@@ -54,11 +54,38 @@ impl World {
         Ok(())
     }
 
-    /// Ends the recording of a device and returns it, if there is one.
-    pub fn take_recording(&mut self, node: NodeId) -> Option<Recording> {
-        let recorder = self.nodes.get_mut(node.index())?.recorder.take()?;
+    /// The same, to a file as the inputs come.
+    pub fn record_to(&mut self, node: NodeId, to: RecordTo) -> Result<(), EngineError> {
+        let index = self.check_node(node)?;
+        let recorder = Recorder::to(node, to).map_err(EngineError::Recording)?;
+        self.nodes[index].recorder = Some(Box::new(recorder));
         self.attend_all();
-        Some(recorder.finish())
+        Ok(())
+    }
+
+    /// Brings what is recorded so far into the files. A recording that fails ends; the run can go on without it.
+    pub fn flush_recordings(&mut self) -> Result<(), EngineError> {
+        let mut result = Ok(());
+        for index in 0..self.nodes.len() {
+            let Some(recorder) = &mut self.nodes[index].recorder else { continue };
+            if let Err(error) = recorder.flush() {
+                self.nodes[index].recorder = None;
+                result = Err(EngineError::Recording(error));
+            }
+        }
+        if result.is_err() {
+            self.attend_all();
+        }
+        result
+    }
+
+    /// Ends the recording of a device and returns it, if there is one; of one that went to a file, without the inputs.
+    pub fn take_recording(&mut self, node: NodeId) -> Result<Option<Recording>, EngineError> {
+        let Some(recorder) = self.nodes.get_mut(node.index()).and_then(|node| node.recorder.take()) else {
+            return Ok(None);
+        };
+        self.attend_all();
+        recorder.finish().map(Some).map_err(EngineError::Recording)
     }
 
     /// Gives a device a name, which captures mention.

@@ -20,7 +20,7 @@ impl Network {
     /// Ends the recording of a router and returns it.
     pub fn take_recording(&mut self, node: usize) -> Result<Recording, NetworkError> {
         self.check_recorded(node)?;
-        match self.world.take_recording(NodeId(node as u32)) {
+        match self.world.take_recording(NodeId(node as u32))? {
             Some(recording) => Ok(recording),
             None => input(format!("router '{}' is not being recorded", self.description.nodes[node].name)),
         }
