@@ -5,6 +5,7 @@
 //! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`device`]: the one contract that every device keeps under both clocks
+//! - [`flow`]: filters that name flows of packets
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams
@@ -14,6 +15,7 @@
 pub mod command;
 pub mod device;
 pub mod event;
+pub mod flow;
 pub mod frame;
 pub mod ids;
 pub mod label;

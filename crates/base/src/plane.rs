@@ -3,6 +3,7 @@
 //! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
 //! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
 
+use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
 use crate::label::{Label, TrafficClass};
 use core::fmt;
@@ -199,6 +200,14 @@ impl From<Prefix> for String {
 pub enum Fec {
     /// Packets to a destination prefix; the longest match wins, against routes too.
     Prefix(Prefix),
+    /// Packets that a filter takes; looked at before prefixes and routes, but not for packets to this node and to hosts
+    /// on its own links.
+    Flow {
+        /// The entry's name, and its place: the lowest of those that take a packet wins.
+        order: u64,
+        /// Which packets; without meaning where an entry is removed.
+        filter: FlowFilter,
+    },
 }
 
 /// What the forwarding plane must know of one of its ports.
@@ -313,6 +322,9 @@ pub enum TableError {
     /// A reserved label can't be bound (RFC 3032, 2.1).
     #[error("a reserved label can't be bound")]
     ReservedLabel,
+    /// A filter that can take no packet.
+    #[error("the filter can take no packet")]
+    Filter,
 }
 
 #[cfg(test)]

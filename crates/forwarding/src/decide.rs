@@ -10,8 +10,9 @@ use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
+use base::flow::{FlowFilter, FlowKey};
 use base::plane::{LabelStack, TtlModel};
-use base::{Label, MacAddr, PortId};
+use base::{Dscp, Frame, Label, MacAddr, PortId};
 use core::net::Ipv4Addr;
 use wire::checksum;
 
@@ -29,8 +30,19 @@ pub(crate) struct Plan {
     /// Is that header IP?
     pub(crate) below_is_ip: bool,
     pub(crate) adjacency: u32,
-    /// The prefix that decided.
-    pub(crate) known: Option<u32>,
+    pub(crate) by: By,
+}
+
+/// What decided on a packet, and where it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A label, or the sender itself.
+    #[default]
+    Label,
+    /// A prefix.
+    Prefix(u32),
+    /// A filter.
+    Filter(u32),
 }
 
 /// A frame that this node has to look at.
@@ -45,6 +57,7 @@ pub(crate) struct Admitted {
 #[derive(Clone, Copy)]
 struct Bytes<'a> {
     header: &'a [u8],
+    frame: &'a Frame,
     /// Bytes of the whole frame.
     len: u32,
     group: bool,
@@ -109,10 +122,9 @@ impl Forwarding {
     pub(crate) fn decide<const AGAIN: bool>(
         &self,
         admitted: Admitted,
-        header: &[u8],
-        len: u32,
+        frame: &Frame,
     ) -> Result<Plan, Exception> {
-        let bytes = Bytes { header, len, group: admitted.group };
+        let bytes = Bytes { header: frame.header(), frame, len: frame.len(), group: admitted.group };
         match admitted.ethertype {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes),
@@ -221,7 +233,7 @@ impl Forwarding {
         // RFC 3443, 4.4: a uniform label copies the TTL from what is below, a pipe label takes the configured one.
         let pushed = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
         // The first label of an ILM entry takes the place of the one taken off: a swap (RFC 3443, 4.3 (1) and (2)).
-        let first = if plan.pop > 0 && plan.known.is_none() { ttl } else { pushed };
+        let first = if plan.pop > 0 && plan.by == By::Label { ttl } else { pushed };
         for (place, label) in labels[..depth].iter().enumerate() {
             let ttl = if place == 0 { first } else { pushed };
             plan.stack[place] = label.value() << 12 | class | u32::from(ttl);
@@ -277,11 +289,24 @@ impl Forwarding {
         if ttl <= 1 {
             return Err(PuntReason::TtlExpired { labels }.into());
         }
-        let entry = entry.ok_or(PuntReason::NoRoute { labels })?;
-        if entry.kind == Kind::Discard {
-            return Err(DropReason::Discard.into());
+        let filtered = if self.filters.len() > 0 && entry.is_none_or(|e| e.kind != Kind::Connected) {
+            self.filters.find(&flow_of(bytes, at, header_len, ip))
+        } else {
+            None
+        };
+        let (by, entry) = match filtered.and_then(|place| Some((place, self.filters.get(place)?))) {
+            Some((place, filtered)) => (By::Filter(place), &filtered.entry),
+            None => {
+                let place = known.ok_or(PuntReason::NoRoute { labels })?;
+                (By::Prefix(place), entry.ok_or(PuntReason::NoRoute { labels })?)
+            }
+        };
+        match entry.kind {
+            Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
+            Kind::Local => return Err(PuntReason::Local { labels }.into()),
+            Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { pop: popped.count(), known, below_is_ip: true, ..Plan::default() };
+        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, ..Plan::default() };
         plan.below_ttl = Some(ttl - 1);
         self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1)?;
         self.egress(bytes, &plan, total as u32)?;
@@ -336,6 +361,32 @@ impl Forwarding {
             );
         }
         Ok(())
+    }
+}
+
+/// What filters look at in the IPv4 packet at `at`, whose header has been checked.
+fn flow_of(bytes: Bytes, at: usize, header_len: usize, ip: &[u8; IPV4]) -> FlowKey {
+    let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
+    // RFC 791, 3.1: the fragment offset; a first fragment has the ports.
+    let first = u16::from_be_bytes([ip[6], ip[7]]) & 0x1fff == 0;
+    let has_ports = first && FlowFilter::WITH_PORTS.contains(&ip[9]) && total >= header_len + 4;
+    let start = at + header_len;
+    let ports = match bytes.header.get(start..start + 4) {
+        _ if !has_ports => None,
+        Some(ports) => ports.first_chunk::<4>().copied(),
+        None => {
+            let mut ports = bytes.header.get(start..).unwrap_or_default().to_vec();
+            let skip = start.saturating_sub(bytes.header.len());
+            bytes.frame.body().slice(skip as u32, 4).write_to(&mut ports);
+            ports.first_chunk::<4>().copied()
+        }
+    };
+    FlowKey {
+        src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),
+        dst: Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]),
+        protocol: ip[9],
+        ports: ports.map(|[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))),
+        dscp: Dscp::of_tos(ip[1]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one entry for packets: the benchmark, the virtual run and the live run call this same function.
 
 use crate::adjacency::State;
-use crate::decide::{Plan, ethertype};
+use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_ttl, u32_at};
 use crate::punt::{Exception, PuntReason};
@@ -84,7 +84,7 @@ impl Forwarding {
     /// may have changed in between).
     pub fn classify_punt(&self, port: PortId, frame: &Frame) -> Option<PuntReason> {
         let admitted = self.admit(port, frame.header()).ok()?;
-        match self.decide::<false>(admitted, frame.header(), frame.len()) {
+        match self.decide::<false>(admitted, frame) {
             Err(Exception::Punt(reason)) => Some(reason),
             _ => None,
         }
@@ -100,7 +100,7 @@ impl Forwarding {
 
     fn again(&self, port: PortId, frame: &Frame) -> Result<Plan, Exception> {
         let admitted = self.admit(port, frame.header())?;
-        self.decide::<true>(admitted, frame.header(), frame.len())
+        self.decide::<true>(admitted, frame)
     }
 
     #[inline(always)]
@@ -145,7 +145,7 @@ impl Forwarding {
     fn forward(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let decision = match self.admit(port, frame.header()) {
             Ok(admitted) => {
-                let decision = self.decide::<false>(admitted, frame.header(), frame.len());
+                let decision = self.decide::<false>(admitted, frame);
                 if ethertype(frame.header()) == Some(ETHERTYPE_MPLS) {
                     self.count_labels(frame.header(), frame.wire_len());
                 }
@@ -217,8 +217,12 @@ impl Forwarding {
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
         let bytes = frame.wire_len();
-        if let Some(known) = plan.known.and_then(|place| self.fib.get_mut(place)) {
-            let entry: &mut Entry = known.active_mut();
+        let entry: Option<&mut Entry> = match plan.by {
+            By::Label => None,
+            By::Prefix(place) => self.fib.get_mut(place).map(|known| known.active_mut()),
+            By::Filter(place) => self.filters.get_mut(place).map(|filtered| &mut filtered.entry),
+        };
+        if let Some(entry) = entry {
             entry.count(bytes);
         }
         self.ports.count_tx(adjacency.port, u64::from(bytes));

@@ -18,6 +18,7 @@ pub mod driver;
 mod entry;
 mod fast;
 mod fib;
+mod filter;
 pub mod fragment;
 pub mod icmp;
 mod ilm;

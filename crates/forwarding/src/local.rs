@@ -1,7 +1,7 @@
 //! Sending what the node itself originates.
 
 use crate::adjacency::State;
-use crate::decide::Plan;
+use crate::decide::{By, Plan};
 use crate::entry::Kind;
 use crate::packet::{ETHERNET, IPV4, LABEL};
 use crate::punt::{Exception, PuntReason};
@@ -15,6 +15,8 @@ impl Forwarding {
     /// Sends an IP packet of this node to its destination, by FTN or route: pushes labels and writes the Ethernet header,
     /// into the first 14 bytes of `frame`, which the IP header follows. The time to live is not decremented.
     ///
+    /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
+    ///
     /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for this
     /// node itself. Drops are not counted here: the caller may have a use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
@@ -27,7 +29,7 @@ impl Forwarding {
             Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { known: Some(place), below_is_ip: true, ..Plan::default() };
+        let mut plan = Plan { by: By::Prefix(place), below_is_ip: true, ..Plan::default() };
         self.encapsulate(&mut plan, entry, to, ip[1], ip[8])?;
         self.leave(frame, &plan)
     }

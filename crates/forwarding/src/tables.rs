@@ -3,9 +3,11 @@
 use crate::adjacency::Adjacencies;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::Fib;
+use crate::filter::Filters;
 use crate::ilm::Ilm;
 use crate::port::Ports;
 use base::device::DropCounters;
+use base::flow::FlowFilter;
 use base::plane::{
     Ack, Batch, ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
     TtlModel,
@@ -24,6 +26,8 @@ pub struct Config {
     pub ilm_max: usize,
     /// The most prefixes that FIB and FTN take together.
     pub fib_max: usize,
+    /// The most filters that the FTN takes.
+    pub filters_max: usize,
 }
 
 impl Default for Config {
@@ -33,6 +37,7 @@ impl Default for Config {
             explicit_null_ttl: TtlModel::Uniform,
             ilm_max: usize::MAX,
             fib_max: usize::MAX,
+            filters_max: usize::MAX,
         }
     }
 }
@@ -50,6 +55,7 @@ pub struct Forwarding {
     pub(crate) stacks: Stacks,
     pub(crate) ilm: Ilm,
     pub(crate) fib: Fib,
+    pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,
 }
 
@@ -75,6 +81,14 @@ impl Forwarding {
             }
             TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => self.prefix_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),
+            TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
+                self.filter_set(order, filter, &nhlfe)
+            }
+            TableOp::FtnRemove { fec: Fec::Flow { order, .. } } => {
+                let old = self.filters.remove(order).ok_or(TableError::NoEntry)?;
+                self.release(&old);
+                Ok(())
+            }
             TableOp::RouteSet { prefix, next_hop } => {
                 let nhlfe = Nhlfe {
                     push: LabelStack::EMPTY,
@@ -115,6 +129,9 @@ impl Forwarding {
             TableOp::PortSet { .. } => 0,
             TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => self.adjacencies.len(),
             TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => self.ilm.len(),
+            TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
+                self.filters.len()
+            }
             TableOp::FtnSet { .. }
             | TableOp::FtnRemove { .. }
             | TableOp::RouteSet { .. }
@@ -164,6 +181,20 @@ impl Forwarding {
             return Err(TableError::NoEntry);
         }
         self.release(&old);
+        Ok(())
+    }
+
+    fn filter_set(&mut self, order: u64, filter: FlowFilter, nhlfe: &Nhlfe) -> Result<(), TableError> {
+        if filter.check().is_err() {
+            return Err(TableError::Filter);
+        }
+        if !self.filters.contains(order) && self.filters.len() >= self.config.filters_max {
+            return Err(TableError::Full);
+        }
+        let entry = self.compile(nhlfe)?;
+        if let Some(old) = self.filters.set(order, filter, entry) {
+            self.release(&old);
+        }
         Ok(())
     }
 

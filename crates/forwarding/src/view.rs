@@ -4,6 +4,7 @@ use crate::entry::Kind;
 use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
+use base::flow::FlowFilter;
 use base::plane::{NextHop, Nhlfe, PortConfig, Prefix};
 use base::{Label, MacAddr, PortId};
 use core::net::Ipv4Addr;
@@ -26,6 +27,21 @@ pub struct IlmRow {
 pub struct FtnRow {
     /// The destinations.
     pub prefix: Prefix,
+    /// What is done.
+    pub nhlfe: Nhlfe,
+    /// Packets sent.
+    pub packets: u64,
+    /// Bytes of their frames as sent, labels included.
+    pub bytes: u64,
+}
+
+/// A filter that is mapped to an LSP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterRow {
+    /// Its place among the filters; the lowest that takes a packet wins.
+    pub order: u64,
+    /// Which packets.
+    pub filter: FlowFilter,
     /// What is done.
     pub nhlfe: Nhlfe,
     /// Packets sent.
@@ -109,6 +125,17 @@ impl Forwarding {
             nhlfe: self.nhlfe(e),
             packets: e.packets,
             bytes: e.bytes,
+        })
+    }
+
+    /// Filters mapped to LSPs, in the order in which they are looked at.
+    pub fn filters(&self) -> impl Iterator<Item = FilterRow> {
+        self.filters.iter().map(|f| FilterRow {
+            order: f.order,
+            filter: f.filter,
+            nhlfe: self.nhlfe(&f.entry),
+            packets: f.entry.packets,
+            bytes: f.entry.bytes,
         })
     }
 

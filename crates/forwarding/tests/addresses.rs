@@ -3,7 +3,8 @@
 mod support;
 
 use base::device::DropReason;
-use base::plane::{ClassSource, NextHop, PortConfig, Prefix, TableError, TableOp, TtlModel::*};
+use base::flow::FlowFilter;
+use base::plane::{ClassSource, Fec, NextHop, PortConfig, Prefix, TableError, TableOp, TtlModel::*};
 use base::{Body, Frame, MacAddr, NodeId, Time, Verdict};
 use core::net::Ipv4Addr;
 use support::*;
@@ -35,6 +36,59 @@ fn routed_by_the_longest_prefix() {
     assert_eq!(why, Some(PuntReason::NoRoute { labels: 0 }));
     let again = tables.apply(&TableOp::FtnRemove { fec: fec("10.9.0.0/16") });
     assert_eq!(again, Err(TableError::NoEntry));
+}
+
+#[test]
+fn filters_come_before_prefixes_and_routes() {
+    let flow = |order, filter| Fec::Flow { order, filter };
+    let udp = FlowFilter { protocol: Some(17), ..FlowFilter::default() };
+    let port = FlowFilter { dst_ports: Some((0x0700, 0x0708)), ..udp };
+    let source = FlowFilter { src: Some(Prefix::host(SOURCE)), ..FlowFilter::default() };
+    let map = |order, filter, label| TableOp::FtnSet {
+        fec: flow(order, filter),
+        nhlfe: to_gateway(&[label], Uniform),
+    };
+    let connected = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED };
+    let mut tables = node(&[
+        TableOp::FtnSet { fec: fec("10.9.0.0/16"), nhlfe: to_gateway(&[200], Uniform) },
+        TableOp::RouteSet { prefix: prefix("10.1.0.0/24"), next_hop: connected },
+        map(20, source, 320),
+        map(10, port, 310),
+    ]);
+    let ip = Ip::default();
+    let out = Ip { ttl: 63, ..ip };
+    leaves(&mut tables, &[], ip, &[(310, 5, 63)], out);
+    // A later fragment has no ports; neither has a packet too short for them.
+    let mut bytes = frame(&[], ip).to_vec();
+    bytes[14 + 7] = 1;
+    ipv4::Packet::new_unchecked(&mut bytes[14..34]).fill_checksum();
+    let mut fragment = Frame::from_bytes(&bytes);
+    assert_eq!(forward(&mut tables, &mut fragment), OUT);
+    let label = |value: u32| (value << 12 | 5 << 9 | 0x100 | 63).to_be_bytes();
+    assert_eq!(fragment.header()[14..18], label(320));
+    let short = Ip { payload: 3, ..ip };
+    leaves(&mut tables, &[], short, &[(320, 5, 63)], Ip { ttl: 63, ..short });
+    // Ports may lie in the body, below labels, and the destination need have no route.
+    let nowhere = Ip { to: Ipv4Addr::new(192, 0, 2, 1), ..ip };
+    leaves(&mut tables, &[(0, 0, 64)], nowhere, &[(310, 5, 63)], Ip { ttl: 63, ..nowhere });
+    // What is for the node itself, and for hosts on its links, is delivered.
+    stays(&mut tables, frame(&[], Ip { to: OURS, ..ip }), Verdict::Punt);
+    let host = Ip { to: GATEWAY, ..ip };
+    leaves(&mut tables, &[], host, &[], Ip { ttl: 63, ..host });
+    let rows: Vec<_> = tables.filters().map(|row| (row.order, row.packets)).collect();
+    assert_eq!(rows, [(10, 2), (20, 2)]);
+    // One goes, then the other.
+    tables.apply(&TableOp::FtnRemove { fec: flow(10, udp) }).expect("a filter");
+    leaves(&mut tables, &[], ip, &[(320, 5, 63)], out);
+    tables.apply(&TableOp::FtnRemove { fec: flow(20, udp) }).expect("a filter");
+    leaves(&mut tables, &[], ip, &[(200, 5, 63)], out);
+    assert_eq!(tables.apply(&TableOp::FtnRemove { fec: flow(20, udp) }), Err(TableError::NoEntry));
+    let reversed = FlowFilter { dst_ports: Some((2, 1)), ..udp };
+    assert_eq!(tables.apply(&map(1, reversed, 5)), Err(TableError::Filter));
+    let full = Config { filters_max: 1, ..Config::default() };
+    let mut small = node_with(full, &[map(1, udp, 300)]);
+    assert_eq!(small.apply(&map(2, udp, 300)), Err(TableError::Full));
+    assert_eq!(small.apply(&map(1, source, 301)), Ok(()));
 }
 
 #[test]

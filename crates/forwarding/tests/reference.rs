@@ -4,6 +4,7 @@
 mod support;
 
 use base::device::DropReason;
+use base::flow::{FlowFilter, FlowKey};
 use base::plane::{ClassSource, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
 use base::{Frame, MacAddr, NodeId, PortId, Time, TrafficClass, Verdict};
 use core::net::Ipv4Addr;
@@ -22,6 +23,7 @@ struct Naive {
     ilm: BTreeMap<u32, Nhlfe>,
     routes: BTreeMap<Prefix, NextHop>,
     ftn: BTreeMap<Prefix, Nhlfe>,
+    filters: BTreeMap<u64, (FlowFilter, Nhlfe)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -42,6 +44,10 @@ impl Naive {
             TableOp::IlmRemove { label } => self.ilm.remove(&label.value()).is_some(),
             TableOp::FtnSet { fec: Fec::Prefix(p), nhlfe } => self.ftn.insert(p, nhlfe).is_some(),
             TableOp::FtnRemove { fec: Fec::Prefix(p) } => self.ftn.remove(&p).is_some(),
+            TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
+                self.filters.insert(order, (filter, nhlfe)).is_some()
+            }
+            TableOp::FtnRemove { fec: Fec::Flow { order, .. } } => self.filters.remove(&order).is_some(),
             TableOp::RouteSet { prefix, next_hop } => self.routes.insert(prefix, next_hop).is_some(),
             TableOp::RouteRemove { prefix } => self.routes.remove(&prefix).is_some(),
             TableOp::AdjacencySet { port, gateway, mac } => {
@@ -112,7 +118,24 @@ impl Naive {
         let options = ip[0] != 0x45;
         let ttl = carried.unwrap_or(ip[8]);
         let local = to.is_multicast() || found.is_some_and(|n| n.next_hop == NextHop::Local);
-        let (false, false, true, Some(nhlfe)) = (local, options, ttl > 1, found) else { return Punted };
+        if local || options || ttl <= 1 {
+            return Punted;
+        }
+        let unspecified = |n: NextHop| matches!(n, NextHop::Via { gateway, .. } if gateway.is_unspecified());
+        let connected = found.is_some_and(|n| n.push.as_slice().is_empty() && unspecified(n.next_hop));
+        let flow = FlowKey {
+            src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),
+            dst: to,
+            protocol: ip[9],
+            // The body of every packet here is the pattern from 5 on.
+            ports: (ip.len() - usize::from(ip[0] & 15) * 4 >= 4).then_some((0x0506, 0x0708)),
+            dscp: base::Dscp::of_tos(ip[1]),
+        };
+        let filtered = self.filters.values().find(|(filter, _)| !connected && filter.takes(&flow));
+        let Some(nhlfe) = filtered.map(|f| f.1).or(found) else { return Punted };
+        if nhlfe.next_hop == NextHop::Local {
+            return Punted;
+        }
         let NextHop::Via { port, mut gateway } = nhlfe.next_hop else { return Dropped(DropReason::Discard) };
         let ip = with_ttl(ip, ttl - 1);
         for label in nhlfe.push.as_slice() {
@@ -191,6 +214,24 @@ fn address() -> impl Strategy<Value = Ipv4Addr> {
 fn some_prefix() -> impl Strategy<Value = Prefix> {
     (address(), prop_oneof![Just(0u8), Just(8), 13u8..17, 28u8..=32]).prop_map(|(a, len)| Prefix::new(a, len))
 }
+/// Filters of which a good part take a packet of [`packet`].
+fn flow() -> impl Strategy<Value = base::plane::Fec> {
+    let port = |port: u16| prop_oneof![Just(port), Just(port - 1), Just(9999)];
+    let range = move |p: u16| (port(p), 0u16..2).prop_map(|(first, more)| (first, first + more));
+    let ports = (proptest::option::of(range(0x0506)), proptest::option::of(range(0x0708)));
+    let fields = (
+        proptest::option::of(some_prefix()),
+        proptest::option::of(some_prefix()),
+        proptest::option::of(prop_oneof![4 => Just(17u8), 1 => Just(6)]),
+        proptest::option::of((0u8..64).prop_filter_map("six bits", base::Dscp::new)),
+    );
+    (0u64..6, fields, ports).prop_map(|(order, (src, dst, protocol, dscp), (src_ports, dst_ports))| {
+        let ports = protocol.is_some();
+        let (src_ports, dst_ports) = (src_ports.filter(|_| ports), dst_ports.filter(|_| ports));
+        let filter = FlowFilter { src, dst, protocol, src_ports, dst_ports, dscp };
+        base::plane::Fec::Flow { order, filter }
+    })
+}
 fn op() -> impl Strategy<Value = TableOp> {
     let label = prop_oneof![16u32..24, Just(0xf_ffff)].prop_map(label);
     let config = (0..PORTS, prop_oneof![4 => Just(1500u32), 1 => Just(70)], proptest::bool::weighted(0.9));
@@ -202,6 +243,8 @@ fn op() -> impl Strategy<Value = TableOp> {
         2 => label.prop_map(|label| TableOp::IlmRemove { label }),
         3 => (fec(), entry()).prop_map(|(fec, nhlfe)| TableOp::FtnSet { fec, nhlfe }),
         1 => fec().prop_map(|fec| TableOp::FtnRemove { fec }),
+        3 => (flow(), entry()).prop_map(|(fec, nhlfe)| TableOp::FtnSet { fec, nhlfe }),
+        2 => flow().prop_map(|fec| TableOp::FtnRemove { fec }),
         3 => (some_prefix(), next_hop()).prop_map(|(prefix, next_hop)| TableOp::RouteSet { prefix, next_hop }),
         1 => some_prefix().prop_map(|prefix| TableOp::RouteRemove { prefix }),
         4 => neighbour.clone().prop_map(|(port, n, node)| TableOp::AdjacencySet { port: PortId(port), gateway: gateway(n), mac: MacAddr::of_port(NodeId(node), PortId(port)) }),
@@ -317,6 +360,8 @@ proptest! {
         prop_assert_eq!(shown, naive.ilm.into_iter().collect::<Vec<_>>());
         let shown: Vec<_> = tables.ftn().map(|row| (row.prefix, row.nhlfe)).collect();
         prop_assert_eq!(shown, naive.ftn.into_iter().collect::<Vec<_>>());
+        let shown: Vec<_> = tables.filters().map(|row| (row.order, (row.filter, row.nhlfe))).collect();
+        prop_assert_eq!(shown, naive.filters.into_iter().collect::<Vec<_>>());
         let shown: Vec<_> = tables.fib().map(|row| (row.prefix, row.next_hop)).collect();
         prop_assert_eq!(shown, naive.routes.into_iter().collect::<Vec<_>>());
     }

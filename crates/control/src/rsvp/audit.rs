@@ -12,6 +12,8 @@ pub struct Audit {
     pub sessions: usize,
     /// Tunnels that start here.
     pub tunnels: usize,
+    /// Prefixes mapped to LSPs.
+    pub mappings: usize,
     /// Labels handed out.
     pub labels: usize,
     /// Bandwidth reserved, by port; ports without any are left out.
@@ -44,6 +46,7 @@ impl Rsvp {
             lsps: self.store.len(),
             sessions: self.store.sessions(),
             tunnels: self.tunnels.len(),
+            mappings: self.mappings.len(),
             labels: self.labels.used() as usize,
             reserved: reserved.map(|link| (link.interface.port, Rate(link.total()))).collect(),
             holders: self.links.iter().filter(|link| link.holders != [super::slab::NIL; 8]).count(),

@@ -4,12 +4,12 @@ use super::Rsvp;
 use super::explicit_route::{self, Step};
 use super::head::Loss;
 use super::lsp::{Hop, Role};
+use super::mapping::Mappings;
 use super::outbox::{self, Sending};
 use super::path::View;
 use super::slab::NIL;
 use super::store::Store;
 use super::tunnel::Tunnels;
-use base::command::TunnelSpec;
 use base::{Event, PortId, Wheel};
 
 impl Rsvp {
@@ -78,8 +78,8 @@ impl Rsvp {
 
     /// All state is lost; what was configured is done again. The forwarding tables are the node's to clear.
     pub(super) fn restart(&mut self) {
-        let specs: Vec<TunnelSpec> =
-            self.tunnels.iter().map(|(_, tunnel)| TunnelSpec::clone(&tunnel.spec)).collect();
+        let mut specs: Vec<_> = self.tunnels.iter().map(|(_, t)| (t.sequence, t.spec.clone())).collect();
+        specs.sort_by_key(|(sequence, _)| *sequence);
         let down: Vec<Event> = self
             .tunnels
             .iter()
@@ -91,6 +91,7 @@ impl Rsvp {
             .collect();
         self.store = Store::default();
         self.tunnels = Tunnels::default();
+        self.mappings = Mappings::default();
         self.labels.clear();
         self.wheel = Wheel::new();
         self.tables.forget();
@@ -104,7 +105,7 @@ impl Rsvp {
         // LSP ids of another range: the old ones may still be known along the way.
         self.restarts = self.restarts.wrapping_add(1);
         down.into_iter().for_each(|event| self.event(event));
-        for spec in specs {
+        for (_, spec) in specs {
             self.tunnel_set(&spec);
         }
     }

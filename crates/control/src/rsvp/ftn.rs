@@ -1,19 +1,55 @@
 //! Traffic of a tunnel: mapped to its LSP, moved to another in one step, taken off (RFC 3209, 2.5).
+//!
+//! A tunnel carries prefixes and filters. They are mapped to its LSP while it has one; a prefix that several tunnels carry
+//! goes by [`super::mapping`]. Filters are looked at in the order in which their tunnels were declared, and within a tunnel
+//! in the order given; a tunnel that is changed keeps its place.
 
 use super::Rsvp;
 use super::head::Loss;
+use super::mapping::After;
 use super::record_route;
 use super::tables::Purpose;
-use base::plane::{Fec, TableOp};
-use base::{Event, Time};
+use base::command::TunnelSpec;
+use base::plane::{Fec, Prefix, TableOp};
+use base::{Event, Label};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Filters that a tunnel can have: so many places are kept for each.
+const FILTER_BITS: u32 = 20;
+
+/// What a tunnel, the one declared as number `sequence`, carries.
+fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
+    let flow = move |(place, &filter)| Fec::Flow { order: sequence << FILTER_BITS | place, filter };
+    let flows = (0..1u64 << FILTER_BITS).zip(&spec.filters).map(flow);
+    spec.carries.iter().copied().map(Fec::Prefix).chain(flows)
+}
+
+/// The table entries that they are in.
+fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<(Option<Prefix>, u64)> {
+    let all = spec.into_iter().flat_map(|spec| fecs(spec, sequence));
+    all.map(entry).collect()
+}
+
+fn entry(fec: Fec) -> (Option<Prefix>, u64) {
+    match fec {
+        Fec::Prefix(prefix) => (Some(prefix), 0),
+        Fec::Flow { order, .. } => (None, order),
+    }
+}
 
 impl Rsvp {
     /// The reservation of an LSP of a tunnel is there, or its label has changed: writes the FTN.
     pub(super) fn head_install(&mut self, lsp: u32) {
         let Some(index) = self.tunnel_of(lsp) else { return };
-        let Some(tunnel) = self.tunnels.get(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let sequence = tunnel.sequence;
         if tunnel.candidate == Some(lsp) {
-            let ops = self.ftn_ops(lsp, &tunnel.spec.carries.clone());
+            // A new label while the entries are on their way: the same entries once more.
+            let again = tunnel.offered.clone().filter(|_| tunnel.moving.is_some());
+            let spec = again.unwrap_or_else(|| tunnel.spec.clone());
+            tunnel.offered = Some(spec.clone());
+            let ops = self.map_to(lsp, sequence, &spec);
             if ops.is_empty() {
                 self.moved(index, lsp, 0, true);
                 return;
@@ -30,15 +66,46 @@ impl Rsvp {
                 tunnel.moving = Some(transaction);
             }
         } else if tunnel.active == Some(lsp) && tunnel.moving.is_none() {
-            let ops = self.ftn_ops(lsp, &tunnel.carried.clone());
+            let Some(carried) = tunnel.carried.clone() else { return };
+            let ops = self.map_to(lsp, sequence, &carried);
             self.write_ftn(ops);
         }
     }
 
-    fn ftn_ops(&self, lsp: u32, prefixes: &[base::plane::Prefix]) -> Vec<TableOp> {
-        let Some(lsp) = self.store.get(lsp) else { return Vec::new() };
-        let nhlfe = self.nhlfe(lsp.out_label, lsp.next_hop);
-        prefixes.iter().map(|&prefix| TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe }).collect()
+    /// Maps what `spec` carries to an LSP: the writes that this takes.
+    fn map_to(&mut self, lsp: u32, sequence: u64, spec: &TunnelSpec) -> Vec<TableOp> {
+        let Some(state) = self.store.get(lsp) else { return Vec::new() };
+        let nhlfe = self.nhlfe(state.out_label, state.next_hop);
+        let mappings = &mut self.mappings;
+        let own = |fec: &Fec| match *fec {
+            Fec::Prefix(prefix) => mappings.set(prefix, sequence, lsp),
+            Fec::Flow { .. } => true,
+        };
+        fecs(spec, sequence).filter(own).map(|fec| TableOp::FtnSet { fec, nhlfe }).collect()
+    }
+
+    /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the writes
+    /// that this takes.
+    fn unmap(&mut self, sequence: u64, spec: &TunnelSpec, kept: Option<&TunnelSpec>) -> Vec<TableOp> {
+        let kept = entries(kept, sequence);
+        let mut ops = Vec::new();
+        for fec in fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec))) {
+            let after = match fec {
+                Fec::Prefix(prefix) => self.mappings.remove(prefix, sequence),
+                Fec::Flow { .. } => After::Nothing,
+            };
+            match after {
+                After::Same => {}
+                After::Nothing => ops.push(TableOp::FtnRemove { fec }),
+                After::Next(lsp) => {
+                    let state = self.store.get(lsp);
+                    let (label, hop) =
+                        state.map_or((Label::IMPLICIT_NULL, None), |s| (s.out_label, s.next_hop));
+                    ops.push(TableOp::FtnSet { fec, nhlfe: self.nhlfe(label, hop) });
+                }
+            }
+        }
+        ops
     }
 
     fn write_ftn(&mut self, ops: Vec<TableOp>) {
@@ -60,20 +127,22 @@ impl Rsvp {
         }
         tunnel.moving = None;
         tunnel.candidate = None;
-        tunnel.give_up_at = Time::MAX;
+        tunnel.give_up_at = base::Time::MAX;
         tunnel.failures = 0;
         tunnel.active_route = tunnel.route;
         let before = tunnel.active.replace(lsp);
         if let Some(before) = before {
             tunnel.retiring.push((linger, before));
         }
-        let id = tunnel.id();
-        let stale: Vec<_> =
-            tunnel.carried.iter().copied().filter(|prefix| !tunnel.spec.carries.contains(prefix)).collect();
-        tunnel.carried.clone_from(&tunnel.spec.carries);
-        self.write_ftn(
-            stale.into_iter().map(|prefix| TableOp::FtnRemove { fec: Fec::Prefix(prefix) }).collect(),
-        );
+        let (id, sequence) = (tunnel.id(), tunnel.sequence);
+        let offered = tunnel.offered.take();
+        let carried = std::mem::replace(&mut tunnel.carried, offered.clone());
+        if let Some(carried) = carried {
+            let ops = self.unmap(sequence, &carried, offered.as_deref());
+            self.write_ftn(ops);
+        }
+        // It may have been changed while the batch was on its way.
+        self.carry(index);
         let Some(state) = self.store.get_mut(lsp) else { return };
         state.installed = true;
         let (lsp_id, label) = (state.sender.lsp_id, state.out_label);
@@ -90,33 +159,35 @@ impl Rsvp {
         self.arm_tunnel(index);
     }
 
-    /// What the tunnel carries has changed.
+    /// What the tunnel carries may have changed.
     pub(super) fn carry(&mut self, index: u32) {
-        let Some(tunnel) = self.tunnels.get(index) else { return };
-        let Some(active) = tunnel.active else { return };
-        let wanted = tunnel.spec.carries.clone();
-        let stale = tunnel.carried.iter().filter(|prefix| !wanted.contains(prefix));
-        let mut ops: Vec<TableOp> =
-            stale.map(|&prefix| TableOp::FtnRemove { fec: Fec::Prefix(prefix) }).collect();
-        ops.extend(self.ftn_ops(active, &wanted));
-        self.write_ftn(ops);
-        if let Some(tunnel) = self.tunnels.get_mut(index) {
-            tunnel.carried = wanted;
+        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        // What is on its way to a new LSP is looked at when it is there.
+        let Some(active) = tunnel.active.filter(|_| tunnel.moving.is_none()) else { return };
+        let (sequence, wanted) = (tunnel.sequence, tunnel.spec.clone());
+        let carried = tunnel.carried.replace(wanted.clone());
+        if carried.as_ref().is_some_and(|c| c.carries == wanted.carries && c.filters == wanted.filters) {
+            return;
         }
+        let mut ops =
+            carried.map(|carried| self.unmap(sequence, &carried, Some(&wanted))).unwrap_or_default();
+        ops.extend(self.map_to(active, sequence, &wanted));
+        self.write_ftn(ops);
     }
 
     /// Gives the attempt up that is under way.
     pub(super) fn abandon_candidate(&mut self, index: u32) {
         let Some(tunnel) = self.tunnels.get_mut(index) else { return };
         let (candidate, moving) = (tunnel.candidate.take(), tunnel.moving.take());
-        tunnel.give_up_at = Time::MAX;
-        let (active, carried, carries) = (tunnel.active, tunnel.carried.clone(), tunnel.spec.carries.clone());
-        if moving.is_some() {
+        tunnel.give_up_at = base::Time::MAX;
+        let offered = tunnel.offered.take().filter(|_| moving.is_some());
+        let (sequence, active, carried) = (tunnel.sequence, tunnel.active, tunnel.carried.clone());
+        if let Some(offered) = offered {
             // The entries may point to the candidate by now.
-            let gone = carries.iter().filter(|prefix| active.is_none() || !carried.contains(prefix));
-            let mut ops: Vec<TableOp> =
-                gone.map(|&prefix| TableOp::FtnRemove { fec: Fec::Prefix(prefix) }).collect();
-            ops.extend(active.map(|active| self.ftn_ops(active, &carried)).unwrap_or_default());
+            let mut ops = self.unmap(sequence, &offered, carried.as_deref());
+            if let (Some(active), Some(carried)) = (active, carried) {
+                ops.extend(self.map_to(active, sequence, &carried));
+            }
             self.write_ftn(ops);
         }
         if let Some(candidate) = candidate {
@@ -128,15 +199,12 @@ impl Rsvp {
     pub(super) fn drop_active(&mut self, index: u32, reason: &str) {
         let Some(tunnel) = self.tunnels.get_mut(index) else { return };
         let Some(lsp) = tunnel.active.take() else { return };
-        let id = tunnel.id();
-        let carried = std::mem::take(&mut tunnel.carried);
+        let (id, sequence) = (tunnel.id(), tunnel.sequence);
         // Entries on their way to a new LSP are left to it.
-        if tunnel.moving.is_none() {
-            self.write_ftn(
-                carried.into_iter().map(|prefix| TableOp::FtnRemove { fec: Fec::Prefix(prefix) }).collect(),
-            );
-        } else {
-            tunnel.carried = carried;
+        let offered: Option<Arc<TunnelSpec>> = tunnel.offered.clone().filter(|_| tunnel.moving.is_some());
+        if let Some(carried) = tunnel.carried.take() {
+            let ops = self.unmap(sequence, &carried, offered.as_deref());
+            self.write_ftn(ops);
         }
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
         self.event(Event::LspDown { tunnel: id, lsp_id, reason: reason.into() });

@@ -79,15 +79,14 @@ impl Rsvp {
         let before = std::mem::replace(&mut tunnel.spec, Arc::new(spec.clone()));
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
+            filters: spec.filters.clone(),
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
             ..(*before).clone()
         } == *spec;
         if same_lsp {
-            if before.carries != spec.carries {
-                self.carry(index);
-            }
+            self.carry(index);
             return;
         }
         self.abandon_candidate(index);

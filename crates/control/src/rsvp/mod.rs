@@ -7,7 +7,7 @@
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `ftn`; the plane boundary: `tables`
+//! - tunnels at their head end: `head`, `ingress`, `ftn`, `mapping`; the plane boundary: `tables`
 //! - what can be seen from outside: `views`, `counters`, `audit`
 
 mod admission;
@@ -23,6 +23,7 @@ mod ingress;
 mod labels;
 mod link;
 mod lsp;
+mod mapping;
 mod outbox;
 mod path;
 mod path_send;
@@ -54,6 +55,7 @@ use base::{Command, Event, PortId, Time, Wheel};
 use core::net::Ipv4Addr;
 use labels::Labels;
 use link::Links;
+use mapping::Mappings;
 use outbox::Arrival;
 use std::collections::VecDeque;
 use store::Store;
@@ -122,6 +124,7 @@ pub struct Rsvp {
     labels: Labels,
     tables: Tables,
     tunnels: Tunnels,
+    mappings: Mappings,
     wheel: Wheel<Timer>,
     transport: Transport,
     /// What the transport has for the LSPs; empty between calls.
@@ -145,6 +148,7 @@ impl Rsvp {
             labels: Labels::new(config.label_first, config.label_last),
             tables: Tables::default(),
             tunnels: Tunnels::default(),
+            mappings: Mappings::default(),
             wheel: Wheel::new(),
             transport: outbox::transport(&config),
             incoming: Vec::new(),

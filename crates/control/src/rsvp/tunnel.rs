@@ -3,7 +3,6 @@
 use super::slab::Slab;
 use base::command::TunnelId;
 use base::command::TunnelSpec;
-use base::plane::Prefix;
 use base::{Time, TimerId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,8 +30,12 @@ pub(super) struct Tunnel {
     pub retry_at: Time,
     pub give_up_at: Time,
     pub next_lsp_id: u16,
-    /// What is mapped to the tunnel in the tables.
-    pub carried: Vec<Prefix>,
+    /// What is mapped to the active LSP in the tables, as it was asked for.
+    pub carried: Option<Arc<TunnelSpec>>,
+    /// What the batch under way maps to the candidate.
+    pub offered: Option<Arc<TunnelSpec>>,
+    /// How many tunnels were declared before it.
+    pub sequence: u64,
     pub timer: Option<TimerId>,
     pub timer_at: Time,
 }
@@ -52,7 +55,9 @@ impl Tunnel {
             retry_at: Time::MAX,
             give_up_at: Time::MAX,
             next_lsp_id: first_lsp_id,
-            carried: Vec::new(),
+            carried: None,
+            offered: None,
+            sequence: 0,
             timer: None,
             timer_at: Time::MAX,
         }
@@ -91,14 +96,18 @@ impl Tunnel {
 pub(super) struct Tunnels {
     slab: Slab<Tunnel>,
     by_id: BTreeMap<TunnelId, u32>,
+    declared: u64,
 }
 
 impl Tunnels {
     pub(super) fn find(&self, id: TunnelId) -> Option<u32> {
         self.by_id.get(&id).copied()
     }
-    pub(super) fn insert(&mut self, tunnel: Tunnel) -> u32 {
+    /// Puts a tunnel in, declared after all others.
+    pub(super) fn insert(&mut self, mut tunnel: Tunnel) -> u32 {
         let id = tunnel.id();
+        tunnel.sequence = self.declared;
+        self.declared += 1;
         let index = self.slab.insert(tunnel);
         self.by_id.insert(id, index);
         index

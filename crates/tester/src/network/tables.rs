@@ -113,12 +113,21 @@ impl Network {
     }
 
     fn ftn(&self, node: usize) -> Value {
-        let mut table = Columns::new(&["prefix", "push", "to", "port", "gateway", "packets", "bytes"]);
+        let mut table =
+            Columns::new(&["prefix", "push", "to", "port", "gateway", "packets", "bytes", "filter"]);
+        // Filters first: they are looked at first.
+        for row in self.router(node).into_iter().flat_map(|r| r.forwarding().filters()) {
+            let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
+            let push = json!(Self::operation(&row.nhlfe));
+            let filter = json!(row.filter.to_string());
+            table.push([Value::Null, push, to, port, gateway, json!(row.packets), json!(row.bytes), filter]);
+        }
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ftn()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let push = json!(Self::operation(&row.nhlfe));
             let prefix = json!(row.prefix.to_string());
-            table.push([prefix, push, to, port, gateway, json!(row.packets), json!(row.bytes)]);
+            let filter = Value::Null;
+            table.push([prefix, push, to, port, gateway, json!(row.packets), json!(row.bytes), filter]);
         }
         table.finish()
     }
@@ -426,7 +435,7 @@ impl Network {
                 json!(audit.reserved.iter().map(|r| r.1.0).sum::<u64>()),
                 json!(audit.timers),
                 json!(router.forwarding().ilm_len()),
-                json!(router.forwarding().ftn().count()),
+                json!(router.forwarding().ftn().count() + router.forwarding().filters().count()),
                 json!(writes + messages + audit.transactions),
             ]);
         }

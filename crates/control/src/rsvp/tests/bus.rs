@@ -1,7 +1,7 @@
 //! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
 
 use crate::rsvp::{Config, Interface, Output, Received, Rsvp};
-use base::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
+use base::command::{Command, FlowFilter, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
 use base::{Event, Label, PortId, Rate, Span, Streams, Time};
 use core::net::Ipv4Addr;
@@ -53,6 +53,7 @@ enum What {
 pub(super) struct Tables {
     pub ilm: BTreeMap<u32, Nhlfe>,
     pub ftn: BTreeMap<Prefix, Nhlfe>,
+    pub flows: BTreeMap<u64, (FlowFilter, Nhlfe)>,
     pub full: bool,
 }
 
@@ -327,7 +328,9 @@ impl Net {
         for (n, node) in self.nodes.iter().enumerate() {
             assert!(node.audit().is_empty(), "node {n}: {:?}", node.audit());
             assert!(
-                self.tables[n].ilm.is_empty() && self.tables[n].ftn.is_empty(),
+                self.tables[n].ilm.is_empty()
+                    && self.tables[n].ftn.is_empty()
+                    && self.tables[n].flows.is_empty(),
                 "node {n}: {:?}",
                 self.tables[n]
             );
@@ -353,6 +356,13 @@ impl Tables {
             }
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => {
                 self.ftn.remove(&prefix).map(|_| ()).ok_or(TableError::NoEntry)
+            }
+            TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
+                self.flows.insert(order, (filter, nhlfe));
+                Ok(())
+            }
+            TableOp::FtnRemove { fec: Fec::Flow { order, .. } } => {
+                self.flows.remove(&order).map(|_| ()).ok_or(TableError::NoEntry)
             }
             _ => panic!("RSVP-TE writes labels only: {op:?}"),
         }

@@ -5,6 +5,7 @@ mod bus;
 mod errors;
 mod failures;
 mod fuzz;
+mod mapping;
 mod messages;
 mod programmes;
 mod reliability;

@@ -1,0 +1,147 @@
+//! Flows of IPv4 packets, named by source, destination, protocol, ports and code point.
+
+use crate::label::Dscp;
+use crate::plane::Prefix;
+use core::fmt;
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+
+/// Which IPv4 packets a filter takes: those that match every field given. A filter with no field at all takes every packet.
+///
+/// A filter with ports takes no fragment but the first: the others have no ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlowFilter {
+    /// Source addresses.
+    pub src: Option<Prefix>,
+    /// Destination addresses.
+    pub dst: Option<Prefix>,
+    /// IP protocol number.
+    pub protocol: Option<u8>,
+    /// First and last source port.
+    pub src_ports: Option<(u16, u16)>,
+    /// First and last destination port.
+    pub dst_ports: Option<(u16, u16)>,
+    /// Differentiated-services code point.
+    pub dscp: Option<Dscp>,
+}
+
+impl FlowFilter {
+    /// Protocols whose headers begin with a source and a destination port: TCP, UDP, DCCP, SCTP, UDP-Lite.
+    pub const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+
+    /// Can the filter take any packet at all?
+    pub fn check(&self) -> Result<(), FilterError> {
+        for (which, range) in [("source", self.src_ports), ("destination", self.dst_ports)] {
+            let Some((first, last)) = range else { continue };
+            if first > last {
+                return Err(FilterError::ReversedPorts { which, first, last });
+            }
+            match self.protocol {
+                None => return Err(FilterError::PortsWithoutProtocol),
+                Some(protocol) if !FlowFilter::WITH_PORTS.contains(&protocol) => {
+                    return Err(FilterError::NoPorts { protocol });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Does the filter take the packet?
+    pub fn takes(&self, packet: &FlowKey) -> bool {
+        let within = |range: Option<(u16, u16)>, port: Option<u16>| {
+            range.is_none_or(|(first, last)| port.is_some_and(|port| (first..=last).contains(&port)))
+        };
+        self.src.is_none_or(|prefix| prefix.contains(packet.src))
+            && self.dst.is_none_or(|prefix| prefix.contains(packet.dst))
+            && self.protocol.is_none_or(|protocol| protocol == packet.protocol)
+            && self.dscp.is_none_or(|dscp| dscp == packet.dscp)
+            && within(self.src_ports, packet.ports.map(|ports| ports.0))
+            && within(self.dst_ports, packet.ports.map(|ports| ports.1))
+    }
+}
+
+/// The fields that are given, or "all".
+impl fmt::Display for FlowFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ports = |range: Option<(u16, u16)>| {
+            range.map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") })
+        };
+        let fields = [
+            ("from", self.src.map(|p| p.to_string())),
+            ("to", self.dst.map(|p| p.to_string())),
+            ("protocol", self.protocol.map(|p| p.to_string())),
+            ("src-ports", ports(self.src_ports)),
+            ("dst-ports", ports(self.dst_ports)),
+            ("dscp", self.dscp.map(|d| d.value().to_string())),
+        ];
+        let mut first = true;
+        for (name, value) in fields {
+            let Some(value) = value else { continue };
+            write!(f, "{}{name} {value}", if first { "" } else { " " })?;
+            first = false;
+        }
+        if first { write!(f, "all") } else { Ok(()) }
+    }
+}
+
+/// Why a [`FlowFilter`] can take no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// The last port of a range is below its first.
+    #[error("{which} ports {first} to {last}: the last is below the first")]
+    ReversedPorts {
+        /// Source or destination.
+        which: &'static str,
+        /// First port.
+        first: u16,
+        /// Last port.
+        last: u16,
+    },
+    /// Ports mean nothing unless the protocol is known.
+    #[error("ports without a protocol: say which (6 is TCP, 17 is UDP)")]
+    PortsWithoutProtocol,
+    /// The protocol has no ports.
+    #[error(
+        "protocol {protocol} has no ports; TCP (6), UDP (17), DCCP (33), SCTP (132) and UDP-Lite (136) have"
+    )]
+    NoPorts {
+        /// IP protocol number.
+        protocol: u8,
+    },
+}
+
+/// What filters look at in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlowKey {
+    /// Source address.
+    pub src: Ipv4Addr,
+    /// Destination address.
+    pub dst: Ipv4Addr,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source and destination port; nothing in a fragment after the first and in protocols without ports.
+    pub ports: Option<(u16, u16)>,
+    /// Code point.
+    pub dscp: Dscp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_that_can_take_nothing_are_refused() {
+        let tcp = FlowFilter { protocol: Some(6), dst_ports: Some((80, 443)), ..FlowFilter::default() };
+        assert_eq!((tcp.check(), FlowFilter::default().check()), (Ok(()), Ok(())));
+        let refused = |filter: FlowFilter| filter.check().map_err(|e| e.to_string()).expect_err("refused");
+        assert!(refused(FlowFilter { dst_ports: Some((443, 80)), ..tcp }).contains("443 to 80"));
+        assert!(refused(FlowFilter { protocol: None, ..tcp }).contains("without a protocol"));
+        assert!(refused(FlowFilter { protocol: Some(1), ..tcp }).contains("protocol 1 has no ports"));
+        assert!(
+            refused(FlowFilter { dscp: Some(Dscp::default()), src_ports: Some((2, 1)), ..tcp })
+                .contains("source")
+        );
+    }
+}
