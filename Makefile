@@ -55,6 +55,8 @@ $(VENV)/.installed: requirements.txt
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	@echo "building ..."
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	cargo build --release --quiet --package twinplane-router
+	install -m 755 "$${CARGO_TARGET_DIR:-target}/release/twinplane-router" $(BIN)/
 	touch $@
 
 clean:

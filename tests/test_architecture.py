@@ -19,6 +19,7 @@ ALLOWED = {
     "node": {"base", "wire", "forwarding", "control", "engine"},
     "tester": {"base", "wire", "control", "engine", "node"},
     "py": {"base", "wire", "control", "engine", "node", "tester"},
+    "router": {"base", "wire", "control", "engine", "node", "tester"},
 }
 
 BANNED = {

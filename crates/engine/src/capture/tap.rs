@@ -204,14 +204,24 @@ impl Tap {
         self.pending.clear();
     }
 
-    /// Writes what passed by `now` and ends the file.
-    pub fn finish(mut self, now: Time) -> Result<CaptureSummary, CaptureError> {
+    /// How many packets it has.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Writes what passed by `now`, and brings it into the file.
+    pub fn flush(&mut self, now: Time) {
         self.write_until(now);
         if self.error.is_none()
             && let Err(source) = self.out.writer().flush()
         {
             self.fail(source);
         }
+    }
+
+    /// Writes what passed by `now` and ends the file.
+    pub fn finish(mut self, now: Time) -> Result<CaptureSummary, CaptureError> {
+        self.flush(now);
         match self.error {
             Some(error) => Err(error),
             None => Ok(CaptureSummary {

@@ -46,6 +46,21 @@ impl World {
         Ok(tap.finish(self.ahead)?)
     }
 
+    /// How many packets a capture has, and whether it has all that it was to have; nothing if there is no such capture.
+    pub fn capture_progress(&self, id: CaptureId) -> Option<(u64, bool)> {
+        let tap = self.taps.get(id.0 as usize)?.as_ref()?;
+        Some((tap.packets(), tap.is_over()))
+    }
+
+    /// Brings what was captured so far into the files. A capture that fails ends; the run can go on without it.
+    pub fn flush_captures(&mut self) -> Result<(), EngineError> {
+        for tap in self.taps.iter_mut().flatten() {
+            tap.flush(self.ahead);
+            self.tap_over |= tap.is_over();
+        }
+        if self.tap_over { self.retire_taps() } else { Ok(()) }
+    }
+
     /// Begins to record the inputs of a device. For a replay from its beginning, ask before the network first runs.
     pub fn record(&mut self, node: NodeId) -> Result<(), EngineError> {
         let index = self.check_node(node)?;

@@ -9,6 +9,7 @@ mod flows;
 mod lsps;
 pub mod paths;
 mod replay;
+mod serving;
 mod tables;
 mod traffic;
 

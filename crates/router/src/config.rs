@@ -1,0 +1,33 @@
+//! The file that says which network the router is a part of, and where it stands.
+
+use crate::words;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tester::network::Description;
+
+/// What the file holds.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The whole network.
+    pub description: Value,
+    /// Which of it is here, and by which interfaces it is reached.
+    #[serde(default)]
+    pub placement: Value,
+}
+
+impl Config {
+    /// Reads the file.
+    pub fn read(path: &Path) -> Result<Config, String> {
+        let name = path.display();
+        let text = fs::read(path).map_err(|error| format!("{name}: cannot be read: {}", words(&error)))?;
+        serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// The network that is described.
+    pub fn description(&self) -> Result<Description, String> {
+        Description::deserialize(&self.description).map_err(|error| format!("description: {error}"))
+    }
+}

@@ -1,0 +1,248 @@
+//! The router while it runs, and what clients ask of it.
+
+use crate::captures::Captures;
+use crate::drive::Drive;
+use crate::log::Log;
+use crate::names;
+use crate::probes::{Asked, Probes};
+use crate::process;
+use crate::protocol::{self, LspCommand, Request};
+use crate::server::{ClientId, Reply};
+use engine::Fault;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tester::network::{HopSpec, LspSpec, Network};
+
+/// What the router told that is kept for the table of events.
+const EVENTS_KEPT: usize = 10_000;
+/// An answer from which on the memory that it took is given back.
+const LARGE_ROWS: usize = 10_000;
+
+type Answer = Result<Value, String>;
+
+/// The router.
+pub struct Instance {
+    /// The network of which it is a part.
+    pub network: Network,
+    /// Its place in the description.
+    pub node: usize,
+    /// What was said.
+    pub log: Log,
+    /// Pings under way.
+    pub probes: Probes,
+    /// Captures under way.
+    pub captures: Captures,
+    /// Where it is recorded.
+    pub recording: Option<PathBuf>,
+    /// Calendar time of its start, in seconds since 1970.
+    up_since: f64,
+    /// A client wants it to end.
+    pub stopped: bool,
+    /// How many clients there are.
+    pub clients: usize,
+}
+
+fn text(error: impl ToString) -> String {
+    crate::log::one_line(&error.to_string())
+}
+
+impl Instance {
+    /// A router that has not run yet.
+    pub fn new(network: Network, node: usize, log: Log) -> Instance {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Instance {
+            network,
+            node,
+            log,
+            probes: Probes::default(),
+            captures: Captures::default(),
+            recording: None,
+            up_since: since.map_or(0.0, |since| since.as_secs_f64()),
+            stopped: false,
+            clients: 0,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.network.description().nodes[self.node].name
+    }
+
+    /// Takes what the router told since the last call.
+    pub fn listen(&mut self) {
+        let Instance { network, probes, .. } = self;
+        network.hear(EVENTS_KEPT, |record| probes.hear(record));
+    }
+
+    /// Answers a request.
+    pub fn handle(&mut self, client: ClientId, line: &[u8], drive: &Drive) -> Reply {
+        let request = match protocol::parse(line) {
+            Ok(request) => request,
+            Err(sentence) => return Reply::Now(Err(sentence)),
+        };
+        let probe =
+            match request {
+                Request::Ping(ping) => self.address(ping.to.as_deref(), ping.lsp.as_deref()).map(|to| {
+                    Asked { to, ttls: ping.ttl..=ping.ttl, trace: false, timeout_s: ping.timeout_s }
+                }),
+                Request::Traceroute(trace) => self
+                    .address(trace.to.as_deref(), trace.lsp.as_deref())
+                    .map(|to| Asked { to, ttls: 1..=trace.hops, trace: true, timeout_s: trace.timeout_s }),
+                other => return Reply::Now(self.carry_out(other, drive)),
+            };
+        match probe.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
+            Ok(()) => Reply::Later,
+            Err(sentence) => Reply::Now(Err(sentence)),
+        }
+    }
+
+    fn carry_out(&mut self, request: Request, drive: &Drive) -> Answer {
+        match request {
+            Request::Table(name) => self.table(&name),
+            Request::Command(command) => self.command(command),
+            Request::AddLsp(spec) => self.add_lsp(spec),
+            Request::Fault(spec) => self.fault(spec),
+            Request::Heal => {
+                let now = self.network.world().now();
+                self.network.world_mut().heal_all(now).map_err(text)?;
+                Ok(Value::Null)
+            }
+            Request::Capture(asked) => self.captures.begin(&mut self.network, &asked, drive.calendar_ns()),
+            Request::CaptureStop(number) => self.captures.end(&mut self.network, number),
+            Request::Status => Ok(self.status(drive)),
+            Request::Stop => {
+                self.stopped = true;
+                Ok(Value::Null)
+            }
+            Request::Ping(_) | Request::Traceroute(_) => Ok(Value::Null),
+        }
+    }
+
+    fn table(&mut self, name: &str) -> Answer {
+        if name == "log" {
+            return Ok(self.log.table());
+        }
+        self.listen();
+        let table = self.network.table(name, Some(self.node)).map_err(text)?;
+        let first = table.as_object().and_then(|columns| columns.values().next());
+        if first.and_then(Value::as_array).is_some_and(|column| column.len() > LARGE_ROWS) {
+            process::trim_memory();
+        }
+        Ok(table)
+    }
+
+    /// A group of LSPs that begins here.
+    fn own_lsps(&self, name: &str) -> Result<usize, String> {
+        let group = self.network.find_lsp(name).ok_or(format!("no LSP is named '{name}'"))?;
+        match self.network.lsp_spec(group) {
+            Some(spec) if spec.from != self.node => {
+                let from = &self.network.description().nodes[spec.from].name;
+                Err(format!("lsp '{name}' begins at '{from}', not at '{}'", self.name()))
+            }
+            _ => Ok(group),
+        }
+    }
+
+    fn command(&mut self, command: LspCommand) -> Answer {
+        let group = self.own_lsps(&command.lsp)?;
+        let routes = match &command.routes {
+            None if command.what == "route" => return Err("route: 'routes' is needed".into()),
+            None => None,
+            Some(_) if !matches!(command.what.as_str(), "route" | "signal") => {
+                return Err(format!("{}: takes no routes", command.what));
+            }
+            Some(routes) => {
+                let routes = names::numbered_routes(&self.network, routes)?;
+                let parsed = Vec::<Vec<HopSpec>>::deserialize(routes);
+                Some(parsed.map_err(|error| format!("routes: {error}"))?)
+            }
+        };
+        self.network.lsp_command(group, &command.what, routes).map_err(text)?;
+        Ok(Value::Null)
+    }
+
+    fn add_lsp(&mut self, mut spec: Map<String, Value>) -> Answer {
+        let own = Value::from(self.node);
+        for end in ["from", "to"] {
+            if let Some(value) = spec.get(end) {
+                let node = names::node(&self.network, value)?;
+                spec.insert(end.into(), Value::from(node));
+            }
+        }
+        if spec.get("from").is_some_and(|from| *from != own) {
+            return Err(format!("an LSP that is added here begins at '{}'", self.name()));
+        }
+        spec.insert("from".into(), own);
+        if let Some(routes) = spec.get("routes") {
+            let routes = names::numbered_routes(&self.network, routes)?;
+            spec.insert("routes".into(), routes);
+        }
+        let spec = LspSpec::deserialize(Value::Object(spec)).map_err(|error| format!("add-lsp: {error}"))?;
+        if self.network.find_lsp(&spec.name).is_some() {
+            return Err(format!("lsp '{}': there is one of that name", spec.name));
+        }
+        let group = self.network.add_lsp(spec).map_err(text)?;
+        Ok(json!({"lsps": group}))
+    }
+
+    /// A fault of the engine's, with its link by name or place, and perhaps `for_s` in place of an end.
+    fn fault(&mut self, mut spec: Map<String, Value>) -> Answer {
+        let now = self.network.world().now();
+        if let Some(link) = spec.get("link") {
+            let link = names::link(&self.network, link)?;
+            let id = self.network.link_id(link).map_err(text)?;
+            spec.insert("link".into(), Value::from(id.0));
+        }
+        let at = spec.entry("at").or_insert(Value::from(now.0)).as_u64().unwrap_or(now.0).max(now.0);
+        if let Some(seconds) = spec.remove("for_s") {
+            let span = seconds.as_f64().filter(|s| *s >= 0.0 && *s < 1e6);
+            let span = span.ok_or(format!("for_s {seconds}: a number of seconds is needed"))?;
+            spec.insert("until".into(), Value::from(at + (span * 1e12) as u64));
+        }
+        let fault = Fault::deserialize(Value::Object(spec)).map_err(|error| format!("fault: {error}"))?;
+        self.network.fault(fault).map_err(text)?;
+        Ok(Value::Null)
+    }
+
+    /// Where packets to an address, to a node, or over an LSP go.
+    fn address(&self, to: Option<&str>, lsp: Option<&str>) -> Result<Ipv4Addr, String> {
+        match (to, lsp) {
+            (Some(to), None) => match to.parse() {
+                Ok(address) => Ok(address),
+                Err(_) => Ok(self.network.loopback(names::named_node(&self.network, to)?)),
+            },
+            (None, Some(lsp)) => {
+                let group = self.own_lsps(lsp)?;
+                let tunnel = self.network.tunnel(group, 0).ok_or(format!("lsp '{lsp}': it is empty"))?;
+                Ok(tunnel.1)
+            }
+            _ => Err("where to? 'to' (an address or a node) or 'lsp' is needed".into()),
+        }
+    }
+
+    fn status(&self, drive: &Drive) -> Value {
+        let router = self.network.router(self.node);
+        let tunnels = || router.into_iter().flat_map(|router| router.rsvp().tunnels());
+        let up = tunnels().filter(|tunnel| tunnel.active.is_some()).count();
+        let through = router.map_or(0, |router| router.rsvp().audit().lsps);
+        json!({
+            "node": self.name(),
+            "pid": std::process::id(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "up_since": self.up_since,
+            "now_ps": self.network.world().now().0,
+            "tunnels": {"up": up, "down": tunnels().count() - up},
+            "lsps": through,
+            "ports": drive.ports(&self.network),
+            "lateness": drive.lateness(),
+            "rss_bytes": process::resident_bytes(),
+            "cpu_s": process::cpu_seconds(),
+            "clients": self.clients,
+            "recording": self.recording,
+            "captures": self.captures.status(&self.network),
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! What the program says: one line each on standard error, the last of which are kept.
+
+use base::Time;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+/// Lines that are kept.
+const LINES: usize = 1_000;
+
+/// The log.
+pub struct Log {
+    name: String,
+    lines: VecDeque<(Time, String)>,
+}
+
+impl Log {
+    /// An empty log of a node.
+    pub fn new(name: &str) -> Log {
+        Log { name: name.to_string(), lines: VecDeque::new() }
+    }
+
+    /// Says something.
+    pub fn say(&mut self, now: Time, text: impl Into<String>) {
+        let text = one_line(&text.into());
+        eprintln!("twinplane-router: {}: {text}", self.name);
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back((now, text));
+    }
+
+    /// What was said, as a table.
+    pub fn table(&self) -> Value {
+        let times: Vec<u64> = self.lines.iter().map(|line| line.0.0).collect();
+        let texts: Vec<&str> = self.lines.iter().map(|line| line.1.as_str()).collect();
+        json!({"time_ps": times, "text": texts})
+    }
+}
+
+/// A text on one line.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

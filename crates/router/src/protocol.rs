@@ -1,0 +1,186 @@
+//! What goes over the control socket: a request is a line with a JSON object that has one key, an answer a line with
+//! `{"ok": …}` or `{"error": "sentence"}`. `docs/reference/control-socket.md` describes it for users.
+//!
+//! A client sends as many requests as it likes; they are answered in order. Nodes and links may be given by place in
+//! the description or by name, a link by the names of its ends.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Bytes of the longest request.
+pub const REQUEST_MAX: usize = 1 << 20;
+/// Bytes of the longest answer.
+pub const ANSWER_MAX: usize = 256 << 20;
+
+/// What a client asks for.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// A table of the router by name: columns of equal length.
+    Table(String),
+    /// Does something to a group of LSPs that begins here.
+    Command(LspCommand),
+    /// Adds a group of LSPs that begins here: a group of the description, in which `from` may be left out.
+    AddLsp(serde_json::Map<String, Value>),
+    /// Sends one ICMP echo request; the answer comes when its answer has come, or too late.
+    Ping(Ping),
+    /// Sends echo requests with growing TTL; the answer comes when the destination has answered, or too late.
+    Traceroute(Traceroute),
+    /// Puts a fault on a link.
+    Fault(serde_json::Map<String, Value>),
+    /// Takes all faults away.
+    Heal,
+    /// Begins to capture a link.
+    Capture(Capture),
+    /// Ends a capture by its number.
+    CaptureStop(u32),
+    /// What the process is, and how it fares.
+    Status,
+    /// Ends the process.
+    Stop,
+}
+
+/// A command to a group of LSPs.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LspCommand {
+    /// The group's name.
+    pub lsp: String,
+    /// `signal`, `tear`, `reoptimise`, or `route`.
+    #[serde(rename = "do")]
+    pub what: String,
+    /// With `route` (or `signal`): explicit routes in order of preference, without this node.
+    #[serde(default)]
+    pub routes: Option<Value>,
+}
+
+/// Where echo requests go: to an address, to a node, or over an LSP.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    /// An address, or the name of a node.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Or an LSP: the name of its group.
+    #[serde(default)]
+    pub lsp: Option<String>,
+    /// Time to live.
+    #[serde(default = "ttl_max")]
+    pub ttl: u8,
+    /// Seconds to wait.
+    #[serde(default = "two")]
+    pub timeout_s: f64,
+}
+
+/// A trace of the route to an address, to a node, or along an LSP.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traceroute {
+    /// An address, or the name of a node.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Or an LSP: the name of its group.
+    #[serde(default)]
+    pub lsp: Option<String>,
+    /// The most hops.
+    #[serde(default = "thirty")]
+    pub hops: u8,
+    /// Seconds to wait.
+    #[serde(default = "two")]
+    pub timeout_s: f64,
+}
+
+fn ttl_max() -> u8 {
+    255
+}
+fn thirty() -> u8 {
+    30
+}
+fn two() -> f64 {
+    2.0
+}
+
+/// A capture.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// Which link.
+    pub link: Value,
+    /// The pcapng file; the process writes it.
+    pub path: String,
+    /// After how many packets it ends.
+    #[serde(default)]
+    pub max_packets: Option<u64>,
+}
+
+/// A sentence for people.
+pub type Sentence = String;
+
+/// Reads a request.
+pub fn parse(line: &[u8]) -> Result<Request, Sentence> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("request: not JSON: {error}"))?;
+    match &value {
+        Value::Object(map) if map.len() == 1 => {}
+        _ => return Err(r#"request: an object with one key is needed, such as {"status": null}"#.into()),
+    }
+    let key = value.as_object().and_then(|map| map.keys().next()).cloned().unwrap_or_default();
+    Request::deserialize(value).map_err(|error| {
+        let text = error.to_string();
+        if text.starts_with("unknown variant") {
+            format!("request: {text}")
+        } else {
+            format!("{key}: {text}")
+        }
+    })
+}
+
+/// The line of an answer.
+pub fn answer(result: &Result<Value, Sentence>) -> Vec<u8> {
+    let value = match result {
+        Ok(value) => json!({"ok": value}),
+        Err(sentence) => json!({"error": sentence}),
+    };
+    let mut line = serde_json::to_vec(&value).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests() {
+        let parsed = |text: &str| parse(text.as_bytes());
+        assert_eq!(parsed(r#"{"table": "ilm"}"#), Ok(Request::Table("ilm".into())));
+        assert_eq!(parsed(r#"{"status": null}"#), Ok(Request::Status));
+        assert_eq!(parsed(r#"{"stop":null}"#), Ok(Request::Stop));
+        let asked = Ping { to: Some("p".into()), lsp: None, ttl: 255, timeout_s: 2.0 };
+        assert_eq!(parsed(r#"{"ping": {"to": "p"}}"#), Ok(Request::Ping(asked)));
+        let asked = LspCommand { lsp: "east".into(), what: "tear".into(), routes: None };
+        assert_eq!(parsed(r#"{"command": {"lsp": "east", "do": "tear"}}"#), Ok(Request::Command(asked)));
+    }
+
+    #[test]
+    fn what_is_no_request_is_told_so() {
+        for (text, sentence) in [
+            ("", "request: not JSON: EOF"),
+            ("{\"table\": ", "request: not JSON: EOF"),
+            ("[]", "request: an object with one key is needed"),
+            (r#"{"status": null, "stop": null}"#, "request: an object with one key is needed"),
+            (r#"{"reboot": null}"#, "request: unknown variant `reboot`, expected one of `table`, "),
+            (r#"{"table": 3}"#, "table: invalid type: integer `3`, expected a string"),
+            (r#"{"command": {"lsp": "east"}}"#, "command: missing field `do`"),
+            (r#"{"ping": {"to": "p", "size": 3}}"#, "ping: unknown field `size`"),
+        ] {
+            let error = parse(text.as_bytes()).expect_err(text);
+            assert!(error.starts_with(sentence), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn answers_are_lines() {
+        assert_eq!(answer(&Ok(json!([1]))), b"{\"ok\":[1]}\n");
+        assert_eq!(answer(&Err("a\nb".into())), b"{\"error\":\"a\\nb\"}\n");
+    }
+}

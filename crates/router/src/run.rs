@@ -1,0 +1,159 @@
+//! From the arguments to a router that runs, and the loop until it is to end.
+
+use crate::arguments::Arguments;
+use crate::config::Config;
+use crate::drive::Drive;
+use crate::instance::Instance;
+use crate::log::Log;
+use crate::process::{self, Signals};
+use crate::server::Server;
+use crate::{names, words};
+use base::{NodeId, Span, Time};
+use engine::{EngineError, RecordTo};
+use serde_json::json;
+use std::fs::File;
+use std::io::BufWriter;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use tester::network::{Network, NetworkError, NodeKind};
+
+/// How often files are brought up to date.
+const TICK: Span = Span::from_secs(1);
+/// How often probes are looked after while some are under way.
+const PROBE_TICK: Span = Span::from_ms(1);
+/// Bytes of a recording that are written at once.
+const RECORD_BUFFER: usize = 64 << 10;
+
+/// Why the program ends otherwise than by being asked to.
+pub enum Failure {
+    /// It can't do as asked; the user can mend it.
+    Cannot(String),
+    /// It is wrong itself.
+    Defect(String),
+}
+
+impl From<String> for Failure {
+    fn from(sentence: String) -> Failure {
+        Failure::Cannot(sentence)
+    }
+}
+
+impl From<NetworkError> for Failure {
+    fn from(error: NetworkError) -> Failure {
+        match error {
+            NetworkError::Engine(
+                EngineError::DevicePanicked { node, at, .. } | EngineError::Livelock { node, at, .. },
+            ) => Failure::Defect(format!("device {} failed at {at}", node.0)),
+            other => Failure::Cannot(other.to_string()),
+        }
+    }
+}
+
+/// Runs a router until it is asked to end.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    process::prepare().map_err(|error| format!("timer slack: {}", words(&error)))?;
+    if let Some(cpu) = arguments.cpu {
+        process::pin(cpu).map_err(|error| format!("--cpu {cpu}: {}", words(&error)))?;
+    }
+    let signals = Signals::take().map_err(|error| format!("signals: {}", words(&error)))?;
+    let config = Config::read(&arguments.config)?;
+    let (mut network, placement) = Drive::build(&config, arguments)?;
+    let node = names::named_node(&network, &arguments.node)?;
+    if network.description().nodes[node].kind != NodeKind::Router {
+        return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
+    }
+    if let Some(path) = &arguments.record {
+        record(&mut network, node, path, &config, arguments)?;
+    }
+    drop(config);
+    let mut server = Server::new(arguments.socket.as_deref(), signals)?;
+    let mut drive = Drive::new(placement, server.as_raw_fd())?;
+    let mut instance = Instance::new(network, node, Log::new(&arguments.node));
+    instance.recording.clone_from(&arguments.record);
+    process::trim_memory();
+    let line = format!("{} is ready, process {}\n", arguments.node, std::process::id());
+    process::say_ready(arguments.ready, &line).map_err(|error| format!("ready: {}", words(&error)))?;
+    let ended = serve(&mut instance, &mut server, &mut drive);
+    let finished = finish(&mut instance);
+    ended.and(finished.map_err(Failure::Cannot))
+}
+
+fn record(
+    network: &mut Network,
+    node: usize,
+    path: &Path,
+    config: &Config,
+    arguments: &Arguments,
+) -> Result<(), String> {
+    let failed = |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), words(error));
+    let file = File::create(path).map_err(|error| failed(&error))?;
+    let subject = json!({
+        "name": arguments.node,
+        "description": config.description,
+        "placement": config.placement,
+    });
+    let out = Box::new(BufWriter::with_capacity(RECORD_BUFFER, file));
+    let to = RecordTo { name: path.display().to_string(), out, subject };
+    network.world_mut().record_to(NodeId(node as u32), to).map_err(|error| error.to_string())
+}
+
+/// The loop: the network runs until somebody at the socket wants something, a signal comes, or a second has passed.
+fn serve(instance: &mut Instance, server: &mut Server, drive: &mut Drive) -> Result<(), Failure> {
+    let mut tick = drive.now() + TICK;
+    let mut more = false;
+    loop {
+        let now = drive.now();
+        let until = match (more, instance.probes.any()) {
+            (true, _) => now,
+            (false, true) => tick.min(now + PROBE_TICK),
+            (false, false) => tick,
+        };
+        drive.run(&mut instance.network, until)?;
+        instance.listen();
+        let now = drive.now();
+        for (client, answer) in instance.probes.finished(&instance.network, now) {
+            server.reply(client, answer);
+        }
+        instance.clients = server.clients();
+        let polled = server.poll(&mut |client, line| instance.handle(client, line, drive));
+        more = polled.more;
+        if polled.ended || instance.stopped {
+            return Ok(());
+        }
+        if now >= tick {
+            tick = later(tick, now);
+            keep_house(instance, server);
+        }
+    }
+}
+
+/// The next tick: those that were missed are left out.
+fn later(tick: Time, now: Time) -> Time {
+    let next = tick + TICK;
+    if next > now { next } else { now + TICK }
+}
+
+/// What is done every second.
+fn keep_house(instance: &mut Instance, server: &Server) {
+    instance.probes.keep(|client| server.has(client));
+    let now = instance.network.world().now();
+    let flushed = instance.network.world_mut().flush_recordings();
+    if let Err(error) = flushed {
+        instance.log.say(now, format!("{error}; it is recorded no further"));
+        instance.recording = None;
+    }
+    let captured = instance.network.world_mut().flush_captures();
+    if let Err(error) = captured {
+        instance.log.say(now, error.to_string());
+    }
+    if let Err(sentence) = instance.captures.end_full(&mut instance.network) {
+        instance.log.say(now, sentence);
+    }
+}
+
+/// Completes the files.
+fn finish(instance: &mut Instance) -> Result<(), String> {
+    let captured = instance.captures.end_all(&mut instance.network);
+    let recorded = instance.network.world_mut().take_recording(NodeId(instance.node as u32));
+    captured.and(recorded.map(drop).map_err(|error| error.to_string()))
+}

@@ -1,0 +1,146 @@
+//! The control socket of a router whose links are attached to nothing.
+
+mod common;
+
+use common::{Client, Router, description};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+#[test]
+fn tables_and_status() {
+    let router = Router::start(&description(3));
+    let mut client = router.client();
+    let status = client.ask(&json!({"status": null}));
+    assert_eq!(status["node"], "r0");
+    assert_eq!(status["pid"], router.pid());
+    assert!(status["rss_bytes"].as_u64().expect("bytes") > 100_000);
+    for table in
+        ["lsps", "ilm", "ftn", "fib", "counters", "drops", "neighbors", "ports", "messages", "events"]
+    {
+        let found = client.ask(&json!({ "table": table }));
+        let lengths: Vec<usize> = found
+            .as_object()
+            .expect("columns")
+            .values()
+            .map(|c| c.as_array().expect("a column").len())
+            .collect();
+        assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]), "{table}: {lengths:?}");
+    }
+    let fib = client.ask(&json!({"table": "fib"}));
+    assert!(!fib["prefix"].as_array().expect("a column").is_empty());
+}
+
+#[test]
+fn mistakes_are_answered_by_a_sentence() {
+    let router = Router::start(&description(3));
+    let mut client = router.client();
+    for (request, sentence) in [
+        ("{", "request: not JSON: EOF while parsing an object at line 1 column 1"),
+        ("3", r#"request: an object with one key is needed, such as {"status": null}"#),
+        (r#"{"table": "ilms"}"#, "table 'ilms': there is none of that name"),
+        (r#"{"command": {"lsp": "no", "do": "tear"}}"#, "no LSP is named 'no'"),
+        (r#"{"command": {"lsp": "back", "do": "tear"}}"#, "lsp 'back' begins at 'r2', not at 'r0'"),
+        (
+            r#"{"command": {"lsp": "east", "do": "drop"}}"#,
+            "LSP command 'drop': signal, route, tear or reoptimise",
+        ),
+        (r#"{"command": {"lsp": "east", "do": "route"}}"#, "route: 'routes' is needed"),
+        (r#"{"command": {"lsp": "east", "do": "route", "routes": [["r9"]]}}"#, "no node is named 'r9'"),
+        (
+            r#"{"command": {"lsp": "east", "do": "route", "routes": [["r2"]]}}"#,
+            "lsp 'east': its route goes from 'r0' to 'r2', and no link does",
+        ),
+        (r#"{"ping": {"to": "r9"}}"#, "no node is named 'r9'"),
+        (r#"{"ping": {}}"#, "where to? 'to' (an address or a node) or 'lsp' is needed"),
+        (r#"{"ping": {"to": "r1", "ttl": 0}}"#, "a TTL of 0 goes nowhere: 1 to 255"),
+        (r#"{"ping": {"to": "r1", "timeout_s": 0}}"#, "timeout_s 0: more than 0, up to 60"),
+        (r#"{"fault": {"fault": "link-down", "link": 7}}"#, "link 7 of 2"),
+        (r#"{"fault": {"fault": "link-down", "link": ["r0", "r2"]}}"#, r#"no link joins "r0" and "r2""#),
+        (r#"{"capture": {"link": 0, "path": "a.pcapng"}}"#, "capture: 'a.pcapng' is not an absolute path"),
+        (r#"{"capture-stop": 9}"#, "capture 9: there is none of that number"),
+    ] {
+        assert_eq!(client.say(request), json!({ "error": sentence }), "{request}");
+    }
+    assert_eq!(client.ask(&json!({"status": null}))["node"], "r0", "it is still there");
+}
+
+#[test]
+fn a_request_that_is_too_long_ends_the_conversation() {
+    let router = Router::start(&description(2));
+    let mut client = router.client();
+    let long = format!("{{\"table\": \"{}\"}}\n", "x".repeat(2 << 20));
+    // The router reads no more than it has to: the rest of the line may find nobody.
+    let _ = client.stream.write_all(long.as_bytes());
+    let answer = client.answer();
+    assert_eq!(answer, json!({"error": "request: longer than 1048576 bytes"}));
+    assert_eq!(router.client().ask(&json!({"status": null}))["node"], "r0");
+}
+
+#[test]
+fn several_clients_and_several_requests_at_once() {
+    let router = Router::start(&description(3));
+    let mut clients: Vec<Client> = (0..8).map(|_| router.client()).collect();
+    for client in &mut clients {
+        let lines = "{\"table\": \"fib\"}\n{\"status\": null}\n".repeat(20);
+        client.stream.write_all(lines.as_bytes()).expect("a router");
+    }
+    for client in &mut clients {
+        for _ in 0..20 {
+            assert!(client.answer()["ok"]["prefix"].is_array());
+            assert_eq!(client.answer()["ok"]["clients"], 8);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_is_no_trouble() {
+    let router = Router::start(&description(3));
+    let mut deaf = router.client();
+    deaf.stream.set_write_timeout(Some(Duration::from_millis(300))).expect("a socket");
+    let lines = "{\"table\": \"fib\"}\n".repeat(1000);
+    // The router stops to read what it can't answer.
+    while deaf.stream.write_all(lines.as_bytes()).is_ok() {}
+    let mut other = router.client();
+    let before = other.ask(&json!({"status": null}))["rss_bytes"].as_u64().expect("bytes");
+    assert!(before < 100 << 20, "{before} bytes");
+}
+
+#[test]
+fn the_socket_is_the_owners_and_is_removed() {
+    let mut router = Router::start(&description(2));
+    let mode = std::fs::metadata(router.socket()).expect("a socket").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let second = router.another();
+    assert_eq!(second.0, 2);
+    assert!(second.1.ends_with("router.sock: another process answers there\n"), "{}", second.1);
+    assert_eq!(router.end(libc::SIGTERM), 0);
+    assert!(!router.socket().exists());
+}
+
+#[test]
+fn a_killed_process_leaves_a_socket_that_the_next_one_replaces() {
+    let mut router = Router::start(&description(2));
+    router.end(libc::SIGKILL);
+    assert!(router.socket().exists());
+    router.restart();
+    assert_eq!(router.client().ask(&json!({"status": null}))["node"], "r0");
+    let mut client = router.client();
+    assert_eq!(client.ask(&json!({"stop": null})), Value::Null);
+    assert_eq!(router.wait(), 0);
+    assert!(!router.socket().exists());
+}
+
+#[test]
+fn a_ping_that_nobody_answers_is_answered_when_it_is_over() {
+    let router = Router::start(&description(2));
+    let (mut pinging, mut other) = (router.client(), router.client());
+    let begin = Instant::now();
+    writeln!(pinging.stream, "{}", json!({"ping": {"to": "198.51.100.1", "timeout_s": 0.3}}))
+        .expect("a router");
+    assert_eq!(other.ask(&json!({"status": null}))["node"], "r0", "others are served meanwhile");
+    let answer = pinging.answer();
+    assert_eq!(answer["ok"]["from"], Value::Null, "{answer}");
+    assert!(begin.elapsed() >= Duration::from_millis(300));
+}

@@ -1,0 +1,27 @@
+//! What a process that serves a network for a long time needs: LSPs by name, and no more events than it keeps.
+
+use super::Network;
+use super::description::LspSpec;
+use engine::EventRecord;
+
+impl Network {
+    /// A group of LSPs by its name; the first of several.
+    pub fn find_lsp(&self, name: &str) -> Option<usize> {
+        self.lsps.iter().position(|group| group.spec.name == name)
+    }
+
+    /// What a group of LSPs was asked for last.
+    pub fn lsp_spec(&self, group: usize) -> Option<&LspSpec> {
+        Some(&self.lsps.get(group)?.spec)
+    }
+
+    /// Shows what happened since the last call of this (or of [`Network::events`], or since somebody looked at the table),
+    /// and forgets all but about the last `keep` events.
+    pub fn hear(&mut self, keep: usize, mut fresh: impl FnMut(&EventRecord)) {
+        let before = self.events.len();
+        self.events().iter().skip(before).for_each(&mut fresh);
+        if self.events.len() > keep.saturating_mul(2) {
+            self.events.drain(..self.events.len() - keep);
+        }
+    }
+}
