@@ -1,11 +1,14 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
+mod echo;
+pub mod host;
 pub mod neighbors;
 pub mod peer;
 pub mod processor;
 pub mod profile;
 pub mod router;
 
+pub use host::{Host, HostConfig};
 pub use peer::Peer;
 pub use profile::DeviceProfile;
 pub use router::{Router, RouterConfig};

@@ -2,16 +2,14 @@
 
 use super::signalling::Signal;
 use super::{Router, Waiting};
+use crate::echo;
 use base::device::DropReason;
-use base::{Event, Frame, Output, PortId, Time};
+use base::{Frame, Output, PortId, Time};
 use core::net::Ipv4Addr;
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::punt::ip_offset;
 use forwarding::{PuntReason, fragment};
 use wire::{ethernet, icmp, ipv4};
-
-/// The echo identifier of this router's pings.
-const ECHO_IDENT: u16 = 0x7470;
 
 impl Router {
     pub(super) fn handle_exception(&mut self, now: Time, port: PortId, frame: Frame, reason: PuntReason) {
@@ -145,9 +143,6 @@ impl Router {
             self.drops.count(DropReason::Malformed);
             return;
         };
-        let reply = |from, sequence, kind, code, labels| {
-            Output::Event(Event::ProbeReply { from, sequence, kind, code, labels })
-        };
         match message {
             icmp::Repr::EchoRequest { ident, sequence, data } => {
                 let echo = icmp::Repr::EchoReply { ident, sequence, data };
@@ -155,58 +150,21 @@ impl Router {
                 let from = if dst.is_broadcast() || dst.is_multicast() { self.config.router_id } else { dst };
                 self.send_icmp(now, from, src, 64, &echo);
             }
-            icmp::Repr::EchoReply { ident: ECHO_IDENT, sequence, .. } => {
-                self.outputs.push_back(reply(src, sequence, 0, 0, Vec::new()));
-            }
-            icmp::Repr::TimeExceeded { code, quote } => {
-                self.outputs.push_back(reply(src, quoted_sequence(&quote), 11, code, quoted_labels(&quote)));
-            }
-            icmp::Repr::DestinationUnreachable { code, quote, .. } => {
-                self.outputs.push_back(reply(src, quoted_sequence(&quote), 3, code, quoted_labels(&quote)));
-            }
-            _ => self.drops.count(DropReason::NoListener),
+            other => match echo::answer(src, &other) {
+                Some(event) => self.outputs.push_back(Output::Event(event)),
+                None => self.drops.count(DropReason::NoListener),
+            },
         }
     }
 
     /// Pings an address.
     pub(super) fn send_echo(&mut self, now: Time, to: Ipv4Addr, ttl: u8, sequence: u16) {
-        let echo = icmp::Repr::EchoRequest { ident: ECHO_IDENT, sequence, data: b"twinplane" };
-        self.send_icmp(now, self.config.router_id, to, ttl, &echo);
+        self.send_icmp(now, self.config.router_id, to, ttl, &echo::request(sequence));
     }
 
     fn send_icmp(&mut self, now: Time, src: Ipv4Addr, dst: Ipv4Addr, ttl: u8, message: &icmp::Repr<'_>) {
         self.ident = self.ident.wrapping_add(1);
-        let ip = ipv4::Repr {
-            src,
-            dst,
-            protocol: ipv4::Protocol::ICMP,
-            ttl,
-            dscp: base::Dscp::DEFAULT,
-            ecn: 0,
-            ident: self.ident,
-            dont_fragment: false,
-            more_fragments: false,
-            fragment_offset: 0,
-            payload_len: message.buffer_len() as u16,
-            options: ipv4::Options::NONE,
-        };
-        let header = ip.buffer_len();
-        let mut packet = vec![0; header + message.buffer_len()];
-        ip.emit(&mut packet);
-        message.emit(&mut packet[header..]);
+        let packet = echo::packet(src, dst, ttl, self.ident, message);
         self.send_ip(now, &packet, None);
     }
-}
-
-/// The sequence number of the echo request that an ICMP error quotes.
-fn quoted_sequence(quote: &icmp::Quote<'_>) -> u16 {
-    let header = quote.original.first().map_or(0, |b| usize::from(b & 15) * 4);
-    let sequence = quote.original.get(header + 6..header + 8).and_then(|b| b.first_chunk::<2>());
-    sequence.map_or(0, |b| u16::from_be_bytes(*b))
-}
-
-/// The labels that an ICMP error quotes (RFC 4950), outermost first.
-fn quoted_labels(quote: &icmp::Quote<'_>) -> Vec<base::Label> {
-    let stack = quote.mpls_stack().into_iter().flatten();
-    stack.filter_map(Result::ok).map(|entry| entry.label).collect()
 }
