@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 HOPS_MAX = 64
-TEST_NETWORK = IPv4Address("10.0.0.0")
+TEST_NETWORKS = (IPv4Address("198.18.0.0"), IPv4Address("10.0.0.0"))
+FIRST_TESTS = 1 << 17
 ECHO_REPLY = 0
 
 
 def destination(network: Network, lsp: Lsp, index: int = 0) -> str:
     """The address whose packets take an LSP: LSPs are counted in the order in which they were made."""
-    return str(TEST_NETWORK + sum(other.count for other in network.lsps[: lsp.index]) + index)
+    number = sum(other.count for other in network.lsps[: lsp.index]) + index
+    first, second = TEST_NETWORKS
+    return str(first + number if number < FIRST_TESTS else second + number - FIRST_TESTS)
 
 
 def traceroute(network: Network, node: Node, to: str, wait_s: float, hops: int) -> pl.DataFrame:

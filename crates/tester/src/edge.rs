@@ -297,7 +297,7 @@ impl Edge {
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
         let Some(stamp) = read_stamp(frame.header(), now) else { return false };
         if self.accepts(frame.header()) {
-            self.sink.arrive(now, stamp, frame.wire_len());
+            self.sink.receive(now, stamp, frame);
         } else {
             self.drops.count(DropReason::UnknownLabel);
         }

@@ -13,3 +13,4 @@ pub mod sequence;
 pub mod series;
 pub mod sink;
 pub mod source;
+pub mod station;

@@ -42,6 +42,24 @@ pub struct StreamSpec {
     pub size: u32,
 }
 
+impl StreamSpec {
+    /// Its packets from `src` to the neighbour at `dst_mac`.
+    pub fn template(&self, src_mac: MacAddr, dst_mac: MacAddr, src: Ipv4Addr) -> Template {
+        Template::new(&Shape {
+            stream: self.stream,
+            dst_mac,
+            src_mac,
+            labels: Vec::new(),
+            class: TrafficClass::default(),
+            src,
+            dst: self.dst,
+            dscp: self.dscp,
+            ttl: self.ttl,
+            size: self.size,
+        })
+    }
+}
+
 /// The probe.
 #[derive(Debug)]
 pub struct Probe {
@@ -102,19 +120,7 @@ impl Probe {
         let (Some(mac), Some(specs)) = (self.gateway_mac, self.specs.get(place)) else { return };
         let Some(source) = self.generator.source_mut(place) else { return };
         for (index, spec) in specs.iter().enumerate() {
-            let shape = Shape {
-                stream: spec.stream,
-                dst_mac: mac,
-                src_mac: self.config.mac,
-                labels: Vec::new(),
-                class: TrafficClass::default(),
-                src: self.config.address,
-                dst: spec.dst,
-                dscp: spec.dscp,
-                ttl: spec.ttl,
-                size: spec.size,
-            };
-            source.set_template(index, Some(Template::new(&shape)));
+            source.set_template(index, Some(spec.template(self.config.mac, mac, self.config.address)));
         }
     }
 
@@ -205,7 +211,7 @@ impl Probe {
         if let Some(trace) = frame.trace() {
             self.traces.push((stamp.stream, trace.to_vec()));
         }
-        self.sink.arrive(now, stamp, frame.wire_len());
+        self.sink.receive(now, stamp, frame);
         true
     }
 }

@@ -4,7 +4,7 @@ use crate::delay::DelayStats;
 use crate::packet::Stamp;
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
-use base::{Map, Serialiser, Span, StreamId, Time};
+use base::{Frame, Map, Serialiser, Span, StreamId, Time};
 use serde::{Deserialize, Serialize};
 
 /// From which bit to which bit delay is measured (RFC 1242, 3.8).
@@ -122,6 +122,12 @@ impl Sink {
                 self.streams.push(stats);
             }
         }
+    }
+
+    /// Takes a test packet that is handed over at `now`.
+    #[inline]
+    pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) {
+        self.arrive(now, stamp, frame.wire_len());
     }
 
     /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.

@@ -1,8 +1,9 @@
 //! Addresses that the builder gives: a /24 from 100.64.0.0/10 (RFC 6598) for each node.
 //!
 //! In a node's block `.1` is its loopback (router id), `.2` its tester's port, and the /30s from `.4` on are links: 63 of them; the
-//! node at either end may give the link its addresses. Every LSP has an address of its own in 10.0.0.0/8 (RFC 1918), to which the
-//! test packets over it go: since no two have the same, an egress that is a head end too can't send them into an LSP of its own.
+//! node at either end may give the link its addresses. Every LSP has an address of its own in 198.18.0.0/15, which is set apart for
+//! benchmarks (RFC 2544, appendix C.2.2); beyond 131,072 LSPs, in 10.0.0.0/8 (RFC 1918). The test packets over the LSP go to it:
+//! since no two have the same, an egress that is a head end too can't send them into an LSP of its own.
 
 use super::error::{NetworkError, input};
 use base::plane::Prefix;
@@ -12,9 +13,15 @@ use core::net::Ipv4Addr;
 pub const NODES_MAX: usize = 1 << 14;
 /// Links whose addresses one node's block holds.
 const LINKS_PER_BLOCK: u32 = 63;
+/// LSPs whose test packets go to the first of the test networks.
+pub const FIRST_TESTS: u32 = 1 << 17;
 /// The most LSPs of a network.
-pub const LSPS_MAX: u32 = 1 << 24;
+pub const LSPS_MAX: u32 = FIRST_TESTS + (1 << 24);
 
+/// What all blocks lie in.
+pub fn blocks() -> Prefix {
+    Prefix::new(Ipv4Addr::new(100, 64, 0, 0), 10)
+}
 /// The block of a node.
 pub fn block(node: usize) -> Prefix {
     Prefix::new(at(node, 0), 24)
@@ -27,17 +34,30 @@ pub fn loopback(node: usize) -> Ipv4Addr {
 pub fn probe(node: usize) -> Ipv4Addr {
     at(node, 2)
 }
-/// Where all test packets over LSPs go.
-pub fn test_network() -> Prefix {
-    Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8)
+/// Where test packets over LSPs go; the second is used by networks with more than [`FIRST_TESTS`] LSPs.
+pub fn test_networks() -> [Prefix; 2] {
+    [Prefix::new(Ipv4Addr::new(198, 18, 0, 0), 15), Prefix::new(Ipv4Addr::new(10, 0, 0, 0), 8)]
+}
+/// Those of them that `lsps` LSPs need.
+pub fn test_networks_of(lsps: u32) -> impl Iterator<Item = Prefix> {
+    test_networks().into_iter().take(if lsps > FIRST_TESTS { 2 } else { 1 })
 }
 /// Destination of the test packets over the `index`-th LSP of the network.
 pub fn test_address(index: u32) -> Ipv4Addr {
-    Ipv4Addr::from_bits(test_network().address().to_bits() + index)
+    let [first, second] = test_networks().map(|network| network.address().to_bits());
+    Ipv4Addr::from_bits(match index.checked_sub(FIRST_TESTS) {
+        None => first + index,
+        Some(beyond) => second + beyond,
+    })
+}
+
+/// Have two prefixes an address in common?
+pub fn overlap(a: Prefix, b: Prefix) -> bool {
+    a.contains(b.address()) || b.contains(a.address())
 }
 
 fn at(node: usize, offset: u32) -> Ipv4Addr {
-    Ipv4Addr::from_bits(Ipv4Addr::new(100, 64, 0, 0).to_bits() + ((node as u32) << 8) + offset)
+    Ipv4Addr::from_bits(blocks().address().to_bits() + ((node as u32) << 8) + offset)
 }
 
 /// Gives links their addresses.
@@ -64,5 +84,21 @@ impl Links {
         self.used[owner] += 1;
         let base = 4 + 4 * place;
         Ok([at(owner, base + 1), at(owner, base + 2)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_addresses_lie_in_the_test_networks_and_differ() {
+        let [first, second] = test_networks();
+        assert!(first.contains(test_address(0)) && first.contains(test_address(FIRST_TESTS - 1)));
+        assert_eq!(test_address(FIRST_TESTS - 1), Ipv4Addr::new(198, 19, 255, 255));
+        assert_eq!(test_address(FIRST_TESTS), second.address());
+        assert!(second.contains(test_address(LSPS_MAX - 1)));
+        assert_eq!(test_networks_of(FIRST_TESTS).count(), 1);
+        assert_eq!(test_networks_of(FIRST_TESTS + 1).count(), 2);
     }
 }

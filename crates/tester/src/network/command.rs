@@ -18,7 +18,7 @@ impl Network {
 
     /// Puts a fault on the network; a time that has passed means now. Links are the engine's.
     pub fn fault(&mut self, mut fault: Fault) -> Result<(), NetworkError> {
-        fault.at = fault.at.max(self.world.now());
+        fault.at = fault.at.max(self.now());
         Ok(self.world.fault(fault)?)
     }
 
@@ -26,19 +26,19 @@ impl Network {
     pub fn set_link(&mut self, link: usize, up: bool) -> Result<(), NetworkError> {
         let link = self.link_id(link)?;
         let kind = if up { FaultKind::LinkUp { link } } else { FaultKind::LinkDown { link } };
-        self.fault(Fault::new(self.world.now(), kind))
+        self.fault(Fault::new(self.now(), kind))
     }
 
-    /// Sends an ICMP echo request from a router; answers come as events.
+    /// Sends an ICMP echo request from a router or a host; answers come as events.
     pub fn ping(&mut self, node: usize, to: Ipv4Addr, ttl: u8, sequence: u16) -> Result<(), NetworkError> {
-        self.check_node(node, "ping")?;
+        self.check_local(node, "ping")?;
         let command = Command::Probe { to, ttl, sequence };
-        Ok(self.world.command(self.world.now(), NodeId(node as u32), command)?)
+        Ok(self.world.command(self.now(), NodeId(node as u32), command)?)
     }
 
     /// Sends a frame from a raw port.
     pub fn peer_send(&mut self, node: usize, bytes: &[u8]) -> Result<(), NetworkError> {
-        let now = self.world.now();
+        let now = self.now();
         match self.world.device_mut::<Peer>(NodeId(node as u32)) {
             Some(peer) => {
                 peer.send(now, PortId(0), bytes);

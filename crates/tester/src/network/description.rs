@@ -2,9 +2,10 @@
 
 use crate::programme::Step;
 use crate::sink::Convention;
-use base::command::ReservationStyle;
-use base::plane::TtlModel;
+use base::command::{FlowFilter, ReservationStyle};
+use base::plane::{Prefix, TtlModel};
 use base::{Rate, Span, Time};
+use core::net::Ipv4Addr;
 use node::DeviceProfile;
 use serde::Deserialize;
 
@@ -51,6 +52,54 @@ pub enum NodeKind {
     Edge,
     /// A raw port.
     Peer,
+    /// An IP host on one link, to a router: in virtual time a device that answers ARP and ping and sends and takes flows; in real
+    /// time a real host beyond an interface, unless it is asked for in the process too.
+    Host,
+    /// Somebody else's router. It exists in real time only.
+    External,
+}
+
+/// An address with the length of the prefix that it lies in, such as `10.1.0.2/24`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct InterfaceAddress {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// Bits of the prefix.
+    pub len: u8,
+}
+
+impl InterfaceAddress {
+    /// The prefix that the address lies in.
+    pub fn prefix(self) -> Prefix {
+        Prefix::new(self.address, self.len)
+    }
+
+    /// May an interface on its network have `address`? It lies in the prefix, and is neither its first nor its last address, unless
+    /// the prefix has only two (RFC 3021).
+    pub fn is_usable(self, address: Ipv4Addr) -> bool {
+        let prefix = self.prefix();
+        let last = prefix.address().to_bits() | u32::MAX.checked_shr(u32::from(self.len)).unwrap_or(0);
+        let ends = [prefix.address().to_bits(), last];
+        prefix.contains(address) && (self.len >= 31 || !ends.contains(&address.to_bits()))
+    }
+}
+
+impl core::fmt::Display for InterfaceAddress {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}", self.address, self.len)
+    }
+}
+
+impl TryFrom<String> for InterfaceAddress {
+    type Error = String;
+    fn try_from(text: String) -> Result<InterfaceAddress, String> {
+        let parts = text.split_once('/').and_then(|(a, len)| Some((a.parse().ok()?, len.parse().ok()?)));
+        match parts {
+            Some((address, len)) if len <= 32 => Ok(InterfaceAddress { address, len }),
+            _ => Err(format!("'{text}' is not an IPv4 address with a prefix length such as 10.1.0.2/24")),
+        }
+    }
 }
 
 /// A node.
@@ -70,6 +119,18 @@ pub struct NodeSpec {
     /// Test programme of an edge.
     #[serde(default)]
     pub programme: Vec<Step>,
+    /// Address of a host.
+    #[serde(default)]
+    pub address: Option<InterfaceAddress>,
+    /// Address of the router's port towards a host; the first of the prefix that is not the host's if absent.
+    #[serde(default)]
+    pub gateway: Option<Ipv4Addr>,
+    /// Router id, instead of the one that the builder gives.
+    #[serde(default)]
+    pub router_id: Option<Ipv4Addr>,
+    /// How many signalling messages are kept for table `signals`; none unless asked for.
+    #[serde(default)]
+    pub log_signals: u32,
 }
 
 /// Which label an egress asks for.
@@ -147,6 +208,9 @@ pub struct LinkSpec {
     /// Cost of the link for shortest paths.
     #[serde(default = "default_metric")]
     pub metric: u64,
+    /// Addresses at `a` and at `b`, instead of those that the builder gives.
+    #[serde(default)]
+    pub addresses: Option<[InterfaceAddress; 2]>,
 }
 
 fn default_mtu() -> u32 {
@@ -221,6 +285,12 @@ pub struct LspSpec {
     /// Signal at once; an edge leaves it to its programme.
     #[serde(default = "yes")]
     pub auto: bool,
+    /// Destinations whose packets take the LSP at its head end, beside its test packets. For one LSP, not for a group of several.
+    #[serde(default)]
+    pub carries: Vec<Prefix>,
+    /// Packets that take the LSP wherever they go. For one LSP, not for a group of several.
+    #[serde(default)]
+    pub filters: Vec<FlowFilter>,
 }
 
 fn one() -> u32 {
@@ -284,4 +354,23 @@ pub struct FlowSpec {
     /// Do packets write down the links that they cross?
     #[serde(default)]
     pub trace: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_prefix_are_not_for_interfaces() {
+        let of = |text: &str| InterfaceAddress::try_from(text.to_string()).expect("an address");
+        let at = |last| Ipv4Addr::new(10, 1, 0, last);
+        let usable = |text, last| of(text).is_usable(at(last));
+        assert!(usable("10.1.0.2/24", 1) && usable("10.1.0.2/24", 254));
+        assert!(!usable("10.1.0.2/24", 0) && !usable("10.1.0.2/24", 255));
+        assert!(usable("10.1.0.2/31", 2) && usable("10.1.0.2/31", 3) && !usable("10.1.0.2/31", 4));
+        assert!(usable("10.1.0.2/0", 0) && usable("10.1.0.2/32", 2));
+        for bad in ["10.1.0.2", "10.1.0.2/33", "10.1.0/24", "x/8", ""] {
+            assert!(InterfaceAddress::try_from(bad.to_string()).is_err(), "{bad}");
+        }
+    }
 }

@@ -26,6 +26,7 @@ impl Network {
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
         let destinations: Vec<Ipv4Addr> = match spec.over.and_then(|group| self.lsps.get(group)) {
             Some(group) => (0..group.spec.count).map(|i| addressing::test_address(group.first + i)).collect(),
+            None if self.description.nodes[spec.to].kind == NodeKind::Host => vec![self.loopback(spec.to)],
             None => vec![addressing::probe(spec.to)],
         };
         let count = destinations.len() as u32;
@@ -39,7 +40,7 @@ impl Network {
         let streams = || (first_stream..).map(StreamId).zip(destinations.iter().copied());
         let phases = self.description.phases.clone();
         let (stop, trace, size) = (spec.stop.unwrap_or(Time::MAX), spec.trace, spec.size);
-        let start = spec.start.max(self.world.now());
+        let start = spec.start.max(self.now());
         let arrivals = self.arrivals(&spec, flow, start);
         let out = self.wire_of(spec.from);
         for (stream, _) in streams() {
@@ -50,10 +51,12 @@ impl Network {
             let make = |(stream, dst)| EdgeStream { stream, dst, dscp, ttl: TTL, size };
             edge.add_source(arrivals, stop, phases, trace, streams().map(make).collect());
         } else {
-            let now = self.world.now();
+            let now = self.now();
             let specs =
                 streams().map(|(stream, dst)| StreamSpec { stream, dst, dscp, ttl: TTL, size }).collect();
-            if let Some(probe) = self.probe_mut(spec.from) {
+            if let Some(station) = self.station_mut(spec.from) {
+                station.add_source(now, arrivals, stop, phases, trace, specs);
+            } else if let Some(probe) = self.probe_mut(spec.from) {
                 probe.add_source(now, arrivals, stop, phases, trace, specs);
             }
         }
@@ -64,6 +67,8 @@ impl Network {
     fn expect(&mut self, node: usize, stream: StreamId, out: Serialiser) {
         if let Some(edge) = self.edge_mut(node) {
             edge.sink_mut().expect(stream, out);
+        } else if let Some(station) = self.station_mut(node) {
+            station.sink_mut().expect(stream, out);
         } else if let Some(probe) = self.probe_mut(node) {
             probe.sink_mut().expect(stream, out);
         }
@@ -71,8 +76,8 @@ impl Network {
 
     /// The wire of the port that the sources of a node send by.
     fn wire_of(&self, node: usize) -> Serialiser {
-        let edge = self.description.nodes[node].kind == NodeKind::Edge;
-        let link = self.ports_of(node).next().filter(|_| edge);
+        let own = matches!(self.description.nodes[node].kind, NodeKind::Edge | NodeKind::Host);
+        let link = self.ports_of(node).next().filter(|_| own);
         Serialiser::new(link.map_or(base::Rate(0), |(link, _)| link.spec.rate), 0)
     }
 
@@ -94,9 +99,15 @@ impl Network {
         self.check_node(spec.from, &what)?;
         self.check_node(spec.to, &what)?;
         for end in [spec.from, spec.to] {
-            if self.description.nodes[end].kind == NodeKind::Peer {
-                return input(format!("{what}: '{}' is a raw port, not a router", self.node_name(end)));
-            }
+            let why = match self.description.nodes[end].kind {
+                NodeKind::Peer => "a raw port, not a router",
+                NodeKind::External => "external: nobody measures there",
+                NodeKind::Host if !self.is_local(end) => {
+                    "a real host: send from it and to it with its own tools"
+                }
+                NodeKind::Router | NodeKind::Edge | NodeKind::Host => continue,
+            };
+            return input(format!("{what}: '{}' is {why}", self.node_name(end)));
         }
         let labels = usize::from(self.description.nodes[spec.from].kind == NodeKind::Edge);
         let least = Shape::size_min(labels);
@@ -117,6 +128,11 @@ impl Network {
             Some(Some(group)) if (group.spec.from, group.spec.to) != (spec.from, spec.to) => {
                 let (from, to) = (self.node_name(group.spec.from), self.node_name(group.spec.to));
                 return input(format!("{what}: its LSP goes from '{from}' to '{to}'"));
+            }
+            Some(Some(_)) if self.description.nodes[spec.from].kind == NodeKind::Host => {
+                return input(format!(
+                    "{what}: a host sends over no LSP: say with 'carries' what the LSP takes"
+                ));
             }
             None if labels == 1 => return input(format!("{what}: an edge sends over LSPs only")),
             _ => {}

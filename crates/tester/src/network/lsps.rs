@@ -1,6 +1,7 @@
 //! LSPs: from names and nodes to tunnels with explicit routes.
 
 use super::addressing;
+use super::check::check_carried;
 use super::description::{HopSpec, LspSpec, NodeKind};
 use super::error::{NetworkError, input};
 use super::{LspGroup, Network};
@@ -43,7 +44,7 @@ impl Network {
         let group = self.lsps.len();
         let first = self.lsps_used;
         let mut tunnels = Vec::with_capacity(spec.count as usize);
-        let to = addressing::loopback(spec.to);
+        let to = self.loopback(spec.to);
         for index in 0..spec.count {
             let used = self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
             *used += 1;
@@ -53,14 +54,38 @@ impl Network {
             let tunnel = tunnel_spec(&spec, id, index, first, &routes);
             if let Some(edge) = self.edge_mut(spec.from) {
                 edge.add_tunnel(EdgeTunnel { spec: tunnel, group: group as u32, index });
-            } else if spec.auto {
+            } else if spec.auto && self.is_local(spec.from) {
                 let command = Command::TunnelSet(Box::new(tunnel));
-                self.world.command(self.world.now(), NodeId(spec.from as u32), command)?;
+                self.world.command(self.now(), NodeId(spec.from as u32), command)?;
             }
         }
-        self.lsps_used += spec.count;
+        self.use_tests(spec.count)?;
         self.lsps.push(LspGroup { spec, tunnels, first, links, traced: 0, wrong: 0 });
         Ok(group)
+    }
+
+    /// A prefix or router id that the description gives and that overlaps `prefix`.
+    fn given_in(&self, prefix: Prefix) -> Option<Prefix> {
+        let links = self.links.iter().filter(|link| self.is_outside_blocks(link));
+        let links = links.map(|link| Prefix::new(link.addresses[0], link.prefix_len));
+        let ids = self.description.nodes.iter().filter_map(|node| node.router_id.map(Prefix::host));
+        links.chain(ids).find(|given| addressing::overlap(*given, prefix))
+    }
+
+    /// As many more LSPs have test addresses; the network that these lie in may be new to the routers.
+    fn use_tests(&mut self, more: u32) -> Result<(), NetworkError> {
+        let routed = addressing::test_networks_of(self.lsps_used.max(self.lsps_planned)).count();
+        self.lsps_used += more;
+        for prefix in addressing::test_networks_of(self.lsps_used).skip(routed) {
+            for node in 0..self.description.nodes.len() {
+                if self.router(node).is_none() {
+                    continue;
+                }
+                let command = Command::RouteSet { prefix, next_hop: self.tests_of(node) };
+                self.world.command(self.now(), NodeId(node as u32), command)?;
+            }
+        }
+        Ok(())
     }
 
     /// Signals a group again, perhaps along other routes (make before break), or tears it down.
@@ -74,6 +99,7 @@ impl Network {
             return input(format!("LSP group {group} of {}", self.lsps.len()));
         };
         let (mut spec, first, tunnels) = (known.spec.clone(), known.first, known.tunnels.clone());
+        self.check_local(spec.from, &format!("lsp '{}'", spec.name))?;
         if let Some(routes) = routes {
             spec.routes = routes;
             spec.shortest = false;
@@ -100,7 +126,7 @@ impl Network {
                 "reoptimise" => Command::TunnelReoptimise(id),
                 other => return input(format!("LSP command '{other}': signal, route, tear or reoptimise")),
             };
-            self.world.command(self.world.now(), NodeId(spec.from as u32), command)?;
+            self.world.command(self.now(), NodeId(spec.from as u32), command)?;
         }
         let known = &mut self.lsps[group];
         (known.spec, known.links) = (spec, links);
@@ -116,10 +142,24 @@ impl Network {
         let what = format!("lsp '{}'", spec.name);
         self.check_node(spec.from, &what)?;
         self.check_node(spec.to, &what)?;
-        // It may end at a raw port: whoever is there answers.
-        if self.description.nodes[spec.from].kind == NodeKind::Peer {
-            return input(format!("{what}: '{}' is a raw port, not a router", self.node_name(spec.from)));
+        let (from, to) = (&self.description.nodes[spec.from], &self.description.nodes[spec.to]);
+        let not_a_head = match from.kind {
+            NodeKind::Peer => Some("a raw port, not a router"),
+            NodeKind::Host => Some("a host, not a router"),
+            NodeKind::External => Some("external: its LSPs begin there"),
+            NodeKind::Router | NodeKind::Edge => None,
+        };
+        if let Some(why) = not_a_head {
+            return input(format!("{what}: '{}' is {why}", from.name));
         }
+        // It may end at a raw port: whoever is there answers.
+        if to.kind == NodeKind::Host {
+            return input(format!("{what}: '{}' is a host: an LSP ends at a router", to.name));
+        }
+        if to.kind == NodeKind::External && to.router_id.is_none() {
+            return input(format!("{what}: '{}' is external: say its router_id", to.name));
+        }
+        check_carried(spec)?;
         if spec.from == spec.to {
             return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
         }
@@ -133,11 +173,19 @@ impl Network {
             ));
         }
         let pair = self.tunnels_used.get(&(spec.from as u32, spec.to as u32)).copied().unwrap_or(0);
-        if u32::from(pair) + spec.count > u32::from(u16::MAX) {
+        if u32::from(pair).saturating_add(spec.count) > u32::from(u16::MAX) {
             return input(format!("{what}: more than {} tunnels between one pair of routers", u16::MAX));
         }
-        if self.lsps_used + spec.count > addressing::LSPS_MAX {
+        let lsps = self.lsps_used.saturating_add(spec.count);
+        if lsps > addressing::LSPS_MAX {
             return input(format!("{what}: more than {} LSPs in one network", addressing::LSPS_MAX));
+        }
+        for prefix in addressing::test_networks_of(lsps) {
+            if let Some(taken) = self.given_in(prefix) {
+                return input(format!(
+                    "{what}: test packets over {lsps} LSPs go to {prefix}, where {taken} is that this network was given"
+                ));
+            }
         }
         Ok(())
     }
@@ -151,6 +199,7 @@ impl Network {
                 HopSpec::Node(node) => {
                     self.check_node(node, &format!("lsp '{}'", spec.name))?;
                     if spec.loose {
+                        self.check_named(spec, node)?;
                         continue;
                     }
                     self.graph.link_between(at, node)
@@ -182,11 +231,23 @@ impl Network {
         Ok(Some(links))
     }
 
+    /// A loose hop is named by its router id.
+    fn check_named(&self, spec: &LspSpec, node: usize) -> Result<(), NetworkError> {
+        let hop = &self.description.nodes[node];
+        if hop.kind == NodeKind::External && hop.router_id.is_none() {
+            return input(format!(
+                "lsp '{}': its route goes through '{}', which is external: say its router_id",
+                spec.name, hop.name
+            ));
+        }
+        Ok(())
+    }
+
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
         let Some(links) = links else {
             let loose = |hop: &HopSpec| match *hop {
                 HopSpec::Node(node) => {
-                    Some(RouteHop { prefix: Prefix::host(addressing::loopback(node)), loose: true })
+                    Some(RouteHop { prefix: Prefix::host(self.loopback(node)), loose: true })
                 }
                 HopSpec::Link { .. } => None,
             };
@@ -206,6 +267,7 @@ impl Network {
 
 fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[Vec<RouteHop>]) -> TunnelSpec {
     let name = if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
+    let tests = core::iter::once(Prefix::host(addressing::test_address(first + index)));
     TunnelSpec {
         name,
         tunnel_id: id.id,
@@ -217,8 +279,8 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         style: spec.style,
         record_route: spec.record_route,
         record_labels: spec.record_labels,
-        carries: vec![Prefix::host(addressing::test_address(first + index))],
-        filters: Vec::new(),
+        carries: tests.chain(spec.carries.iter().copied()).collect(),
+        filters: spec.filters.clone(),
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,
         retry_max: spec.retry_max,

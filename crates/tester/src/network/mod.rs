@@ -2,30 +2,38 @@
 
 mod addressing;
 mod build;
+mod check;
 mod command;
+mod configure;
 mod description;
 mod error;
 mod flows;
 mod lsps;
 pub mod paths;
+mod placement;
+mod plan;
 mod replay;
 mod serving;
 mod tables;
 mod traffic;
 
 pub use description::{
-    ArrivalSpec, Description, EgressLabel, FlowSpec, HopSpec, LinkSpec, LspSpec, NodeKind, NodeSpec, RsvpSpec,
+    ArrivalSpec, Description, EgressLabel, FlowSpec, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeKind,
+    NodeSpec, RsvpSpec,
 };
 pub use error::NetworkError;
+pub use placement::{DriverKind, Placement, PortPlacement};
 
 use crate::edge::Edge;
 use crate::probe::Probe;
+use crate::station::Station;
 use base::command::TunnelId;
-use base::{LinkId, Map, NodeId, PortId, StreamId};
+use base::{LinkId, Map, NodeId, PortId, StreamId, Time};
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
 use node::Router;
 use paths::Graph;
+use placement::Placed;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -38,12 +46,18 @@ pub struct Link {
     pub ports: [PortId; 2],
     /// Addresses at `a` and at `b`.
     pub addresses: [Ipv4Addr; 2],
+    /// Length of the prefix that both lie in.
+    pub prefix_len: u8,
 }
 
 impl Link {
     /// Which end is at `node`.
     fn side(&self, node: usize) -> usize {
         usize::from(self.spec.a != node)
+    }
+    /// The nodes at `a` and at `b`.
+    pub fn ends(&self) -> [usize; 2] {
+        [self.spec.a, self.spec.b]
     }
 }
 
@@ -86,7 +100,12 @@ pub struct Network {
     tunnels_used: Map<(u32, u32), u16>,
     /// LSPs made so far: each has an address of its own.
     lsps_used: u32,
+    /// LSPs of the description.
+    lsps_planned: u32,
     events: Vec<EventRecord>,
+    /// What of it is in this process.
+    placed: Placed,
+    incarnation: u64,
 }
 
 impl Network {
@@ -106,9 +125,18 @@ impl Network {
     pub fn links(&self) -> &[Link] {
         &self.links
     }
-    /// The loopback address of a node.
-    pub fn loopback(&self, node: usize) -> Ipv4Addr {
-        addressing::loopback(node)
+    /// The time that it is.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+    /// Is a node a device of this process?
+    pub fn is_local(&self, node: usize) -> bool {
+        self.placed.local.get(node).copied().unwrap_or(false)
+    }
+    /// The links of a node in the order of its ports, each with the side that is the node's own.
+    fn ports_of(&self, node: usize) -> impl Iterator<Item = (&Link, usize)> {
+        let own = self.graph.links_of(node).map(|link| &self.links[link]);
+        own.map(move |link| (link, link.side(node)))
     }
 
     /// The router at a node, be it one by itself or within an edge.
@@ -121,6 +149,13 @@ impl Network {
         self.world.device(NodeId(node as u32))
     }
     fn edge_mut(&mut self, node: usize) -> Option<&mut Edge> {
+        self.world.device_mut(NodeId(node as u32))
+    }
+    /// The simulated host at a node.
+    pub fn station(&self, node: usize) -> Option<&Station> {
+        self.world.device(NodeId(node as u32))
+    }
+    fn station_mut(&mut self, node: usize) -> Option<&mut Station> {
         self.world.device_mut(NodeId(node as u32))
     }
     /// The probe beside a router.
@@ -156,5 +191,13 @@ impl Network {
     fn check_node(&self, node: usize, what: &str) -> Result<(), NetworkError> {
         let count = self.description.nodes.len();
         if node < count { Ok(()) } else { error::input(format!("{what}: node {node} of {count}")) }
+    }
+
+    fn check_local(&self, node: usize, what: &str) -> Result<(), NetworkError> {
+        self.check_node(node, what)?;
+        if self.is_local(node) {
+            return Ok(());
+        }
+        error::input(format!("{what}: '{}' is not in this process", self.node_name(node)))
     }
 }

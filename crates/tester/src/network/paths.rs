@@ -25,12 +25,13 @@ pub struct Graph {
 }
 
 /// Cost of a path: metric, hops, delay.
-type Cost = (u64, u32, u64);
+pub type Cost = (u64, u32, u64);
 
 /// The shortest paths from one node: for each node the link by which it is reached, the node before, and the first link.
 #[derive(Clone, Debug)]
 pub struct Tree {
     reached: Vec<Option<(usize, usize, usize)>>,
+    cost: Vec<Option<Cost>>,
     root: usize,
 }
 
@@ -67,7 +68,7 @@ impl Graph {
             }
         }
         reached[root] = None;
-        Tree { reached, root }
+        Tree { reached, cost: best, root }
     }
 
     /// The links of a node, in order.
@@ -95,6 +96,11 @@ impl Graph {
 }
 
 impl Tree {
+    /// What it costs to reach `node`; more than anything else if it can't be reached.
+    pub fn cost(&self, node: usize) -> Cost {
+        self.cost[node].unwrap_or((u64::MAX, u32::MAX, u64::MAX))
+    }
+
     /// The first link on the way to `node`.
     pub fn first_link(&self, node: usize) -> Option<usize> {
         self.reached[node].map(|(_, _, first)| first)

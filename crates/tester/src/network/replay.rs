@@ -5,7 +5,6 @@ use super::description::NodeKind;
 use super::error::{NetworkError, input};
 use base::{NodeId, Time};
 use engine::{Recording, Replay};
-use node::Router;
 
 impl Network {
     /// Begins to record the inputs of a router. The network must not have run yet: a replay begins at the beginning.
@@ -30,9 +29,7 @@ impl Network {
     pub fn replay(&self, recording: &Recording) -> Result<Replay, NetworkError> {
         let node = recording.node.index();
         self.check_recorded(node)?;
-        let mut router = Router::new(self.router_config(node, &self.description.nodes[node], true));
-        self.set_routes(node, &mut router);
-        Ok(engine::replay(Box::new(router), recording))
+        Ok(engine::replay(Box::new(self.fresh_router(node)), recording))
     }
 
     fn check_recorded(&self, node: usize) -> Result<(), NetworkError> {

@@ -37,10 +37,11 @@ impl Network {
     /// A table by name: of one node where it needs one, else of all.
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
         if let Some(node) = node {
-            self.check_node(node, &format!("table '{name}'"))?;
-            if self.router(node).is_none() {
+            self.check_local(node, &format!("table '{name}'"))?;
+            let hosts_have = matches!(name, "neighbors" | "drops") && self.station(node).is_some();
+            if self.router(node).is_none() && !hosts_have {
                 return input(format!(
-                    "table '{name}': '{}' is a raw port and has none",
+                    "table '{name}': '{}' is no router and has none",
                     self.node_name(node)
                 ));
             }
@@ -150,7 +151,9 @@ impl Network {
 
     fn neighbors(&self, node: usize) -> Value {
         let mut table = Columns::new(&["port", "address", "mac"]);
-        for (port, address, mac) in self.router(node).into_iter().flat_map(node::Router::neighbors) {
+        let hosts = self.station(node).into_iter().flat_map(|s| s.host().neighbors());
+        let all = self.router(node).into_iter().flat_map(node::Router::neighbors).chain(hosts);
+        for (port, address, mac) in all {
             table.push([json!(port.0), json!(address.to_string()), json!(mac.to_string())]);
         }
         table.finish()
@@ -180,6 +183,9 @@ impl Network {
             }
             if let Some(edge) = self.edge(other) {
                 add(other, edge.drops());
+            }
+            if let Some(station) = self.station(other) {
+                add(other, &station.drops());
             }
         }
         table.finish()
@@ -271,6 +277,9 @@ impl Network {
         }
         for (number, group) in self.lsps.iter().enumerate() {
             let spec = &group.spec;
+            if !self.is_local(spec.from) {
+                continue;
+            }
             for (index, id) in group.tunnels.iter().enumerate() {
                 let known = active.get(&(spec.from, *id)).copied();
                 let lsp = known.flatten();
@@ -353,6 +362,9 @@ impl Network {
         ];
         let mut table = Columns::new(&names);
         for (index, link) in self.links.iter().enumerate() {
+            if !link.ends().iter().any(|&node| self.is_local(node)) {
+                continue;
+            }
             let ends = [(link.spec.a, link.spec.b), (link.spec.b, link.spec.a)];
             for ((from, to), c) in ends.into_iter().zip(self.world.link_counters(link.id)?) {
                 let drops: Map<String, Value> = c

@@ -8,18 +8,24 @@ use base::{LinkId, StreamId};
 use serde_json::{Value, json};
 
 impl Network {
-    /// The sources at a node: an edge's own, or those of the probe beside a router.
+    /// The sources at a node: an edge's or a host's own, or those of the probe beside a router.
     pub fn generator(&self, node: usize) -> Option<&Generator> {
-        self.edge(node).map(|e| e.generator()).or_else(|| self.probe(node).map(|p| p.generator()))
+        let edge = self.edge(node).map(|e| e.generator());
+        let station = || self.station(node).map(|s| s.generator());
+        edge.or_else(station).or_else(|| self.probe(node).map(|p| p.generator()))
     }
-    /// The sink at a node: an edge's own, or that of the probe beside a router.
+    /// The sink at a node: an edge's or a host's own, or that of the probe beside a router.
     pub fn sink(&self, node: usize) -> Option<&Sink> {
-        self.edge(node).map(|e| e.sink()).or_else(|| self.probe(node).map(|p| p.sink()))
+        let edge = self.edge(node).map(|e| e.sink());
+        let station = || self.station(node).map(|s| s.sink());
+        edge.or_else(station).or_else(|| self.probe(node).map(|p| p.sink()))
     }
     /// Lets the sink at a node keep an entry for every packet.
     pub fn keep_log(&mut self, node: usize) {
         if let Some(edge) = self.edge_mut(node) {
             edge.sink_mut().keep_log();
+        } else if let Some(station) = self.station_mut(node) {
+            station.sink_mut().keep_log();
         } else if let Some(probe) = self.probe_mut(node) {
             probe.sink_mut().keep_log();
         }

@@ -1,0 +1,167 @@
+//! How the routers of a network are set up: ports, RSVP-TE, static routes.
+
+use super::addressing;
+use super::description::{EgressLabel, NodeKind, NodeSpec};
+use super::{Link, Network, plan};
+use base::plane::{NextHop, Prefix};
+use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
+use control::rsvp;
+use control::rsvp::transport;
+use core::net::Ipv4Addr;
+use node::router::PortSetup;
+use node::{HostConfig, Router, RouterConfig};
+
+impl Network {
+    /// The Ethernet address of a node's port.
+    pub(super) fn mac_of(node: usize, port: PortId) -> MacAddr {
+        MacAddr::of_port(NodeId(node as u32), port)
+    }
+
+    pub(super) fn router_config(&self, node: usize, spec: &NodeSpec, with_probe: bool) -> RouterConfig {
+        let setup = |(link, side): (&Link, usize)| {
+            let far = &self.description.nodes[link.ends()[1 - side]];
+            let speaks = far.kind != NodeKind::Host;
+            // The router id of somebody else's router is what the user says that it is.
+            let known = far.kind != NodeKind::External || far.router_id.is_some();
+            PortSetup {
+                mac: Self::mac_of(node, link.ports[side]),
+                address: link.addresses[side],
+                prefix_len: link.prefix_len,
+                neighbor: speaks.then_some(link.addresses[1 - side]),
+                neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
+                mtu: link.spec.mtu,
+                reservable: speaks.then(|| link.spec.reservable.unwrap_or(link.spec.rate)),
+            }
+        };
+        let mut ports: Vec<PortSetup> = self.ports_of(node).map(setup).collect();
+        if with_probe {
+            let port = PortId(ports.len() as u16);
+            // The router's own address on this port is the third of its block, the probe's the second.
+            let address = Ipv4Addr::from_bits(addressing::probe(node).to_bits() + 1);
+            ports.push(PortSetup {
+                mac: Self::mac_of(node, port),
+                address,
+                prefix_len: 31,
+                neighbor: Some(addressing::probe(node)),
+                neighbor_id: None,
+                mtu: 65_535,
+                reservable: None,
+            });
+        }
+        RouterConfig {
+            name: spec.name.clone(),
+            router_id: self.loopback(node),
+            ports,
+            profile: spec.profile.clone(),
+            rsvp: rsvp_config(spec, self.ports_of(node).count() as u16),
+            streams: self.control_streams(),
+        }
+    }
+
+    /// The random streams of control planes: those of the seed in the first life of a process, others in each later one.
+    fn control_streams(&self) -> Streams {
+        // The odd number of which multiples are evenly spread (Knuth, The Art of Computer Programming, 6.4).
+        let life = self.incarnation.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Streams::new(self.description.seed.wrapping_add(life))
+    }
+
+    pub(super) fn host_config(&self, node: usize) -> HostConfig {
+        let (address, prefix_len, gateway) = match self.ports_of(node).next() {
+            Some((link, side)) => (link.addresses[side], link.prefix_len, link.addresses[1 - side]),
+            None => (self.loopback(node), 32, Ipv4Addr::UNSPECIFIED),
+        };
+        HostConfig { mac: Self::mac_of(node, PortId(0)), address, prefix_len, gateway }
+    }
+
+    /// Static routes to every node, host and link by the shortest path, and to the tester beside the router.
+    pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
+        for (prefix, next_hop) in self.routes_of(node) {
+            router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
+        }
+    }
+
+    fn routes_of(&self, node: usize) -> Vec<(Prefix, NextHop)> {
+        let tree = self.graph.tree(node);
+        let towards = |other: usize| {
+            let link = &self.links[tree.first_link(other)?];
+            let side = link.side(node);
+            Some(NextHop::Via { port: link.ports[side], gateway: link.addresses[1 - side] })
+        };
+        let mut routes = Vec::new();
+        for (other, spec) in self.description.nodes.iter().enumerate() {
+            let Some(next_hop) = towards(other) else { continue };
+            if spec.kind != NodeKind::Host {
+                routes.push((addressing::block(other), next_hop));
+                routes.extend(spec.router_id.map(|id| (Prefix::host(id), next_hop)));
+            }
+        }
+        for link in &self.links {
+            let [a, b] = link.ends();
+            if a == node || b == node || !self.is_outside_blocks(link) {
+                continue; // connected, or in the block of a node
+            }
+            // The nearer end is the one to go to; from a host's link that is the router.
+            let hosts = link.ends().map(|end| self.description.nodes[end].kind == NodeKind::Host);
+            let order = if hosts[0] || (!hosts[1] && tree.cost(b) < tree.cost(a)) { [b, a] } else { [a, b] };
+            let next_hop = order.into_iter().find_map(towards);
+            let prefix = Prefix::new(link.addresses[0], link.prefix_len);
+            routes.extend(next_hop.map(|next_hop| (prefix, next_hop)));
+        }
+        let lsps = self.lsps_used.max(self.lsps_planned);
+        routes.extend(addressing::test_networks_of(lsps).map(|prefix| (prefix, self.tests_of(node))));
+        routes
+    }
+
+    /// Where the test packets go that an LSP brings to a node.
+    pub(super) fn tests_of(&self, node: usize) -> NextHop {
+        if self.description.nodes[node].kind == NodeKind::Edge {
+            return NextHop::Local;
+        }
+        let ports = self.ports_of(node).count();
+        NextHop::Via { port: PortId(ports as u16), gateway: addressing::probe(node) }
+    }
+
+    /// Has a link addresses that the description gives?
+    pub(super) fn is_outside_blocks(&self, link: &Link) -> bool {
+        let [a, b] = link.ends().map(|end| self.description.nodes[end].kind == NodeKind::Host);
+        a || b || link.spec.addresses.is_some()
+    }
+
+    /// The loopback address of a node; of a host its address.
+    pub fn loopback(&self, node: usize) -> Ipv4Addr {
+        plan::loopback(&self.description, node)
+    }
+}
+
+fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
+    let default = rsvp::Config::default();
+    let asked = &spec.rsvp;
+    let keys = |secret: &String| {
+        let [_, _, id @ ..] = asked.integrity_key_id.to_be_bytes();
+        let key = transport::Key::new(wire::rsvp::KeyId(id), secret.clone().into_bytes());
+        let handshake = asked.integrity_handshake;
+        let of = move |port| transport::PortKeys {
+            port: PortId(port),
+            keys: vec![key.clone()],
+            handshake,
+            window: 1,
+        };
+        (0..ports).map(of)
+    };
+    rsvp::Config {
+        egress_label: match asked.egress_label {
+            EgressLabel::Real => rsvp::EgressLabel::Real,
+            EgressLabel::ImplicitNull => rsvp::EgressLabel::ImplicitNull,
+            EgressLabel::ExplicitNull => rsvp::EgressLabel::ExplicitNull,
+        },
+        ttl: asked.ttl,
+        refresh_period: asked.refresh.unwrap_or(default.refresh_period),
+        setup_timeout: asked.setup_timeout.unwrap_or(default.setup_timeout),
+        refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),
+        hello: asked
+            .hello
+            .map(|interval| transport::HelloConfig { interval, ..transport::HelloConfig::default() }),
+        integrity: asked.integrity_key.iter().flat_map(keys).collect(),
+        ..default
+    }
+}

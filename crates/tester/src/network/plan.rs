@@ -1,0 +1,180 @@
+//! Addresses and ports of a whole network, the same in every process that runs a part of it.
+
+use super::Link;
+use super::addressing::{self, Links, overlap};
+use super::description::{Description, InterfaceAddress, LinkSpec, NodeKind};
+use super::error::{NetworkError, input};
+use base::plane::Prefix;
+use base::{LinkId, PortId};
+use core::net::Ipv4Addr;
+
+/// Ports and addresses of all links; ports are counted at each node in the order of its links.
+pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
+    let mut addresses = Links::new(description.nodes.len());
+    let mut ports = vec![0u16; description.nodes.len()];
+    let mut next = |node: usize| {
+        let port = PortId(ports[node]);
+        ports[node] += 1;
+        port
+    };
+    let plan = |(index, spec): (usize, &LinkSpec)| {
+        let (addresses, prefix_len) = match host_of(description, spec) {
+            Some(side) => host_link(description, index, spec, side)?,
+            None => match spec.addresses {
+                Some(given) => given_link(description, index, spec, given)?,
+                None => (addresses.next(spec.a, spec.b)?, 30),
+            },
+        };
+        let ports = [next(spec.a), next(spec.b)];
+        Ok::<_, NetworkError>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len })
+    };
+    let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
+    check_apart(description, &links)?;
+    Ok(links)
+}
+
+/// Router id of a node, given or not; of a host, its address.
+pub fn loopback(description: &Description, node: usize) -> Ipv4Addr {
+    let spec = description.nodes.get(node);
+    let given = spec.and_then(|n| n.router_id.or(n.address.map(|a| a.address)));
+    given.unwrap_or_else(|| addressing::loopback(node))
+}
+
+/// At which end of a link a host is.
+fn host_of(description: &Description, spec: &LinkSpec) -> Option<usize> {
+    [spec.a, spec.b].iter().position(|&node| description.nodes[node].kind == NodeKind::Host)
+}
+
+type Addresses = ([Ipv4Addr; 2], u8);
+
+/// The host's address and that of the router's port towards it.
+fn host_link(
+    description: &Description,
+    index: usize,
+    spec: &LinkSpec,
+    side: usize,
+) -> Result<Addresses, NetworkError> {
+    let host = &description.nodes[[spec.a, spec.b][side]];
+    let name = &host.name;
+    let Some(own) = host.address else { return input(format!("host '{name}' has no address")) };
+    if spec.addresses.is_some() {
+        return input(format!("link {index}: its addresses are those of host '{name}' and its gateway"));
+    }
+    let prefix = own.prefix();
+    if own.len > 31 {
+        return input(format!("host '{name}': {own}: there is no room for its gateway in the prefix"));
+    }
+    if !own.is_usable(own.address) || !is_unicast(own.address) {
+        return input(format!("host '{name}': {own}: not an address that a host can have"));
+    }
+    for (taken, whose) in reserved(description) {
+        if overlap(taken, prefix) {
+            return input(format!("host '{name}': {prefix} collides with {taken}, {whose}"));
+        }
+    }
+    let mut others = (prefix.address().to_bits()..).take(3).map(Ipv4Addr::from_bits);
+    let first = others.find(|a| own.is_usable(*a) && *a != own.address);
+    let gateway = host.gateway.or(first).unwrap_or(own.address);
+    if gateway == own.address {
+        return input(format!("host '{name}': its gateway {gateway} is its own address"));
+    }
+    if !own.is_usable(gateway) {
+        return input(format!(
+            "host '{name}': its gateway {gateway} is not an address of a router in {prefix}"
+        ));
+    }
+    let addresses = if side == 0 { [own.address, gateway] } else { [gateway, own.address] };
+    Ok((addresses, own.len))
+}
+
+/// Addresses that the user gave a link.
+fn given_link(
+    description: &Description,
+    index: usize,
+    spec: &LinkSpec,
+    given: [InterfaceAddress; 2],
+) -> Result<Addresses, NetworkError> {
+    let [a, b] = given;
+    let names = [spec.a, spec.b].map(|node| description.nodes[node].name.as_str());
+    let what = format!("link {index} ('{}' to '{}')", names[0], names[1]);
+    if a.prefix() != b.prefix() || a.len != b.len {
+        return input(format!("{what}: {a} and {b} are not in one network"));
+    }
+    if a.address == b.address {
+        return input(format!("{what}: both ends have the address {}", a.address));
+    }
+    for own in given {
+        if !own.is_usable(own.address) || !is_unicast(own.address) {
+            return input(format!("{what}: {own}: not an address that a router can have"));
+        }
+    }
+    if let Some((taken, whose)) = taken(description, a.prefix()) {
+        return input(format!("{what}: {} collides with {taken}, {whose}", a.prefix()));
+    }
+    Ok(([a.address, b.address], a.len))
+}
+
+/// What a prefix that was given collides with: the blocks of this network's nodes, or its test networks.
+fn taken(description: &Description, prefix: Prefix) -> Option<(Prefix, &'static str)> {
+    let first = addressing::block(0).address().to_bits();
+    let end = first + ((description.nodes.len() as u32) << 8);
+    let last = prefix.address().to_bits() | u32::MAX.checked_shr(u32::from(prefix.len())).unwrap_or(0);
+    if prefix.address().to_bits() < end && last >= first {
+        return Some((addressing::blocks(), "from which nodes and links without any have their addresses"));
+    }
+    let mut tests = addressing::test_networks_of(lsps_of(description));
+    Some((tests.find(|test| overlap(*test, prefix))?, "to which test packets over LSPs go"))
+}
+
+/// Prefixes in which no host may be, and why.
+fn reserved(description: &Description) -> impl Iterator<Item = (Prefix, &'static str)> {
+    let tests = addressing::test_networks_of(lsps_of(description));
+    let tests = tests.map(|prefix| (prefix, "to which test packets over LSPs go"));
+    tests.chain([(addressing::blocks(), "from which routers and links have their addresses")])
+}
+
+fn lsps_of(description: &Description) -> u32 {
+    description.lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count))
+}
+
+fn is_unicast(address: Ipv4Addr) -> bool {
+    !(address.is_multicast() || address.is_loopback() || address.is_broadcast() || address.octets()[0] == 0)
+}
+
+/// No two hosts, links or router ids that the user gave may be the same or lie in each other.
+fn check_apart(description: &Description, links: &[Link]) -> Result<(), NetworkError> {
+    let mut given: Vec<(Prefix, String)> = Vec::new();
+    for (index, link) in links.iter().enumerate() {
+        let prefix = Prefix::new(link.addresses[0], link.prefix_len);
+        if let Some(side) = host_of(description, &link.spec) {
+            let host = &description.nodes[[link.spec.a, link.spec.b][side]];
+            given.push((prefix, format!("host '{}'", host.name)));
+        } else if link.spec.addresses.is_some() {
+            given.push((prefix, format!("link {index}")));
+        }
+    }
+    for (index, node) in description.nodes.iter().enumerate() {
+        let Some(id) = node.router_id else { continue };
+        if !is_unicast(id) {
+            return input(format!(
+                "node '{}': router_id={id}: not an address that a router can have",
+                node.name
+            ));
+        }
+        if id != addressing::loopback(index)
+            && let Some((taken, whose)) = taken(description, Prefix::host(id))
+        {
+            return input(format!("node '{}': router_id={id} collides with {taken}, {whose}", node.name));
+        }
+        given.push((Prefix::host(id), format!("the router id of '{}'", node.name)));
+    }
+    // In order of address a prefix stands right before what lies in it.
+    given.sort();
+    for pair in given.windows(2) {
+        let [(a, first), (b, second)] = pair else { continue };
+        if overlap(*a, *b) {
+            return input(format!("{first} ({a}) and {second} ({b}) overlap"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! A simulated host that is a source and a sink of test packets too.
+
+use crate::generator::Generator;
+use crate::packet::read_stamp;
+use crate::probe::StreamSpec;
+use crate::sink::Sink;
+use crate::source::{Arrivals, Source};
+use base::device::{Departure, DropCounters, DropReason};
+use base::{Command, Device, Frame, Output, PortId, Span, Time, Verdict};
+use core::net::Ipv4Addr;
+use node::Host;
+use std::collections::VecDeque;
+
+const PORT: PortId = PortId(0);
+const ARP_INTERVAL: Span = Span::from_secs(1);
+/// Where the destination is in an IPv4 packet without label.
+const DESTINATION: core::ops::Range<usize> = 30..34;
+
+/// The host with its sources and its sink.
+#[derive(Debug)]
+pub struct Station {
+    host: Host,
+    generator: Generator,
+    specs: Vec<Vec<StreamSpec>>,
+    sink: Sink,
+    /// When to ask for the gateway again, as long as a source waits for it.
+    ask: Option<Time>,
+    outputs: VecDeque<Output>,
+    drops: DropCounters,
+}
+
+impl Station {
+    /// Sources and a sink at `host`.
+    pub fn new(host: Host, sink: Sink) -> Station {
+        Station {
+            host,
+            generator: Generator::default(),
+            specs: Vec::new(),
+            sink,
+            ask: None,
+            outputs: VecDeque::new(),
+            drops: DropCounters::default(),
+        }
+    }
+
+    /// Adds a source for these streams, which take turns.
+    pub fn add_source(
+        &mut self,
+        now: Time,
+        arrivals: Arrivals,
+        stop: Time,
+        phases: Vec<Time>,
+        trace: bool,
+        specs: Vec<StreamSpec>,
+    ) {
+        let mut source = Source::new(arrivals, stop, phases, trace);
+        specs.iter().for_each(|spec| source.add_stream(spec.stream));
+        self.generator.add(source);
+        self.specs.push(specs);
+        if !self.set_templates() {
+            self.ask = self.ask.or(Some(now));
+        }
+    }
+
+    /// The host within.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+    /// The sources.
+    pub fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    /// The sink.
+    pub fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    /// The sink, to announce streams to.
+    pub fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    /// Frames discarded, by the host too.
+    pub fn drops(&self) -> DropCounters {
+        let mut all = self.host.drops().clone();
+        all.merge(&self.drops);
+        all
+    }
+
+    /// Gives each stream its header as far as neighbours are known, and says whether they all are.
+    fn set_templates(&mut self) -> bool {
+        let config = *self.host.config();
+        let mut complete = true;
+        for (place, specs) in self.specs.iter().enumerate() {
+            for (index, spec) in specs.iter().enumerate() {
+                let mac = self.host.neighbor_mac(spec.dst);
+                complete &= mac.is_some();
+                let template = mac.map(|mac| spec.template(config.mac, mac, config.address));
+                if let Some(source) = self.generator.source_mut(place) {
+                    source.set_template(index, template);
+                }
+            }
+        }
+        complete
+    }
+
+    /// Asks for the neighbours that streams wait for.
+    fn ask_again(&mut self, now: Time) {
+        if self.set_templates() {
+            self.ask = None;
+            return;
+        }
+        self.ask = Some(now + ARP_INTERVAL);
+        let streams = self.specs.iter().flatten();
+        let unknown = streams.filter(|spec| self.host.neighbor_mac(spec.dst).is_none());
+        let mut hops: Vec<Ipv4Addr> = unknown.map(|spec| self.host.config().next_hop(spec.dst)).collect();
+        hops.sort_unstable();
+        hops.dedup();
+        hops.into_iter().for_each(|hop| self.host.expect(now, hop));
+    }
+
+    /// Takes a test packet, and says whether it was one.
+    #[inline]
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
+        let own = self.host.config().address.octets();
+        if frame.header().get(DESTINATION) != Some(&own[..]) {
+            return false;
+        }
+        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        self.sink.receive(now, stamp, frame);
+        true
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.host.poll_output() {
+            self.outputs.push_back(output);
+        }
+    }
+}
+
+impl Device for Station {
+    fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
+        for (frame, verdict) in frames.iter().zip(verdicts) {
+            let taken = self.sink_test_packet(now, frame);
+            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        if self.sink_test_packet(now, &frame) {
+            return;
+        }
+        let resolves = frame.header().get(12..14) == Some(&[0x08, 0x06]);
+        self.host.handle_packet(now, port, frame);
+        if resolves {
+            self.set_templates();
+        }
+        self.drain();
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        if self.ask.is_some_and(|at| at <= now) {
+            self.ask_again(now);
+        }
+        if self.host.poll_timeout().is_some_and(|at| at <= now) {
+            self.host.handle_timeout(now);
+        }
+        self.drain();
+        while let Some(frame) = self.generator.poll(now) {
+            match frame {
+                Some(frame) => self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now }),
+                None => self.drops.count(DropReason::NoAdjacency),
+            }
+        }
+    }
+
+    fn handle_command(&mut self, now: Time, command: Command) {
+        let forgets = matches!(command, Command::PortDown(_) | Command::Restart);
+        self.host.handle_command(now, command);
+        if forgets && !self.set_templates() {
+            self.ask = Some(now + ARP_INTERVAL);
+        }
+        self.drain();
+    }
+
+    fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        let others = [self.ask, self.host.poll_timeout()];
+        let before = others.into_iter().flatten().fold(before, Time::min);
+        loop {
+            let (at, frame) = self.generator.poll_before(before)?;
+            let Some(frame) = frame else {
+                self.drops.count(DropReason::NoAdjacency);
+                continue;
+            };
+            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        [self.ask, self.host.poll_timeout(), self.generator.next()].into_iter().flatten().min()
+    }
+}
