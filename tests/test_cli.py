@@ -144,7 +144,7 @@ def test_captures_that_are_cut_or_foreign(tmp_path: Path, run_folder: Path) -> N
 def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
     assert "repeat   twinplane run lsp-flap" in good("show", str(run_folder))
     assert json.loads(good("show", str(run_folder), "--json"))["manifest"]["experiment"] == "lsp-flap"
-    rows = json.loads(good("compare", str(run_folder), str(run_folder), "--json"))
+    rows = json.loads(good("compare", str(run_folder), str(run_folder), "--json"))["metrics"]
     assert rows and all(row["first"] == row["second"] for row in rows)
     other = tmp_path / "other"
     good("run", "lsp-flap", *FEW, "--set", "n=10,20", "--set", "ring_delay_us=58", "--out", str(other))

@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import core
 from .errors import TwinplaneError
@@ -23,6 +23,12 @@ from .experiments.base import Experiment, Outcome, Tick
 from .experiments.parameters import Parameters
 from .files import write_json
 from .manifest import FORMAT
+from .placing import is_here, keep_signals
+
+if TYPE_CHECKING:
+    from .handles import Capture
+    from .network import Network
+    from .real import Real
 
 TABLES_MAX = 32
 """Of more points than this only some keep their tables."""
@@ -40,6 +46,8 @@ class Task:
     tables: bool = True
     captures: str | None = None
     packets: int | None = None
+    real: Real | None = None
+    signals: bool = False
 
 
 @dataclass
@@ -49,6 +57,8 @@ class Done:
     metrics: dict[str, Any]
     tables: dict[str, Any] = field(default_factory=dict)
     topology: dict[str, Any] = field(default_factory=dict)
+    real: dict[str, Any] = field(default_factory=dict)
+    """Of a run in real time: parameters (its rate may have been found), bounds, calibration, twin."""
 
     @classmethod
     def of(cls, outcome: Outcome, tables: bool) -> Done:
@@ -56,9 +66,19 @@ class Done:
         return cls(outcome.metrics, outcome.tables if tables else {}, outcome.topology)
 
 
-def key_of(experiment: Experiment[Any], parameters: Parameters, seed: int) -> str:
-    """A name for exactly this run: parameters, what they refer to, seed, and the build."""
+def key_of(
+    experiment: Experiment[Any],
+    parameters: Parameters,
+    seed: int,
+    real: Real | None = None,
+    signals: bool = False,
+) -> str:
+    """A name for exactly this run: parameters, what they refer to, seed, where it runs, and the build."""
     parts = [experiment.name, parameters.model_dump(mode="json"), experiment.inputs(parameters), seed]
+    if real is not None:
+        parts.append(real.as_dict())
+    if signals:
+        parts.append("signals")
     text = json.dumps([*parts, FORMAT, core.fingerprint()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -70,6 +90,8 @@ def tasks(
     repeat: int,
     captures: Path | None,
     packets: int | None,
+    real: Real | None = None,
+    signals: bool = False,
 ) -> list[Task]:
     """Every run: points in order, the repetitions of each with the seeds that follow."""
     stride = 1 if len(points) <= TABLES_MAX else -(-len(points) // SAMPLES)
@@ -85,10 +107,12 @@ def tasks(
                     experiment.name,
                     parameters.model_dump(mode="json"),
                     seed + turn,
-                    key_of(experiment, parameters, seed + turn),
+                    key_of(experiment, parameters, seed + turn, real, signals),
                     first and (len(points) - 1 - place) % stride == 0,
                     folder,
                     packets,
+                    real,
+                    signals,
                 )
             )
     return found
@@ -98,16 +122,52 @@ def run_task(task: Task, tick: Tick | None = None) -> Done:
     """Build, run and summarise one point."""
     experiment = load(task.experiment)
     parameters = experiment.parameters.model_validate(task.parameters)
+    if task.real is not None:
+        return _run_real(experiment, parameters, task, task.real, tick)
     network = experiment.build(parameters, task.seed)
-    taps = []
-    if task.captures is not None:
-        taps = [network.capture(link, packets=task.packets) for link in network.links]
+    if task.signals:
+        keep_signals(network)
+    taps = _captures(network, task)
     experiment.run(network, parameters, tick)
     outcome = experiment.summarise(network, parameters)
+    _save_captures(taps, task)
+    return Done.of(outcome, task.tables)
+
+
+def _run_real(
+    experiment: Experiment[Any], parameters: Parameters, task: Task, real: Real, tick: Tick | None
+) -> Done:
+    from .real import run_point
+
+    taps: list[Capture] = []
+    with experiment.ground(parameters, task.seed, real) as ground:
+        found = run_point(
+            experiment,
+            parameters,
+            task.seed,
+            real,
+            ground,
+            tick,
+            lambda network: taps.extend(_captures(network, task)),
+        )
+        _save_captures(taps, task)
+    done = Done.of(found.outcome, task.tables)
+    done.real = found.as_dict()
+    if task.tables:
+        done.tables |= found.twin_tables()
+    return done
+
+
+def _captures(network: Network, task: Task) -> list[Capture]:
+    if task.captures is None:
+        return []
+    return [network.capture(link, packets=task.packets) for link in network.links if is_here(network, link)]
+
+
+def _save_captures(taps: Sequence[Capture], task: Task) -> None:
     for place, tap in enumerate(taps):
         name = f"{place:02d}-{tap.link.a.name}-{tap.link.b.name}".replace("/", "_")
         tap.save(Path(str(task.captures)) / f"{name}.pcapng")
-    return Done.of(outcome, task.tables)
 
 
 class Store:
@@ -133,7 +193,7 @@ class Store:
                 return None
             if task.captures is not None and not Path(task.captures).is_dir():
                 return None
-            return Done(found["metrics"], found["tables"], found["topology"])
+            return Done(found["metrics"], found["tables"], found["topology"], found["real"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -147,6 +207,7 @@ class Store:
             "metrics": done.metrics,
             "topology": done.topology,
             "tables": done.tables,
+            "real": done.real,
         }
         write_json(self._path(task), value, indent=None)
 

@@ -11,9 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .version import version
+
+if TYPE_CHECKING:
+    from .real import Real
 
 FORMAT = 1
 """Version of the layout of a results folder."""
@@ -75,7 +78,13 @@ def versions() -> dict[str, str]:
 
 
 def command_line(
-    experiment: str, seed: int, repeat: int, settings: Mapping[str, Sequence[str]], campaign: bool
+    experiment: str,
+    seed: int,
+    repeat: int,
+    settings: Mapping[str, Sequence[str]],
+    campaign: bool,
+    real: Real | None = None,
+    signals: bool = False,
 ) -> str:
     """The command that repeats a run."""
     words = ["twinplane", "run", experiment, "--seed", str(seed)]
@@ -85,6 +94,10 @@ def command_line(
         words += ["--repeat", str(repeat)]
     for key, values in settings.items():
         words += ["--set", f"{key}={_compact(values)}"]
+    if real is not None:
+        words += real.options()
+    elif signals:
+        words.append("--signals")
     return shlex.join(words)
 
 
@@ -98,6 +111,14 @@ def _compact(values: Sequence[str]) -> str:
     return ",".join(values)
 
 
+def time_of(found: Mapping[str, Any]) -> str:
+    """The clock of a manifest, for people."""
+    from .real import WORDS
+
+    real = found.get("real")
+    return "virtual time" if real is None else WORDS[real["place"]]
+
+
 def manifest(
     experiment: str,
     seed: int,
@@ -108,6 +129,8 @@ def manifest(
     campaign: bool,
     wall_s: float,
     jobs: int,
+    real: Real | None = None,
+    signals: bool = False,
 ) -> dict[str, Any]:
     """All of it. `parameters` are those of every point."""
     first = dict(parameters[0])
@@ -118,14 +141,15 @@ def manifest(
         "seed": seed,
         "repeat": repeat,
         "campaign": campaign,
-        "clock": "virtual",
+        "clock": "virtual" if real is None else "wall",
+        "real": None if real is None else real.as_dict(),
         "settings": {key: list(values) for key, values in settings.items()},
         "parameters": first if len(parameters) == 1 else shared,
         "points": len(parameters),
         "versions": versions(),
         "revision": revision(),
         "machine": machine(),
-        "command": command_line(experiment, seed, repeat, settings, campaign),
+        "command": command_line(experiment, seed, repeat, settings, campaign, real, signals),
         "invoked": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished_unix_s": int(time.time()),
         "wall_s": round(wall_s, 3),

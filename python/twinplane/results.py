@@ -92,7 +92,12 @@ def open_folder(folder: Path) -> Path:
 
 
 def check_taken(
-    folder: Path, experiment: str, seed: int, repeat: int, parameters: Sequence[Mapping[str, Any]]
+    folder: Path,
+    experiment: str,
+    seed: int,
+    repeat: int,
+    parameters: Sequence[Mapping[str, Any]],
+    real: Mapping[str, Any] | None = None,
 ) -> None:
     """Refuse to write over results of another experiment, format or seed, or of points that would be lost."""
     path = folder / "manifest.json"
@@ -104,6 +109,7 @@ def check_taken(
             f"{folder}: it holds results of '{found.experiment}': choose another folder for '{experiment}'"
         )
     kept = found.manifest["seed"] == seed and found.manifest["repeat"] <= repeat
+    kept = kept and found.manifest.get("real") == real
     if not kept or not all(point.parameters in parameters for point in found.points):
         raise TwinplaneError(
             f"{folder}: it holds results of another run, which would be lost: choose another folder"
@@ -142,6 +148,17 @@ def save(folder: Path, manifest: Mapping[str, Any], summary: Mapping[str, Any]) 
     write_json(folder / "manifest.json", manifest)
 
 
+def point_of(entry: Mapping[str, Any]) -> Point:
+    """A point from its entry in the summary."""
+    return Point(
+        entry["parameters"],
+        entry["metrics"],
+        entry.get("bounds") or {},
+        entry.get("refused") or {},
+        (entry.get("twin") or {}).get("metrics") or {},
+    )
+
+
 def load(folder: str | Path) -> Results:
     """Read a results folder of this version."""
     folder = Path(folder)
@@ -169,9 +186,9 @@ def load(folder: str | Path) -> Results:
     summary = read_json(folder / "summary.json", "summary")
     try:
         if "points" in summary:
-            points = [Point(item["parameters"], item["metrics"]) for item in summary["points"]]
+            points = [point_of(item) for item in summary["points"]]
         else:
-            points = [Point(summary["parameters"], summary["metrics"])]
+            points = [point_of(summary)]
     except (KeyError, TypeError):
         raise TwinplaneError(
             f"{folder}: summary.json is damaged: parameters or metrics are missing"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import results
 from .errors import TwinplaneError
@@ -15,7 +15,10 @@ from .experiments import load
 from .experiments.base import Experiment, Point, Tick
 from .experiments.parameters import Parameters, parse_settings, points
 from .manifest import manifest
-from .statistics import combine
+from .statistics import combine, together
+
+if TYPE_CHECKING:
+    from .real import Real
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Request:
     campaign: bool = False
     jobs: int | None = None
     scheduler: str | None = None
+    real: Real | None = None
+    signals: bool = False
 
 
 class Session:
@@ -42,6 +47,7 @@ class Session:
         self.experiment: Experiment[Any] = load(request.experiment)
         name = self.experiment.name
         self.settings = parse_settings(name, request.settings)
+        self.real = self._real(request.real)
         if not 0 <= request.seed < 2**64:
             raise TwinplaneError(f"{name}: seed={request.seed}: a seed is 0 to 2^64 - 1")
         if request.repeat < 1:
@@ -55,8 +61,35 @@ class Session:
         self.points: list[Parameters] = self._points()
         for parameters in self.points:
             self.experiment.check(parameters)
-        self.jobs = request.jobs or default_jobs()
+            if self.real is not None:
+                self.experiment.check_real(parameters, self.real)
+        self.jobs = 1 if self.real is not None else request.jobs or default_jobs()
         self.folder: Path | None = None
+
+    def _real(self, real: Real | None) -> Real | None:
+        """Where it runs; ``--set rate_mbps=auto`` is the same as ``--rate auto``."""
+        name, request = self.experiment.name, self.request
+        given = self.settings.get("rate_mbps")
+        if given is not None and "auto" in given:
+            if real is None:
+                raise TwinplaneError(
+                    f"{name}: rate_mbps=auto: only a run in real time finds its rate (--clock wall, --lab)"
+                )
+            if len(given) > 1:
+                raise TwinplaneError(f"{name}: rate_mbps={','.join(given)}: auto stands alone")
+            del self.settings["rate_mbps"]
+            real = replace(real, rate_auto=True)
+        if real is None:
+            return None
+        if real.rate_auto and "rate_mbps" in self.settings:
+            raise TwinplaneError(
+                f"{name}: --rate auto and rate_mbps={','.join(self.settings['rate_mbps'])}: one of them"
+            )
+        if request.scheduler is not None:
+            raise TwinplaneError(f"{name}: --scheduler: a run in real time is on this machine")
+        if request.jobs not in (None, 1):
+            raise TwinplaneError(f"{name}: jobs={request.jobs}: in real time one run at a time")
+        return real
 
     def _points(self) -> list[Parameters]:
         name = self.experiment.name
@@ -90,6 +123,7 @@ class Session:
                     self.request.seed,
                     self.request.repeat,
                     [parameters.model_dump(mode="json") for parameters in self.points],
+                    None if self.real is None else self.real.as_dict(),
                 )
                 self.folder = results.open_folder(self.request.out)
         return self.folder
@@ -106,6 +140,8 @@ class Session:
             self.request.repeat,
             captures,
             self.request.pcap_packets,
+            self.real,
+            self.request.signals or self.real is not None,
         )
         store = Store(folder / "points") if len(todo) > 1 else None
         done = execute(
@@ -121,6 +157,8 @@ class Session:
             runs = done[place * repeat : (place + 1) * repeat]
             metrics, intervals = combine([run.metrics for run in runs])
             entry: dict[str, Any] = {"parameters": parameters.model_dump(mode="json"), "metrics": metrics}
+            if self.real is not None:
+                entry |= together([run.real for run in runs], entry)
             if repeat > 1:
                 entry["intervals"] = intervals
                 entry["repeats"] = [run.metrics for run in runs]
@@ -142,9 +180,11 @@ class Session:
             campaign=self.request.campaign,
             wall_s=wall_s,
             jobs=self.jobs,
+            real=self.real,
+            signals=self.request.signals,
         )
         results.save(folder, whole, summary)
-        self._draw(folder, [Point(entry["parameters"], entry["metrics"]) for entry in entries])
+        self._draw(folder, [results.point_of(entry) for entry in entries])
 
     def _draw(self, folder: Path, figures: Sequence[Point]) -> None:
         from .charts.static import save

@@ -70,3 +70,47 @@ def combine(repeats: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[
         else:
             means[key] = first
     return means, intervals
+
+
+def together(runs: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What real time adds to a point: of its repetitions the widest bounds, every refusal, the twins' means.
+
+    A metric that is refused in one repetition is missing from the point.
+    """
+    refused = {key: reason for run in runs for key, reason in run["refused"].items()}
+    bounds = {
+        key: max(run["bounds"].get(key, 0.0) for run in runs)
+        for key in dict.fromkeys(key for run in runs for key in run["bounds"])
+        if key not in refused
+    }
+    found: dict[str, Any] = {
+        "parameters": runs[0]["parameters"],
+        "metrics": {key: None if key in refused else value for key, value in entry["metrics"].items()},
+        "bounds": bounds,
+        "refused": refused,
+        "calibration": runs[0]["calibration"],
+    }
+    twins = [run["twin"]["metrics"] for run in runs if run.get("twin")]
+    if twins:
+        found["twin"] = {**runs[0]["twin"], "metrics": combine(twins)[0]}
+        found["twin"]["residuals"] = residuals(found["twin"]["metrics"], found["metrics"], bounds)
+    return found
+
+
+def residuals(
+    first: Mapping[str, Any], second: Mapping[str, Any], bounds: Mapping[str, float]
+) -> dict[str, dict[str, float | bool | None]]:
+    """Second less first by metric, with the bound and whether the residual lies within it."""
+    found = {}
+    for key in dict.fromkeys([*first, *second]):
+        x, y = first.get(key), second.get(key)
+        if x is None or y is None or not (_is_number(x) and _is_number(y)):
+            continue
+        bound = bounds.get(key)
+        found[key] = {
+            "residual": y - x,
+            "relative": (y - x) / x if x else None,
+            "bound": bound,
+            "within": abs(y - x) <= (bound or 0.0),
+        }
+    return found

@@ -18,7 +18,7 @@ Value = float | int | None
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: a line, points on a line, bare points, or steps."""
+    """One curve: a line, points on a line, bare points, steps, or bars (a histogram)."""
 
     name: str
     x: Sequence[Value]
@@ -26,6 +26,8 @@ class Curve:
     panel: int = 0
     shape: str = "line"
     style: int = 0
+    errors: Sequence[Value] = ()
+    """How far each point may be off, drawn as bars; empty: none is."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,11 @@ def _trace(curve: Curve) -> dict[str, Any]:
             "size": 8,
         },
     }
+    if any(curve.errors) and len(curve.errors) == len(x):
+        trace["error_y"] = {"array": list(curve.errors), "thickness": 1.2, "width": 4, "color": "#000"}
+    if curve.shape == "bars":
+        trace |= {"type": "bar", "marker": {"color": SHADES[style % len(SHADES)]}}
+        del trace["mode"], trace["line"]
     return trace
 
 

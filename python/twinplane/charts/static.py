@@ -35,6 +35,15 @@ def save(chart: Chart, folder: Path) -> list[Path]:
         x, y = thinned(curve.x, curve.y)
         style = curve.style
         shade = SHADES[style % len(SHADES)]
+        if curve.shape == "bars":
+            axes[curve.panel].bar(x, y, label=curve.name, color=shade)
+            continue
+        if any(curve.errors) and len(curve.errors) == len(x):
+            heights = [0.0 if value is None else float(value) for value in curve.errors]
+            middle = [float("nan") if value is None else value for value in y]
+            axes[curve.panel].errorbar(
+                x, middle, heights, fmt="none", ecolor="black", capsize=3, elinewidth=0.9
+            )
         axes[curve.panel].plot(
             [float("nan") if value is None else value for value in x],
             [float("nan") if value is None else value for value in y],

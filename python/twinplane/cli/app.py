@@ -17,6 +17,8 @@ app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+EXTERNAL = "An external system under test"
+REAL = "Real time"
 Run = Annotated[Path, typer.Argument(help="A results folder.")]
 
 
@@ -75,6 +77,105 @@ def run(
         bool, typer.Option("--parameters", help="Print what can be set, run nothing.")
     ] = False,
     as_json: AsJson = False,
+    signals: Annotated[
+        bool, typer.Option("--signals", help="Keep every signalling message (in real time always).")
+    ] = False,
+    clock: Annotated[str, typer.Option(help="virtual, or wall: real time.")] = "virtual",
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Real time, each router a process in its own network namespace.")
+    ] = False,
+    sut: Annotated[str, typer.Option(help="What is tested: built-in, or external.")] = "built-in",
+    ingress_port: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IF", help="The tester's interface where traffic leaves it.", rich_help_panel=EXTERNAL
+        ),
+    ] = None,
+    egress_port: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IF", help="The tester's interface where it comes back.", rich_help_panel=EXTERNAL
+        ),
+    ] = None,
+    ingress_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A/P",
+            help="The tester's address there [default: 10.254.1.1/30].",
+            rich_help_panel=EXTERNAL,
+        ),
+    ] = None,
+    egress_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A/P",
+            help="The tester's address there [default: 10.254.2.1/30].",
+            rich_help_panel=EXTERNAL,
+        ),
+    ] = None,
+    ingress_neighbor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A",
+            help="The system's address on that subnet [default: the other one].",
+            rich_help_panel=EXTERNAL,
+        ),
+    ] = None,
+    egress_neighbor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A",
+            help="The system's address on that subnet [default: the other one].",
+            rich_help_panel=EXTERNAL,
+        ),
+    ] = None,
+    ingress_router_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A", help="By which the tester signals [default: its address].", rich_help_panel=EXTERNAL
+        ),
+    ] = None,
+    egress_router_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A", help="Where the LSPs end [default: the tester's address].", rich_help_panel=EXTERNAL
+        ),
+    ] = None,
+    ingress_netns: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The namespace of the interface.", rich_help_panel=EXTERNAL),
+    ] = None,
+    egress_netns: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The namespace of the interface.", rich_help_panel=EXTERNAL),
+    ] = None,
+    sut_router_id: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A", help="The system's router id, if it is one router.", rich_help_panel=EXTERNAL
+        ),
+    ] = None,
+    driver: Annotated[
+        str,
+        typer.Option(
+            help="How interfaces are opened: packet (AF_PACKET) or xdp (AF_XDP).", rich_help_panel=REAL
+        ),
+    ] = "packet",
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Poll without sleeping.", rich_help_panel=REAL)
+    ] = False,
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="auto", help="auto: the highest rate without loss.", rich_help_panel=REAL),
+    ] = None,
+    twin: Annotated[
+        bool,
+        typer.Option(
+            "--twin/--no-twin",
+            help="Run the same in virtual time too, for the residual.",
+            rich_help_panel=REAL,
+        ),
+    ] = True,
 ) -> None:
     """Run an experiment and write a results folder with its report."""
     from .run import print_parameters, run_experiment
@@ -82,7 +183,21 @@ def run(
     if parameters:
         print_parameters(experiment, as_json)
         return
+    from ..real import OuterPort, asked
     from ..session import Request
+
+    real = asked(
+        clock=clock,
+        lab=lab,
+        sut=sut,
+        ingress=OuterPort(ingress_port, ingress_netns, ingress_address, ingress_neighbor, ingress_router_id),
+        egress=OuterPort(egress_port, egress_netns, egress_address, egress_neighbor, egress_router_id),
+        sut_router_id=sut_router_id,
+        driver=driver,
+        busy=busy,
+        rate=rate,
+        twin=twin,
+    )
 
     request = Request(
         experiment,
@@ -95,6 +210,8 @@ def run(
         campaign,
         jobs,
         scheduler,
+        real,
+        signals,
     )
     raise typer.Exit(run_experiment(request, as_json))
 
@@ -108,11 +225,16 @@ def show(folder: Run, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def compare(first: Run, second: Run, as_json: AsJson = False) -> None:
-    """Print the residuals between two runs, point by point."""
-    from .show import compare_runs
+def compare(
+    first: Run,
+    second: Run,
+    as_json: AsJson = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page about both too.")] = None,
+) -> None:
+    """Lay two runs side by side: residuals with their bounds, and the order of signalling messages."""
+    from .compare import compare_runs
 
-    compare_runs(first, second, as_json)
+    compare_runs(first, second, as_json, html)
 
 
 @app.command()

@@ -28,10 +28,12 @@ def run_experiment(request: Request, as_json: bool) -> int:
         headline = session.experiment.headline_of(session.points)
         if request.campaign:
             headline = f"campaign of {session.total} runs, {_profile(first)}"
-        typer.echo(f"{session.experiment.name}  {headline}   seed {request.seed}   virtual time")
+        clock = "virtual time" if session.real is None else session.real.words
+        typer.echo(f"{session.experiment.name}  {headline}   seed {request.seed}   {clock}")
     try:
         with Progress(_label(session), session.total, quiet=as_json) as progress:
-            found = session.execute(progress.report, progress.tick if session.total == 1 else None)
+            one = session.total == 1 or session.real is not None
+            found = session.execute(progress.report, progress.tick if one else None)
     except KeyboardInterrupt:
         if session.total > 1:
             again = f"; finished runs are kept: the same command with --out {folder} goes on"
@@ -114,6 +116,7 @@ class Progress:
     def __init__(self, label: str, total: int, *, quiet: bool) -> None:
         self.label, self.total, self.quiet = label, total, quiet
         self.begin = time.monotonic()
+        self.whole = 0
         self.finished = 0.0
         self.hops = 0.0
         self.bar: Any = None
@@ -125,14 +128,15 @@ class Progress:
 
     def report(self, task: Task, done: Done, old: bool) -> None:
         """A run is finished."""
-        self.finished = 1 if self.total == 1 else self.finished + 1
+        self.whole += 1
+        self.finished = self.whole
         if not old:
             self.hops += done.metrics.get("packet_hops") or 0
         self._show()
 
     def tick(self, share: float) -> None:
-        """So much of the only run is done."""
-        self.finished = share
+        """So much of the run that is going on is done."""
+        self.finished = self.whole + share
         self._show()
 
     def _show(self) -> None:
@@ -145,7 +149,7 @@ class Progress:
         self.bar.update(self.line, completed=self.finished, speed=speed, count=self._count())
 
     def _count(self) -> str:
-        return f"{self.finished:.0f}/{self.total}" if self.total > 1 else f"{self.finished:4.0%}"
+        return f"{self.whole}/{self.total}" if self.total > 1 else f"{self.finished:4.0%}"
 
     def _start(self) -> None:
         from rich.console import Console

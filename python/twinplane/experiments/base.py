@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
+from ..errors import TwinplaneError
 from .parameters import P
 
 if TYPE_CHECKING:
     from ..charts import Chart
     from ..frames import Columns
     from ..network import Network
+    from ..real import Ground, Real
 
 Metrics = dict[str, Any]
 Tick = Callable[[float], None]
@@ -30,10 +33,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Point:
-    """Parameters and metrics of one finished point."""
+    """Parameters and metrics of one finished point; of a run in real time, how far each may be off."""
 
     parameters: Mapping[str, Any]
     metrics: Mapping[str, Any]
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """By metric, in its unit; what is missing is exact."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """By metric that is not given: why."""
+    twin: Mapping[str, Any] = field(default_factory=dict)
+    """Metrics of the run in virtual time beside this one."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +52,16 @@ class Column:
     title: str
     value: Callable[[Point], Any]
     format: Callable[[Any], str] = str
+    metric: str | None = None
+    """Where the column is a metric: which, so that its bound, or why it is missing, stands in the cell."""
 
     def text(self, point: Point) -> str:
         """The cell of a point."""
         found = self.value(point)
-        return "-" if found is None else self.format(found)
+        if found is None:
+            return point.refused.get(self.metric or "", "-").split(":")[0]
+        bound = point.bounds.get(self.metric or "")
+        return self.format(found) if bound is None else f"{self.format(found)} ± {self.format(bound)}"
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,10 @@ class Experiment(ABC, Generic[P]):
     title: ClassVar[str]
     question: ClassVar[str]
     parameters: type[P]
+    places: ClassVar[frozenset[str]] = frozenset()
+    """Where it can run in real time: process, lab, external."""
+    inexact: ClassVar[Mapping[str, str]] = {}
+    """Metrics that real time blurs, and their kinds (see `twinplane.bounds`)."""
 
     @abstractmethod
     def build(self, parameters: P, seed: int) -> Network:
@@ -150,6 +168,32 @@ class Experiment(ABC, Generic[P]):
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact the figures are."""
         return []
+
+    # -- real time ------------------------------------------------------------------------------------
+
+    def check_real(self, parameters: P, real: Real) -> None:
+        """Refuse, before anything is made, what cannot run in real time."""
+        if real.place not in self.places:
+            able = ", ".join(sorted(self.places)) or "nowhere"
+            raise TwinplaneError(
+                f"{self.name}: it does not run as '{real.place}' in real time (only: {able})"
+            )
+
+    def ground(self, parameters: P, seed: int, real: Real) -> AbstractContextManager[Ground]:
+        """What a point in real time needs around it."""
+        raise NotImplementedError
+
+    def load(self, parameters: P) -> tuple[int, float, float]:
+        """Bytes of a frame at the tester's port, rate of all, and the most that the port's link takes."""
+        raise NotImplementedError
+
+    def at_rate(self, parameters: P, rate_bps: float) -> P:
+        """The same parameters with another rate."""
+        raise NotImplementedError
+
+    def count_bounds(self, network: Network, parameters: P, within_s: float) -> dict[str, float]:
+        """How far counts at a time may be off if times of signalling are known to `within_s`."""
+        return {}
 
 
 def steps(network: Network, until_s: float, tick: Tick | None, slices: int = 50) -> None:

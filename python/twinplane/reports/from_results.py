@@ -10,9 +10,11 @@ from ..charts import Mark
 from ..errors import TwinplaneError
 from ..experiments import load
 from ..experiments.base import Comparison, Experiment
+from ..manifest import time_of
 from ..results import Results
 from ..units import format_time
 from .page import Page, Section, Table, render
+from .real import calibrations, real_bounds, twins
 from .returns import returns
 from .timeline import timeline
 from .topology import svg
@@ -40,13 +42,13 @@ def page(found: Results) -> str:
         *_published(experiment, found),
         *([results] if long else []),
         *_spread(found),
-        Section("Error bounds", points=experiment.error_bounds(found.points[0].parameters)),
+        *twins(found),
+        *calibrations(found),
+        Section("Error bounds", points=_bounds(experiment, found)),
         *_topology(found),
         _repeat(manifest),
     ]
-    footer = (
-        f"twinplane {manifest['versions']['twinplane']}, seed {manifest['seed']}, {manifest['clock']} time"
-    )
+    footer = f"twinplane {manifest['versions']['twinplane']}, seed {manifest['seed']}, {time_of(manifest)}"
     return render(
         Page(
             experiment.title,
@@ -59,6 +61,13 @@ def page(found: Results) -> str:
     )
 
 
+def _bounds(experiment: Experiment[Any], found: Results) -> list[str]:
+    parameters = found.points[0].parameters
+    if found.manifest.get("real") is None:
+        return experiment.error_bounds(parameters)
+    return real_bounds(parameters)
+
+
 def _results(experiment: Experiment[Any], found: Results) -> Section:
     columns = experiment.columns(found.points)
     rows = [[column.text(point) for column in columns] for point in found.points]
@@ -66,6 +75,8 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
     caption = experiment.headline_of([model.model_validate(point.parameters) for point in found.points])
     if found.manifest["campaign"]:
         caption = f"Campaign of {len(found.points)} points"
+    if found.manifest.get("real") is not None:
+        caption = f"{caption}; {time_of(found.manifest)}"
     return Section("Results", tables=[Table(caption, [column.title for column in columns], rows, 0)])
 
 
@@ -259,7 +270,7 @@ def _repeat(manifest: Mapping[str, Any]) -> Section:
         ["seed", str(manifest["seed"])],
         ["repetitions", str(manifest["repeat"])],
         ["points", str(manifest["points"])],
-        ["clock", manifest["clock"]],
+        ["clock", time_of(manifest)],
         ["revision", manifest["revision"] or "-"],
         *([f"version of {name}", version] for name, version in manifest["versions"].items()),
         [

@@ -23,7 +23,7 @@ def _parameter(key: str) -> Column:
 
 
 def _metric(title: str, key: str, form: Any = str) -> Column:
-    return Column(title, lambda point: point.metrics.get(key), form)
+    return Column(title, lambda point: point.metrics.get(key), form, key)
 
 
 def _count(value: float) -> str:
@@ -128,7 +128,8 @@ def _delay_charts(scenario: str, groups: dict[tuple[Any, ...], list[Point]]) -> 
             label = f"family {family}, {size} B" + ("" if profile == "juniper-m10" else f", {profile}") + more
             for phase, shape in (("prior", "line"), ("during", "points")):
                 y = [_us(point.metrics.get(f"delay_{phase}_s")) for point in chosen]
-                curves.append(Curve(f"{label}, {phase}", n, y, 0, shape, style))
+                errors = [_us(point.bounds.get(f"delay_{phase}_s")) for point in chosen]
+                curves.append(Curve(f"{label}, {phase}", n, y, 0, shape, style, errors))
                 spread += [value for value in y if value is not None]
             known = delay(chosen[0].parameters)
             if known is not None and len({key[1] for key in groups}) == 1:

@@ -1,0 +1,103 @@
+"""``twinplane compare``: two runs side by side, on the terminal, as JSON, as a page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..comparison import EPHEMERAL, Pair, compare
+from ..manifest import time_of
+from ..results import load
+from .tables import print_table
+
+
+def compare_runs(first: Path, second: Path, as_json: bool, html: Path | None = None) -> None:
+    """Metrics of two runs that differ, with residuals and bounds, and the order of their messages."""
+    a, b = load(first), load(second)
+    pairs = compare(a, b)
+    if html is not None:
+        from ..reports.from_two import page, write
+
+        write(html, page(a, b, pairs))
+    if as_json:
+        typer.echo(json.dumps(as_plain(pairs)))
+        return
+    rows = [row for pair in pairs for row in pair.rows if row.metric not in EPHEMERAL]
+    differing = [row for row in rows if not row.equal]
+    points = "1 point" if len(pairs) == 1 else f"{len(pairs)} points"
+    typer.echo(f"{a.experiment}: {points}, {len(rows)} metrics, {len(rows) - len(differing)} of them equal")
+    typer.echo(f"first    {first}  ({time_of(a.manifest)})\nsecond   {second}  ({time_of(b.manifest)})")
+    if differing:
+        print_table(
+            ["point", "metric", "first", "second", "residual", "relative", "bound", "within"],
+            [
+                [
+                    row.point,
+                    row.metric,
+                    number(row.first, row.refused),
+                    number(row.second, row.refused),
+                    number(row.residual),
+                    "-" if row.relative is None else f"{row.relative:+.3%}",
+                    "exact" if row.bound is None and row.residual is not None else number(row.bound),
+                    "-" if row.within is None else "yes" if row.within else "no",
+                ]
+                for row in differing
+            ],
+            left=2,
+        )
+    print_signals(pairs)
+    if html is not None:
+        typer.echo(f"report   {html}")
+
+
+def print_signals(pairs: list[Pair]) -> None:
+    """One line for each neighbour."""
+    found = [(pair.name, one) for pair in pairs for one in pair.signals or []]
+    if not found:
+        typer.echo("signalling messages: not kept by both runs (--signals keeps them)")
+        return
+    print_table(
+        [
+            "point",
+            "node",
+            "neighbor",
+            "messages",
+            "sessions",
+            "same order",
+            "differences",
+            "first difference",
+        ],
+        [
+            [
+                name,
+                one.node,
+                one.neighbor,
+                "{} / {}".format(*one.messages),
+                "{} / {}".format(*one.sessions),
+                str(one.same),
+                str(one.differences),
+                "-" if one.first_difference is None else str(one.first_difference),
+            ]
+            for name, one in found
+        ],
+        left=3,
+    )
+
+
+def as_plain(pairs: list[Pair]) -> dict[str, Any]:
+    """Metrics and signals as plain values."""
+    return {
+        "metrics": [asdict(row) for pair in pairs for row in pair.rows],
+        "signals": [{"point": pair.name, **one.as_dict()} for pair in pairs for one in pair.signals or []],
+    }
+
+
+def number(value: Any, refused: str | None = None) -> str:
+    """A figure, or why there is none."""
+    if value is None:
+        return "-" if refused is None else refused.split(":")[0]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
