@@ -103,3 +103,45 @@ fn an_ideal_router_is_a_function_of_its_inputs() {
 fn so_is_a_slow_one() {
     replayed(true);
 }
+
+/// A writer whose bytes can be read while somebody else holds it.
+#[derive(Clone, Default)]
+struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("one thread").write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_file_makes_the_network_again() {
+    let description = json!({
+        "nodes": routers(2, &json!({"refresh_ps": 200 * MS})), "links": common::chain(2, 1_000_000_000, MS),
+        "lsps": [{"name": "a", "from": 0, "to": 1, "count": 3}],
+    });
+    let mut network = network(description.clone());
+    let shared = Shared::default();
+    let subject = json!({"name": "r1", "description": description, "placement": null});
+    let to = engine::RecordTo { name: "memory".into(), out: Box::new(shared.clone()), subject };
+    network.world_mut().record_to(NodeId(1), to).expect("a recording");
+    run(&mut network, S);
+    network.world_mut().take_recording(NodeId(1)).expect("a recording");
+    let bytes = shared.0.lock().expect("one thread").clone();
+    let (mut again, summary) = Network::replayed(&bytes[..]).expect("a replay");
+    assert!(summary.same && summary.node == 1 && summary.outputs > 10, "{summary:?}");
+    for table in ["ilm", "fib", "lsps", "counters"] {
+        let (made, found) = (network.table(table, Some(1)), again.table(table, Some(1)));
+        assert_eq!(made.expect("a table"), found.expect("a table"), "{table}");
+    }
+    assert!(
+        Network::replayed(&b"{}\n"[..])
+            .err()
+            .expect("a refusal")
+            .to_string()
+            .starts_with("recording: line 1")
+    );
+}

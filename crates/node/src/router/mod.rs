@@ -8,9 +8,11 @@ mod config;
 mod exception;
 mod messages;
 mod signalling;
+mod signals;
 
 pub use config::{PortSetup, RouterConfig};
 pub use messages::{Direction, MessageBin};
+pub use signals::SignalRecord;
 
 use crate::neighbors::Neighbors;
 use crate::processor::Processor;
@@ -23,6 +25,7 @@ use core::net::Ipv4Addr;
 use forwarding::{Driver, Exception, Forwarding, Soft};
 use messages::Messages;
 use signalling::Signal;
+use signals::Signals;
 use std::collections::VecDeque;
 
 /// What waits for a neighbour's Ethernet address.
@@ -44,6 +47,7 @@ pub struct Router {
     neighbors: Neighbors<Waiting>,
     processor: Processor<Signal>,
     messages: Messages,
+    signals: Signals,
     outputs: VecDeque<Output>,
     /// Memory of signalling frames that have been handled.
     spare: Vec<Vec<u8>>,
@@ -65,6 +69,7 @@ impl Router {
                 config.profile.control.alert_queue_messages,
             ),
             messages: Messages::default(),
+            signals: Signals::default(),
             outputs: VecDeque::new(),
             spare: Vec::new(),
             drops: DropCounters::default(),
@@ -121,6 +126,14 @@ impl Router {
     /// Signalling messages over time.
     pub fn messages(&self) -> impl Iterator<Item = MessageBin> {
         self.messages.iter()
+    }
+    /// Keeps the last `limit` signalling messages from now on.
+    pub fn keep_signals(&mut self, limit: usize) {
+        self.signals.keep(limit);
+    }
+    /// The signalling messages that are kept, and how many are not any more.
+    pub fn signals(&self) -> (impl Iterator<Item = &SignalRecord>, u64) {
+        (self.signals.iter(), self.signals.forgotten())
     }
     /// Frames discarded by the forwarding plane and by the control processor, by reason.
     pub fn drops(&self) -> DropCounters {

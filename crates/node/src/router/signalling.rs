@@ -69,6 +69,7 @@ impl Router {
     /// Puts a message in the queue of the control processor.
     pub(super) fn signal(&mut self, now: Time, signal: Signal) {
         self.messages.count(now, Direction::Received, kind_of(signal.message()));
+        self.signals.note(now, signal.port, Direction::Received, signal.message());
         if self.config.ports.get(signal.port.index()).is_none_or(|p| p.reservable.is_none()) {
             self.drops.count(DropReason::NoListener);
             return;
@@ -123,6 +124,7 @@ impl Router {
             return;
         };
         self.messages.count(now, Direction::Sent, kind_of(&message));
+        self.signals.note(now, port, Direction::Sent, &message);
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
         self.ident = self.ident.wrapping_add(1);
         let ip = ipv4::Repr {

@@ -100,6 +100,7 @@ impl Network {
         let spec = &self.description.nodes[node];
         let mut router = Router::new(self.router_config(node, spec, spec.kind == NodeKind::Router));
         self.set_routes(node, &mut router);
+        router.keep_signals(spec.log_signals as usize);
         router
     }
 

@@ -14,6 +14,7 @@ mod placement;
 mod plan;
 mod replay;
 mod serving;
+mod signals;
 mod tables;
 mod traffic;
 
@@ -23,6 +24,7 @@ pub use description::{
 };
 pub use error::NetworkError;
 pub use placement::{DriverKind, Placement, PortPlacement};
+pub use replay::ReplaySummary;
 
 use crate::edge::Edge;
 use crate::probe::Probe;
@@ -54,6 +56,11 @@ impl Link {
     /// Which end is at `node`.
     fn side(&self, node: usize) -> usize {
         usize::from(self.spec.a != node)
+    }
+    /// The port that the link has at a node, if it ends there.
+    pub fn port_at(&self, node: usize) -> Option<PortId> {
+        let side = self.ends().iter().position(|&end| end == node)?;
+        Some(self.ports[side])
     }
     /// The nodes at `a` and at `b`.
     pub fn ends(&self) -> [usize; 2] {

@@ -1,10 +1,36 @@
 //! Recording what a router is given, and giving it to a fresh one.
 
-use super::Network;
-use super::description::NodeKind;
+use super::description::{Description, NodeKind};
 use super::error::{NetworkError, input};
-use base::{NodeId, Time};
-use engine::{Recording, Replay};
+use super::{Network, Placement};
+use base::{NodeId, Output, Time};
+use core::any::Any;
+use engine::{EventRecord, Recording, Replay};
+use node::Router;
+use serde::Deserialize;
+use std::io::BufRead;
+
+/// What a router answered to a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplaySummary {
+    /// The router, by its place among the nodes.
+    pub node: usize,
+    /// What it was given.
+    pub inputs: u64,
+    /// Frames and events.
+    pub outputs: u64,
+    /// Of all outputs with their times.
+    pub digest: String,
+    /// Are they those of the recorded router, as far as that wrote down what they were?
+    pub same: bool,
+}
+
+/// What the file of a recording says beside the inputs: what is needed to make the router again.
+#[derive(Deserialize)]
+struct Subject {
+    description: Description,
+    placement: Option<Placement>,
+}
 
 impl Network {
     /// Begins to record the inputs of a router. The network must not have run yet: a replay begins at the beginning.
@@ -30,6 +56,43 @@ impl Network {
         let node = recording.node.index();
         self.check_recorded(node)?;
         Ok(engine::replay(Box::new(self.fresh_router(node)), recording))
+    }
+
+    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
+    /// no interfaces, and nothing runs.
+    pub fn replayed(file: impl BufRead) -> Result<(Network, ReplaySummary), NetworkError> {
+        let (subject, recording) = match engine::record::read(file) {
+            Ok(read) => read,
+            Err(error) => return input(format!("recording: {error}")),
+        };
+        let subject = match Subject::deserialize(subject) {
+            Ok(subject) => subject,
+            Err(error) => return input(format!("recording: its network: {error}")),
+        };
+        let mut network = Network::build(subject.description, subject.placement.as_ref())?;
+        let Replay { device, outputs, digest, same } = network.replay(&recording)?;
+        let node = recording.node.index();
+        let summary = ReplaySummary {
+            node,
+            inputs: recording.inputs.len() as u64,
+            outputs: outputs.len() as u64,
+            digest,
+            same,
+        };
+        let device: Box<dyn Any> = device;
+        if let (Ok(router), Some(place)) = (device.downcast::<Router>(), network.router_mut(node)) {
+            *place = *router;
+        }
+        let events = outputs.into_iter().filter_map(|(at, output)| match output {
+            Output::Event(event) => Some(EventRecord { at, node: recording.node, event }),
+            Output::Transmit { .. } => None,
+        });
+        network.events = events.collect();
+        Ok((network, summary))
+    }
+
+    fn router_mut(&mut self, node: usize) -> Option<&mut Router> {
+        self.world.device_mut(NodeId(node as u32))
     }
 
     fn check_recorded(&self, node: usize) -> Result<(), NetworkError> {

@@ -1,7 +1,7 @@
 //! Tables of what a network holds and what happened in it: columns of equal length, for data frames.
 
 use super::error::{NetworkError, input};
-use super::{Network, traffic};
+use super::{Network, signals, traffic};
 use base::device::DropCounters;
 use base::plane::{NextHop, Nhlfe};
 use base::{Event, NodeId};
@@ -64,6 +64,7 @@ impl Network {
                 Ok(traffic::routes(self))
             }
             ("messages", _) => Ok(self.messages()),
+            ("signals", _) => Ok(signals::table(self, node)),
             ("lsp_log", _) => Ok(self.lsp_log()),
             ("steps", _) => Ok(self.steps()),
             ("ports", _) => self.ports(),
@@ -311,12 +312,7 @@ impl Network {
         let mut table = Columns::new(&["node", "start_ps", "direction", "type", "count"]);
         for node in 0..self.description.nodes.len() {
             for bin in self.router(node).into_iter().flat_map(node::Router::messages) {
-                let direction = match bin.direction {
-                    node::router::Direction::Received => "rx",
-                    node::router::Direction::Sent => "tx",
-                };
-                let kind =
-                    wire::rsvp::MessageType::of(bin.kind).map_or("unknown", wire::rsvp::MessageType::name);
+                let (direction, kind) = signals::words(bin.direction, bin.kind);
                 let name = json!(self.node_name(node));
                 table.push([name, json!(bin.start.0), json!(direction), json!(kind), json!(bin.count)]);
             }
