@@ -83,16 +83,18 @@ impl Instance {
             Ok(request) => request,
             Err(sentence) => return Reply::Now(Err(sentence)),
         };
-        let probe =
-            match request {
-                Request::Ping(ping) => self.address(ping.to.as_deref(), ping.lsp.as_deref()).map(|to| {
-                    Asked { to, ttls: ping.ttl..=ping.ttl, trace: false, timeout_s: ping.timeout_s }
-                }),
-                Request::Traceroute(trace) => self
-                    .address(trace.to.as_deref(), trace.lsp.as_deref())
-                    .map(|to| Asked { to, ttls: 1..=trace.hops, trace: true, timeout_s: trace.timeout_s }),
-                other => return Reply::Now(self.carry_out(other, drive)),
-            };
+        let probe = match request {
+            Request::Ping(ping) => self.address(&ping.to).map(|to| Asked {
+                to,
+                ttls: ping.ttl..=ping.ttl,
+                trace: false,
+                timeout_s: ping.timeout_s,
+            }),
+            Request::Traceroute(trace) => self
+                .address(trace.to.as_deref(), trace.lsp.as_deref())
+                .map(|to| Asked { to, ttls: 1..=trace.hops, trace: true, timeout_s: trace.timeout_s }),
+            other => return Reply::Now(self.carry_out(other, drive)),
+        };
         match probe.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
             Ok(()) => Reply::Later,
             Err(sentence) => Reply::Now(Err(sentence)),
@@ -208,19 +210,18 @@ impl Instance {
     }
 
     /// Where packets to an address, to a node, or over an LSP go.
-    fn address(&self, to: Option<&str>, lsp: Option<&str>) -> Result<Ipv4Addr, String> {
-        match (to, lsp) {
-            (Some(to), None) => match to.parse() {
-                Ok(address) => Ok(address),
-                Err(_) => Ok(self.network.loopback(names::named_node(&self.network, to)?)),
-            },
-            (None, Some(lsp)) => {
-                let group = self.own_lsps(lsp)?;
-                let tunnel = self.network.tunnel(group, 0).ok_or(format!("lsp '{lsp}': it is empty"))?;
-                Ok(tunnel.1)
-            }
-            _ => Err("where to? 'to' (an address or a node) or 'lsp' is needed".into()),
+    fn address(&self, to: &str) -> Result<Ipv4Addr, String> {
+        if let Ok(address) = to.parse() {
+            return Ok(address);
         }
+        if let Ok(node) = names::named_node(&self.network, to) {
+            return Ok(self.network.loopback(node));
+        }
+        if self.network.find_lsp(to).is_none() {
+            return Err(format!("'{to}' is no address, and neither a node nor an LSP has that name"));
+        }
+        let group = self.own_lsps(to)?;
+        Ok(self.network.tunnel(group, 0).ok_or(format!("lsp '{to}': it is empty"))?.1)
     }
 
     fn status(&self, drive: &Drive) -> Value {

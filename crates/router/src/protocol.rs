@@ -58,12 +58,8 @@ pub struct LspCommand {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
-    /// An address, or the name of a node.
-    #[serde(default)]
-    pub to: Option<String>,
-    /// Or an LSP: the name of its group.
-    #[serde(default)]
-    pub lsp: Option<String>,
+    /// An address, or the name of a node or of a group of LSPs that begins here.
+    pub to: String,
     /// Time to live.
     #[serde(default = "ttl_max")]
     pub ttl: u8,
@@ -76,12 +72,8 @@ pub struct Ping {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traceroute {
-    /// An address, or the name of a node.
-    #[serde(default)]
-    pub to: Option<String>,
-    /// Or an LSP: the name of its group.
-    #[serde(default)]
-    pub lsp: Option<String>,
+    /// An address, or the name of a node or of a group of LSPs that begins here.
+    pub to: String,
     /// The most hops.
     #[serde(default = "thirty")]
     pub hops: u8,
@@ -155,7 +147,7 @@ mod tests {
         assert_eq!(parsed(r#"{"table": "ilm"}"#), Ok(Request::Table("ilm".into())));
         assert_eq!(parsed(r#"{"status": null}"#), Ok(Request::Status));
         assert_eq!(parsed(r#"{"stop":null}"#), Ok(Request::Stop));
-        let asked = Ping { to: Some("p".into()), lsp: None, ttl: 255, timeout_s: 2.0 };
+        let asked = Ping { to: "p".into(), ttl: 255, timeout_s: 2.0 };
         assert_eq!(parsed(r#"{"ping": {"to": "p"}}"#), Ok(Request::Ping(asked)));
         let asked = LspCommand { lsp: "east".into(), what: "tear".into(), routes: None };
         assert_eq!(parsed(r#"{"command": {"lsp": "east", "do": "tear"}}"#), Ok(Request::Command(asked)));

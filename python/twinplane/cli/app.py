@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from . import node
+
 app = typer.Typer(
     name="twinplane",
     help="Build, run and measure label-switched networks.",
@@ -15,6 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(node.app, name="node")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 EXTERNAL = "An external system under test"

@@ -1,0 +1,227 @@
+"""``twinplane node``: look into a router that runs, and command it, through its control socket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..control import Control
+
+app = typer.Typer(no_args_is_help=True, help="Look into a running router, and command it.")
+
+Node = Annotated[str | None, typer.Argument(help="A router; may be left out if there is one only.")]
+Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
+Socket = Annotated[Path | None, typer.Option(help="Its control socket, in place of a lab's router.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Destination = Annotated[str, typer.Argument(help="An address, a router, or an LSP that begins at NODE.")]
+Wait = Annotated[str, typer.Option(help="How long to wait for an answer.")]
+
+
+def connect(node: str | None, lab: str | None, path: Path | None) -> Control:
+    """A connection to the router that is meant."""
+    from ..control import Control, find_socket
+
+    return Control(find_socket(lab, node) if path is None else path, node or "")
+
+
+@app.command()
+def show(
+    table: Annotated[str, typer.Argument(help="status, or a table: lsps, ilm, ftn, fib, counters, drops …")],
+    node: Node = None,
+    lab: Lab = None,
+    socket: Socket = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a table of a router."""
+    from .node_tables import check_name, print_columns, print_status, rows
+
+    check_name(table)
+    with connect(node, lab, socket) as control:
+        if table == "status":
+            found = control.status()
+            _json(found) if as_json else print_status(found)
+            return
+        columns = control.table(table)
+    if as_json:
+        _json(rows(columns))
+    else:
+        print_columns(table, columns)
+
+
+@app.command()
+def ping(
+    to: Destination,
+    node: Node = None,
+    count: Annotated[int, typer.Option("--count", "-c", min=1, help="How many echo requests.")] = 4,
+    interval: Annotated[str, typer.Option(help="Time between two.")] = "1 s",
+    ttl: Annotated[int, typer.Option(min=1, max=255, help="Time to live.")] = 255,
+    wait: Wait = "2 s",
+    lab: Lab = None,
+    socket: Socket = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ping from a router. Exit code 1 if there is no answer."""
+    import time
+
+    from ..units import span_ps
+    from .node_tables import ping_line
+
+    between, wait_s = span_ps(interval, "interval") / 1e12, span_ps(wait, "wait") / 1e12
+    answered = 0
+    with connect(node, lab, socket) as control:
+        for number in range(count):
+            begin = time.monotonic()
+            asked = {"to": to, "ttl": ttl, "timeout_s": wait_s}
+            found = control.ask("ping", asked, wait_s=wait_s)
+            answered += found["from"] is not None and found["type"] == 0
+            _json(found) if as_json else typer.echo(ping_line(number + 1, found))
+            if number + 1 < count:
+                time.sleep(max(0.0, between - (time.monotonic() - begin)))
+    if not as_json:
+        typer.echo(f"{count} sent, {answered} answered")
+    raise typer.Exit(0 if answered else 1)
+
+
+@app.command()
+def traceroute(
+    to: Destination,
+    node: Node = None,
+    hops: Annotated[int, typer.Option(min=1, max=255, help="The most hops.")] = 30,
+    wait: Wait = "2 s",
+    lab: Lab = None,
+    socket: Socket = None,
+    as_json: AsJson = False,
+) -> None:
+    """Trace a route or an LSP, with the label stacks that routers on the way saw (RFC 4950)."""
+    from ..units import span_ps
+    from .node_tables import print_trace
+
+    wait_s = span_ps(wait, "wait") / 1e12
+    with connect(node, lab, socket) as control:
+        found = control.ask("traceroute", {"to": to, "hops": hops, "timeout_s": wait_s}, wait_s=wait_s)
+    _json(found) if as_json else print_trace(found)
+    raise typer.Exit(0 if found["reached"] else 1)
+
+
+@app.command()
+def lsp(
+    action: Annotated[str, typer.Argument(metavar="DO", help="signal, tear, reoptimise or route.")],
+    name: Annotated[str, typer.Argument(help="An LSP (or a group of them) that begins at NODE.")],
+    node: Node = None,
+    route: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B,C", help="With route: routers after the head; more are the next choices."),
+    ] = None,
+    lab: Lab = None,
+    socket: Socket = None,
+) -> None:
+    """Signal an LSP, tear it down, or move it (make before break)."""
+    asked: dict[str, Any] = {"lsp": name, "do": action}
+    if route:
+        asked["routes"] = [[hop.strip() for hop in one.split(",")] for one in route]
+    with connect(node, lab, socket) as control:
+        control.ask("command", asked)
+
+
+@app.command()
+def fault(
+    kind: Annotated[str, typer.Argument(help="link-down, link-up, loss, corruption, delay …, or heal.")],
+    link: Annotated[str | None, typer.Argument(metavar="A:B", help="A link, by its ends or its place.")] = None,
+    node: Node = None,
+    for_: Annotated[str | None, typer.Option("--for", help="How long it lasts.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="What the fault needs beside.")
+    ] = None,
+    lab: Lab = None,
+    socket: Socket = None,
+) -> None:
+    """Disturb a router's link, or heal all faults."""
+    from ..errors import TwinplaneError
+    from ..units import span_ps
+    from .node_tables import link_of, setting
+
+    if kind == "heal":
+        # With nothing to name, the word after it is the router.
+        with connect(node or link, lab, socket) as control:
+            control.ask("heal")
+        return
+    if link is None:
+        raise TwinplaneError(f"{kind}: which link? its ends are needed, such as pe1:p")
+    asked: dict[str, Any] = {"fault": kind, "link": link_of(link)}
+    asked |= dict(setting(text) for text in settings or [])
+    if for_ is not None:
+        asked["for_s"] = span_ps(for_, "for") / 1e12
+    with connect(node, lab, socket) as control:
+        control.ask("fault", asked)
+
+
+@app.command()
+def capture(
+    link: Annotated[str, typer.Argument(metavar="A:B", help="A link, by its ends or its place.")],
+    file: Annotated[Path, typer.Argument(help="The pcapng file to write.")],
+    node: Node = None,
+    packets: Annotated[int | None, typer.Option(min=1, help="End after so many.")] = None,
+    for_: Annotated[str | None, typer.Option("--for", help="End after so long.")] = None,
+    lab: Lab = None,
+    socket: Socket = None,
+) -> None:
+    """Capture a router's link until Ctrl-C, a number of packets or a time."""
+    import time
+
+    from ..units import span_ps
+    from .node_tables import link_of
+
+    limit = None if for_ is None else time.monotonic() + span_ps(for_, "for") / 1e12
+    asked = {"link": link_of(link), "path": str(file.absolute()), "max_packets": packets}
+    with connect(node, lab, socket) as control:
+        number = control.ask("capture", asked)["capture"]
+        count: int | None = 0
+        try:
+            while count is not None and (limit is None or time.monotonic() < limit):
+                time.sleep(0.2 if limit is None else max(0.0, min(0.2, limit - time.monotonic())))
+                still = [one for one in control.status()["captures"] if one["capture"] == number]
+                count = still[0]["packets"] if still else None
+        except KeyboardInterrupt:
+            pass
+        count = packets if count is None else control.ask("capture-stop", number)["packets"]
+    typer.echo(f"{file}: {count} packets")
+
+
+@app.command()
+def stop(node: Node = None, lab: Lab = None, socket: Socket = None) -> None:
+    """End a router's process; its files are complete then."""
+    with connect(node, lab, socket) as control:
+        control.ask("stop")
+
+
+@app.command()
+def replay(
+    recording: Annotated[Path, typer.Argument(help="What a router wrote with --record.")],
+    table: Annotated[str | None, typer.Argument(help="Print this table of the router afterwards.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a router in virtual time what a recorded one was given. Exit code 1 if it answers otherwise."""
+    from ..recording import replay_file
+    from .node_tables import check_name, print_columns, rows
+
+    if table is not None:
+        check_name(table)
+    done = replay_file(recording)
+    columns = None if table is None else done.table(table)
+    if as_json:
+        _json({**done.summary, **({} if columns is None else {"table": rows(columns)})})
+    else:
+        verdict = "the same answers" if done.same else "OTHER ANSWERS"
+        typer.echo(f"{done.node}: {done.inputs} inputs, {done.outputs} outputs, {verdict}")
+        if table is not None and columns is not None:
+            print_columns(table, columns)
+    raise typer.Exit(0 if done.same else 1)
+
+
+def _json(value: Any) -> None:
+    import json
+
+    typer.echo(json.dumps(value))
