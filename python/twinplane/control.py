@@ -1,4 +1,7 @@
-"""Client of a router's control socket: a line of JSON there, a line of JSON back. See docs/reference/control-socket.md."""
+"""Client of a router's control socket: a line of JSON there, a line of JSON back.
+
+What can be asked is in docs/reference/control-socket.md.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,13 @@ class Control:
         self._answers = self._link.makefile("rb")
 
     def __enter__(self) -> Control:
+        """It is open already."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Leave the router alone."""
         self.close()
 
     def close(self) -> None:
@@ -128,8 +133,9 @@ def find_socket(lab: str | None, node: str | None, labs: Path | None = None) -> 
         if len(having) > 1:
             raise TwinplaneError(f"'{node}' is in several labs: say which with --lab ({', '.join(having)})")
         return next(iter(having.values()))
-    if len({name for name, _ in known}) > 1:
-        raise TwinplaneError(f"several labs are up: say which with --lab ({', '.join({n for n, _ in known})})")
+    names = sorted({name for name, _ in known})
+    if len(names) > 1:
+        raise TwinplaneError(f"several labs are up: say which with --lab ({', '.join(names)})")
     if len(known) > 1:
         raise TwinplaneError(f"which router? there are {', '.join(router for _, router in known)}")
     return next(iter(known.values()))

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from . import core
 from .errors import TwinplaneError, os_reason
 from .files import write_text
+from .frames import Columns
+
+if TYPE_CHECKING:
+    from . import _core
 
 
 class Recording:
@@ -44,3 +50,33 @@ class Replay:
     """Of all outputs with their times."""
     same: bool
     """Are they those of the recorded router?"""
+
+
+class ReplayedRouter:
+    """A router in virtual time that was given what another was given in a process of its own."""
+
+    def __init__(self, network: _core.Network, summary: dict[str, Any]) -> None:
+        self._network = network
+        self._place: int = summary.pop("node")
+        self.summary = summary
+        """Name, numbers of inputs and outputs, their digest; `same` and `whole`."""
+        self.node: str = summary["name"]
+        self.inputs: int = summary["inputs"]
+        self.outputs: int = summary["outputs"]
+        self.same: bool = summary["same"]
+        """Are its answers those of the recorded router, as far as the recording tells?"""
+        self.whole: bool = summary["whole"]
+        """Did the recorded process end by itself? Of one that was killed, the last second has no digest."""
+
+    def table(self, name: str) -> Columns:
+        """A table of the router as it is at the end of the recording."""
+        with core.translated():
+            found: Columns = json.loads(self._network.table(name, self._place))
+            return found
+
+
+def replay_file(path: str | Path) -> ReplayedRouter:
+    """Replay what a router process wrote down (``twinplane-router --record``), in virtual time."""
+    with core.translated():
+        network, summary = core.load().Network.replay_file(str(path))
+        return ReplayedRouter(network, json.loads(summary))

@@ -186,6 +186,25 @@ impl PyNetwork {
         Ok(json!({"outputs": outputs, "digest": replay.digest, "same": replay.same}).to_string())
     }
 
+    /// A network in which a router was given what a process recorded, and how that went.
+    #[staticmethod]
+    fn replay_file(py: Python<'_>, path: &str) -> PyResult<(PyNetwork, String)> {
+        let failed = |error: std::io::Error| input(format!("{path}: cannot be read: {error}"));
+        let file = std::io::BufReader::new(std::fs::File::open(path).map_err(failed)?);
+        let done = py.detach(|| Network::replayed(file));
+        let (network, done) = done.map_err(|error| input(format!("{path}: {error}")))?;
+        let summary = json!({
+            "node": done.node,
+            "name": network.description().nodes[done.node].name,
+            "inputs": done.inputs,
+            "outputs": done.outputs,
+            "digest": done.digest,
+            "same": done.same,
+            "whole": done.whole,
+        });
+        Ok((PyNetwork { inner: Mutex::new(network) }, summary.to_string()))
+    }
+
     fn peer_send(&mut self, node: usize, frame: &[u8]) -> PyResult<()> {
         self.inner().peer_send(node, frame).map_err(network)
     }

@@ -90,9 +90,12 @@ impl Instance {
                 trace: false,
                 timeout_s: ping.timeout_s,
             }),
-            Request::Traceroute(trace) => self
-                .address(trace.to.as_deref(), trace.lsp.as_deref())
-                .map(|to| Asked { to, ttls: 1..=trace.hops, trace: true, timeout_s: trace.timeout_s }),
+            Request::Traceroute(trace) => self.address(&trace.to).map(|to| Asked {
+                to,
+                ttls: 1..=trace.hops,
+                trace: true,
+                timeout_s: trace.timeout_s,
+            }),
             other => return Reply::Now(self.carry_out(other, drive)),
         };
         match probe.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {

@@ -87,11 +87,8 @@ fn record(
 ) -> Result<(), String> {
     let failed = |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), words(error));
     let file = File::create(path).map_err(|error| failed(&error))?;
-    let subject = json!({
-        "name": arguments.node,
-        "description": config.description,
-        "placement": config.placement,
-    });
+    // What `Network::replayed` makes the router again from.
+    let subject = json!({"description": config.description, "placement": config.placement});
     let out = Box::new(BufWriter::with_capacity(RECORD_BUFFER, file));
     let to = RecordTo { name: path.display().to_string(), out, subject };
     network.world_mut().record_to(NodeId(node as u32), to).map_err(|error| error.to_string())

@@ -129,7 +129,9 @@ def lsp(
 @app.command()
 def fault(
     kind: Annotated[str, typer.Argument(help="link-down, link-up, loss, corruption, delay …, or heal.")],
-    link: Annotated[str | None, typer.Argument(metavar="A:B", help="A link, by its ends or its place.")] = None,
+    link: Annotated[
+        str | None, typer.Argument(metavar="A:B", help="A link, by its ends or its place.")
+    ] = None,
     node: Node = None,
     for_: Annotated[str | None, typer.Option("--for", help="How long it lasts.")] = None,
     settings: Annotated[

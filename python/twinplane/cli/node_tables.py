@@ -13,8 +13,8 @@ from ..units import format_rate, format_time
 from .tables import print_table
 
 TABLES = (
-    *("status", "lsps", "tunnels", "ilm", "ftn", "fib", "counters", "drops", "neighbors", "ports", "interfaces"),
-    *("bandwidth", "messages", "processors", "state", "events", "log"),
+    *("status", "lsps", "tunnels", "ilm", "ftn", "fib", "neighbors", "counters", "drops"),
+    *("ports", "interfaces", "bandwidth", "messages", "processors", "state", "events", "log"),
 )
 """What can be shown."""
 
@@ -43,7 +43,20 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
 """Columns in order with their titles; tables that are not here are printed as they come."""
 
 LEFT = frozenset(
-    {"Prefix", "Filter", "LSP", "Text", "node", "name", "from", "to", "event", "reason", "interface", "Address"}
+    (
+        "Prefix",
+        "Filter",
+        "LSP",
+        "Text",
+        "Address",
+        "node",
+        "name",
+        "from",
+        "to",
+        "event",
+        "reason",
+        "interface",
+    )
 )
 
 
@@ -161,4 +174,3 @@ def setting(text: str) -> tuple[str, Any]:
         return key, json.loads(value)
     except ValueError:
         return key, value
-

@@ -23,6 +23,8 @@ pub struct ReplaySummary {
     pub digest: String,
     /// Are they those of the recorded router, as far as that wrote down what they were?
     pub same: bool,
+    /// Did the recorded process end its recording itself? Of one that was killed, the last second has no digest.
+    pub whole: bool,
 }
 
 /// What the file of a recording says beside the inputs: what is needed to make the router again.
@@ -78,6 +80,7 @@ impl Network {
             outputs: outputs.len() as u64,
             digest,
             same,
+            whole: recording.digested.is_none(),
         };
         let device: Box<dyn Any> = device;
         if let (Ok(router), Some(place)) = (device.downcast::<Router>(), network.router_mut(node)) {

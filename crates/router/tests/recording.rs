@@ -1,0 +1,89 @@
+//! What a process writes down makes the same router in virtual time, however the process ended.
+
+mod common;
+
+use common::{Client, Router, description};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::BufReader;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tester::network::{Network, ReplaySummary};
+
+const TABLES: [&str; 6] = ["ilm", "ftn", "fib", "lsps", "neighbors", "tunnels"];
+
+/// Three routers in one process, the first of which is recorded, with quick refreshes.
+fn recorded() -> Router {
+    let mut description = description(3);
+    for node in description["nodes"].as_array_mut().expect("a list") {
+        node["rsvp"] = json!({"refresh_ps": 200_000_000_000u64, "hello_ps": 100_000_000_000u64});
+    }
+    Router::start_with(&json!({ "description": description }), &["--record", "FOLDER/recording"])
+}
+
+/// Waits until an LSP is up.
+fn await_up(client: &mut Client) {
+    let limit = Instant::now() + Duration::from_secs(20);
+    while client.ask(&json!({"status": null}))["tunnels"]["up"] != 1 {
+        assert!(Instant::now() < limit, "it does not come up");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn replayed(router: &Router) -> (Network, ReplaySummary) {
+    let file = File::open(router.folder().join("recording")).expect("a recording");
+    Network::replayed(BufReader::new(file)).expect("a recording")
+}
+
+fn tables(client: &mut Client) -> Vec<Value> {
+    let mut found: Vec<Value> = TABLES.iter().map(|name| client.ask(&json!({ "table": name }))).collect();
+    found.iter_mut().for_each(forget_counts);
+    found
+}
+
+/// Packets go on between looking at one table and the next.
+fn forget_counts(table: &mut Value) {
+    if let Some(columns) = table.as_object_mut() {
+        columns.retain(|name, _| !matches!(name.as_str(), "packets" | "bytes" | "retry_ps"));
+    }
+}
+
+fn compare(network: &mut Network, done: &ReplaySummary, before: &[Value]) {
+    assert!(done.same, "{} inputs, {} outputs", done.inputs, done.outputs);
+    for (name, expected) in TABLES.iter().zip(before) {
+        let mut found = network.table(name, Some(done.node)).expect("a table");
+        forget_counts(&mut found);
+        assert_eq!(&found, expected, "{name}");
+    }
+}
+
+#[test]
+fn of_a_process_that_ended() {
+    let mut router = recorded();
+    let mut client = router.client();
+    await_up(&mut client);
+    client.ask(&json!({"command": {"lsp": "east", "do": "reoptimise"}}));
+    sleep(Duration::from_millis(500));
+    let before = tables(&mut client);
+    assert!(before[3]["name"].as_array().is_some_and(|lsps| lsps.len() >= 2), "{}", before[3]);
+    assert_eq!(router.end(libc::SIGINT), 0);
+    let (mut network, done) = replayed(&router);
+    assert!(done.whole);
+    compare(&mut network, &done, &before);
+    let events = network.table("events", Some(0)).expect("a table");
+    assert!(events.to_string().contains("lsp-rerouted"));
+}
+
+#[test]
+fn of_a_process_that_was_killed() {
+    let mut router = recorded();
+    let mut client = router.client();
+    await_up(&mut client);
+    // What is recorded reaches the file within a second.
+    sleep(Duration::from_millis(1_500));
+    let before = tables(&mut client);
+    router.end(libc::SIGKILL);
+    let (mut network, done) = replayed(&router);
+    assert!(done.inputs > 10);
+    compare(&mut network, &done, &before);
+}
