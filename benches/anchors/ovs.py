@@ -20,7 +20,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,25 +30,28 @@ from anchorlib import (
     FailedError,
     contained,
     end,
-    hugepages,
     parser,
-    positive,
-    require_programs,
-    require_root,
     run_anchor,
     run_idle,
     sleep_until,
     summary,
     threads,
     two_processors,
-    write_mpls_pcap,
+)
+from dpdk import (
+    DRAIN,
+    EAL,
+    START_LIMIT_S,
+    add_labels,
+    check_dpdk,
+    check_labels,
+    label_source,
+    workspace,
 )
 
 PACKAGES = ("openvswitch-switch-dpdk",)
 DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
-HUGEPAGES_MB = 1024
-START_LIMIT_S = 30.0
 COMMAND_LIMIT_S = 30
 WARM_UP_S = 1.0
 OUT_LABEL = 100_000
@@ -58,18 +60,9 @@ IN_PORT, OUT_PORT = 1, 2
 
 def check() -> None:
     """Raise `MissingError` in one sentence unless Open vSwitch with DPDK can run here."""
-    require_programs(
-        {
-            DAEMON: "openvswitch-switch-dpdk",
-            "ovsdb-server": "openvswitch-switch-dpdk",
-            "ovsdb-tool": "openvswitch-switch-dpdk",
-            "ovs-vsctl": "openvswitch-switch-dpdk",
-            "unshare": "util-linux",
-            "setpriv": "util-linux",
-        }
-    )
-    require_root("Open vSwitch with DPDK")
-    two_processors()
+    package = PACKAGES[0]
+    programs = (DAEMON, "ovsdb-server", "ovsdb-tool", "ovs-vsctl")
+    check_dpdk("Open vSwitch with DPDK", dict.fromkeys(programs, package))
 
 
 class Switch:
@@ -180,7 +173,7 @@ def daemons(switch: Switch, *, emc: bool) -> Iterator[None]:
             f"other_config:dpdk-lcore-mask={1 << keeper:#x}",
             f"other_config:pmd-cpu-mask={1 << keeper | 1 << forwarder:#x}",
             "other_config:dpdk-socket-mem=512",
-            "other_config:dpdk-extra=--in-memory --no-pci --no-telemetry",
+            f"other_config:dpdk-extra={' '.join(EAL)}",
             *(() if emc else ("other_config:emc-insert-inv-prob=0",)),
         )
         switch.pid = start(
@@ -201,12 +194,10 @@ def daemons(switch: Switch, *, emc: bool) -> Iterator[None]:
 def configure(switch: Switch, labels: int) -> None:
     """Two ports, one flow for each label, and the way back out of the way."""
     keeper, forwarder = two_processors()
-    frames = switch.folder / "frames.pcap"
-    write_mpls_pcap(frames, labels)
     switch.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
     ports = (
-        ("source", IN_PORT, f"net_pcap0,rx_pcap={frames},infinite_rx=1", forwarder),
-        ("drain", OUT_PORT, "net_null0,copy=1", keeper),
+        ("source", IN_PORT, label_source(switch.folder, labels), forwarder),
+        ("drain", OUT_PORT, DRAIN, keeper),
     )
     switch.ofctl("del-flows")
     flows = switch.folder / "flows"
@@ -247,11 +238,8 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
     _, forwarder = two_processors()
     rates: list[float] = []
     cycles: list[float] = []
-    with (
-        hugepages(HUGEPAGES_MB),
-        tempfile.TemporaryDirectory(prefix="twinplane-ovs-") as name,
-    ):
-        switch = Switch(Path(name))
+    with workspace("ovs") as folder:
+        switch = Switch(folder)
         with daemons(switch, emc=options.emc):
             configure(switch, options.labels)
             sleep_until(time.monotonic() + WARM_UP_S)
@@ -280,11 +268,10 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
 def main() -> int:
     """Command line."""
     options = parser("Measure Open vSwitch with DPDK as a label switch.", runs=3, seconds=3.0)
-    options.add_argument("--labels", type=positive, default=1000, help="labels, one flow each")
+    add_labels(options, "labels, one flow each")
     options.add_argument("--emc", action="store_true", help="leave the exact-match cache on")
     chosen = options.parse_args()
-    if chosen.labels > 20_000:
-        options.error("--labels must be 20000 or less (each takes a packet buffer)")
+    check_labels(options, chosen)
     return run_anchor(chosen, PACKAGES, check, measure)
 
 
