@@ -1,0 +1,118 @@
+"""Makes what a plan says, with iproute2: namespaces, veth pairs straight into them, addresses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+from ..errors import TwinplaneError, one_line
+from . import netns
+from .plan import Interface, Member, Plan
+
+
+def find_ip() -> str:
+    """The program ip of iproute2."""
+    places = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    found = shutil.which("ip", path=places)
+    if found is None:
+        raise TwinplaneError("the program 'ip' is missing: install iproute2")
+    return found
+
+
+def batch(lines: list[str], what: str, namespace: str | None = None) -> None:
+    """Run many commands of ip in one process."""
+    if not lines:
+        return
+    words = [find_ip(), *(["-n", namespace] if namespace else []), "-batch", "-"]
+    done = subprocess.run(
+        words, input="\n".join(lines) + "\n", capture_output=True, text=True, env={"PATH": os.defpath, "LC_ALL": "C"}
+    )
+    if done.returncode != 0:
+        raise TwinplaneError(f"{what}: {_reason(done.stderr, lines)}")
+
+
+def _reason(stderr: str, lines: list[str]) -> str:
+    reason, failed = "it failed", ""
+    for line in stderr.splitlines():
+        if line.startswith("Command failed"):
+            number = line.rpartition(":")[2].strip()
+            failed = lines[int(number) - 1] if number.isdigit() and int(number) <= len(lines) else ""
+            break
+        if line.strip():
+            reason = one_line(line.removeprefix("RTNETLINK answers: ").removeprefix("Error: "))
+    return f"ip {failed}: {reason[:1].lower()}{reason[1:]}" if failed else f"ip: {reason}"
+
+
+def check(plan: Plan) -> None:
+    """Refuse what would fail halfway, before anything is made."""
+    find_ip()
+    for name in plan.namespaces():
+        if netns.exists(name):
+            raise TwinplaneError(
+                f"lab '{plan.name}': there is a namespace '{name}' already, and this lab has not made it"
+                f" (`ip netns delete {name}` removes it)"
+            )
+    for pair in plan.links:
+        for end in pair:
+            if plan.members[end.node].kind == "external":
+                _check_external(plan, end)
+
+
+def _check_external(plan: Plan, end: Interface) -> None:
+    what = f"external '{end.node}'"
+    try:
+        found = netns.mtu(end.name)
+    except OSError:
+        raise plan.lowered.error(f"{what}: there is no interface '{end.name}' here") from None
+    if found < end.mtu:
+        raise plan.lowered.error(
+            f"{what}: '{end.name}' has an MTU of {found}, its link one of {end.mtu}:"
+            f" say mtu: {found} at the link, or `ip link set {end.name} mtu {end.mtu}`"
+        )
+    if not netns.is_up(end.name):
+        raise plan.lowered.error(f"{what}: '{end.name}' is down: `ip link set {end.name} up`")
+
+
+def make(plan: Plan) -> None:
+    """Make namespaces and links, and bring them up."""
+    what = f"lab '{plan.name}'"
+    batch([f"netns add {name}" for name in plan.namespaces()], what)
+    for member in plan.members.values():
+        if member.namespace is not None:
+            netns.plain_host(member.namespace) if member.kind == "host" else netns.silence(member.namespace)
+    batch([_pair(plan, *pair) for pair in plan.links if _inside(plan, pair)], what)
+    for member in plan.members.values():
+        if member.namespace is not None:
+            batch(_up(plan, member), what, member.namespace)
+
+
+def _inside(plan: Plan, pair: tuple[Interface, Interface]) -> bool:
+    return all(plan.members[end.node].namespace is not None for end in pair)
+
+
+def _pair(plan: Plan, a: Interface, b: Interface) -> str:
+    return f"link add {_end(plan, a)} type veth peer {_end(plan, b)}"
+
+
+def _end(plan: Plan, end: Interface) -> str:
+    member = plan.members[end.node]
+    # A router and the tester answer ARP themselves, from above.
+    silent = "" if member.kind == "host" else " arp off multicast off"
+    return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.mtu}{silent}"
+
+
+def _up(plan: Plan, member: Member) -> list[str]:
+    own = [end for end in member.interfaces if _inside(plan, plan.links[end.link])]
+    if member.kind != "host":
+        # The peer's settings of a pair are not all taken when it is made.
+        return [f"link set dev {end.name} arp off multicast off up" for end in own]
+    lines = ["link set dev lo up"]
+    for end in own:
+        far = next(one for one in plan.links[end.link] if one is not end)
+        if not far.offload:
+            with netns.inside(str(member.namespace)):
+                netns.finish_frames(end.name)
+        lines += [f"addr add {end.address} brd + dev {end.name}", f"link set dev {end.name} up"]
+    lines.append(f"route add default via {member.gateway}")
+    return lines

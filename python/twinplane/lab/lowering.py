@@ -1,0 +1,314 @@
+"""From a checked lab file to the description that every runner takes, and to what only a lab needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import units
+from ..errors import TwinplaneError, suggest
+from ..handles import Link
+from ..network import Network
+from ..nodes import HeadEnd, Node
+from . import model, reading
+from .source import LabFileError, Place, Source
+
+RESERVABLE_WITHOUT_RATE = 10_000_000_000
+"""What a veth says its speed is."""
+
+PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a link meets a node."""
+
+    node: str
+    interface: str
+
+
+@dataclass
+class Extras:
+    """What a lab needs to know beside the description, for nodes by name and links by place."""
+
+    ends: list[tuple[End, End]] = field(default_factory=list)
+    drivers: list[str | None] = field(default_factory=list)
+    nodes: dict[str, model.AnyNode] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A lab, ready to be planned."""
+
+    name: str
+    description: dict[str, Any]
+    extras: Extras
+    source: Source | None = None
+
+    def error(self, text: str) -> TwinplaneError:
+        """An error that names the line of what it is about, as far as the text tells that."""
+        if self.source is None:
+            return TwinplaneError(f"lab '{self.name}': {text}")
+        return self.source.error(place_of(text, self.source.data), text)
+
+
+def lower(path: Path) -> Lowered:
+    """Read a lab file and lower it."""
+    lab, source = reading.read(path)
+    return _Lowering(lab, source).lowered()
+
+
+def place_of(text: str, data: Any) -> Place:
+    """What a message of the core is about: it names nodes, links and LSPs."""
+    data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
+    for kind, form in (("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"), ("links", r"link (\d+)")):
+        if (found := re.search(form, text)) is not None:
+            return (kind, int(found[1]) if kind == "links" else found[1])
+    if (found := re.search(r"lsp '([^']+)'", text)) is not None:
+        for index, item in enumerate((data or {}).get("lsps") or []):
+            if isinstance(item, dict) and item.get("name") == found[1]:
+                return ("lsps", index)
+    return ()
+
+
+class _Lowering:
+    def __init__(self, lab: model.LabFile, source: Source) -> None:
+        self.lab, self.source = lab, source
+        self.network = Network(seed=lab.seed)
+        self.extras = Extras(nodes=dict(lab.nodes))
+        self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
+
+    def lowered(self) -> Lowered:
+        for name, node in self.lab.nodes.items():
+            with self.at("nodes", name):
+                self.add_node(name, node)
+        self.name_interfaces()
+        for index, link in enumerate(self.lab.links):
+            with self.at("links", index):
+                self.add_link(index, link)
+        self.check_degrees()
+        names: set[str] = set()
+        for index, lsp in enumerate(self.lab.lsps):
+            with self.at("lsps", index):
+                if lsp.name in names:
+                    raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
+                names.add(lsp.name)
+                self.add_lsp(index, lsp)
+        return Lowered(self.lab.name, self.network.lowered(), self.extras, self.source)
+
+    @contextmanager
+    def at(self, *place: str | int) -> Iterator[None]:
+        """Give errors the line of a value."""
+        try:
+            yield
+        except LabFileError:
+            raise
+        except TwinplaneError as error:
+            raise self.source.error(place, str(error)) from None
+
+    def error(self, place: Place, text: str) -> LabFileError:
+        return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
+
+    # -- nodes ----------------------------------------------------------------------------------------
+
+    def add_node(self, name: str, node: model.AnyNode) -> None:
+        if isinstance(node, model.RouterNode):
+            profile = node.profile
+            if profile.endswith(".toml"):
+                profile = str(self.source.path.parent / profile)
+            options = rsvp_options(node.rsvp)
+            with self.at("nodes", name, "profile"):
+                self.network.router(name, profile=profile, **options)
+            fields = {"router_id": node.router_id}
+        elif isinstance(node, model.TesterNode):
+            self.network.edge(name, **rsvp_options(node.rsvp))
+            return
+        elif isinstance(node, model.HostNode):
+            add_plain(self.network, name, "host")
+            fields = {"address": node.address, "gateway": node.gateway}
+        else:
+            add_plain(self.network, name, "external")
+            fields = {"router_id": node.router_id}
+        entry = self.network.description.nodes[-1]
+        entry.update({key: value for key, value in fields.items() if value is not None})
+
+    # -- links ----------------------------------------------------------------------------------------
+
+    def name_interfaces(self) -> None:
+        """Names that the file gives come first; the others count up from e0."""
+        given: list[list[str | None]] = []
+        for index, link in enumerate(self.lab.links):
+            row: list[str | None] = []
+            for end, endpoint in enumerate(link.endpoints):
+                node, _, interface = endpoint.partition(":")
+                place: Place = ("links", index)
+                found = self.lab.nodes.get(node)
+                if found is None:
+                    raise self.error(place, f"'{node}', no node has that name{suggest(node, self.lab.nodes)}")
+                if isinstance(found, model.ExternalNode):
+                    interface = self.external_interface(place, node, found, interface)
+                if interface and interface in self.used[node]:
+                    raise self.error(place, f"'{node}' has an interface '{interface}' already")
+                if interface == "lo":
+                    raise self.error(place, f"{node}: 'lo' is the kernel's own interface")
+                self.used[node].add(interface)
+                row.append(interface or None)
+            given.append(row)
+        for link, row in zip(self.lab.links, given, strict=True):
+            ends = [
+                End(node := endpoint.partition(":")[0], interface or self.next_interface(node))
+                for endpoint, interface in zip(link.endpoints, row, strict=True)
+            ]
+            self.extras.ends.append((ends[0], ends[1]))
+
+    def external_interface(self, place: Place, name: str, node: model.ExternalNode, given: str) -> str:
+        if given and node.interface and given != node.interface:
+            raise self.error(place, f"the interface of '{name}' is '{node.interface}', not '{given}'")
+        if not given and not node.interface:
+            raise self.error(
+                place, f"which interface '{name}' is behind is not said: '{name}:eth1', or 'interface: eth1'"
+            )
+        return given or str(node.interface)
+
+    def next_interface(self, node: str) -> str:
+        used = self.used[node]
+        name = next(name for count in range(len(used) + 1) if (name := f"e{count}") not in used)
+        used.add(name)
+        return name
+
+    def add_link(self, index: int, link: model.Link) -> None:
+        ends = self.extras.ends[index]
+        nodes = [self.lab.nodes[end.node] for end in ends]
+        if ends[0].node == ends[1].node:
+            raise self.error(("links", index), "the two ends are the same node")
+        hosts = [node for node in nodes if isinstance(node, model.HostNode)]
+        if not any(isinstance(node, model.RouterNode) for node in nodes):
+            raise self.error(("links", index), "one of its ends has to be a router")
+        for key in ("mtu",):
+            if hosts and hosts[0].mtu is not None and link.mtu is not None and hosts[0].mtu != link.mtu:
+                raise self.error(
+                    ("links", index), f"{key}={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
+                )
+        default = (hosts[0].mtu or model.MTU_HOST) if hosts else model.MTU_DEFAULT
+        rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
+        reservable: Any = link.reservable
+        if reservable is None and not rate:
+            reservable = RESERVABLE_WITHOUT_RATE
+        self.network.link(
+            ends[0].node,
+            ends[1].node,
+            rate=rate or 1,
+            delay=link.delay,
+            reservable=reservable,
+            buffer=link.buffer,
+            mtu=link.mtu or default,
+            metric=link.metric,
+        )
+        entry = self.network.description.links[-1]
+        entry["rate_bps"] = rate
+        if link.addresses is not None:
+            entry["addresses"] = list(link.addresses)
+        self.extras.drivers.append(link.driver)
+
+    def check_degrees(self) -> None:
+        for name, node in self.lab.nodes.items():
+            count = sum(name in (a.node, b.node) for a, b in self.extras.ends)
+            if isinstance(node, model.HostNode | model.TesterNode) and count != 1:
+                has = "no link" if count == 0 else f"{count} links"
+                raise self.error(("nodes", name), f"it has {has}: a {node.kind} has one, to a router")
+
+    # -- LSPs -----------------------------------------------------------------------------------------
+
+    def add_lsp(self, index: int, lsp: model.LspSpec) -> None:
+        what = f"lsp '{lsp.name}'"
+        for key, name in (("from", lsp.head), ("to", lsp.tail)):
+            with self.at("lsps", index, key):
+                node = self.network.node(name, f"{what}: {key} says")
+                if node.kind in ("host",) or (key == "from" and not isinstance(node, HeadEnd)):
+                    raise TwinplaneError(
+                        f"{what}: {key} says '{name}', which is of kind {self.lab.nodes[name].kind}:"
+                        " an LSP begins and ends at routers"
+                    )
+        head = self.network.node(lsp.head)
+        assert isinstance(head, HeadEnd)
+        routes = {}
+        for key, hops in (("route", lsp.route), ("fallback", lsp.fallback)):
+            with self.at("lsps", index, key):
+                routes[key] = [self.hop(what, key, hop) for hop in hops]
+                if hops:
+                    self.network.route(head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose)
+        head.lsp(
+            lsp.name,
+            to=lsp.tail,
+            route=routes["route"],
+            bandwidth=lsp.bandwidth,
+            fallback=routes["fallback"],
+            count=lsp.count,
+            loose=lsp.loose,
+            setup_priority=lsp.setup_priority,
+            holding_priority=lsp.holding_priority,
+            style=lsp.style,
+            record_route=lsp.record_route,
+            record_labels=lsp.record_labels,
+            signal=lsp.signal,
+        )
+        if lsp.count > 1 and (lsp.carries or lsp.filters):
+            raise self.error(
+                ("lsps", index), f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP"
+            )
+        entry = self.network.description.lsps[-1]
+        if lsp.carries:
+            entry["carries"] = lsp.carries
+        if lsp.filters:
+            entry["filters"] = [self.filter(index, place, one) for place, one in enumerate(lsp.filters)]
+
+    def hop(self, what: str, key: str, hop: str) -> Node | Link:
+        """A hop: a node, or the link that leads to an interface of a node."""
+        name, colon, interface = hop.partition(":")
+        node = self.network.node(name, f"{what}: {key} says")
+        if not colon:
+            return node
+        for place, ends in enumerate(self.extras.ends):
+            if End(name, interface) in ends:
+                return self.network.links[place]
+        known = self.used[name]
+        raise TwinplaneError(f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}")
+
+    def filter(self, index: int, place: int, given: model.Filter) -> dict[str, Any]:
+        found: dict[str, Any] = given.model_dump(exclude_none=True)
+        if given.protocol is not None:
+            found["protocol"] = PROTOCOLS.get(str(given.protocol), given.protocol)
+        for key in ("src_ports", "dst_ports"):
+            ports = found.get(key)
+            if ports is None:
+                continue
+            found[key] = [ports, ports] if isinstance(ports, int) else list(ports)
+            if given.protocol is None:
+                raise self.error(("lsps", index, "filters", place, key), f"filter {key}: a protocol is needed with ports")
+            if not 0 <= found[key][0] <= found[key][1] <= 65535:
+                raise self.error(
+                    ("lsps", index, "filters", place, key), f"filter {key}: {ports}: first and last of 0 to 65535"
+                )
+        if given.dscp is not None:
+            with self.at("lsps", index, "filters", place, "dscp"):
+                found["dscp"] = units.dscp(given.dscp)
+        return found
+
+
+def rsvp_options(given: model.Rsvp) -> dict[str, Any]:
+    """Signalling options as `Network.router` takes them."""
+    names = {"hello": "hello_interval", "key": "rsvp_key", "key_id": "rsvp_key_id"}
+    return {names.get(key, key): value for key, value in given.model_dump(exclude_none=True).items()}
+
+
+def add_plain(network: Network, name: str, kind: str) -> Node:
+    """A node that only has a name and a kind."""
+    node = Node(network, name, len(network.nodes))
+    node.kind = kind
+    network.nodes.append(node)
+    network.description.nodes.append({"name": name, "kind": kind})
+    return node

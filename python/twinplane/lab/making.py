@@ -1,0 +1,127 @@
+"""``lab up``: everything is made and waited for, or nothing is left."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import TwinplaneError
+from . import control, kernel, netns, processes, removing, state
+from .plan import Member, Plan, router_program
+from .starting import Starting, run_commands
+from .state import NodeState, State
+
+TIMEOUT_S = 30.0
+
+Report = Callable[[str, int, int], None]
+"""Is told what is waited for, how many of how many."""
+
+
+def up(plan: Plan, timeout_s: float = TIMEOUT_S, report: Report | None = None) -> State:
+    """Make a lab, and wait until its routers are ready and its LSPs are up."""
+    if not netns.may_make():
+        raise TwinplaneError(
+            f"lab '{plan.name}': making network namespaces needs root (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
+        )
+    if plan.of_kind("router"):
+        router_program()
+    limit = time.monotonic() + timeout_s
+    with state.locked(plan.name):
+        _refuse_second(plan.name)
+        kernel.check(plan)
+        made = _first_state(plan)
+        try:
+            (made.folder / "nodes").mkdir(parents=True, mode=0o700)
+            made.folder.chmod(0o700)
+            made.save()
+            kernel.make(plan)
+            _start(plan, made, limit, report or (lambda *_: None))
+            made.phase, made.since = "up", time.time()
+            made.save()
+        except BaseException:
+            removing.remove(plan.name)
+            raise
+    return made
+
+
+def _refuse_second(name: str) -> None:
+    if not state.folder(name).exists():
+        return
+    found = state.load(name)
+    if found is not None and found.phase == "up":
+        raise TwinplaneError(f"lab '{name}' is up already: `twinplane lab down {name}` first")
+    raise TwinplaneError(f"lab '{name}' is half made, by a command that was killed: `twinplane lab down {name}` first")
+
+
+def _first_state(plan: Plan) -> State:
+    nodes = {name: _node(member) for name, member in plan.members.items()}
+    links = [[f"{a.node}:{a.name}", f"{b.node}:{b.name}"] for a, b in plan.links]
+    maker = processes.of(os.getpid())
+    return State(plan.name, plan.file, maker, nodes, links, epoch_ns=time.monotonic_ns())
+
+
+def _node(member: Member) -> NodeState:
+    address = member.interfaces[0].address if member.kind == "host" else member.loopback
+    names = [end.name for end in member.interfaces]
+    return NodeState(member.kind, member.namespace, address, names, record=member.record)
+
+
+def _start(plan: Plan, made: State, limit: float, report: Report) -> None:
+    starting = Starting(made)
+    routers = plan.of_kind("router")
+    for member in routers:
+        starting.router(member.name, placement(plan, member, made), plan.description)
+    made.save()
+    starting.ready(limit)
+    report("routers", len(routers), len(routers))
+    for member in plan.of_kind("host"):
+        run_commands(made, member.name, member.exec, limit)
+    wait_for_lsps(plan, made, limit, report)
+
+
+def placement(plan: Plan, member: Member, made: State) -> dict[str, Any]:
+    """Where a router's interfaces are."""
+    found = plan.placement([member.name], None, made.epoch_ns)
+    return {**found, "incarnation": made.nodes[member.name].incarnation}
+
+
+def wait_for_lsps(plan: Plan, made: State, limit: float, report: Report) -> None:
+    """Wait until every LSP that is signalled at once is up."""
+    names = [node["name"] for node in plan.description["nodes"]]
+    due: dict[str, int] = {}
+    for lsp in plan.description["lsps"]:
+        head = names[lsp["from"]]
+        if lsp.get("auto", True) and plan.members[head].kind == "router":
+            due[head] = due.get(head, 0) + int(lsp.get("count", 1))
+    step = 0.002
+    while due:
+        up = {name: _tunnels_up(made, name) for name in due}
+        report("LSPs", sum(min(up[name], due[name]) for name in due), sum(due.values()))
+        if all(up[name] >= due[name] for name in due):
+            return
+        if time.monotonic() > limit:
+            raise TwinplaneError(f"lab '{made.name}': {_missing(plan, made, names)}")
+        time.sleep(step)
+        step = min(step * 1.3, 0.1)
+
+
+def _tunnels_up(made: State, name: str) -> int:
+    node = made.nodes[name]
+    if node.process is not None and not node.process.alive():
+        raise TwinplaneError(f"lab '{made.name}': router '{name}' ended: see {made.log(name)}")
+    return int(control.ask(made.socket(name), "status", who=name)["tunnels"]["up"])
+
+
+def _missing(plan: Plan, made: State, names: list[str]) -> str:
+    for lsp in plan.description["lsps"]:
+        head = names[lsp["from"]]
+        if not lsp.get("auto", True) or plan.members[head].kind != "router":
+            continue
+        table = control.ask(made.socket(head), "table", "lsps", who=head)
+        rows = zip(table.get("name", []), table.get("state", []), strict=False)
+        down = [(name, how) for name, how in rows if str(name).startswith(str(lsp["name"])) and how != "up"]
+        if down:
+            return f"lsp '{down[0][0]}' is not up in time: it is {down[0][1]} at '{head}'"
+    return "not every LSP is up in time"

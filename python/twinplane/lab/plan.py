@@ -1,0 +1,220 @@
+"""What has to be made for a lab: namespaces, links, addresses, processes. Nothing is made here."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import core
+from ..errors import TwinplaneError
+from . import model
+from .lowering import Lowered
+
+NETNS = Path("/run/netns")
+"""Where iproute2 keeps the names of namespaces."""
+
+XDP_MTU_MAX = 3498
+"""Longest packet on a veth with an XDP program: a page less headroom and the end of a buffer (drivers/net/veth.c)."""
+
+
+@dataclass
+class Interface:
+    """One end of a link."""
+
+    node: str
+    link: int
+    name: str
+    mac: str
+    address: str
+    mtu: int
+    driver: str
+    offload: bool
+
+
+@dataclass
+class Member:
+    """A node, as the lab makes it."""
+
+    name: str
+    kind: str
+    namespace: str | None
+    interfaces: list[Interface] = field(default_factory=list)
+    gateway: str | None = None
+    exec: list[str] = field(default_factory=list)
+    record: str | None = None
+    cpu: int | None = None
+    busy: bool = False
+    loopback: str = ""
+
+
+@dataclass
+class Plan:
+    """A lab."""
+
+    name: str
+    description: dict[str, Any]
+    members: dict[str, Member]
+    links: list[tuple[Interface, Interface]]
+    file: str | None
+    lowered: Lowered
+
+    def of_kind(self, kind: str) -> list[Member]:
+        """The nodes of a kind."""
+        return [member for member in self.members.values() if member.kind == kind]
+
+    def namespaces(self) -> list[str]:
+        """All that are made."""
+        return [member.namespace for member in self.members.values() if member.namespace]
+
+    def placement(self, local: list[str], host_namespace: str | None, epoch_ns: int | None) -> dict[str, Any]:
+        """Which interfaces the process has that runs these nodes."""
+        ports = [
+            {
+                "node": end.node,
+                "link": end.link,
+                "interface": other.name if outside else end.name,
+                "netns": host_namespace if outside else str(NETNS / str(self.members[end.node].namespace)),
+                "driver": end.driver,
+                "offload": end.offload,
+            }
+            for pair in self.links
+            for end, other in (pair, pair[::-1])
+            if end.node in local
+            for outside in [self.members[other.node].kind == "external"]
+        ]
+        member = self.members[local[0]]
+        return {
+            "local": local,
+            "ports": ports,
+            "epoch_ns": epoch_ns,
+            "incarnation": 0,
+            "busy": member.busy,
+            "cpu": member.cpu,
+        }
+
+
+def plan(lowered: Lowered) -> Plan:
+    """Plan a lab; its description is built once, in virtual time, to check it and to learn its addresses."""
+    try:
+        network = core.network(lowered.description)
+    except TwinplaneError as error:
+        raise lowered.error(str(error)) from None
+    members: dict[str, Member] = {}
+    for index, node in enumerate(lowered.description["nodes"]):
+        member = _member(lowered, index, node)
+        member.loopback = str(json.loads(network.node_info(index))["loopback"])
+        members[member.name] = member
+    links: list[tuple[Interface, Interface]] = []
+    for index, link in enumerate(lowered.description["links"]):
+        info = json.loads(network.link_info(index))
+        pair = [_interface(lowered, members, index, link, info, side) for side in (0, 1)]
+        for end in pair:
+            members[end.node].interfaces.append(end)
+        links.append((pair[0], pair[1]))
+    for pair2 in links:
+        for host, router in (pair2, pair2[::-1]):
+            if members[host.node].kind == "host":
+                members[host.node].gateway = router.address.partition("/")[0]
+    file = None if lowered.source is None else str(lowered.source.path.resolve())
+    made = Plan(lowered.name, lowered.description, members, links, file, lowered)
+    _check_mtus(made)
+    return made
+
+
+def _member(lowered: Lowered, index: int, node: dict[str, Any]) -> Member:
+    name = str(node["name"])
+    if not model.NAME.fullmatch(name):
+        raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
+    given = lowered.extras.nodes.get(name)
+    kind = {"edge": "tester", "peer": "tester"}.get(node["kind"], node["kind"])
+    member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
+    if isinstance(given, model.HostNode):
+        member.exec = list(given.exec)
+    if isinstance(given, model.RouterNode):
+        member.cpu, member.busy = given.cpu, given.busy
+        if given.record is not None:
+            base = Path.cwd() if lowered.source is None else lowered.source.path.resolve().parent
+            member.record = str(base / given.record)
+            if not Path(member.record).parent.is_dir():
+                raise lowered.error(f"node '{name}': record: there is no folder {Path(member.record).parent}")
+    return member
+
+
+def _interface(
+    lowered: Lowered,
+    members: dict[str, Member],
+    index: int,
+    link: dict[str, Any],
+    info: dict[str, Any],
+    side: int,
+) -> Interface:
+    end = lowered.extras.ends[index][side]
+    far = lowered.extras.ends[index][1 - side]
+    given = lowered.extras.nodes.get(end.node)
+    driver = lowered.extras.drivers[index]
+    offload: bool | None = None
+    if isinstance(given, model.RouterNode | model.TesterNode):
+        driver = driver or given.driver
+    if isinstance(given, model.RouterNode):
+        offload = given.offload
+    driver = driver or "packet"
+    if offload and driver == "xdp":
+        raise lowered.error(f"node '{end.node}': offload: frames that AF_XDP gives have no such marks: driver packet has")
+    length = 30 if "addresses" not in link else int(str(link["addresses"][side]).partition("/")[2])
+    for name in (end.node, far.node):
+        node = next(n for n in lowered.description["nodes"] if n["name"] == name)
+        if node["kind"] == "host":
+            length = int(str(node["address"]).partition("/")[2])
+    return Interface(
+        end.node,
+        index,
+        end.interface,
+        str(info["macs"][side]),
+        f"{info['addresses'][side]}/{length}",
+        int(link["mtu"]),
+        driver,
+        driver == "packet" if offload is None else offload,
+    )
+
+
+def _check_mtus(made: Plan) -> None:
+    """Packets that hosts send have to fit with the label that an LSP gives them."""
+    longest: dict[ipaddress.IPv4Network, tuple[str, int]] = {}
+    for member in made.of_kind("host"):
+        end = member.interfaces[0]
+        longest[ipaddress.IPv4Interface(end.address).network] = (member.name, end.mtu)
+    for pair in made.links:
+        what = f"link {pair[0].link}: {pair[0].node} - {pair[1].node}"
+        for end in pair:
+            if end.driver == "xdp" and made.members[end.node].kind != "external" and end.mtu > XDP_MTU_MAX:
+                raise made.lowered.error(
+                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {XDP_MTU_MAX} bytes"
+                )
+        if any(made.members[end.node].kind == "host" for end in pair):
+            continue
+        routers = [end for end in pair if made.members[end.node].kind == "router"]
+        if len(routers) == 2 and longest:
+            host, most = max(longest.values(), key=lambda found: found[1])
+            if _carries(made) and pair[0].mtu < most + 4:
+                raise made.lowered.error(
+                    f"{what}: mtu={pair[0].mtu} is too small: packets of '{host}' have up to {most} bytes,"
+                    f" and a label needs 4 more ({most + 4}, or a smaller mtu of the host)"
+                )
+
+
+def _carries(made: Plan) -> bool:
+    return any(lsp.get("carries") or lsp.get("filters") for lsp in made.description["lsps"])
+
+
+def router_program() -> str:
+    """The native program that runs a router; `make setup` puts it beside the command line."""
+    beside = Path(sys.executable).parent / "twinplane-router"
+    found = str(beside) if beside.is_file() else shutil.which("twinplane-router")
+    if found is None:
+        raise TwinplaneError("the program twinplane-router is not beside this command line: run `make setup`")
+    return found

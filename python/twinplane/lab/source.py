@@ -1,0 +1,187 @@
+"""YAML with places: the values of a file, and the line and column that each of them was written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import TwinplaneError, one_line, os_reason
+
+Place = tuple[str | int, ...]
+"""Keys and positions from the top of the file down to a value."""
+
+VALUES_MAX = 1_000_000
+"""More values than a lab has; aliases that refer to aliases could make any number of them."""
+
+
+class LabFileError(TwinplaneError):
+    """Something in a lab file is wrong; the text begins with the file and the line."""
+
+
+class _Loader(yaml.SafeLoader):
+    """The core schema of YAML 1.2: `no` is a name, not false, and 12:30 is no number (YAML 1.2.2, 10.3.2)."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _tag, _form, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("merge", r"<<", "<"),
+):
+    _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call]
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_form})$"), [*_first] + ([""] if _tag == "null" else [])
+    )
+
+
+@dataclass
+class Source:
+    """What a file says, and where."""
+
+    path: Path
+    data: Any = None
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def line(self, place: Sequence[str | int]) -> int:
+        """The line of a value, or of the nearest one above it that was written down."""
+        for length in range(len(place), -1, -1):
+            found = self.lines.get(tuple(place[:length]))
+            if found is not None:
+                return found
+        return 1
+
+    def error(self, place: Sequence[str | int], text: str) -> LabFileError:
+        """An error at a value."""
+        return LabFileError(f"{self.path}:{self.line(place)}: {text}")
+
+
+def read(path: Path) -> Source:
+    """Read a YAML file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LabFileError(f"{path}: it cannot be read: {os_reason(error)}") from None
+    except UnicodeDecodeError as error:
+        raise LabFileError(f"{path}: it is not text in UTF-8: byte {error.start}") from None
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> Source:
+    """The values of a YAML text; `path` is for messages."""
+    source = Source(path)
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()  # type: ignore[no-untyped-call]
+    except yaml.MarkedYAMLError as error:
+        raise LabFileError(f"{path}:{_at(error)}: not well-formed YAML: {_reason(error)}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise LabFileError(f"{path}:{line}: not well-formed YAML: {error.reason}") from None
+    except RecursionError:
+        raise LabFileError(f"{path}: it is nested too deeply") from None
+    if node is not None:
+        source.data = _Builder(source, loader).value(node, ())
+    return source
+
+
+def _at(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    return "1:1" if mark is None else f"{mark.line + 1}:{mark.column + 1}"
+
+
+def _reason(error: yaml.MarkedYAMLError) -> str:
+    parts = [one_line(part) for part in (error.context, error.problem) if part]
+    reason = ", ".join(parts) or "it cannot be read"
+    if "'\\t'" in reason:
+        reason += " (indent with spaces, not with tabs)"
+    return reason
+
+
+class _Builder:
+    """Makes values of nodes, and notes their lines."""
+
+    def __init__(self, source: Source, loader: _Loader) -> None:
+        self.source, self.loader = source, loader
+        self.open: list[yaml.Node] = []
+        self.count = 0
+
+    def error(self, node: yaml.Node, text: str) -> LabFileError:
+        mark = node.start_mark
+        return LabFileError(f"{self.source.path}:{mark.line + 1}:{mark.column + 1}: {text}")
+
+    def value(self, node: yaml.Node, place: Place) -> Any:
+        self.count += 1
+        if self.count > VALUES_MAX:
+            raise self.error(node, f"more than {VALUES_MAX} values")
+        if node in self.open:
+            raise self.error(node, "an alias refers to what it is itself a part of")
+        self.source.lines.setdefault(place, node.start_mark.line + 1)
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node)
+        self.open.append(node)
+        try:
+            if isinstance(node, yaml.SequenceNode):
+                return [self.value(item, (*place, index)) for index, item in enumerate(node.value)]
+            if isinstance(node, yaml.MappingNode):
+                return self.mapping(node, place)
+        finally:
+            self.open.pop()
+        raise self.error(node, "neither a value, nor a list, nor a mapping")
+
+    def mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: list[yaml.Node] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                items = value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
+                merged += items
+                continue
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self.error(key_node, "a key is a word, not a list or a mapping")
+            key = str(key_node.value)
+            if key in found:
+                first = self.source.lines[(*place, key)]
+                raise self.error(key_node, f"'{key}' is given twice (first in line {first})")
+            self.source.lines[(*place, key)] = key_node.start_mark.line + 1
+            found[key] = self.value(value_node, (*place, key))
+        for other in merged:
+            if not isinstance(other, yaml.MappingNode):
+                raise self.error(other, "only a mapping can be merged with '<<'")
+            for key, value in self.value(other, (*place, "<<")).items():
+                self.source.lines.setdefault((*place, key), other.start_mark.line + 1)
+                found.setdefault(key, value)
+        return found
+
+    def scalar(self, node: yaml.ScalarNode) -> Any:
+        kind = node.tag.rpartition(":")[2]
+        text = str(node.value)
+        if kind == "null":
+            return None
+        if kind == "bool":
+            return text.lower() == "true"
+        if kind == "int":
+            try:
+                return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+            except ValueError:
+                raise self.error(node, f"{text!r} is not a number") from None
+        if kind == "float":
+            return float(text)
+        if kind != "str":
+            raise self.error(node, f"the tag {node.tag!r} is not known here")
+        return text
+
+
+def listed(names: Iterable[str]) -> str:
+    """``a, b or c``."""
+    names = list(names)
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
