@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from . import _core
+    from .lab import Lab
     from .recording import Recording, Replay
 
 
@@ -68,6 +69,12 @@ class Network(Building):
 
         with core.translated():
             return Replay(**json.loads(self.running().replay(recording.text)))
+
+    def lab(self, name: str = "lab") -> Lab:
+        """The same network spread over network namespaces, one router process each; as a context it is up."""
+        from .lab.networks import of_network
+
+        return of_network(self, name)
 
     # -- running --------------------------------------------------------------------------------------
 

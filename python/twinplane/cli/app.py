@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import node
+from . import lab, node
 
 app = typer.Typer(
     name="twinplane",
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.add_typer(lab.app, name="lab")
 app.add_typer(node.app, name="node")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

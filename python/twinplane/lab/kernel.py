@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from ..errors import TwinplaneError, one_line
-from . import netns
+from . import netns, processes
 from .plan import Interface, Member, Plan
 
 
@@ -20,13 +21,18 @@ def find_ip() -> str:
     return found
 
 
-def batch(lines: list[str], what: str, namespace: str | None = None) -> None:
-    """Run many commands of ip in one process."""
+def batch(lines: list[str], what: str, namespace: str | None = None, folder: Path | None = None) -> None:
+    """Run many commands of ip in one process, which is marked as the lab's with that folder."""
     if not lines:
         return
     words = [find_ip(), *(["-n", namespace] if namespace else []), "-batch", "-"]
+    environment = {
+        "PATH": os.defpath,
+        "LC_ALL": "C",
+        **({} if folder is None else {processes.MARK: str(folder)}),
+    }
     done = subprocess.run(
-        words, input="\n".join(lines) + "\n", capture_output=True, text=True, env={"PATH": os.defpath, "LC_ALL": "C"}
+        words, input="\n".join(lines) + "\n", capture_output=True, text=True, env=environment
     )
     if done.returncode != 0:
         raise TwinplaneError(f"{what}: {_reason(done.stderr, lines)}")
@@ -74,17 +80,17 @@ def _check_external(plan: Plan, end: Interface) -> None:
         raise plan.lowered.error(f"{what}: '{end.name}' is down: `ip link set {end.name} up`")
 
 
-def make(plan: Plan) -> None:
+def make(plan: Plan, folder: Path) -> None:
     """Make namespaces and links, and bring them up."""
     what = f"lab '{plan.name}'"
-    batch([f"netns add {name}" for name in plan.namespaces()], what)
+    batch([f"netns add {name}" for name in plan.namespaces()], what, None, folder)
     for member in plan.members.values():
         if member.namespace is not None:
             netns.plain_host(member.namespace) if member.kind == "host" else netns.silence(member.namespace)
-    batch([_pair(plan, *pair) for pair in plan.links if _inside(plan, pair)], what)
+    batch([_pair(plan, *pair) for pair in plan.links if _inside(plan, pair)], what, None, folder)
     for member in plan.members.values():
         if member.namespace is not None:
-            batch(_up(plan, member), what, member.namespace)
+            batch(_up(plan, member), what, member.namespace, folder)
 
 
 def _inside(plan: Plan, pair: tuple[Interface, Interface]) -> bool:

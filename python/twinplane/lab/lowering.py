@@ -65,7 +65,10 @@ def lower(path: Path) -> Lowered:
 def place_of(text: str, data: Any) -> Place:
     """What a message of the core is about: it names nodes, links and LSPs."""
     data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
-    for kind, form in (("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"), ("links", r"link (\d+)")):
+    for kind, form in (
+        ("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"),
+        ("links", r"link (\d+)"),
+    ):
         if (found := re.search(form, text)) is not None:
             return (kind, int(found[1]) if kind == "links" else found[1])
     if (found := re.search(r"lsp '([^']+)'", text)) is not None:
@@ -143,7 +146,7 @@ class _Lowering:
         given: list[list[str | None]] = []
         for index, link in enumerate(self.lab.links):
             row: list[str | None] = []
-            for end, endpoint in enumerate(link.endpoints):
+            for endpoint in link.endpoints:
                 node, _, interface = endpoint.partition(":")
                 place: Place = ("links", index)
                 found = self.lab.nodes.get(node)
@@ -191,7 +194,8 @@ class _Lowering:
         for key in ("mtu",):
             if hosts and hosts[0].mtu is not None and link.mtu is not None and hosts[0].mtu != link.mtu:
                 raise self.error(
-                    ("links", index), f"{key}={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
+                    ("links", index),
+                    f"{key}={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two",
                 )
         default = (hosts[0].mtu or model.MTU_HOST) if hosts else model.MTU_DEFAULT
         rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
@@ -240,7 +244,9 @@ class _Lowering:
             with self.at("lsps", index, key):
                 routes[key] = [self.hop(what, key, hop) for hop in hops]
                 if hops:
-                    self.network.route(head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose)
+                    self.network.route(
+                        head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose
+                    )
         head.lsp(
             lsp.name,
             to=lsp.tail,
@@ -258,7 +264,8 @@ class _Lowering:
         )
         if lsp.count > 1 and (lsp.carries or lsp.filters):
             raise self.error(
-                ("lsps", index), f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP"
+                ("lsps", index),
+                f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
             )
         entry = self.network.description.lsps[-1]
         if lsp.carries:
@@ -276,7 +283,9 @@ class _Lowering:
             if End(name, interface) in ends:
                 return self.network.links[place]
         known = self.used[name]
-        raise TwinplaneError(f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}")
+        raise TwinplaneError(
+            f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}"
+        )
 
     def filter(self, index: int, place: int, given: model.Filter) -> dict[str, Any]:
         found: dict[str, Any] = given.model_dump(exclude_none=True)
@@ -288,10 +297,13 @@ class _Lowering:
                 continue
             found[key] = [ports, ports] if isinstance(ports, int) else list(ports)
             if given.protocol is None:
-                raise self.error(("lsps", index, "filters", place, key), f"filter {key}: a protocol is needed with ports")
+                raise self.error(
+                    ("lsps", index, "filters", place, key), f"filter {key}: a protocol is needed with ports"
+                )
             if not 0 <= found[key][0] <= found[key][1] <= 65535:
                 raise self.error(
-                    ("lsps", index, "filters", place, key), f"filter {key}: {ports}: first and last of 0 to 65535"
+                    ("lsps", index, "filters", place, key),
+                    f"filter {key}: {ports}: first and last of 0 to 65535",
                 )
         if given.dscp is not None:
             with self.at("lsps", index, "filters", place, "dscp"):

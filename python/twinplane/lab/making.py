@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import control, kernel, netns, processes, removing, state
+from . import control, kernel, looking, netns, processes, removing, state
 from .plan import Member, Plan, router_program
 from .starting import Starting, run_commands
 from .state import NodeState, State
@@ -23,7 +23,8 @@ def up(plan: Plan, timeout_s: float = TIMEOUT_S, report: Report | None = None) -
     """Make a lab, and wait until its routers are ready and its LSPs are up."""
     if not netns.may_make():
         raise TwinplaneError(
-            f"lab '{plan.name}': making network namespaces needs root (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
+            f"lab '{plan.name}': making network namespaces needs root"
+            " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
         )
     if plan.of_kind("router"):
         router_program()
@@ -36,7 +37,7 @@ def up(plan: Plan, timeout_s: float = TIMEOUT_S, report: Report | None = None) -
             (made.folder / "nodes").mkdir(parents=True, mode=0o700)
             made.folder.chmod(0o700)
             made.save()
-            kernel.make(plan)
+            kernel.make(plan, made.folder)
             _start(plan, made, limit, report or (lambda *_: None))
             made.phase, made.since = "up", time.time()
             made.save()
@@ -52,7 +53,9 @@ def _refuse_second(name: str) -> None:
     found = state.load(name)
     if found is not None and found.phase == "up":
         raise TwinplaneError(f"lab '{name}' is up already: `twinplane lab down {name}` first")
-    raise TwinplaneError(f"lab '{name}' is half made, by a command that was killed: `twinplane lab down {name}` first")
+    raise TwinplaneError(
+        f"lab '{name}' is half made, by a command that was killed: `twinplane lab down {name}` first"
+    )
 
 
 def _first_state(plan: Plan) -> State:
@@ -119,9 +122,8 @@ def _missing(plan: Plan, made: State, names: list[str]) -> str:
         head = names[lsp["from"]]
         if not lsp.get("auto", True) or plan.members[head].kind != "router":
             continue
-        table = control.ask(made.socket(head), "table", "lsps", who=head)
-        rows = zip(table.get("name", []), table.get("state", []), strict=False)
-        down = [(name, how) for name, how in rows if str(name).startswith(str(lsp["name"])) and how != "up"]
-        if down:
-            return f"lsp '{down[0][0]}' is not up in time: it is {down[0][1]} at '{head}'"
+        for row in looking.heads(made, head):
+            if row["state"] != "up" and str(row["lsp"]).startswith(str(lsp["name"])):
+                how = f"it was refused {row['failures']} times" if row["failures"] else "nobody answered"
+                return f"lsp '{row['lsp']}' from '{head}' is not up in time: {how}"
     return "not every LSP is up in time"

@@ -32,7 +32,8 @@ MTU_DEFAULT, MTU_HOST = 9216, 1500
 def _named(value: str) -> str:
     if not NAME.fullmatch(value):
         raise ValueError(
-            f"'{value}' is not a name: up to 32 letters, digits, '-', '_' and '.' are, the first a letter or a digit"
+            f"'{value}' is not a name: it has up to 32 letters, digits, '-', '_' and '.',"
+            " and begins with a letter or a digit"
         )
     return value
 
@@ -40,7 +41,9 @@ def _named(value: str) -> str:
 def _interface(value: str) -> str:
     # Linux, dev_valid_name().
     if not 1 <= len(value) <= 15 or re.search(r"[\s/:]", value) or value in (".", ".."):
-        raise ValueError(f"'{value}' is not the name of an interface: 1 to 15 characters without '/', ':' and spaces")
+        raise ValueError(
+            f"'{value}' is not the name of an interface: 1 to 15 characters without '/', ':' and spaces"
+        )
     return value
 
 
@@ -80,7 +83,9 @@ def _address_and_length(value: str) -> str:
             raise ValueError
         ipaddress.IPv4Interface(value)
     except ValueError:
-        raise ValueError(f"{value!r} is not an IPv4 address with a prefix length such as 10.1.0.2/24") from None
+        raise ValueError(
+            f"{value!r} is not an IPv4 address with a prefix length such as 10.1.0.2/24"
+        ) from None
     return value
 
 
@@ -102,7 +107,9 @@ _rate = _quantity(units.rate_bps, "rate", zero=False)
 Name = Annotated[str, BeforeValidator(_text), AfterValidator(_named)]
 Interface = Annotated[str, AfterValidator(_interface)]
 Time = Annotated[Any, AfterValidator(_quantity(units.span_ps, "time")), WithJsonSchema(_QUANTITY)]
-Period = Annotated[Any, AfterValidator(_quantity(units.span_ps, "time", zero=False)), WithJsonSchema(_QUANTITY)]
+Period = Annotated[
+    Any, AfterValidator(_quantity(units.span_ps, "time", zero=False)), WithJsonSchema(_QUANTITY)
+]
 Rate = Annotated[
     Any,
     AfterValidator(lambda value: value if value == "none" else _rate(value)),
@@ -138,16 +145,21 @@ class Rsvp(Strict):
     key_id: int | None = Field(None, ge=0, lt=1 << 48, description="Number of that key.")
 
 
+def _default_rsvp() -> Rsvp:
+    return Rsvp.model_validate({})
+
+
 class RouterNode(Strict):
     """A Twinplane router: a process in a network namespace whose kernel stays silent."""
 
     kind: Literal["router"] = Field(description="A Twinplane router.")
     profile: str = Field("ideal", description="Device profile, by name or by file (*.toml).")
-    rsvp: Rsvp = Field(default_factory=Rsvp, description="Its signalling.")
+    rsvp: Rsvp = Field(default_factory=_default_rsvp, description="Its signalling.")
     router_id: Address | None = Field(None, description="Router id [default: given by the lab].")
     driver: Driver | None = Field(None, description="How it opens its interfaces [default: packet].")
     offload: bool | None = Field(
-        None, description="Take large segments and unfinished checksums of the kernel's [default: with packet]."
+        None,
+        description="Take large segments and unfinished checksums of the kernel's [default: with packet].",
     )
     record: str | None = Field(None, description="File to which all of its inputs are recorded.")
     cpu: int | None = Field(None, ge=0, description="Keep the process on this processor.")
@@ -162,7 +174,9 @@ class HostNode(Strict):
     address: InterfaceAddress = Field(description="Its address with the prefix length, such as 10.1.0.2/24.")
     gateway: Address | None = Field(None, description="The router's address [default: first of the prefix].")
     mtu: int | None = Field(None, ge=68, le=65535, description="Longest packet [default: 1500].")
-    exec: list[str] = Field(default_factory=list, description="Commands run in it, in order, when the lab is up.")
+    exec: list[str] = Field(
+        default_factory=list, description="Commands run in it, in order, when the lab is up."
+    )
     labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
 
 
@@ -181,7 +195,7 @@ class TesterNode(Strict):
     """A namespace with a bare interface for the measuring process, on one link."""
 
     kind: Literal["tester"] = Field(description="An emulated edge router of the tester.")
-    rsvp: Rsvp = Field(default_factory=Rsvp, description="Its signalling.")
+    rsvp: Rsvp = Field(default_factory=_default_rsvp, description="Its signalling.")
     driver: Driver | None = Field(None, description="How the tester opens the interface [default: packet].")
     labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
 
@@ -213,7 +227,10 @@ class LinkSettings(Strict):
     rate: Rate = Field("none", description="Rate of both ports, or none: as fast as the interfaces are.")
     delay: Time = Field(0, description="Propagation delay.")
     mtu: int | None = Field(
-        None, ge=68, le=65535, description="Longest packet, labels included [default: 9216; of a host's link 1500]."
+        None,
+        ge=68,
+        le=65535,
+        description="Longest packet, labels included [default: 9216; of a host's link 1500].",
     )
     buffer: Size | None = Field(None, description="Buffer of both ports.")
     metric: int = Field(1, ge=1, le=1 << 32, description="Cost for shortest paths.")
@@ -239,7 +256,12 @@ class Link(LinkSettings):
             return given
         ends = [item for item in given if not isinstance(item, dict)]
         settings = given[2] if len(given) == 3 and isinstance(given[2], dict) else {}
-        if len(ends) != 2 or len(given) not in (2, 3) or isinstance(given[0], dict) or isinstance(given[1], dict):
+        if (
+            len(ends) != 2
+            or len(given) not in (2, 3)
+            or isinstance(given[0], dict)
+            or isinstance(given[1], dict)
+        ):
             raise ValueError("a link is [a, b] or [a, b, {rate: 1 Gbit/s}]")
         if "endpoints" in settings:
             raise ValueError("its two ends are given already")
@@ -272,7 +294,9 @@ class Filter(Strict):
 
     src: Prefix | None = Field(None, description="Source addresses.")
     dst: Prefix | None = Field(None, description="Destination addresses.")
-    protocol: int | Literal["tcp", "udp", "icmp"] | None = Field(None, description="tcp, udp, icmp or a number.")
+    protocol: int | Literal["tcp", "udp", "icmp"] | None = Field(
+        None, description="tcp, udp, icmp or a number."
+    )
     src_ports: int | tuple[int, int] | None = Field(None, description="Source port, or first and last.")
     dst_ports: int | tuple[int, int] | None = Field(None, description="Destination port, or first and last.")
     dscp: str | int | None = Field(None, description="Code point, by name or number.")
@@ -286,9 +310,11 @@ class LspSpec(Strict):
     tail: Name = Field(alias="to", description="Where it ends.")
     route: list[Endpoint] = Field(
         default_factory=list,
-        description="The routers after the first, NODE:INTERFACE where links are parallel [default: shortest path].",
+        description="Routers after the first, NODE:INTERFACE if links are parallel [default: shortest path].",
     )
-    fallback: list[Endpoint] = Field(default_factory=list, description="Route that is tried when the other fails.")
+    fallback: list[Endpoint] = Field(
+        default_factory=list, description="Route that is tried when the other fails."
+    )
     loose: bool = Field(False, description="Other routers may be between those of the route.")
     bandwidth: Bandwidth = Field(0, description="Bandwidth to reserve.")
     count: int = Field(1, ge=1, le=1_000_000, description="So many alike.")
@@ -297,8 +323,12 @@ class LspSpec(Strict):
     )
     filters: list[Filter] = Field(default_factory=list, description="Packets that take it wherever they go.")
     setup_priority: int = Field(7, ge=0, le=7, description="0 is the highest.")
-    holding_priority: int | None = Field(None, ge=0, le=7, description="0 is the highest [default: the other one].")
-    style: Literal["shared-explicit", "fixed-filter"] = Field("shared-explicit", description="Reservation style.")
+    holding_priority: int | None = Field(
+        None, ge=0, le=7, description="0 is the highest [default: the other one]."
+    )
+    style: Literal["shared-explicit", "fixed-filter"] = Field(
+        "shared-explicit", description="Reservation style."
+    )
     record_route: bool = Field(True, description="Record the route.")
     record_labels: bool = Field(False, description="Record the labels, too.")
     signal: bool = Field(True, description="Signal it at once.")

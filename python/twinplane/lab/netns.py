@@ -43,11 +43,11 @@ def exists(namespace: str) -> bool:
 def identity(path: str | Path) -> tuple[int, int] | None:
     """What tells a namespace from others, or nothing if there is none behind the name."""
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except OSError:
         return None
     # A name that is left after its namespace is gone is an ordinary file.
-    plain = os.stat(NETNS).st_dev if str(path).startswith(f"{NETNS}/") and NETNS.exists() else -1
+    plain = NETNS.stat().st_dev if str(path).startswith(f"{NETNS}/") and NETNS.exists() else -1
     return None if found.st_dev == plain else (found.st_dev, found.st_ino)
 
 
@@ -79,11 +79,11 @@ def _set(descriptor: int, what: str) -> None:
 
 def forget(namespace: str) -> None:
     """Take a namespace's name away; it ends when nobody lives in it any more."""
-    path = os.fsencode(path_of(namespace))
-    while libc().umount2(path, MNT_DETACH) == 0:
+    path = path_of(namespace)
+    while libc().umount2(os.fsencode(path), MNT_DETACH) == 0:
         pass  # whatever is mounted over it, too
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+        path.unlink()
 
 
 def silence(namespace: str) -> None:

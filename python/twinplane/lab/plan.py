@@ -19,7 +19,7 @@ NETNS = Path("/run/netns")
 """Where iproute2 keeps the names of namespaces."""
 
 XDP_MTU_MAX = 3498
-"""Longest packet on a veth with an XDP program: a page less headroom and the end of a buffer (drivers/net/veth.c)."""
+"""Longest packet on a veth with an XDP program: a page less headroom and tail (Linux, drivers/net/veth.c)."""
 
 
 @dataclass
@@ -164,7 +164,9 @@ def _interface(
         offload = given.offload
     driver = driver or "packet"
     if offload and driver == "xdp":
-        raise lowered.error(f"node '{end.node}': offload: frames that AF_XDP gives have no such marks: driver packet has")
+        raise lowered.error(
+            f"node '{end.node}': offload: frames that AF_XDP gives have no such marks: driver packet has"
+        )
     length = 30 if "addresses" not in link else int(str(link["addresses"][side]).partition("/")[2])
     for name in (end.node, far.node):
         node = next(n for n in lowered.description["nodes"] if n["name"] == name)

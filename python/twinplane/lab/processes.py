@@ -85,7 +85,7 @@ def belonging(folder: Path, spaces: Iterable[tuple[int, int]]) -> set[Process]:
 
 def _space(pid: int) -> tuple[int, int] | None:
     try:
-        there = os.stat(f"/proc/{pid}/ns/net")
+        there = Path(f"/proc/{pid}/ns/net").stat()
     except OSError:
         return None
     return there.st_dev, there.st_ino
@@ -123,7 +123,7 @@ def end(find: Callable[[], set[Process]], term_s: float = TERM_S) -> set[Process
             elif process not in asked:
                 asked.add(process)
                 send(process, signal.SIGTERM)
-        wait_until(lambda: not any(process.alive() for process in left), min(0.25, term_s))  # noqa: B023
+        wait_until(lambda: not any(process.alive() for process in left), min(0.25, term_s))
     return set()
 
 

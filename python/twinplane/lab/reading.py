@@ -54,7 +54,8 @@ def checked(found: Source) -> tuple[model.LabFile, Source]:
     if lab.topology is not None:
         if lab.nodes or lab.links:
             raise found.error(
-                ("topology",), "topology: nodes and links are given here and at the top as well: one of the two"
+                ("topology",),
+                "topology: nodes and links are given here and at the top as well: one of the two",
             )
         _move(found.lines, ("topology",))
         lab = lab.model_copy(update={"nodes": lab.topology.nodes, "links": lab.topology.links})
@@ -158,7 +159,11 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "value_error":
         return text
     shown = "" if isinstance(given, list | dict) else f"{'nothing' if given is None else repr(given)}: it "
-    text = text.replace("valid dictionary", "mapping").replace("valid list", "list").replace("valid string", "text")
+    text = (
+        text.replace("valid dictionary", "mapping")
+        .replace("valid list", "list")
+        .replace("valid string", "text")
+    )
     return f"{shown}{text}" if shown else f"it {text}"
 
 
@@ -190,7 +195,7 @@ def fields_at(place: Place, data: Any) -> tuple[str, ...]:
     if top == "nodes":
         if "rsvp" in place[2:]:
             return _fields(model.Rsvp)
-        kinds = {
+        kinds: dict[str, type[BaseModel]] = {
             "router": model.RouterNode,
             "host": model.HostNode,
             "external": model.ExternalNode,

@@ -26,9 +26,8 @@ class LabFileError(TwinplaneError):
 class _Loader(yaml.SafeLoader):
     """The core schema of YAML 1.2: `no` is a name, not false, and 12:30 is no number (YAML 1.2.2, 10.3.2)."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
-
+_Loader.yaml_implicit_resolvers = {}
 for _tag, _form, _first in (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", "~nN\0"),
@@ -36,8 +35,10 @@ for _tag, _form, _first in (
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
     ("merge", r"<<", "<"),
 ):
-    _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call]
-        f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_form})$"), [*_first] + ([""] if _tag == "null" else [])
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}",
+        re.compile(rf"^(?:{_form})$"),
+        [*_first] + ([""] if _tag == "null" else []),
     )
 
 
@@ -81,7 +82,7 @@ def parse(text: str, path: Path) -> Source:
         try:
             node = loader.get_single_node()
         finally:
-            loader.dispose()  # type: ignore[no-untyped-call]
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         raise LabFileError(f"{path}:{_at(error)}: not well-formed YAML: {_reason(error)}") from None
     except yaml.reader.ReaderError as error:

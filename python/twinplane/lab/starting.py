@@ -83,7 +83,7 @@ class Starting:
 
 
 def with_outside(placement: dict[str, Any]) -> tuple[dict[str, Any], int | None]:
-    """Interfaces outside the lab are reached by a descriptor of the present namespace that the router inherits."""
+    """Interfaces outside the lab are reached by an inherited descriptor of the present namespace."""
     if all(port["netns"] is not None for port in placement["ports"]):
         return placement, None
     outside = os.open(netns.OWN, os.O_RDONLY | os.O_CLOEXEC)
@@ -95,7 +95,9 @@ def with_outside(placement: dict[str, Any]) -> tuple[dict[str, Any], int | None]
 def recorded_to(node: NodeState) -> str:
     """The file of a recording; each life of a router has its own."""
     path = Path(str(node.record))
-    return str(path if node.incarnation == 0 else path.with_name(f"{path.stem}-{node.incarnation}{path.suffix}"))
+    return str(
+        path if node.incarnation == 0 else path.with_name(f"{path.stem}-{node.incarnation}{path.suffix}")
+    )
 
 
 def spawn(
@@ -131,7 +133,9 @@ def run_commands(state: State, name: str, commands: list[str], limit: float) -> 
             ) from None
         if code != 0:
             said = last_line(state.log(name))
-            raise TwinplaneError(f"host '{name}': exec '{command}' ended with {code}{': ' if said else ''}{said}")
+            raise TwinplaneError(
+                f"host '{name}': exec '{command}' ended with {code}{': ' if said else ''}{said}"
+            )
 
 
 def last_line(path: Path) -> str:

@@ -93,8 +93,12 @@ def load(name: str) -> State | None:
     try:
         found: dict[str, Any] = json.loads((folder(name) / "state.json").read_text())
         if found.pop("format") != FORMAT:
-            raise TwinplaneError(f"lab '{name}': another version of twinplane made it; take it down with that one")
-        nodes = {key: NodeState(**{**node, "process": _process(node)}) for key, node in found["nodes"].items()}
+            raise TwinplaneError(
+                f"lab '{name}': another version of twinplane made it; take it down with that one"
+            )
+        nodes = {
+            key: NodeState(**{**node, "process": _process(node)}) for key, node in found["nodes"].items()
+        }
         return State(**{**found, "nodes": nodes, "maker": Process(**found["maker"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -140,7 +144,8 @@ def of_node(node: str, lab: str | None = None) -> State:
         return having[0]
     if having:
         raise TwinplaneError(
-            f"'{node}' is in {len(having)} labs: say which with --lab ({', '.join(one.name for one in having)})"
+            f"'{node}' is in {len(having)} labs:"
+            f" say which with --lab ({', '.join(one.name for one in having)})"
         )
     if not up:
         raise TwinplaneError("no lab is up: `twinplane lab up FILE`")

@@ -1,0 +1,251 @@
+"""``twinplane lab``: labs of network namespaces on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..lab.lab import Lab
+
+app = typer.Typer(
+    name="lab",
+    help="Labs of routers and hosts in network namespaces.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+File = Annotated[Path, typer.Argument(help="A lab file (YAML).")]
+Which = Annotated[
+    str, typer.Argument(metavar="FILE|NAME", help="A lab file, or the name of a lab that is up.")
+]
+InLab = Annotated[
+    str | None, typer.Option("--lab", metavar="NAME", help="Where several labs have such a node.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.command()
+def up(
+    file: File,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until everything has to be up.")] = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Make a lab, and wait until its LSPs are up."""
+    import json
+    import time
+
+    from ..lab import Lab, looking
+    from .run import Progress
+
+    begin = time.monotonic()
+    made = Lab(file)
+    with Progress(f"lab {made.name}", 1, quiet=as_json) as bar:
+        made.up(timeout, lambda what, done, all_: bar.tick(done / max(all_, 1)))
+    took = time.monotonic() - begin
+    found = looking.details(made.name)
+    if as_json:
+        typer.echo(json.dumps({**found, "took_s": took}))
+        return
+    print_details(found, f"up after {took:.2f} s")
+
+
+@app.command()
+def down(which: Which) -> None:
+    """Remove a lab: processes, namespaces, links, sockets and files."""
+    from ..lab import removing
+
+    name = name_of(which)
+    gone = removing.down(name)
+    typer.echo(f"lab {name} is down" if gone else f"lab {name} was not up")
+
+
+@app.command()
+def status(
+    which: Annotated[
+        str | None, typer.Argument(metavar="[FILE|NAME]", help="One lab [default: all].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the labs that are up, or one of them."""
+    import json
+
+    from ..lab import looking
+
+    if which is not None:
+        found = looking.details(name_of(which))
+        typer.echo(json.dumps(found)) if as_json else print_details(found, found["phase"])
+        return
+    labs = looking.overview()
+    if as_json:
+        typer.echo(json.dumps(labs))
+    elif not labs:
+        typer.echo("no lab is up")
+    else:
+        from .tables import print_table
+
+        rows = [
+            [
+                one["lab"],
+                one["phase"],
+                str(one["nodes"]),
+                f"{one['running']}/{one.get('routers', 0)}",
+                one["file"] or "-",
+            ]
+            for one in labs
+        ]
+        print_table(["lab", "state", "nodes", "routers running", "file"], rows, left=2)
+
+
+@app.command(
+    "exec",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["-h"]},
+)
+def exec_(
+    context: typer.Context,
+    node: Annotated[str, typer.Argument(help="In whose namespace.")],
+    in_lab: InLab = None,
+) -> None:
+    """Run a command in a node: `lab exec left -- ping 10.2.0.2`. Its exit code is the command's."""
+    import os
+    import shutil
+
+    from ..errors import TwinplaneError
+
+    command = list(context.args)
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command:
+        raise TwinplaneError(f"say which command: twinplane lab exec {node} -- ip address")
+    found = _of_node(node, in_lab)
+    if shutil.which(command[0]) is None:
+        raise TwinplaneError(f"there is no command '{command[0]}' on this machine")
+    words = found.words(node, command)
+    os.execve(words[0], words, found.environment())
+
+
+@app.command()
+def restart(
+    node: Annotated[str, typer.Argument(help="A router.")],
+    in_lab: InLab = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds until it has to be ready.")] = 30.0,
+) -> None:
+    """Start a router again, whether it runs or was killed."""
+    found = _of_node(node, in_lab)
+    found.restart(node, timeout)
+    process = found.state.node(node).process
+    typer.echo(f"router {node} of lab {found.name} is ready, process {process.pid if process else '-'}")
+
+
+@app.command()
+def capture(
+    link: Annotated[str, typer.Argument(help="Its ends: pe1-p, or one of them: pe1:e1.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="pcapng file [default: LINK.pcapng].")
+    ] = None,
+    packets: Annotated[int | None, typer.Option(min=1, help="End after so many.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="End after so long.")] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="NODE", help="At which end [default: the first router].")
+    ] = None,
+    in_lab: InLab = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write what passes over a link to a pcapng file, until Ctrl-C, or so many packets or seconds."""
+    import json
+
+    from ..lab.capturing import find_lab
+
+    found = find_lab(link, in_lab)
+    path = out or Path(f"{link.replace(':', '-').replace('/', '-')}.pcapng")
+    made = found.capture(link, path=path, at=at, packets=packets)
+    count = made.wait(seconds)
+    if as_json:
+        typer.echo(json.dumps({"path": str(path), "packets": count, "node": made.node, "link": made.index}))
+    else:
+        typer.echo(f"{count} packets of {made.name} in {path}")
+
+
+@app.command()
+def check(file: File) -> None:
+    """Read a lab file and say what is wrong with it; nothing is made, and no privilege is needed."""
+    from ..lab import Lab
+
+    made = Lab(file)
+    plan = made.plan
+    typer.echo(f"{file}: lab {made.name}: {len(plan.members)} nodes, {len(plan.links)} links")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of lab files, for editors."""
+    from ..lab.schema import text
+
+    typer.echo(text(), nl=False)
+
+
+def name_of(which: str) -> str:
+    """The name of a lab that is given by its file or by its name."""
+    from ..errors import TwinplaneError
+    from ..lab import model, source
+
+    path = Path(which)
+    if path.suffix in (".yaml", ".yml") or path.is_file():
+        data = source.read(path).data
+        name = data.get("name") if isinstance(data, dict) else None
+        if not isinstance(name, str | int) or not model.NAME.fullmatch(str(name)):
+            raise TwinplaneError(f"{path}: it does not say the name of a lab")
+        return str(name)
+    if not model.NAME.fullmatch(which):
+        raise TwinplaneError(f"'{which}' is neither a file nor the name of a lab")
+    return which
+
+
+def _of_node(node: str, in_lab: str | None) -> Lab:
+    from ..lab import Lab, state
+
+    return Lab.attached(state.of_node(node, in_lab).name)
+
+
+def print_details(found: dict[str, Any], how: str) -> None:
+    """A lab for people."""
+    from .. import units
+    from .tables import print_table
+
+    typer.echo(f"lab {found['lab']}  {how}")
+    rows = []
+    for one in found["nodes"]:
+        inside = one["status"]["rss_bytes"] / 1e6 if one.get("status") else None
+        rows.append(
+            [
+                one["node"],
+                one["kind"],
+                one["state"],
+                one["address"] or "-",
+                " ".join(one["interfaces"]),
+                str(one["pid"] or "-"),
+                "-" if inside is None else f"{inside:.1f} MB",
+                str(one["restarts"] or "-"),
+            ]
+        )
+    print_table(
+        ["node", "kind", "state", "address", "interfaces", "process", "memory", "restarts"], rows, left=5
+    )
+    if found["lsps"]:
+        print_table(
+            ["lsp", "from", "to", "state", "label", "bandwidth"],
+            [
+                [
+                    str(one["lsp"]),
+                    one["from"],
+                    one["to"],
+                    one["state"],
+                    "-" if one["label"] is None else str(one["label"]),
+                    units.format_rate(one["bandwidth_bps"]),
+                ]
+                for one in found["lsps"]
+            ],
+            left=4,
+        )

@@ -1,0 +1,222 @@
+"""A lab from Python: up, looked into, commanded, captured, down."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from .. import frames
+from ..errors import TwinplaneError
+from . import control, lowering, making, processes, removing, state
+from .making import TIMEOUT_S, Report
+from .plan import Plan, plan
+from .processes import Process
+from .starting import Starting, bury
+from .state import State
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .capturing import Capture
+
+
+def left_of(process: Process) -> set[Process]:
+    """The process, unless it has ended."""
+    bury()
+    return {process} if process.alive() else set()
+
+
+class LabNode:
+    """A node of a lab that is up."""
+
+    def __init__(self, lab: Lab, name: str) -> None:
+        self.lab, self.name = lab, name
+        self.state = lab.state.node(name)
+
+    @property
+    def kind(self) -> str:
+        """router, host, external or tester."""
+        return self.state.kind
+
+    @property
+    def address(self) -> str:
+        """A host's address, a router's loopback."""
+        return self.state.address
+
+    @property
+    def namespace(self) -> str | None:
+        """The network namespace."""
+        return self.state.namespace
+
+    def ask(self, request: str, argument: Any = None, *, timeout_s: float = 5.0) -> Any:
+        """Ask a router at its control socket."""
+        if self.kind != "router":
+            raise TwinplaneError(f"'{self.name}' is of kind {self.kind}: only routers have a control socket")
+        return control.ask(
+            self.lab.state.socket(self.name), request, argument, timeout_s=timeout_s, who=self.name
+        )
+
+    def columns(self, table: str) -> frames.Columns:
+        """A table as the router gives it."""
+        found: frames.Columns = self.ask("table", table)
+        return found
+
+    def table(self, table: str) -> pl.DataFrame:
+        """A table as a data frame, with names for nodes and seconds for times."""
+        return frames.frame(frames.readable(frames.ordered(self.columns(table)), list(self.lab.state.nodes)))
+
+    def command(self, lsp: str, do: str, routes: Sequence[Sequence[str]] | None = None) -> None:
+        """Tell the head end of an LSP to signal, tear, reoptimise or route it."""
+        given: dict[str, Any] = {"lsp": lsp, "do": do}
+        if routes is not None:
+            given["routes"] = [list(route) for route in routes]
+        self.ask("command", given)
+
+    def status(self) -> dict[str, Any]:
+        """What a router says about itself."""
+        found: dict[str, Any] = self.ask("status")
+        return found
+
+    def exec(self, *command: str, check: bool = True, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run a command here; see `Lab.exec`."""
+        return self.lab.exec(self.name, *command, check=check, **options)
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<{self.kind} {self.name} of lab {self.lab.name}>"
+
+
+class Lab:
+    """A lab, from a file or from a network; as a context it is up inside and down behind.
+
+    .. code-block:: python
+
+        with Lab("two-sites.yaml") as lab:
+            print(lab.exec("left", "ping", "-c", "1", "10.2.0.2").stdout)
+            print(lab.node("p").table("ilm"))
+    """
+
+    def __init__(self, what: str | Path | Plan) -> None:
+        self.plan = what if isinstance(what, Plan) else plan(lowering.lower(Path(what)))
+        self.name = self.plan.name
+        self._state: State | None = None
+
+    @classmethod
+    def attached(cls, name: str) -> Lab:
+        """A lab that is up already, made by whomever. It can't be brought up again through this object."""
+        found = cls.__new__(cls)
+        found.name = name
+        found._state = state.running(name)
+        if found._state.phase != "up":
+            raise TwinplaneError(f"lab '{name}' is half made: `twinplane lab down {name}`")
+        return found
+
+    @property
+    def state(self) -> State:
+        """What is kept about it while it is up."""
+        if self._state is None:
+            raise TwinplaneError(f"lab '{self.name}' is not up")
+        return self._state
+
+    def up(self, timeout_s: float = TIMEOUT_S, report: Report | None = None) -> Lab:
+        """Make it, and wait until routers are ready and LSPs are up; or leave nothing behind."""
+        self._state = making.up(self.plan, timeout_s, report)
+        return self
+
+    def down(self) -> None:
+        """Remove all of it; fine twice."""
+        removing.down(self.name)
+        self._state = None
+
+    def node(self, name: str) -> LabNode:
+        """A node by name."""
+        return LabNode(self, name)
+
+    def words(self, node: str, command: Sequence[str]) -> list[str]:
+        """The command that runs another one in a node's namespace."""
+        from .kernel import find_ip
+
+        namespace = self.state.node(node).namespace
+        if namespace is None:
+            raise TwinplaneError(f"'{node}' is outside the lab: run the command as it is")
+        return [find_ip(), "netns", "exec", namespace, *command]
+
+    def environment(self) -> dict[str, str]:
+        """For whatever is started in the lab: so that it is found when the lab goes down."""
+        return {**os.environ, processes.MARK: str(self.state.folder)}
+
+    def exec(
+        self, node: str, *command: str, check: bool = True, timeout: float | None = None, **options: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in a node and wait for it; a code that is not 0 is an error if `check`."""
+        options = {"capture_output": True, "text": True, **options}
+        words = self.words(node, command)
+        done = subprocess.run(words, env=self.environment(), timeout=timeout, check=False, **options)
+        if check and done.returncode != 0:
+            said = (done.stderr or done.stdout or "").strip().splitlines()
+            why = f": {said[-1].strip()}" if said else ""
+            raise TwinplaneError(f"'{' '.join(command)}' in '{node}' ended with {done.returncode}{why}")
+        return done
+
+    def start(self, node: str, *command: str, **options: Any) -> subprocess.Popen[str]:
+        """Start a command in a node, and go on; it ends with the lab at the latest."""
+        options = {"text": True, "stdin": subprocess.DEVNULL, **options}
+        return subprocess.Popen(self.words(node, command), env=self.environment(), **options)
+
+    def restart(self, node: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Start a router again, whether it runs or was killed; it has forgotten everything."""
+        with state.locked(self.name):
+            found = state.running(self.name)
+            self._state = found
+            member = found.node(node)
+            if member.kind != "router":
+                raise TwinplaneError(f"'{node}' is of kind {member.kind}: only routers are restarted")
+            config = json.loads(found.config(node).read_text())
+            one = member.process
+            if one is not None:
+                processes.end(lambda: left_of(one))
+            member.incarnation += 1
+            placement = {**config["placement"], "incarnation": member.incarnation}
+            for port in placement["ports"]:
+                if str(port["netns"]).startswith("/proc/self/fd/"):
+                    port["netns"] = None
+            starting = Starting(found)
+            starting.router(node, placement, config["description"])
+            found.save()
+            starting.ready(time.monotonic() + timeout_s)
+
+    def kill(self, node: str) -> None:
+        """Kill a router as if its power went, with SIGKILL."""
+        process = self.state.node(node).process
+        if process is None or not process.alive():
+            raise TwinplaneError(f"router '{node}' is not running")
+        processes.send(process, signal.SIGKILL)
+        processes.wait_until(lambda: not process.alive(), 5.0)
+        bury()
+
+    def capture(self, link: str, **options: Any) -> Capture:
+        """Capture a link; see `twinplane.lab.capturing.Capture`."""
+        from .capturing import Capture
+
+        return Capture(self, link, **options)
+
+    def __enter__(self) -> Lab:
+        """Up."""
+        return self.up()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Down."""
+        self.down()
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<lab {self.name}, {'not up' if self._state is None else 'up'}>"

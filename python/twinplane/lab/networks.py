@@ -1,0 +1,41 @@
+"""`Network.lab()`: the network that was described in Python, spread over namespaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import TwinplaneError
+from . import lowering, model
+from .lab import Lab
+from .plan import plan
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+
+def of_network(network: Network, name: str) -> Lab:
+    """A lab like a network: routers become processes, hosts and edges namespaces."""
+    if not model.NAME.fullmatch(name):
+        raise TwinplaneError(f"'{name}' is not a name for a lab: letters, digits, '-', '_' and '.', up to 32")
+    if network.flows:
+        raise TwinplaneError(
+            "flows are measured by the tester: run the network in one process (clock='wall'),"
+            " or send between hosts"
+        )
+    extras = lowering.Extras()
+    count: dict[str, int] = {}
+
+    def end(node: str) -> lowering.End:
+        place = count.get(node, 0)
+        count[node] = place + 1
+        return lowering.End(node, f"e{place}")
+
+    for link in network.links:
+        for node in (link.a, link.b):
+            if node.kind == "external":
+                raise TwinplaneError(
+                    f"'{node.name}': an external node needs an interface: describe the lab in a file"
+                )
+        extras.ends.append((end(link.a.name), end(link.b.name)))
+        extras.drivers.append(None)
+    return Lab(plan(lowering.Lowered(name, network.lowered(), extras)))
