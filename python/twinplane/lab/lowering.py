@@ -125,7 +125,10 @@ class _Lowering:
                 profile = str(self.source.path.parent / profile)
             options = rsvp_options(node.rsvp)
             with self.at("nodes", name, "profile"):
-                self.network.router(name, profile=profile, **options)
+                try:
+                    self.network.router(name, profile=profile, **options)
+                except TwinplaneError as error:
+                    raise TwinplaneError(f"node '{name}': {error}") from None
             fields = {"router_id": node.router_id}
         elif isinstance(node, model.TesterNode):
             self.network.edge(name, **rsvp_options(node.rsvp))
@@ -151,7 +154,8 @@ class _Lowering:
                 place: Place = ("links", index)
                 found = self.lab.nodes.get(node)
                 if found is None:
-                    raise self.error(place, f"'{node}', no node has that name{suggest(node, self.lab.nodes)}")
+                    hint = suggest(node, self.lab.nodes) or f" (one of {', '.join(self.lab.nodes)})"
+                    raise self.error(place, f"'{node}', no node has that name{hint}")
                 if isinstance(found, model.ExternalNode):
                     interface = self.external_interface(place, node, found, interface)
                 if interface and interface in self.used[node]:

@@ -49,6 +49,7 @@ def checked(found: Source) -> tuple[model.LabFile, Source]:
         lab = model.LabFile.model_validate(found.data)
     except ValidationError as error:
         complaints = error.errors(include_url=False, include_context=True)
+        complaints = [one for one in complaints if one["type"] != "none_required"] or complaints
         first = min(complaints, key=lambda one: found.line(written(found.data, one["loc"])))
         raise found.error(written(found.data, first["loc"]), sentence(found.data, first)) from None
     if lab.topology is not None:
