@@ -141,7 +141,9 @@ def restart(
 
 @app.command()
 def capture(
-    link: Annotated[str, typer.Argument(help="Its ends: pe1-p, or one of them: pe1:e1.")],
+    link: Annotated[
+        str, typer.Argument(metavar="A:B", help="Its ends, pe1:p, or one of its interfaces, pe1:e1.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="pcapng file [default: LINK.pcapng].")
     ] = None,
@@ -159,7 +161,7 @@ def capture(
     from ..lab.capturing import find_lab
 
     found = find_lab(link, in_lab)
-    path = out or Path(f"{link.replace(':', '-').replace('/', '-')}.pcapng")
+    path = out or Path(f"{link.replace(':', '-')}.pcapng")
     made = found.capture(link, path=path, at=at, packets=packets)
     count = made.wait(seconds)
     if as_json:

@@ -21,7 +21,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..errors import TwinplaneError, os_reason, suggest
-from . import control, netns, pcapng, state
+from . import netns, pcapng, state
+from .asking import ask
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -42,18 +43,18 @@ UNFINISHED = "checksum left unfinished by the sending kernel"
 
 
 def find_link(lab: State, given: str) -> int:
-    """A link by its ends (``pe1-p``) or by one of its interfaces (``pe1:e1``)."""
+    """A link by its ends (``pe1:p`` or ``pe1-p``) or by one of its interfaces (``pe1:e1``)."""
     found = []
     for index, (a, b) in enumerate(lab.links):
         x, y = a.partition(":")[0], b.partition(":")[0]
-        if given in (a, b, f"{a}-{b}", f"{b}-{a}", f"{x}-{y}", f"{y}-{x}"):
+        if given in (a, b, f"{a}-{b}", f"{b}-{a}", f"{x}-{y}", f"{y}-{x}", f"{x}:{y}", f"{y}:{x}"):
             found.append(index)
     if len(found) == 1:
         return found[0]
     if found:
         names = ", ".join(lab.links[index][0] for index in found)
         raise TwinplaneError(f"link '{given}': there are {len(found)}: name one of its interfaces ({names})")
-    known = [f"{a.partition(':')[0]}-{b.partition(':')[0]}" for a, b in lab.links]
+    known = [f"{a.partition(':')[0]}:{b.partition(':')[0]}" for a, b in lab.links]
     hint = suggest(given, known) or f" (one of {', '.join(known)})"
     raise TwinplaneError(f"lab '{lab.name}': there is no link '{given}'{hint}")
 
@@ -274,16 +275,16 @@ class _RouterTap:
         routers = [name for name in names if lab.nodes[name].kind == "router" and at in (None, name)]
         if not routers:
             raise TwinplaneError(f"'{at}' is no router: only at a router can this link be captured")
-        self.router, self.socket = routers[0], lab.socket(routers[0])
+        self.lab, self.router = lab, routers[0]
         self.ended: int | None = None
         self.seen = 0
         asked = {"link": link, "path": str(path.absolute())}
-        answer = control.ask(self.socket, "capture", {**asked, "max_packets": limit} if limit else asked)
+        answer = ask(self.lab, self.router, "capture", {**asked, "max_packets": limit} if limit else asked)
         self.number = int(answer["capture"])
 
     def _progress(self) -> int | None:
         """How many packets, or nothing if it has ended by itself."""
-        for one in control.ask(self.socket, "status")["captures"]:
+        for one in ask(self.lab, self.router, "status")["captures"]:
             if one["capture"] == self.number:
                 self.seen = int(one["packets"] or 0)
                 return self.seen
@@ -302,5 +303,5 @@ class _RouterTap:
             last = self.count()
             self.ended = last
             if self._progress() is not None:
-                self.ended = int(control.ask(self.socket, "capture-stop", self.number)["packets"])
+                self.ended = int(ask(self.lab, self.router, "capture-stop", self.number)["packets"])
         return self.ended

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import frames
 from ..errors import TwinplaneError
-from . import control, lowering, making, processes, removing, state
+from . import lowering, making, processes, removing, state
+from .asking import ask
 from .making import TIMEOUT_S, Report
 from .plan import Plan, plan
 from .processes import Process
@@ -55,13 +56,11 @@ class LabNode:
         """The network namespace."""
         return self.state.namespace
 
-    def ask(self, request: str, argument: Any = None, *, timeout_s: float = 5.0) -> Any:
+    def ask(self, request: str, argument: Any = None, *, wait_s: float = 0.0) -> Any:
         """Ask a router at its control socket."""
         if self.kind != "router":
             raise TwinplaneError(f"'{self.name}' is of kind {self.kind}: only routers have a control socket")
-        return control.ask(
-            self.lab.state.socket(self.name), request, argument, timeout_s=timeout_s, who=self.name
-        )
+        return ask(self.lab.state, self.name, request, argument, wait_s=wait_s)
 
     def columns(self, table: str) -> frames.Columns:
         """A table as the router gives it."""

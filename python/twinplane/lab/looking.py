@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import control, netns, state
+from . import netns, state
+from .asking import ask
 from .state import NodeState, State
 
 
@@ -62,7 +63,7 @@ def details(name: str) -> dict[str, Any]:
         }
         if node.kind == "router" and entry["state"] == "up":
             try:
-                entry["status"] = control.ask(one.socket(node_name), "status", who=node_name)
+                entry["status"] = ask(one, node_name, "status")
                 lsps += heads(one, node_name)
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
@@ -91,10 +92,9 @@ def node_state(node: NodeState) -> str:
 
 def heads(one: State, name: str) -> list[dict[str, Any]]:
     """The LSPs that begin at a router."""
-    socket = one.socket(name)
-    known = {(row["tunnel"], row["lsp"]): row for row in rows(control.ask(socket, "table", "lsps", who=name))}
+    known = {(row["tunnel"], row["lsp"]): row for row in rows(ask(one, name, "table", "lsps"))}
     found = []
-    for row in rows(control.ask(socket, "table", "tunnels", who=name)):
+    for row in rows(ask(one, name, "table", "tunnels")):
         way = known.get((row["tunnel"], row["active"]), {})
         found.append(
             {

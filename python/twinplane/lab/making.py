@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TwinplaneError
-from . import control, kernel, looking, netns, processes, removing, state
+from . import kernel, looking, netns, processes, removing, state
+from .asking import ask
 from .plan import Member, Plan, router_program
 from .starting import Starting, run_commands
 from .state import NodeState, State
@@ -114,7 +115,7 @@ def _tunnels_up(made: State, name: str) -> int:
     node = made.nodes[name]
     if node.process is not None and not node.process.alive():
         raise TwinplaneError(f"lab '{made.name}': router '{name}' ended: see {made.log(name)}")
-    return int(control.ask(made.socket(name), "status", who=name)["tunnels"]["up"])
+    return int(ask(made, name, "status")["tunnels"]["up"])
 
 
 def _missing(plan: Plan, made: State, names: list[str]) -> str:
