@@ -269,12 +269,17 @@ impl Forwarding {
         let known = self.fib.find(to);
         let entry = known.and_then(|place| self.fib.get(place)).map(|k| k.active());
         let labels = popped.count() as u8;
-        if to.is_multicast() || to.is_broadcast() || entry.is_some_and(|e| e.kind == Kind::Local) {
+        let ours = entry.is_some_and(|e| e.kind == Kind::Local);
+        if ours || to.is_multicast() || to.is_broadcast() || self.is_network_broadcast(known, to) {
             return Err(PuntReason::Local { labels }.into());
         }
         // RFC 1812, 5.3.4: what came to a group address on the link and is no group packet isn't forwarded.
         if bytes.group {
             return Err(DropReason::NotForUs.into());
+        }
+        // RFC 1812, 5.3.7: addresses that no packet which is forwarded can have.
+        if !may_be_forwarded(Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]), to) {
+            return Err(DropReason::Malformed.into());
         }
         if !AGAIN && header_len > IPV4 {
             let alert = has_router_alert(&options[IPV4..]);
@@ -331,11 +336,38 @@ impl Forwarding {
         Ok(())
     }
 
+    /// Is `to`, for which what is known at `place` is the longest prefix, the broadcast address of a connected network (RFC
+    /// 1812, 4.2.3.1), in the form with ones or the obsolete one with zeros? Networks of two addresses have none (RFC 3021).
+    #[inline]
+    fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
+        let Some(known) = place.and_then(|place| self.fib.get(place)) else { return false };
+        if known.active().kind != Kind::Connected || known.len() > 30 {
+            return false;
+        }
+        let hosts = u32::MAX >> known.len();
+        let host = to.to_bits() & hosts;
+        host == hosts || host == 0
+    }
+
+    /// Do packets to this address go to everybody on one of the node's links?
+    pub fn is_broadcast(&self, to: Ipv4Addr) -> bool {
+        to.is_broadcast() || self.is_network_broadcast(self.fib.find(to), to)
+    }
+
+    /// Does the address name one host, as far as this node can tell (RFC 1812, 4.3.2.7)?
+    pub fn is_single_host(&self, address: Ipv4Addr) -> bool {
+        is_unicast(address) && !self.is_broadcast(address)
+    }
+
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
     fn neighbour(&self, entry: &Entry, to: Ipv4Addr) -> Result<u32, Exception> {
         let network = self.adjacencies.get(entry.adjacency).ok_or(DropReason::NoAdjacency)?;
         if network.state == State::Down {
             return Err(DropReason::PortDown.into());
+        }
+        if self.is_broadcast(to) || to.is_multicast() {
+            // RFC 2644: directed broadcasts are not forwarded.
+            return Err(DropReason::Discard.into());
         }
         let port = network.port;
         self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
@@ -362,6 +394,18 @@ impl Forwarding {
         }
         Ok(())
     }
+}
+
+/// Not on network 0 or 127, not a group, not reserved (RFC 1812, 5.3.7; RFC 6890, 2.2.2).
+fn is_unicast(address: Ipv4Addr) -> bool {
+    let first = address.octets()[0];
+    first != 0 && first != 127 && first < 224
+}
+
+/// May a packet with these addresses leave its link? The destination is no group address.
+fn may_be_forwarded(from: Ipv4Addr, to: Ipv4Addr) -> bool {
+    let first = to.octets()[0];
+    is_unicast(from) && first != 0 && first != 127
 }
 
 /// What filters look at in the IPv4 packet at `at`, whose header has been checked.

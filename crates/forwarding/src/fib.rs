@@ -17,6 +17,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Bits of the prefix.
+    #[inline]
+    pub(crate) fn len(&self) -> u8 {
+        self.len
+    }
     /// The entry in force.
     #[inline]
     pub(crate) fn active(&self) -> &Entry {

@@ -49,7 +49,8 @@ pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<V
     }
     let packet = ipv4::Packet::new_header_checked(&original[..]).ok()?;
     let (from, to) = (packet.src(), packet.dst());
-    let no_host = from.is_unspecified() || from.is_multicast() || from.is_broadcast() || from.is_loopback();
+    // RFC 1812, 4.3.2.7: networks 0 and 127, groups, and what is reserved.
+    let no_host = matches!(from.octets()[0], 0 | 127 | 224..);
     let group = to.is_multicast() || to.is_broadcast() || header[0] & 1 == 1;
     if packet.fragment_offset() != 0 || no_host || group {
         return None;

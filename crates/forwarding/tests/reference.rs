@@ -102,27 +102,22 @@ impl Naive {
             }
             if stack.is_empty() && gateway.is_unspecified() {
                 gateway = destination(&ip);
+                if self.ports[&port].up && (gateway.is_multicast() || self.is_broadcast(gateway)) {
+                    return Dropped(DropReason::Discard);
+                }
             }
             return self.send(port, gateway, &stack, &ip);
         }
         let to = destination(ip);
-        let longest = |keys: Vec<Prefix>| keys.into_iter().filter(|p| p.contains(to)).max_by_key(|p| p.len());
-        let route = longest(self.routes.keys().copied().collect());
-        let mapping = longest(self.ftn.keys().copied().collect());
-        let plain = |next_hop| nhlfe(&[], next_hop, TtlModel::Uniform, ClassSource::Copy);
-        let found = match (route, mapping) {
-            (None, None) => None,
-            (Some(r), m) if m.is_none_or(|m| m.len() < r.len()) => Some(plain(self.routes[&r])),
-            (_, m) => m.map(|m| self.ftn[&m]),
-        };
+        let found = self.find(to).map(|found| found.1);
         let options = ip[0] != 0x45;
         let ttl = carried.unwrap_or(ip[8]);
-        let local = to.is_multicast() || found.is_some_and(|n| n.next_hop == NextHop::Local);
+        let broadcast = self.is_broadcast(to);
+        let local = to.is_multicast() || broadcast || found.is_some_and(|n| n.next_hop == NextHop::Local);
         if local || options || ttl <= 1 {
             return Punted;
         }
-        let unspecified = |n: NextHop| matches!(n, NextHop::Via { gateway, .. } if gateway.is_unspecified());
-        let connected = found.is_some_and(|n| n.push.as_slice().is_empty() && unspecified(n.next_hop));
+        let connected = found.is_some_and(|n| is_connected(&n));
         let flow = FlowKey {
             src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),
             dst: to,
@@ -152,6 +147,28 @@ impl Naive {
         self.send(port, gateway, &stack, &ip)
     }
 
+    /// The longest prefix of an address, and what it says.
+    fn find(&self, to: Ipv4Addr) -> Option<(Prefix, Nhlfe)> {
+        let longest = |keys: Vec<Prefix>| keys.into_iter().filter(|p| p.contains(to)).max_by_key(|p| p.len());
+        let route = longest(self.routes.keys().copied().collect());
+        let mapping = longest(self.ftn.keys().copied().collect());
+        let plain = |next_hop| nhlfe(&[], next_hop, TtlModel::Uniform, ClassSource::Copy);
+        match (route, mapping) {
+            (None, None) => None,
+            (Some(r), m) if m.is_none_or(|m| m.len() < r.len()) => Some((r, plain(self.routes[&r]))),
+            (_, m) => m.map(|m| (m, self.ftn[&m])),
+        }
+    }
+
+    /// All hosts of a connected network, in either form.
+    fn is_broadcast(&self, to: Ipv4Addr) -> bool {
+        let Some((prefix, nhlfe)) = self.find(to) else { return false };
+        let last = prefix.address().to_bits() | u32::MAX.checked_shr(prefix.len().into()).unwrap_or(0);
+        is_connected(&nhlfe)
+            && prefix.len() <= 30
+            && [prefix.address().to_bits(), last].contains(&to.to_bits())
+    }
+
     fn send(&self, port: PortId, gateway: Ipv4Addr, stack: &[mpls::Repr], ip: &[u8]) -> Outcome {
         let config = &self.ports[&port];
         let neighbour = self.neighbours.get(&(port, gateway));
@@ -168,6 +185,11 @@ impl Naive {
         bytes.extend(ip);
         Sent(port, bytes)
     }
+}
+
+fn is_connected(nhlfe: &Nhlfe) -> bool {
+    let unspecified = |n: NextHop| matches!(n, NextHop::Via { gateway, .. } if gateway.is_unspecified());
+    nhlfe.push.as_slice().is_empty() && unspecified(nhlfe.next_hop)
 }
 
 fn destination(ip: &[u8]) -> Ipv4Addr {

@@ -25,6 +25,18 @@ pub fn answer(from: Ipv4Addr, message: &icmp::Repr<'_>) -> Option<Event> {
     Some(Event::ProbeReply { from, sequence, kind, code, labels })
 }
 
+/// Is the message an answer to a ping of this kind, or an error about one?
+pub fn is_about_ping(message: &icmp::Repr<'_>) -> bool {
+    let quote = match message {
+        icmp::Repr::EchoReply { ident, .. } => return *ident == IDENT,
+        icmp::Repr::TimeExceeded { quote, .. } | icmp::Repr::DestinationUnreachable { quote, .. } => quote,
+        _ => return false,
+    };
+    let header = quote.original.first().map_or(0, |b| usize::from(b & 15) * 4);
+    let ident = quote.original.get(header + 4..header + 6);
+    quote.original.get(9) == Some(&ipv4::Protocol::ICMP.0) && ident == Some(&IDENT.to_be_bytes()[..])
+}
+
 /// The IP packet of an ICMP message.
 pub fn packet(src: Ipv4Addr, dst: Ipv4Addr, ttl: u8, ident: u16, message: &icmp::Repr<'_>) -> Vec<u8> {
     let ip = ipv4::Repr {

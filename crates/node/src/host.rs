@@ -1,7 +1,7 @@
 //! An IP host: one port, one address, ARP, ICMP and a default route; nothing is forwarded.
 
 use crate::echo;
-use crate::neighbors::{Due, Neighbors, arp_frame};
+use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
 use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};
@@ -101,11 +101,14 @@ impl Host {
                 header.emit(frame.header_mut());
                 self.transmit(now, frame);
             }
-            None => match self.neighbors.wait(now, PORT, neighbor, frame) {
-                Ok(true) => self.ask(now, neighbor),
-                Ok(false) => {}
-                Err(_) => self.drops.count(DropReason::NoAdjacency),
-            },
+            None => {
+                let bytes = frame.len();
+                match self.neighbors.wait(now, PORT, neighbor, frame, bytes) {
+                    Ok(true) => self.ask(now, neighbor, None),
+                    Ok(false) => {}
+                    Err(_) => self.drops.count(DropReason::NoAdjacency),
+                }
+            }
         }
     }
 
@@ -120,11 +123,12 @@ impl Host {
 
     /// Asks who has an address, for someone without a packet that would wait for it; that one asks again if nobody answers.
     pub fn expect(&mut self, now: Time, neighbor: Ipv4Addr) {
-        self.ask(now, neighbor);
+        self.ask(now, neighbor, None);
     }
 
-    fn ask(&mut self, now: Time, neighbor: Ipv4Addr) {
-        let request = self.arp(arp::Operation::REQUEST, MacAddr::default(), neighbor);
+    /// Asks everybody, or only who was known to have the address.
+    fn ask(&mut self, now: Time, neighbor: Ipv4Addr, known: Option<MacAddr>) {
+        let request = self.arp(arp::Operation::REQUEST, known.unwrap_or_default(), neighbor);
         self.transmit(now, arp_frame(&request));
     }
 
@@ -138,8 +142,10 @@ impl Host {
         // RFC 826: learn from those who ask for us; update what is known from anybody.
         let for_us = repr.target_ip == self.config.address;
         if for_us || self.neighbors.contains(PORT, repr.sender_ip) {
-            let (_, waiting) = self.neighbors.learn(PORT, repr.sender_ip, repr.sender_mac);
-            waiting.into_iter().for_each(|frame| self.send_to(now, repr.sender_ip, frame));
+            let learned = self.neighbors.learn(now, PORT, repr.sender_ip, repr.sender_mac, for_us);
+            if let Learned::News(waiting) = learned {
+                waiting.into_iter().for_each(|frame| self.send_to(now, repr.sender_ip, frame));
+            }
         }
         if for_us && repr.operation == arp::Operation::REQUEST {
             let reply = self.arp(arp::Operation::REPLY, repr.sender_mac, repr.sender_ip);
@@ -239,7 +245,8 @@ impl Device for Host {
     fn handle_timeout(&mut self, now: Time) {
         for due in self.neighbors.due(now) {
             match due {
-                Due::Ask(_, neighbor) => self.ask(now, neighbor),
+                Due::Ask(_, neighbor, known) => self.ask(now, neighbor, known),
+                Due::Gone(..) => {}
                 Due::GiveUp(waiting, reason) => waiting.iter().for_each(|_| self.drops.count(reason)),
             }
         }

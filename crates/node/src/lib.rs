@@ -2,6 +2,7 @@
 
 mod echo;
 pub mod host;
+pub mod limiter;
 pub mod neighbors;
 pub mod peer;
 pub mod processor;

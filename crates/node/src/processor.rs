@@ -6,6 +6,9 @@
 use base::{Span, Time};
 use std::collections::VecDeque;
 
+/// Items that wait in either queue at most where no limit is set: memory is always bounded.
+const WAITING_MAX: usize = 1 << 18;
+
 /// Which queue an item waits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
@@ -29,7 +32,7 @@ pub struct Processor<T> {
 impl<T> Processor<T> {
     /// A processor before which at most so many items wait in either queue.
     pub fn new(local: Option<u32>, alert: Option<u32>) -> Processor<T> {
-        let limits = [local, alert].map(|limit| limit.map_or(usize::MAX, |n| n as usize));
+        let limits = [local, alert].map(|limit| limit.map_or(WAITING_MAX, |n| n as usize));
         let waiting = [VecDeque::new(), VecDeque::new()];
         Processor { waiting, serving: None, limits, peak: 0, busy: Span::ZERO }
     }

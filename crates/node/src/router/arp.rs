@@ -1,30 +1,49 @@
-//! ARP (RFC 826) on the ports of a router.
+//! ARP (RFC 826) on the ports of a router: questions and answers, and the defence of the router's own addresses (RFC 5227).
+//!
+//! A router answers for the address of the port and for no other: there is no proxy ARP.
 
 use super::{Router, Waiting};
-use crate::neighbors::{Due, arp_frame};
+use crate::neighbors::{Due, Learned, arp_frame};
 use base::device::DropReason;
-use base::plane::TableOp;
-use base::{Frame, MacAddr, PortId, Time};
+use base::plane::{Prefix, TableOp};
+use base::{Frame, MacAddr, PortId, Span, Time};
 use core::net::Ipv4Addr;
 use forwarding::icmp::IcmpError;
 use wire::{arp, ethernet};
+
+/// An address is defended once in this time at most (RFC 5227, 1.1: DEFEND_INTERVAL).
+const DEFEND_INTERVAL: Span = Span::from_secs(10);
 
 impl Router {
     pub(super) fn handle_arp(&mut self, now: Time, port: PortId, frame: &Frame) {
         let bytes = frame.to_vec();
         let payload = bytes.get(ethernet::HEADER_LEN..).unwrap_or_default();
         let parsed = arp::Packet::new_checked(payload).and_then(|packet| arp::Repr::parse(&packet));
-        let Ok(repr) = parsed else {
-            self.drops.count(DropReason::Malformed);
-            return;
+        let Ok(repr) = parsed else { return self.drop_received(port, DropReason::Malformed) };
+        let Some(setup) = self.config.ports.get(port.index()).copied() else {
+            return self.drop_received(port, DropReason::NotForUs);
         };
-        let Some(setup) = self.config.ports.get(port.index()).copied() else { return };
-        let for_us = repr.target_ip == setup.address;
-        // RFC 826: learn from those who ask for us; update what is known from anybody.
-        if for_us || self.neighbors.contains(port, repr.sender_ip) {
-            self.learn(now, port, repr.sender_ip, repr.sender_mac);
+        if repr.sender_mac.is_group() || repr.sender_mac == MacAddr::default() {
+            return self.drop_received(port, DropReason::Malformed);
         }
-        if for_us && repr.operation == arp::Operation::REQUEST {
+        if repr.sender_ip == setup.address {
+            self.handle_conflict(now, port, &repr);
+            return self.deliver(port);
+        }
+        let for_us = repr.target_ip == setup.address;
+        let asks = repr.operation == arp::Operation::REQUEST;
+        // RFC 5227, 2.1.1: who asks without an address of its own is looking for one, and there is nothing to learn.
+        let probe = repr.sender_ip.is_unspecified();
+        if !probe && self.neighbors.contains(port, repr.sender_ip) {
+            // RFC 826: what is known is updated from anybody; so does gratuitous ARP.
+            self.learn(now, port, repr.sender_ip, repr.sender_mac, false);
+        } else if !probe && for_us && self.may_be_neighbor(port, repr.sender_ip) {
+            self.learn(now, port, repr.sender_ip, repr.sender_mac, true);
+        } else if !for_us {
+            return self.drop_received(port, DropReason::NotForUs);
+        }
+        self.deliver(port);
+        if for_us && asks {
             let reply = arp::Repr {
                 operation: arp::Operation::REPLY,
                 sender_mac: setup.mac,
@@ -36,39 +55,74 @@ impl Router {
         }
     }
 
-    fn learn(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mac: MacAddr) {
-        if mac.is_group() || gateway.is_unspecified() {
-            self.drops.count(DropReason::Malformed);
+    /// May a host with this address be on the link?
+    fn may_be_neighbor(&self, port: PortId, address: Ipv4Addr) -> bool {
+        let Some(setup) = self.config.ports.get(port.index()) else { return false };
+        let on_link = Prefix::new(setup.address, setup.prefix_len).contains(address);
+        setup.neighbor == Some(address) || (on_link && self.forwarding().is_single_host(address))
+    }
+
+    /// Somebody uses the address of this port. The router keeps it, and says so (RFC 5227, 2.4 (c)).
+    fn handle_conflict(&mut self, now: Time, port: PortId, repr: &arp::Repr) {
+        let (Some(setup), Some(quiet_until)) =
+            (self.config.ports.get(port.index()), self.defended.get_mut(port.index()))
+        else {
+            return;
+        };
+        if repr.sender_mac == setup.mac || *quiet_until > now {
             return;
         }
-        let (news, waiting) = self.neighbors.learn(port, gateway, mac);
-        if news {
+        *quiet_until = now + DEFEND_INTERVAL;
+        let announcement = arp::Repr {
+            operation: arp::Operation::REQUEST,
+            sender_mac: setup.mac,
+            sender_ip: setup.address,
+            target_mac: MacAddr::default(),
+            target_ip: setup.address,
+        };
+        self.send_arp(now, port, &announcement);
+    }
+
+    fn learn(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mac: MacAddr, heard: bool) {
+        if let Learned::News(waiting) = self.neighbors.learn(now, port, gateway, mac, heard) {
             self.write(&[TableOp::AdjacencySet { port, gateway, mac }]);
+            waiting.into_iter().for_each(|item| self.go_on(now, item));
         }
-        for item in waiting {
-            match item {
-                Waiting::Transit(ingress, frame) => self.forward_again(now, ingress, frame),
-                Waiting::Own(frame, via) => self.send(now, frame, via),
-            }
+    }
+
+    fn go_on(&mut self, now: Time, item: Waiting) {
+        match item {
+            Waiting::Transit(ingress, frame) => self.forward_again(now, ingress, frame),
+            Waiting::Along(ingress, frame) => self.send_along(now, ingress, frame),
+            Waiting::Own(frame, via) => self.send(now, frame, via),
         }
     }
 
     /// Lets something wait until the neighbour's Ethernet address is known, and asks for it.
     pub(super) fn wait_for(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, item: Waiting) {
-        match self.neighbors.wait(now, port, gateway, item) {
-            Ok(true) => self.ask(now, port, gateway),
+        let bytes = item.frame().len();
+        match self.neighbors.wait(now, port, gateway, item, bytes) {
+            Ok(true) => self.ask(now, port, gateway, None),
             Ok(false) => {}
-            Err(_) => self.drops.count(DropReason::NoAdjacency),
+            Err(item) => self.drop_waiting(&item, DropReason::NoAdjacency),
         }
     }
 
-    fn ask(&mut self, now: Time, port: PortId, gateway: Ipv4Addr) {
+    pub(super) fn drop_waiting(&mut self, item: &Waiting, reason: DropReason) {
+        match item {
+            Waiting::Transit(port, _) => self.drop_received(*port, reason),
+            Waiting::Own(..) | Waiting::Along(..) => self.own.count(reason),
+        }
+    }
+
+    /// Asks for a neighbour: everybody, or only who was known to be it.
+    fn ask(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, known: Option<MacAddr>) {
         let Some(setup) = self.config.ports.get(port.index()).copied() else { return };
         let request = arp::Repr {
             operation: arp::Operation::REQUEST,
             sender_mac: setup.mac,
             sender_ip: setup.address,
-            target_mac: MacAddr::default(),
+            target_mac: known.unwrap_or_default(),
             target_ip: gateway,
         };
         self.send_arp(now, port, &request);
@@ -77,16 +131,21 @@ impl Router {
     fn send_arp(&mut self, now: Time, port: PortId, repr: &arp::Repr) {
         let frame = arp_frame(repr);
         self.driver.forwarding_mut().count_tx(port, &frame);
+        self.originated += 1;
         self.transmit(now, port, frame);
     }
 
     pub(super) fn neighbors_due(&mut self, now: Time) {
+        if self.neighbors.next().is_none_or(|at| at > now) {
+            return;
+        }
         for due in self.neighbors.due(now) {
             match due {
-                Due::Ask(port, gateway) => self.ask(now, port, gateway),
+                Due::Ask(port, gateway, known) => self.ask(now, port, gateway, known),
+                Due::Gone(port, gateway) => self.write(&[TableOp::AdjacencyRemove { port, gateway }]),
                 Due::GiveUp(waiting, reason) => {
                     for item in waiting {
-                        self.drops.count(reason);
+                        self.drop_waiting(&item, reason);
                         if let Waiting::Transit(port, frame) = item {
                             // RFC 1812, 5.2.7.1: the last router says that the host can't be reached.
                             self.send_icmp_error(now, port, &frame, IcmpError::HostUnreachable);

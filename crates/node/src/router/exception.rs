@@ -1,17 +1,34 @@
 //! What the forwarding plane does not forward by itself.
 
-use super::signalling::Signal;
 use super::{Router, Waiting};
 use crate::echo;
 use base::device::DropReason;
+use base::plane::NextHop;
 use base::{Frame, Output, PortId, Time};
 use core::net::Ipv4Addr;
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::punt::ip_offset;
-use forwarding::{PuntReason, fragment};
+use forwarding::{Exception, PuntReason, fragment};
 use wire::{ethernet, icmp, ipv4};
 
+/// ICMP errors that a router sends each second, and at once (RFC 1812, 4.3.2.8).
+pub(super) const ERRORS: (u32, u32) = (1_000, 1_000);
+/// Echo requests that a router answers each second, and at once.
+pub(super) const ECHOES: (u32, u32) = (20_000, 20_000);
+/// The port of what this router sends to itself.
+const SELF: PortId = PortId(u16::MAX);
+
 impl Router {
+    /// Counts a received frame that is discarded; what this router sends to itself was never received.
+    pub(super) fn drop_received(&mut self, port: PortId, reason: DropReason) {
+        if port == SELF { self.own.count(reason) } else { self.drops.count(reason) }
+    }
+
+    /// Counts a received frame that has reached its end here.
+    pub(super) fn deliver(&mut self, port: PortId) {
+        self.delivered += u64::from(port != SELF);
+    }
+
     pub(super) fn handle_exception(&mut self, now: Time, port: PortId, frame: Frame, reason: PuntReason) {
         match reason {
             PuntReason::Arp => self.handle_arp(now, port, &frame),
@@ -22,13 +39,16 @@ impl Router {
                 }
             }
             PuntReason::TtlExpired { .. } => {
-                self.drops.count(DropReason::TtlExpired);
+                self.drop_received(port, DropReason::TtlExpired);
                 self.send_icmp_error(now, port, &frame, IcmpError::TimeExceeded);
             }
             PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
-                Ok(fragments) => fragments.into_iter().for_each(|f| self.forward_again(now, port, f)),
+                Ok(fragments) => {
+                    self.fragments += fragments.len().saturating_sub(1) as u64;
+                    fragments.into_iter().for_each(|f| self.forward_again(now, port, f));
+                }
                 Err(reason) => {
-                    self.drops.count(reason);
+                    self.drop_received(port, reason);
                     if reason == DropReason::TooBig {
                         self.send_icmp_error(now, port, &frame, IcmpError::FragmentationNeeded { mtu });
                     }
@@ -38,7 +58,7 @@ impl Router {
                 self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
             }
             PuntReason::NoRoute { .. } => {
-                self.drops.count(DropReason::NoRoute);
+                self.drop_received(port, DropReason::NoRoute);
                 self.send_icmp_error(now, port, &frame, IcmpError::NetworkUnreachable);
             }
         }
@@ -58,22 +78,50 @@ impl Router {
             }
             PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
                 Ok(fragments) => fragments.into_iter().for_each(|f| self.send(now, f, via)),
-                Err(reason) => self.drops.count(reason),
+                Err(reason) => self.own.count(reason),
             },
-            PuntReason::Local { .. } => self.handle_local(now, PortId(u16::MAX), &frame, 0),
-            _ => self.drops.count(DropReason::NoRoute),
+            PuntReason::Local { .. } => self.handle_local(now, SELF, &frame, 0),
+            _ => self.own.count(DropReason::NoRoute),
         }
     }
 
-    /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2).
+    /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2). The source is the
+    /// address of the port that the packet came by: traceroute shows the way that packets take.
     pub(super) fn send_icmp_error(&mut self, now: Time, port: PortId, frame: &Frame, error: IcmpError) {
         let source = self.config.ports.get(port.index()).map_or(self.config.router_id, |p| p.address);
         let Some(packet) = icmp_error(frame, error, source) else { return };
         let dst = packet.get(16..20).and_then(|b| b.first_chunk::<4>()).copied().map(Ipv4Addr::from);
-        let known = dst.and_then(|dst| self.forwarding().route_local(dst)).is_some();
+        // RFC 1812, 4.3.2.7: never to an address that is not one host's, as only the tables know it.
+        let Some(dst) = dst.filter(|dst| self.forwarding().is_single_host(*dst)) else { return };
+        let known = self.forwarding().route_local(dst);
+        if known.is_some_and(|nhlfe| nhlfe.next_hop == NextHop::Local) && port != SELF {
+            // From outside, with an address of ours.
+            return;
+        }
+        if !self.errors.take(now) {
+            self.own.count(DropReason::RateLimited);
+            return;
+        }
         match along_lsp(frame, &packet) {
-            Some(labelled) if !known => self.forward_again(now, port, labelled),
+            Some(labelled) if known.is_none() => self.send_along(now, port, labelled),
             _ => self.send_ip(now, &packet, None),
+        }
+    }
+
+    /// Sends an ICMP error on along the LSP of the packet that it is about.
+    pub(super) fn send_along(&mut self, now: Time, port: PortId, mut frame: Frame) {
+        match self.driver.forwarding_mut().forward_own(port, &mut frame) {
+            Ok(port) => {
+                self.originated += 1;
+                let ready = self.pipeline.ready(now, frame.wire_len());
+                self.outputs.push_back(Output::Transmit { port, frame, ready });
+            }
+            Err(Exception::Drop(reason)) => self.own.count(reason),
+            Err(Exception::Punt(PuntReason::NoAdjacency { port: out, gateway })) => {
+                self.wait_for(now, out, gateway, Waiting::Along(port, frame));
+            }
+            Err(Exception::Punt(PuntReason::TooBig { .. })) => self.own.count(DropReason::TooBig),
+            Err(Exception::Punt(_)) => self.own.count(DropReason::NoRoute),
         }
     }
 
@@ -89,19 +137,17 @@ impl Router {
     fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
         let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
-            self.drops.count(DropReason::Malformed);
+            self.drop_received(port, DropReason::Malformed);
             return true;
         };
         let (protocol, dst) = (ip.protocol(), ip.dst());
         if protocol == ipv4::Protocol::RSVP {
-            if let Some(signal) = Signal::new(port, bytes, ip_offset(labels)) {
-                self.signal(now, signal);
-            }
+            self.signal(now, port, bytes, ip_offset(labels));
             return true;
         }
         self.recycle(bytes);
         let local = self.forwarding().route_local(dst).map(|n| n.next_hop);
-        if local == Some(base::plane::NextHop::Local) {
+        if local == Some(NextHop::Local) {
             self.handle_local(now, port, frame, labels);
             return true;
         }
@@ -111,50 +157,55 @@ impl Router {
     fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
         let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
-            self.drops.count(DropReason::Malformed);
-            return;
+            return self.drop_received(port, DropReason::Malformed);
         };
         if ip.fragment_offset() != 0 || ip.more_fragments() {
             // Nothing that this router listens to comes in fragments.
-            self.drops.count(DropReason::NoListener);
-            return;
+            return self.drop_received(port, DropReason::NoListener);
         }
+        // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
+        let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
         match ip.protocol() {
-            ipv4::Protocol::RSVP => {
-                if let Some(signal) = Signal::new(port, bytes, ip_offset(labels)) {
-                    self.signal(now, signal);
-                }
-            }
-            ipv4::Protocol::ICMP => self.handle_icmp(now, ip.src(), ip.dst(), ip.payload()),
+            ipv4::Protocol::RSVP => self.signal(now, port, bytes, ip_offset(labels)),
+            // RFC 1122, 3.2.2.6; RFC 1812, 4.3.3.6: an echo request to a group may be, and here is, discarded.
+            _ if group => self.drop_received(port, DropReason::NoListener),
+            ipv4::Protocol::ICMP => self.handle_icmp(now, port, ip.src(), ip.dst(), ip.payload()),
             ipv4::Protocol::UDP => {
-                self.drops.count(DropReason::NoListener);
+                self.drop_received(port, DropReason::NoListener);
                 self.send_icmp_error(now, port, frame, IcmpError::PortUnreachable);
             }
             _ => {
-                self.drops.count(DropReason::NoListener);
+                self.drop_received(port, DropReason::NoListener);
                 self.send_icmp_error(now, port, frame, IcmpError::ProtocolUnreachable);
             }
         }
     }
 
-    fn handle_icmp(&mut self, now: Time, src: Ipv4Addr, dst: Ipv4Addr, payload: &[u8]) {
+    fn handle_icmp(&mut self, now: Time, port: PortId, src: Ipv4Addr, dst: Ipv4Addr, payload: &[u8]) {
         let parsed = icmp::Packet::new_checked(payload);
         let Some(message) = parsed.as_ref().ok().and_then(|packet| icmp::Repr::parse(packet).ok()) else {
-            self.drops.count(DropReason::Malformed);
-            return;
+            return self.drop_received(port, DropReason::Malformed);
         };
         match message {
             icmp::Repr::EchoRequest { ident, sequence, data } => {
+                if !self.forwarding().is_single_host(src) {
+                    // RFC 1812, 5.3.7: nobody to answer.
+                    return self.drop_received(port, DropReason::Malformed);
+                }
+                if !self.echoes.take(now) {
+                    return self.drop_received(port, DropReason::RateLimited);
+                }
                 let echo = icmp::Repr::EchoReply { ident, sequence, data };
                 // RFC 1122, 3.2.2.6: the source of the reply is the destination of the request.
-                let from = if dst.is_broadcast() || dst.is_multicast() { self.config.router_id } else { dst };
-                self.send_icmp(now, from, src, 64, &echo);
+                self.send_icmp(now, dst, src, 64, &echo);
             }
-            other => match echo::answer(src, &other) {
+            // Errors about what the router never sent are nobody's business.
+            other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
-                None => self.drops.count(DropReason::NoListener),
+                None => return self.drop_received(port, DropReason::NoListener),
             },
         }
+        self.deliver(port);
     }
 
     /// Pings an address.

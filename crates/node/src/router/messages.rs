@@ -3,7 +3,7 @@
 use base::Time;
 use std::collections::BTreeMap;
 
-/// Width of a bin: 10 ms.
+/// Width of a bin: 10 ms, until there are too many.
 pub const BIN_PS: u64 = 10_000_000_000;
 
 /// Which way a message went.
@@ -31,6 +31,9 @@ pub struct MessageBin {
 /// Message types; in two directions.
 const KINDS: usize = 256;
 
+/// Counts that are kept at most. When there are more, bins become twice as wide.
+const BINS_MAX: usize = 1 << 18;
+
 /// Counts of messages by time, direction and type.
 #[derive(Debug)]
 pub struct Messages {
@@ -40,26 +43,40 @@ pub struct Messages {
     counts: Box<[[u32; 2]; KINDS]>,
     /// The bins before.
     bins: BTreeMap<(u64, Direction, u8), u32>,
+    /// Width of a bin in units of [`BIN_PS`]: a power of two. Bins are named by their first unit.
+    width: u64,
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Messages { bin: 0, counts: Box::new([[0; 2]; KINDS]), bins: BTreeMap::new() }
+        Messages { bin: 0, counts: Box::new([[0; 2]; KINDS]), bins: BTreeMap::new(), width: 1 }
     }
 }
 
 impl Messages {
     /// One more.
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
-        let bin = now.0 / BIN_PS;
+        let bin = now.0 / BIN_PS & !(self.width - 1);
         if bin != self.bin {
             for (key, count) in self.current() {
                 *self.bins.entry(key).or_default() += count;
             }
             *self.counts = [[0; 2]; KINDS];
             self.bin = bin;
+            if self.bins.len() > BINS_MAX {
+                self.widen();
+            }
         }
         self.counts[usize::from(kind)][direction as usize] += 1;
+    }
+
+    fn widen(&mut self) {
+        self.width *= 2;
+        let mask = !(self.width - 1);
+        for ((bin, direction, kind), count) in std::mem::take(&mut self.bins) {
+            *self.bins.entry((bin & mask, direction, kind)).or_default() += count;
+        }
+        self.bin &= mask;
     }
 
     /// What is in the bin that counts now.
@@ -81,5 +98,23 @@ impl Messages {
             kind,
             count,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_bounded_and_none_is_lost() {
+        let mut messages = Messages::default();
+        let bins = BINS_MAX as u64 * 5;
+        for bin in 0..bins {
+            messages.count(Time(bin * BIN_PS), Direction::Sent, 1);
+        }
+        let rows: Vec<MessageBin> = messages.iter().collect();
+        assert!(rows.len() <= BINS_MAX + 1, "{}", rows.len());
+        assert_eq!(rows.iter().map(|row| u64::from(row.count)).sum::<u64>(), bins);
+        assert!(rows.windows(2).all(|pair| pair[0].start < pair[1].start));
     }
 }

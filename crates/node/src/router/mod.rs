@@ -14,6 +14,7 @@ pub use config::{PortSetup, RouterConfig};
 pub use messages::{Direction, MessageBin};
 pub use signals::SignalRecord;
 
+use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::processor::Processor;
 use crate::profile::Pipeline;
@@ -35,6 +36,34 @@ enum Waiting {
     Transit(PortId, Frame),
     /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the tables to say.
     Own(Frame, Option<(PortId, Ipv4Addr)>),
+    /// A packet of this router that goes along the LSP of a frame which came by this port.
+    Along(PortId, Frame),
+}
+
+impl Waiting {
+    fn frame(&self) -> &Frame {
+        match self {
+            Waiting::Transit(_, frame) | Waiting::Own(frame, _) | Waiting::Along(_, frame) => frame,
+        }
+    }
+}
+
+/// What became of the frames that a router received. None is lost without being counted:
+/// `received + fragments = forwarded + delivered + dropped + waiting`, but for frames that waited when the router restarted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Frames received by all ports.
+    pub received: u64,
+    /// Frames more than those, by fragmentation.
+    pub fragments: u64,
+    /// Received frames, and fragments of them, handed to ports.
+    pub forwarded: u64,
+    /// Frames for the router itself that it made use of.
+    pub delivered: u64,
+    /// Frames discarded, by reason.
+    pub dropped: DropCounters,
+    /// Frames that wait for a neighbour's Ethernet address.
+    pub waiting: u64,
 }
 
 /// The router.
@@ -51,7 +80,20 @@ pub struct Router {
     outputs: VecDeque<Output>,
     /// Memory of signalling frames that have been handled.
     spare: Vec<Vec<u8>>,
+    /// Received frames discarded, but for those that the forwarding plane counts.
     drops: DropCounters,
+    /// Packets of this router discarded.
+    own: DropCounters,
+    /// Received frames that reached their end here.
+    delivered: u64,
+    /// Frames of this router handed to its ports.
+    originated: u64,
+    /// Frames more than before, by fragmentation of what was received.
+    fragments: u64,
+    errors: Limiter,
+    echoes: Limiter,
+    /// For each port, until when its address is not defended once more.
+    defended: Vec<Time>,
     up: Vec<bool>,
     ident: u16,
 }
@@ -73,6 +115,13 @@ impl Router {
             outputs: VecDeque::new(),
             spare: Vec::new(),
             drops: DropCounters::default(),
+            own: DropCounters::default(),
+            delivered: 0,
+            originated: 0,
+            fragments: 0,
+            errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
+            echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
+            defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
             ident: 0,
             config,
@@ -135,11 +184,28 @@ impl Router {
     pub fn signals(&self) -> (impl Iterator<Item = &SignalRecord>, u64) {
         (self.signals.iter(), self.signals.forgotten())
     }
-    /// Frames discarded by the forwarding plane and by the control processor, by reason.
+    /// Frames discarded by the forwarding plane and by the control processor, by reason: those received, and packets of this
+    /// router that could not be sent.
     pub fn drops(&self) -> DropCounters {
-        let mut all = self.forwarding().drops().clone();
-        all.merge(&self.drops);
+        let mut all = self.balance().dropped;
+        all.merge(&self.own);
         all
+    }
+    /// What became of the frames received.
+    pub fn balance(&self) -> Balance {
+        let mut dropped = self.forwarding().drops().clone();
+        dropped.merge(&self.drops);
+        let ports = || self.forwarding().ports().map(|row| row.counters);
+        let transmitted: u64 = ports().map(|c| c.tx_packets).sum();
+        Balance {
+            received: ports().map(|c| c.rx_packets).sum(),
+            fragments: self.fragments,
+            forwarded: transmitted.saturating_sub(self.originated),
+            delivered: self.delivered,
+            dropped,
+            waiting: self.neighbors.items().filter(|item| matches!(item, Waiting::Transit(..))).count()
+                as u64,
+        }
     }
     /// The most messages that ever waited for the control processor, and the seconds that it was busy.
     pub fn processor_load(&self) -> (usize, f64) {
@@ -171,8 +237,11 @@ impl Router {
             None => forwarding.originate(&mut frame),
         };
         match sent {
-            Ok(port) => self.transmit(now, port, frame),
-            Err(Exception::Drop(reason)) => self.drops.count(reason),
+            Ok(port) => {
+                self.originated += 1;
+                self.transmit(now, port, frame);
+            }
+            Err(Exception::Drop(reason)) => self.own.count(reason),
             Err(Exception::Punt(reason)) => self.send_exception(now, frame, via, reason),
         }
     }
@@ -187,7 +256,7 @@ impl Router {
             Verdict::Drop(_) | Verdict::Consume => {}
             Verdict::Punt => match self.forwarding().classify_again(port, &frame) {
                 Some(reason) => self.handle_exception(now, port, frame, reason),
-                None => self.drops.count(DropReason::Malformed),
+                None => self.drop_received(port, DropReason::Malformed),
             },
         }
     }
@@ -203,7 +272,7 @@ impl Router {
             let ops: Vec<_> =
                 known.into_iter().map(|gateway| TableOp::AdjacencyRemove { port, gateway }).collect();
             self.write(&ops);
-            lost.iter().for_each(|_| self.drops.count(DropReason::PortDown));
+            lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
         self.configure_port(port);
         let command = if up { Command::PortUp(port) } else { Command::PortDown(port) };

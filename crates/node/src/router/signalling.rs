@@ -23,7 +23,7 @@ pub struct Signal {
 
 impl Signal {
     /// The message in the IP packet that begins at `offset` of `frame`, which arrived by `port`; nothing if there is none.
-    pub fn new(port: PortId, frame: Vec<u8>, offset: usize) -> Option<Signal> {
+    fn new(port: PortId, frame: Vec<u8>, offset: usize) -> Option<Signal> {
         let ip = ipv4::Packet::new_checked(frame.get(offset..)?).ok()?;
         let options = ipv4::Options::from_bytes(ip.options());
         let received = rsvp::Received {
@@ -66,17 +66,20 @@ impl Router {
         }
     }
 
-    /// Puts a message in the queue of the control processor.
-    pub(super) fn signal(&mut self, now: Time, signal: Signal) {
+    /// Puts the message in the IP packet that begins at `offset` of a frame in the queue of the control processor.
+    pub(super) fn signal(&mut self, now: Time, port: PortId, frame: Vec<u8>, offset: usize) {
+        let Some(signal) = Signal::new(port, frame, offset) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
         self.messages.count(now, Direction::Received, kind_of(signal.message()));
-        self.signals.note(now, signal.port, Direction::Received, signal.message());
-        if self.config.ports.get(signal.port.index()).is_none_or(|p| p.reservable.is_none()) {
-            self.drops.count(DropReason::NoListener);
-            return;
+        self.signals.note(now, port, Direction::Received, signal.message());
+        if self.config.ports.get(port.index()).is_none_or(|p| p.reservable.is_none()) {
+            return self.drop_received(port, DropReason::NoListener);
         }
         let queue = if signal.received.router_alert { Queue::Alert } else { Queue::Local };
-        if self.processor.offer(queue, signal).is_err() {
-            self.drops.count(DropReason::ControlQueueFull);
+        match self.processor.offer(queue, signal) {
+            Ok(()) => self.deliver(port),
+            Err(_) => self.drop_received(port, DropReason::ControlQueueFull),
         }
         self.process(now);
     }
