@@ -10,6 +10,7 @@ pub mod capture;
 pub mod counters;
 pub mod digest;
 pub mod error;
+pub mod external;
 pub mod fault;
 pub mod impair;
 pub mod lane;
