@@ -14,7 +14,7 @@ from ..errors import TwinplaneError, suggest
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
-from . import model, reading
+from . import model, reading, source
 from .source import LabFileError, Place, Source
 
 RESERVABLE_WITHOUT_RATE = 10_000_000_000
@@ -58,8 +58,13 @@ class Lowered:
 
 def lower(path: Path) -> Lowered:
     """Read a lab file and lower it."""
-    lab, source = reading.read(path)
-    return _Lowering(lab, source).lowered()
+    return of_source(source.read(path))
+
+
+def of_source(found: Source) -> Lowered:
+    """Lower what was read."""
+    lab, checked = reading.checked(found)
+    return _Lowering(lab, checked).lowered()
 
 
 def place_of(text: str, data: Any) -> Place:
@@ -79,8 +84,8 @@ def place_of(text: str, data: Any) -> Place:
 
 
 class _Lowering:
-    def __init__(self, lab: model.LabFile, source: Source) -> None:
-        self.lab, self.source = lab, source
+    def __init__(self, lab: model.LabFile, found: Source) -> None:
+        self.lab, self.source = lab, found
         self.network = Network(seed=lab.seed)
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}

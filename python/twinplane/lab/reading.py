@@ -126,8 +126,8 @@ def _get(data: Any, place: Place) -> Any:
 def sentence(data: Any, error: ErrorDetails) -> str:
     """What is wrong, and what would be right."""
     place = tuple(error["loc"])
-    lead = whose(data, place)
     where = written(data, place)
+    lead = whose(data, where)
     field = next((str(step) for step in reversed(place) if isinstance(step, str)), "")
     kind = error["type"]
     # A place inside a node, a link or an LSP is named by the last field; nodes themselves already are.
@@ -135,7 +135,7 @@ def sentence(data: Any, error: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         if field in CONTAINERLAB:
             return f"{lead}'{field}' is containerlab's and is not used here: {CONTAINERLAB[field]}"
-        return f"{lead}unknown field '{field}'{_near(field, fields_at(place, data))}"
+        return f"{lead}unknown field '{field}'{_near(field, fields_at(place))}"
     if kind == "missing":
         return f"{lead}{field} is missing{_example(field)}"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
@@ -183,9 +183,12 @@ def _near(field: str, known: tuple[str, ...]) -> str:
     return suggest(field, known) or (f" (one of {', '.join(known)})" if known else "")
 
 
-def fields_at(place: Place, data: Any) -> tuple[str, ...]:
+def fields_at(place: Place) -> tuple[str, ...]:
     """The fields that the model at a place has."""
-    place = place[1:] if place[:1] == ("topology",) else place
+    if place[:1] == ("topology",):
+        place = tuple(step for step in place[1:] if step != "Topology")
+        if len(place) == 1:
+            return _fields(model.Topology)
     if len(place) == 1:
         return _fields(model.LabFile)
     top = place[0]
@@ -203,7 +206,7 @@ def fields_at(place: Place, data: Any) -> tuple[str, ...]:
             "tester": model.TesterNode,
         }
         return _fields(kinds[str(place[2])]) if len(place) > 2 and place[2] in kinds else ()
-    return _fields(model.Topology)
+    return ()
 
 
 def _fields(of: type[BaseModel]) -> tuple[str, ...]:

@@ -1,0 +1,39 @@
+"""Labs of tests: each has a name of its own, and is gone afterwards whatever happens."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .support import TWO_SITES, removed, why_no_labs
+
+COUNT = itertools.count()
+
+LabFile = Callable[..., Path]
+
+
+@pytest.fixture
+def needs_labs() -> None:
+    if reason := why_no_labs():
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def lab_file(tmp_path: Path, needs_labs: None) -> Iterator[LabFile]:
+    """Writes a lab file; `text` has a `{name}` to be filled in."""
+    made: list[str] = []
+
+    def write(text: str = TWO_SITES) -> Path:
+        name = f"t{os.getpid()}-{next(COUNT)}"
+        made.append(name)
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text.replace("{name}", name))
+        return path
+
+    yield write
+    for name in made:
+        removed(name)
