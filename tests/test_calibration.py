@@ -128,6 +128,7 @@ def test_repeated_runs_keep_the_widest_bound_and_every_refusal() -> None:
             "twin": {"metrics": {"d": 6.0}},
         },
     ]
+    runs = [{**run, "parameters": {}, "calibration": {}} for run in runs]
     found = together(runs, {"metrics": {"d": 7.0, "e": 8.0}})
     assert found["bounds"] == {"d": 3.0} and found["metrics"] == {"d": 7.0, "e": None}
     assert found["twin"]["residuals"]["d"] == {"residual": 2.0, "relative": 0.4, "bound": 3.0, "within": True}
