@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -112,8 +112,26 @@ def folded(messages: Iterable[Message]) -> list[tuple[str, float]]:
 
 def align(first: Sequence[Message], second: Sequence[Message]) -> list[Aligned]:
     """Every neighbour that either run has seen, sorted."""
-    a, b = _by_place(first), _by_place(second)
+    a, b = (_by_place(run) for run in _named_alike(first, second))
     return [_one(where, a.get(where, []), b.get(where, [])) for where in sorted({*a, *b})]
+
+
+def _named_alike(first: Sequence[Message], second: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """Where a node has one neighbour in each run, it is the same one, whatever it is called."""
+    near = [_neighbors(run) for run in (first, second)]
+    sole = {
+        node: next(iter(names))
+        for node, names in near[0].items()
+        if len(names) == 1 and len(near[1].get(node, ())) == 1
+    }
+    return list(first), [replace(m, neighbor=sole.get(m.node, m.neighbor)) for m in second]
+
+
+def _neighbors(messages: Sequence[Message]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for message in messages:
+        found.setdefault(message.node, set()).add(message.neighbor)
+    return found
 
 
 def _by_place(messages: Sequence[Message]) -> dict[Where, list[Message]]:

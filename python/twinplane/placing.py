@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .calibration import Spread
 
 if TYPE_CHECKING:
+    from .frames import Columns
     from .handles import Link
     from .network import Network
 
@@ -21,8 +22,41 @@ def is_here(network: Network, link: Link) -> bool:
     return local is None or any(node.name in local for node in (link.a, link.b))
 
 
+def place(network: Network, placement: dict[str, Any]) -> None:
+    """Let a network run by the clock, where a placement says; say so before it first runs."""
+    network.clock = "wall"
+    network.placement = placement
+
+
 def keep_signals(network: Network) -> None:
     """Keep every signalling message of the nodes here; say so before the network first runs."""
+    for node in network.description.nodes:
+        if node["kind"] in ("router", "edge"):
+            node["log_signals"] = SIGNALS_MAX
+
+
+def signals(network: Network) -> Columns | None:
+    """The signalling messages that were kept, each with a name for its session; None if none were to be kept."""
+    if not any(node.get("log_signals") for node in network.description.nodes):
+        return None
+    found = network.columns("signals")
+    several = len({to for to in found["tunnel_to"] if to is not None}) > 1
+    session = [
+        None if number is None else f"{to}/{number}" if several else str(number)
+        for to, number in zip(found["tunnel_to"], found["tunnel_id"], strict=True)
+    ]
+    keys = ("time_ps", "node", "neighbor", "direction", "type")
+    return {**{key: found[key] for key in keys}, "session": session}
+
+
+def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]:
+    """Delays of a flow in the first phase: the distribution, and the histogram."""
+    table = network.columns("delays")
+    for place, (number, phase) in enumerate(zip(table["flow"], table["phase"], strict=True)):
+        if (number, phase) == (flow, 0):
+            values = {key: column[place] for key, column in table.items()}
+            return Spread.of(values), {"upper_s": values["upper_s"], "count": values["count"]}
+    return Spread(), {"upper_s": [], "count": []}
 
 
 def lateness(network: Network) -> Spread | None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from .bounds import TIME, bounds_of, own_share
-from .calibration import Bench, check_rate, floor, nothing_passes, search
+from .calibration import LEAST_PACKETS_PER_S, Bench, Search, check_rate, floor, nothing_passes, search
 from .errors import TwinplaneError, suggest
 from .placing import keep_signals, lateness
 
@@ -234,9 +234,9 @@ class Ground(ABC):
     def bench(self) -> AbstractContextManager[Bench]:
         """Ports like those of the run, back to back."""
 
-    def through(self, parameters: Any, rate_bps: float, tick: Tick | None) -> float | None:
-        """The highest rate without loss through the system under test, or None if untried."""
-        return None
+    @abstractmethod
+    def through(self, parameters: Any, rate_bps: float) -> Search:
+        """The highest rate without loss through the system under test, at most `rate_bps`."""
 
 
 @dataclass
@@ -277,14 +277,20 @@ def run_point(
 ) -> Measured:
     """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
     begin = time.monotonic()
+    through: Search | None = None
     size, rate_bps, most_bps = experiment.load(parameters)
     with ground.bench() as bench:
         found = search(bench, size, most_bps)
         if real.rate_auto:
             if found.rate_bps is None:
                 raise TwinplaneError(nothing_passes(bench, found))
-            through = ground.through(parameters, found.rate_bps, None)
-            parameters = experiment.at_rate(parameters, through or found.rate_bps)
+            through = ground.through(parameters, found.rate_bps)
+            if through.rate_bps is None:
+                raise TwinplaneError(
+                    f"{experiment.name}: no rate is free of loss through the system under test:"
+                    f" it loses even {LEAST_PACKETS_PER_S:g} frames of {size} bytes a second"
+                )
+            parameters = experiment.at_rate(parameters, through.rate_bps)
             rate_bps = experiment.load(parameters)[1]
         else:
             check_rate(found, rate_bps, experiment.name)
@@ -299,6 +305,8 @@ def run_point(
     outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
     bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
     said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
+    if through is not None:
+        said["through"] = through.as_dict()
     twin = run_twin(experiment, parameters, seed) if real.twin else {}
     return Measured(parameters, outcome, bounds, refused, said, twin)
 

@@ -87,6 +87,11 @@ impl DelayStats {
         let quantile = self.histogram.quantile(q)?.clamp(self.min, self.max);
         Some(quantile as f64 / 1e12)
     }
+    /// The histogram: the greatest delay of each bin, in seconds, and how many fell into it; bins are narrower than one part in
+    /// a hundred.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, u32)> {
+        self.histogram.bins().map(|(ps, count)| (ps.min(self.max) as f64 / 1e12, count))
+    }
 }
 
 #[cfg(test)]

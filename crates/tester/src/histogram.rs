@@ -87,6 +87,14 @@ impl Histogram {
         })?;
         Some(last_of(self.low + bin / SUB, bin % SUB))
     }
+
+    /// The bins that have counted something, in order: the greatest value that falls into each, and how many have.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> {
+        let rows = (self.low..).zip(&self.rows);
+        let bins =
+            rows.flat_map(|(octave, row)| (0..).zip(row).map(move |(place, n)| (last_of(octave, place), *n)));
+        bins.filter(|(_, count)| *count > 0)
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +129,9 @@ mod tests {
             let exact = sorted[rank - 1];
             let found = all.quantile(q).expect("values");
             prop_assert!(exact <= found && found - exact <= exact / 128, "{exact} {found}");
+            let bins: Vec<(u64, u32)> = all.bins().collect();
+            prop_assert!(bins.is_sorted() && bins.iter().any(|bin| bin.0 == found));
+            prop_assert_eq!(bins.iter().map(|bin| bin.1 as usize).sum::<usize>(), values.len());
             all.clear();
             prop_assert_eq!(all.quantile(q), None);
         }

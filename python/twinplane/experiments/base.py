@@ -179,7 +179,7 @@ class Experiment(ABC, Generic[P]):
                 f"{self.name}: it does not run as '{real.place}' in real time (only: {able})"
             )
 
-    def ground(self, parameters: P, seed: int, real: Real) -> AbstractContextManager[Ground]:
+    def ground(self, parameters: P, seed: int, where: Real) -> AbstractContextManager[Ground]:
         """What a point in real time needs around it."""
         raise NotImplementedError
 

@@ -59,6 +59,7 @@ impl Network {
             ("bandwidth", Some(node)) => Ok(self.bandwidth(node)),
             ("streams", _) => Ok(traffic::streams(self)),
             ("series", _) => Ok(traffic::series(self)),
+            ("delays", _) => Ok(traffic::delays(self)),
             ("routes", _) => {
                 traffic::check_routes(self);
                 Ok(traffic::routes(self))

@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::tables::Columns;
+use crate::delay::DelayStats;
 use crate::generator::Generator;
 use crate::sink::{PhaseStats, Sink};
 use base::{LinkId, StreamId};
@@ -89,6 +90,44 @@ pub fn streams(network: &Network) -> Value {
                     json!(delay.jitter_s()),
                 ]);
             }
+        }
+    }
+    table.finish()
+}
+
+/// The delays of each flow and phase, all its streams together: moments, quantiles, and the histogram as two lists.
+pub fn delays(network: &Network) -> Value {
+    let names = [
+        "flow", "phase", "received", "mean_s", "min_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s",
+        "upper_s", "count",
+    ];
+    let mut table = Columns::new(&names);
+    for (number, flow) in network.flows.iter().enumerate() {
+        let Some(sink) = network.sink(flow.spec.to) else { continue };
+        let streams = (flow.first_stream..).map(StreamId).take_while(|stream| {
+            network.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
+        });
+        let mut phases: Vec<DelayStats> = Vec::new();
+        for stats in streams.filter_map(|stream| sink.stream(stream)) {
+            phases.resize_with(phases.len().max(stats.phases.len()), DelayStats::new);
+            phases.iter_mut().zip(&stats.phases).for_each(|(all, one)| all.merge(&one.delay));
+        }
+        for (phase, delay) in phases.iter().enumerate().filter(|(_, delay)| delay.count() > 0) {
+            let (upper, count): (Vec<f64>, Vec<u32>) = delay.bins().unzip();
+            table.push([
+                json!(number),
+                json!(phase as i64 - 1),
+                json!(delay.count()),
+                json!(delay.mean_s()),
+                json!(delay.min_s()),
+                json!(delay.quantile_s(0.5)),
+                json!(delay.quantile_s(0.9)),
+                json!(delay.quantile_s(0.99)),
+                json!(delay.quantile_s(0.999)),
+                json!(delay.max_s()),
+                json!(upper),
+                json!(count),
+            ]);
         }
     }
     table.finish()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...bounds import LEAST, MEAN, MOST, TIME
+from ...calibration import round_down
 from ...charts import Chart
 from ...errors import TwinplaneError
 from ...network import Network
@@ -12,11 +15,14 @@ from ...profiles import resolve
 from ...units import format_time
 from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
 from ..parameters import build as build_parameters
-from . import figures
+from . import figures, real
 from . import published as paper
 from .build import build
-from .parameters import FlapParameters
+from .parameters import FlapParameters, line_rate_mbps
 from .summary import summarise
+
+if TYPE_CHECKING:
+    from ...real import Ground, Real
 
 SAME = 1e-4
 """Delays that differ by less than this share are called the same."""
@@ -34,6 +40,13 @@ class LspFlap(Experiment[FlapParameters]):
         "Does tearing down and setting up LSPs disturb forwarding, and does traffic disturb signalling?"
     )
     parameters = FlapParameters
+    places = frozenset({"process", "lab", "external"})
+    inexact: ClassVar[Mapping[str, str]] = {
+        **{f"delay_{phase}_s": MEAN for phase in ("prior", "during", "end")},
+        "delay_min_s": LEAST,
+        "delay_max_s": MOST,
+        **{f"re_establish_{share}_s": TIME for share in ("p50", "p90", "p99", "max")},
+    }
 
     def build(self, parameters: FlapParameters, seed: int) -> Network:
         """See `build.build`."""
@@ -41,7 +54,14 @@ class LspFlap(Experiment[FlapParameters]):
 
     def run(self, network: Network, parameters: FlapParameters, tick: Tick | None = None) -> None:
         """Set up, traffic, two flapping events, and the grace time."""
-        steps(network, parameters.begin_s + parameters.end_s + parameters.grace_s, tick)
+        end_s = parameters.begin_s + parameters.end_s + parameters.grace_s
+        if network.clock == "virtual":
+            steps(network, end_s, tick)
+            return
+        share = parameters.begin_s / end_s
+        steps(network, parameters.begin_s, tick and (lambda done: tick(share * done)))
+        real.check_answered(network, parameters)
+        steps(network, end_s, tick and (lambda done: tick(share + (1 - share) * done)))
 
     def summarise(self, network: Network, parameters: FlapParameters) -> Outcome:
         """See `summary.summarise`."""
@@ -125,6 +145,30 @@ class LspFlap(Experiment[FlapParameters]):
         if m["sent"] - lost != m["received"] - m["duplicated"]:
             return f"{m['sent']} packets sent, {m['received']} received and {lost} lost do not add up"
         return None
+
+    def ground(self, parameters: FlapParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
+        """See `real`."""
+        return real.ground(parameters, seed, where)
+
+    def load(self, parameters: FlapParameters) -> tuple[int, float, float]:
+        """All of the traffic passes one port."""
+        return parameters.size, parameters.rate * 1e6, int(line_rate_mbps(parameters.size) * 10) * 1e5
+
+    def at_rate(self, parameters: FlapParameters, rate_bps: float) -> FlapParameters:
+        """Rounded down, so that the rate is no higher."""
+        rate = float(round_down(rate_bps))
+        return parameters.model_copy(update={"rate_mbps": min(rate, line_rate_mbps(parameters.size))})
+
+    def count_bounds(self, network: Network, parameters: FlapParameters, within_s: float) -> dict[str, float]:
+        """LSPs that changed around the time at which they were counted."""
+        zero = parameters.begin_s
+        looks = {
+            "k_up": zero + parameters.second_event_s,
+            "down_at_end_of_traffic": zero + parameters.end_s,
+        }
+        times = [at / 1e12 for at in network.columns("lsp_log")["time_ps"]]
+        found = {key: sum(abs(time - at) <= within_s for time in times) for key, at in looks.items()}
+        return {key: float(count) for key, count in found.items() if count}
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """Virtual time is exact."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...network import Network
+from ...nodes import Edge
 from .parameters import FlapParameters
+
+if TYPE_CHECKING:
+    from ...handles import Hop, Lsp
 
 STABLE, FLAPPING = 0, 1
 """Indices of the two groups of LSPs."""
@@ -16,8 +22,16 @@ PHASES = ("set-up", "prior", "during", "end", "grace")
 
 def build(p: FlapParameters, seed: int) -> Network:
     """Ingress edge, one router or a ring of three, egress edge; M stable and N flapping LSPs."""
+    network = topology(p, seed)
+    way = [network.node(name) for name in on_the_way(p)]
+    programme(network, p, seed, [*way, network.node("egress")])
+    return network
+
+
+def empty(p: FlapParameters, seed: int) -> Network:
+    """A network without nodes that knows the phases of the procedure."""
     zero = p.begin_s
-    network = Network(
+    return Network(
         seed,
         convention=p.convention,
         phases=[
@@ -29,22 +43,61 @@ def build(p: FlapParameters, seed: int) -> Network:
         ],
         series_bin=f"{p.series_bin_ms} ms",
     )
+
+
+def names_of(p: FlapParameters) -> list[str]:
+    """The routers."""
+    return ["r1"] if p.scenario == "single" else ["r1", "r2", "r3"]
+
+
+def on_the_way(p: FlapParameters) -> list[str]:
+    """Those that the LSPs pass, in order."""
+    return names_of(p) if p.scenario == "single" or p.routers == 3 else ["r1", "r3"]
+
+
+def topology(p: FlapParameters, seed: int) -> Network:
+    """Nodes and links."""
+    network = empty(p, seed)
     signalling = {"refresh_reduction": p.refresh_reduction}
     ingress = network.edge("ingress", setup_timeout=p.setup_timeout_s, **signalling)
-    names = ["r1"] if p.scenario == "single" else ["r1", "r2", "r3"]
-    routers = [network.router(name, p.profile, **signalling) for name in names]
+    routers = [network.router(name, p.profile, **signalling) for name in names_of(p)]
     egress = network.edge("egress", **signalling)
-    way = routers if p.scenario == "single" or p.routers == 3 else [routers[0], routers[2]]
+    way = [network.node(name) for name in on_the_way(p)]
     access = f"{p.access_delay_us} us"
     network.link(ingress, way[0], delay=access, clock_ppm=(p.clock_ppm, 0.0))
     for here, there in zip(routers, [*routers[1:], routers[0]], strict=True):
         if here is not there:
             network.link(here, there, delay=f"{p.ring_delay_us} us")
     network.link(way[-1], egress, delay=access, clock_ppm=(0.0, p.clock_ppm))
-    common = {"retry_first": p.retry_s, "retry_max": p.retry_max_s, "signal": False}
-    route = [*way, egress]
-    stable = ingress.lsp("stable", egress, route, count=p.stable, **common)  # type: ignore[arg-type]
-    flapping = ingress.lsp("flapping", egress, route, count=p.n, **common)  # type: ignore[arg-type]
+    network.positions.update(_places(p, names_of(p)))
+    return network
+
+
+def lsps(network: Network, p: FlapParameters, name: str, count: int, route: Sequence[Hop], loose: bool) -> Lsp:
+    """A group of LSPs from the ingress edge, to be signalled by a programme."""
+    ingress, egress = network.node("ingress"), network.node("egress")
+    assert isinstance(ingress, Edge)
+    return ingress.lsp(
+        name,
+        egress,
+        route,
+        count=count,
+        loose=loose,
+        retry_first=p.retry_s,
+        retry_max=p.retry_max_s,
+        signal=False,
+    )
+
+
+def programme(
+    network: Network, p: FlapParameters, seed: int, route: Sequence[Hop], *, loose: bool = False
+) -> None:
+    """The LSPs, what happens to them, and the traffic."""
+    zero = p.begin_s
+    ingress, egress = network.node("ingress"), network.node("egress")
+    assert isinstance(ingress, Edge)
+    stable = lsps(network, p, "stable", p.stable, route, loose)
+    flapping = lsps(network, p, "flapping", p.n, route, loose)
     ingress.programme(0, "signal", stable, p.setup_rate)
     ingress.programme(p.stable / p.setup_rate, "signal", flapping, p.setup_rate)
     ingress.programme(zero + p.first_event_s, "flap", flapping, p.signalling_rate)
@@ -59,8 +112,6 @@ def build(p: FlapParameters, seed: int) -> Network:
         stop=zero + p.end_s,
         name="traffic",
     )
-    network.positions.update(_places(p, names))
-    return network
 
 
 def _offset_ps(p: FlapParameters, seed: int) -> int:

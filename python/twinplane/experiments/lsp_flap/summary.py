@@ -10,6 +10,7 @@ from ...frames import Columns, readable
 from ...history import quantile, re_established, up_now, up_series
 from ...network import Network
 from ...nodes import Node
+from ...placing import signals
 from ..base import Outcome
 from .build import FLAPPING, PHASES, STABLE
 from .parameters import FlapParameters
@@ -33,8 +34,9 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
         **forwarding_plane(streams),
         **queues(processors, network),
         "packet_hops": sum(ports["received_frames"]),
-        "digest": network.digest(),
     }
+    if network.clock == "virtual":
+        metrics["digest"] = network.digest()
     times, up = up_series(log, (STABLE, FLAPPING), BIN_PS, round(network.now * 1e12))
     tables: dict[str, Columns] = {
         "streams": _named_phases(streams),
@@ -46,6 +48,9 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
         "ports": ports,
         "processors": processors,
     }
+    kept = signals(network)
+    if kept is not None:
+        tables["signals"] = kept
     shift = p.begin_s
     readable_tables = {
         name: _since(readable(columns, network.names), shift) for name, columns in tables.items()
@@ -172,7 +177,7 @@ def queues(processors: Columns, network: Network) -> dict[str, Any]:
         for node, peak in zip(processors.get("node", []), processors.get("queue_peak", []), strict=True)
         if _node(network, node).kind == "router"
     ]
-    return {"queue_peak": max(peaks, default=0)}
+    return {"queue_peak": max(peaks, default=None)}
 
 
 def _named_phases(streams: Columns) -> Columns:

@@ -1,0 +1,266 @@
+"""`lsp-flap` in real time: in one process, with a process for each router, or round somebody else's system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ... import benches
+from ...calibration import Search, Trial, search
+from ...errors import TwinplaneError
+from ...network import Network
+from ...placing import keep_signals, place
+from ...real import Ground, OuterPort, Real
+from ...units import format_time
+from .build import build, empty, lsps, on_the_way, programme, topology
+from .parameters import FlapParameters
+
+if TYPE_CHECKING:
+    from ...handles import Lsp
+    from ...lab import Lab
+    from ...nodes import Node
+
+TRIAL_RATE = 500.0
+"""LSPs signalled per second for trials of rates."""
+PATIENCE_S = 10.0
+GAP_S = 0.05
+DRAIN_S = 0.15
+
+
+@contextmanager
+def ground(p: FlapParameters, seed: int, where: Real) -> Iterator[Ground]:
+    """What a point needs around it, removed behind it."""
+    with ExitStack() as stack:
+        if where.place == "process":
+            yield InProcess(seed, where)
+        elif where.place == "external":
+            yield Outside(seed, where)
+        else:
+            yield InLab(p, seed, where, stack)
+
+
+class Flapping(Ground):
+    """What all three have in common."""
+
+    def __init__(self, seed: int, where: Real) -> None:
+        self.seed, self.where = seed, where
+        self.lives = 0
+
+    def described(self, p: FlapParameters) -> Network:
+        """The whole network, with its programme."""
+        return build(p, self.seed)
+
+    def bare(self, p: FlapParameters) -> tuple[Network, Lsp]:
+        """The same nodes with the stable LSPs alone, for trials."""
+        network = topology(p, self.seed)
+        way: list[Any] = [network.node(name) for name in on_the_way(p)]
+        return network, self._stable(network, p, [*way, network.node("egress")])
+
+    def placement(self) -> dict[str, Any]:
+        """Which nodes are here, and by which interfaces they reach the others."""
+        return {}
+
+    def begin_again(self) -> None:
+        """Nothing of a trial is to be left when the next network begins."""
+
+    def network(self, parameters: FlapParameters) -> Network:
+        """See `twinplane.real.Ground`."""
+        made = self.described(parameters)
+        self._place(made)
+        return made
+
+    def bench(self) -> AbstractContextManager[benches.LinkBench]:
+        """See `twinplane.real.Ground`."""
+        return benches.own_pair(self.where.driver, self.where.busy)
+
+    def through(self, parameters: FlapParameters, rate_bps: float) -> Search:
+        """See `twinplane.real.Ground`: the stable LSPs are set up once, and carry one burst after another."""
+        network, stable = self.bare(parameters)
+        self._place(network)
+        waited = PATIENCE_S + parameters.stable / TRIAL_RATE
+        while not stable.up and network.now < waited:
+            network.run(for_=0.05)
+        if not stable.up:
+            raise TwinplaneError(unanswered(network, parameters, waited))
+        found = search(Through(network, stable, self.where.place == "process"), parameters.size, rate_bps)
+        stable.teardown()
+        network.run(for_=0.5)
+        self.begin_again()
+        return found
+
+    def _place(self, network: Network) -> None:
+        keep_signals(network)
+        place(network, {**self.placement(), "incarnation": self.lives})
+        self.lives += 1
+
+    def _stable(self, network: Network, p: FlapParameters, route: list[Any], loose: bool = False) -> Lsp:
+        made = lsps(network, p, "stable", p.stable, route, loose)
+        ingress: Any = network.node("ingress")
+        ingress.programme(0, "signal", made, TRIAL_RATE)
+        return made
+
+
+class Through:
+    """A bench with a system under test in it: bursts over LSPs that are up."""
+
+    def __init__(self, network: Network, lsp: Lsp, in_process: bool) -> None:
+        self.network, self.lsp, self.in_process = network, lsp, in_process
+
+    def describe(self) -> dict[str, Any]:
+        """See `twinplane.calibration.Bench`."""
+        return {"kind": "through"}
+
+    def trial(self, rate_bps: float, size: int, seconds: float) -> Trial:
+        """See `twinplane.calibration.Bench`."""
+        network = self.network
+        begin = network.now + GAP_S
+        flow = network.flow(
+            network.node("ingress"),
+            network.node("egress"),
+            over=self.lsp,
+            rate=rate_bps,
+            size=size,
+            start=begin,
+            stop=begin + seconds,
+        )
+        network.run(until=begin + seconds + DRAIN_S)
+        return benches.read_trial(network, flow.index, rate_bps, size, seconds, self.in_process)
+
+
+class InProcess(Flapping):
+    """Everything in this process, by the clock."""
+
+    def bench(self) -> AbstractContextManager[benches.LinkBench]:
+        """There is no port to calibrate: the engine itself is."""
+        return benches.in_process()
+
+
+class InLab(Flapping):
+    """A process for each router, each in its own network namespace; the tester's edges are here."""
+
+    def __init__(self, p: FlapParameters, seed: int, where: Real, stack: ExitStack) -> None:
+        super().__init__(seed, where)
+        self.p = p
+        self.lab: Lab | None = None
+        stack.callback(self._down)
+        self._up()
+
+    def _up(self) -> None:
+        from ...lab import of_network
+
+        self.lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
+        self.lab.up()
+
+    def _down(self) -> None:
+        if self.lab is not None:
+            self.lab.down()
+            self.lab = None
+
+    def begin_again(self) -> None:
+        """Routers forget everything."""
+        self._down()
+        self._up()
+        self.lives = 0
+
+    def placement(self) -> dict[str, Any]:
+        """The tester's namespaces are the lab's."""
+        from ...lab import tester_placement
+
+        assert self.lab is not None
+        found = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
+        for port in found["ports"]:
+            port["driver"] = self.where.driver
+        return {**found, "fail_on_port_down": True}
+
+
+class Outside(Flapping):
+    """The tester alone: the system under test stands between two interfaces."""
+
+    def _topology(self, p: FlapParameters) -> tuple[Network, Node]:
+        where = self.where
+        assert where.ingress is not None and where.egress is not None
+        network = empty(p, self.seed)
+        signalling = {"refresh_reduction": p.refresh_reduction}
+        ingress = network.edge("ingress", setup_timeout=p.setup_timeout_s, **signalling)
+        sut = network.external("sut", router_id=where.sut_router_id)
+        egress = network.edge("egress", **signalling)
+        for edge, port in ((ingress, where.ingress), (egress, where.egress)):
+            network.description.nodes[edge.index]["router_id"] = port.router_id
+        access = f"{p.access_delay_us} us"
+        for edge, port in ((ingress, where.ingress), (egress, where.egress)):
+            link = network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0))
+            network.description.links[link.index]["addresses"] = _addresses(port)
+        network.positions.update({"ingress": (0.0, 0.0), "sut": (1.5, 0.0), "egress": (3.0, 0.0)})
+        return network, egress
+
+    def described(self, p: FlapParameters) -> Network:
+        """Explicit routes are loose: the system under test finds its own way to the egress."""
+        network, egress = self._topology(p)
+        programme(network, p, self.seed, [network.node("sut"), egress], loose=True)
+        return network
+
+    def bare(self, p: FlapParameters) -> tuple[Network, Lsp]:
+        """See `Flapping.bare`."""
+        network, egress = self._topology(p)
+        return network, self._stable(network, p, [network.node("sut"), egress], loose=True)
+
+    def placement(self) -> dict[str, Any]:
+        """Both interfaces, in whatever namespaces they are."""
+        ports = [
+            {
+                "node": node,
+                "link": link,
+                "interface": port.interface,
+                "netns": benches.netns_path(port.netns),
+                "driver": self.where.driver,
+                "offload": False,
+            }
+            for link, (node, port) in enumerate(
+                (("ingress", self.where.ingress), ("egress", self.where.egress))
+            )
+            if port is not None
+        ]
+        local = ["ingress", "egress"]
+        return {"local": local, "ports": ports, "busy": self.where.busy, "fail_on_port_down": True}
+
+
+def _addresses(port: OuterPort) -> list[str]:
+    """Of the tester and of the system under test, with the length of the prefix."""
+    length = str(port.address).partition("/")[2]
+    return [str(port.address), f"{port.neighbor}/{length}"]
+
+
+def check_answered(network: Network, p: FlapParameters) -> None:
+    """A run in which no LSP is up when traffic begins measures nothing."""
+    if not any(lsp.up_count for lsp in network.lsps):
+        raise TwinplaneError(unanswered(network, p, p.begin_s))
+
+
+def unanswered(network: Network, p: FlapParameters, waited_s: float) -> str:
+    """What was tried, for how long, and how far it came."""
+    table = network.columns("messages")
+
+    def count(node: str, direction: str, kind: str) -> int:
+        rows = zip(table["node"], table["direction"], table["type"], table["count"], strict=True)
+        return sum(number for n, d, k, number in rows if (n, d, str(k).lower()) == (node, direction, kind))
+
+    sent, back = count("ingress", "tx", "path"), count("ingress", "rx", "resv")
+    errors, through = count("ingress", "rx", "patherr"), count("egress", "rx", "path")
+    neighbors = network.columns("neighbors", network.node("ingress"))
+    lead = f"lsp-flap: {format_time(waited_s)} after the first LSP was signalled"
+    if sent == 0 and not any(neighbors.get("mac", [])):
+        return f"{lead} nobody has answered ARP at the tester's ingress port: is the neighbor there, and up?"
+    if through == 0:
+        more = f" ({errors} PathErr came back)" if errors else ""
+        return (
+            f"{lead} none is up: {sent} Path were sent, and none has arrived at the tester's egress port{more}:"
+            " does the system under test signal RSVP-TE on both interfaces, and has it a route to the egress?"
+        )
+    if back == 0:
+        return (
+            f"{lead} none is up: {sent} Path were sent, {through} arrived at the egress port, and no Resv came back"
+            " to the ingress port: is RSVP-TE on at the system's egress interface?"
+        )
+    return f"{lead} none of {p.stable + p.n} is up, though {back} Resv came back"
