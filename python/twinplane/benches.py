@@ -145,5 +145,7 @@ def netns_path(name: str | None) -> str | None:
         return None
     path = Path(name) if "/" in name else Path("/run/netns") / name
     if not path.exists():
-        raise TwinplaneError(f"namespace '{name}': there is no such network namespace (`ip netns` lists them)")
+        raise TwinplaneError(
+            f"namespace '{name}': there is no such network namespace (`ip netns` lists them)"
+        )
     return str(path)

@@ -36,7 +36,7 @@ def keep_signals(network: Network) -> None:
 
 
 def signals(network: Network) -> Columns | None:
-    """The signalling messages that were kept, each with a name for its session; None if none were to be kept."""
+    """The signalling messages that were kept, each with a name for its session; None if none were."""
     if not any(node.get("log_signals") for node in network.description.nodes):
         return None
     found = network.columns("signals")

@@ -73,7 +73,9 @@ def topology(p: FlapParameters, seed: int) -> Network:
     return network
 
 
-def lsps(network: Network, p: FlapParameters, name: str, count: int, route: Sequence[Hop], loose: bool) -> Lsp:
+def lsps(
+    network: Network, p: FlapParameters, name: str, count: int, route: Sequence[Hop], loose: bool
+) -> Lsp:
     """A group of LSPs from the ingress edge, to be signalled by a programme."""
     ingress, egress = network.node("ingress"), network.node("egress")
     assert isinstance(ingress, Edge)

@@ -1,4 +1,4 @@
-"""`lsp-flap` in real time: in one process, with a process for each router, or round somebody else's system."""
+"""`lsp-flap` in real time: in one process, a process for each router, or round somebody else's system."""
 
 from __future__ import annotations
 
@@ -255,12 +255,12 @@ def unanswered(network: Network, p: FlapParameters, waited_s: float) -> str:
     if through == 0:
         more = f" ({errors} PathErr came back)" if errors else ""
         return (
-            f"{lead} none is up: {sent} Path were sent, and none has arrived at the tester's egress port{more}:"
+            f"{lead} none is up: {sent} Path were sent, none has arrived at the tester's egress port{more}:"
             " does the system under test signal RSVP-TE on both interfaces, and has it a route to the egress?"
         )
     if back == 0:
         return (
-            f"{lead} none is up: {sent} Path were sent, {through} arrived at the egress port, and no Resv came back"
-            " to the ingress port: is RSVP-TE on at the system's egress interface?"
+            f"{lead} none is up: {sent} Path were sent, {through} arrived at the egress port, no Resv came"
+            " back to the ingress port: is RSVP-TE on at the system's egress interface?"
         )
     return f"{lead} none of {p.stable + p.n} is up, though {back} Resv came back"
