@@ -165,6 +165,11 @@ impl PyNetwork {
         Ok(capture::bytes_of(summary.map_err(run)?, py))
     }
 
+    /// Forgets events and counts of messages from before a time.
+    fn forget_before(&mut self, time_ps: u64) {
+        self.inner().forget_before(Time(time_ps));
+    }
+
     fn digest(&mut self) -> String {
         self.inner().world().digest().to_string()
     }

@@ -8,6 +8,7 @@ use crate::probes::{Asked, Probes};
 use crate::process;
 use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
+use base::Time;
 use engine::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -43,6 +44,8 @@ pub struct Instance {
     pub stopped: bool,
     /// How many clients there are.
     pub clients: usize,
+    /// When what is old is to be forgotten.
+    pub forget_at: Time,
 }
 
 fn text(error: impl ToString) -> String {
@@ -63,6 +66,7 @@ impl Instance {
             up_since: since.map_or(0.0, |since| since.as_secs_f64()),
             stopped: false,
             clients: 0,
+            forget_at: Time::ZERO,
         }
     }
 
@@ -83,22 +87,24 @@ impl Instance {
             Ok(request) => request,
             Err(sentence) => return Reply::Now(Err(sentence)),
         };
-        let probe = match request {
+        let asked = match request {
             Request::Ping(ping) => self.address(&ping.to).map(|to| Asked {
                 to,
                 ttls: ping.ttl..=ping.ttl,
+                tail: None,
                 trace: false,
                 timeout_s: ping.timeout_s,
             }),
-            Request::Traceroute(trace) => self.address(&trace.to).map(|to| Asked {
+            Request::Traceroute(trace) => self.end_of(&trace.to).map(|(to, tail)| Asked {
                 to,
                 ttls: 1..=trace.hops,
+                tail,
                 trace: true,
                 timeout_s: trace.timeout_s,
             }),
             other => return Reply::Now(self.carry_out(other, drive)),
         };
-        match probe.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
+        match asked.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
             Ok(()) => Reply::Later,
             Err(sentence) => Reply::Now(Err(sentence)),
         }
@@ -212,19 +218,27 @@ impl Instance {
         Ok(Value::Null)
     }
 
-    /// Where packets to an address, to a node, or over an LSP go.
+    /// An address, as it is or of a node.
     fn address(&self, to: &str) -> Result<Ipv4Addr, String> {
         if let Ok(address) = to.parse() {
             return Ok(address);
         }
-        if let Ok(node) = names::named_node(&self.network, to) {
-            return Ok(self.network.loopback(node));
+        let node = names::named_node(&self.network, to);
+        let node = node.map_err(|_| format!("'{to}' is neither an address nor the name of a node"))?;
+        Ok(self.network.loopback(node))
+    }
+
+    /// Where packets to an address, to a node, or over an LSP go, and the router that the LSP ends at.
+    fn end_of(&self, to: &str) -> Result<(Ipv4Addr, Option<usize>), String> {
+        if let Ok(address) = self.address(to) {
+            return Ok((address, None));
         }
         if self.network.find_lsp(to).is_none() {
             return Err(format!("'{to}' is no address, and neither a node nor an LSP has that name"));
         }
         let group = self.own_lsps(to)?;
-        Ok(self.network.tunnel(group, 0).ok_or(format!("lsp '{to}': it is empty"))?.1)
+        let (_, address) = self.network.tunnel(group, 0).ok_or(format!("lsp '{to}': it is empty"))?;
+        Ok((address, self.network.lsp_spec(group).map(|spec| spec.to)))
     }
 
     fn status(&self, drive: &Drive) -> Value {

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use std::net::Ipv4Addr;
 use tester::network::Network;
 
-/// ICMP types that end a trace (RFC 792): echo reply, destination unreachable.
-const ENDS: [u8; 2] = [0, 3];
+const ECHO_REPLY: u8 = 0;
+const UNREACHABLE: u8 = 3;
+/// ICMP types that end a trace (RFC 792).
+const ENDS: [u8; 2] = [ECHO_REPLY, UNREACHABLE];
 /// Probes of all clients that are under way at most.
 const PENDING_MAX: usize = 64;
 /// The longest that anybody waits, in seconds.
@@ -36,6 +38,7 @@ struct Pending {
     to: Ipv4Addr,
     sent: Time,
     deadline: Time,
+    tail: Option<String>,
     trace: bool,
     probes: Vec<Probe>,
 }
@@ -53,6 +56,8 @@ pub struct Asked {
     pub to: Ipv4Addr,
     /// The TTLs to send with.
     pub ttls: core::ops::RangeInclusive<u8>,
+    /// The router at which the trace of an LSP ends: what lies beyond answers nobody.
+    pub tail: Option<usize>,
     /// Is the route to be traced?
     pub trace: bool,
     /// Seconds to wait.
@@ -68,7 +73,7 @@ impl Probes {
         client: ClientId,
         asked: Asked,
     ) -> Result<(), String> {
-        let Asked { to, ttls, trace, timeout_s } = asked;
+        let Asked { to, ttls, tail, trace, timeout_s } = asked;
         if !(timeout_s > 0.0 && timeout_s <= WAIT_MAX) {
             return Err(format!("timeout_s {timeout_s}: more than 0, up to {WAIT_MAX}"));
         }
@@ -85,8 +90,9 @@ impl Probes {
             network.ping(node, to, ttl, self.sequence).map_err(|error| error.to_string())?;
             probes.push(Probe { ttl, sequence: self.sequence, reply: None });
         }
+        let tail = tail.map(|node| network.description().nodes[node].name.clone());
         let deadline = sent + Span((timeout_s * 1e12) as i64);
-        self.pending.push(Pending { client, to, sent, deadline, trace, probes });
+        self.pending.push(Pending { client, to, sent, deadline, tail, trace, probes });
         Ok(())
     }
 
@@ -107,7 +113,7 @@ impl Probes {
 
     /// The answers for those who need wait no longer.
     pub fn finished(&mut self, network: &Network, now: Time) -> Vec<(ClientId, Result<Value, String>)> {
-        let over = |pending: &mut Pending| pending.is_complete() || now >= pending.deadline;
+        let over = |pending: &mut Pending| pending.is_complete(network) || now >= pending.deadline;
         let done: Vec<Pending> = self.pending.extract_if(.., over).collect();
         done.into_iter().map(|pending| (pending.client, Ok(pending.answer(network)))).collect()
     }
@@ -119,10 +125,17 @@ impl Probes {
 }
 
 impl Pending {
-    fn is_complete(&self) -> bool {
-        let ends = |probe: &Probe| probe.reply.as_ref().is_some_and(|reply| ENDS.contains(&reply.kind));
-        let end = self.probes.iter().position(ends).map_or(self.probes.len(), |end| end + 1);
-        self.probes[..end].iter().all(|probe| probe.reply.is_some())
+    /// Is this the answer that the others needn't wait for?
+    fn is_last(&self, network: &Network, probe: &Probe) -> bool {
+        let Some(reply) = &probe.reply else { return false };
+        let at_tail = || self.tail.is_some() && names::owner(network, reply.from) == self.tail.as_deref();
+        ENDS.contains(&reply.kind) || at_tail()
+    }
+
+    fn is_complete(&self, network: &Network) -> bool {
+        let end = self.probes.iter().position(|probe| self.is_last(network, probe));
+        let needed = &self.probes[..end.map_or(self.probes.len(), |end| end + 1)];
+        needed.iter().all(|probe| probe.reply.is_some())
     }
 
     fn answer(&self, network: &Network) -> Value {
@@ -143,11 +156,12 @@ impl Pending {
             answer["to"] = json!(self.to);
             return answer;
         }
-        let ends = |probe: &&Probe| probe.reply.as_ref().is_some_and(|reply| ENDS.contains(&reply.kind));
+        let end = self.probes.iter().find(|probe| self.is_last(network, probe));
         let answered = self.probes.iter().rev().find(|probe| probe.reply.is_some());
-        let last = self.probes.iter().find(ends).or(answered).map_or(0, |probe| probe.ttl);
+        let last = end.or(answered).map_or(0, |probe| probe.ttl);
         let hops: Vec<Value> = self.probes.iter().filter(|probe| probe.ttl <= last).map(row).collect();
-        let reached = self.probes.iter().any(|probe| probe.reply.as_ref().is_some_and(|r| r.kind == ENDS[0]));
+        let refused = |probe: &Probe| probe.reply.as_ref().is_some_and(|reply| reply.kind == UNREACHABLE);
+        let reached = end.is_some_and(|probe| !refused(probe));
         json!({"to": self.to, "reached": reached, "hops": hops})
     }
 }

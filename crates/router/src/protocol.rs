@@ -54,11 +54,11 @@ pub struct LspCommand {
     pub routes: Option<Value>,
 }
 
-/// Where echo requests go: to an address, to a node, or over an LSP.
+/// An echo request.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
-    /// An address, or the name of a node or of a group of LSPs that begins here.
+    /// An address, or the name of a node.
     pub to: String,
     /// Time to live.
     #[serde(default = "ttl_max")]

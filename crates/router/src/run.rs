@@ -21,6 +21,8 @@ use tester::network::{Network, NetworkError, NodeKind};
 const TICK: Span = Span::from_secs(1);
 /// How often probes are looked after while some are under way.
 const PROBE_TICK: Span = Span::from_ms(1);
+/// How much of what happened is kept for the tables of messages and events.
+const KEPT: Span = Span::from_secs(600);
 /// Bytes of a recording that are written at once.
 const RECORD_BUFFER: usize = 64 << 10;
 
@@ -63,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
     }
     if let Some(path) = &arguments.record {
-        record(&mut network, node, path, &config, arguments)?;
+        record(&mut network, node, path, &config)?;
     }
     drop(config);
     let mut server = Server::new(arguments.socket.as_deref(), signals)?;
@@ -78,13 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     ended.and(finished.map_err(Failure::Cannot))
 }
 
-fn record(
-    network: &mut Network,
-    node: usize,
-    path: &Path,
-    config: &Config,
-    arguments: &Arguments,
-) -> Result<(), String> {
+fn record(network: &mut Network, node: usize, path: &Path, config: &Config) -> Result<(), String> {
     let failed = |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), words(error));
     let file = File::create(path).map_err(|error| failed(&error))?;
     // What `Network::replayed` makes the router again from.
@@ -134,6 +130,10 @@ fn later(tick: Time, now: Time) -> Time {
 fn keep_house(instance: &mut Instance, server: &Server) {
     instance.probes.keep(|client| server.has(client));
     let now = instance.network.world().now();
+    if now >= instance.forget_at {
+        instance.forget_at = now + Span(KEPT.0 / 10);
+        instance.network.forget_before(Time(now.0.saturating_sub(KEPT.0.unsigned_abs())));
+    }
     let flushed = instance.network.world_mut().flush_recordings();
     if let Err(error) = flushed {
         instance.log.say(now, format!("{error}; it is recorded no further"));

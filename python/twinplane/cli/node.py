@@ -16,7 +16,6 @@ Node = Annotated[str | None, typer.Argument(help="A router; may be left out if t
 Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
 Socket = Annotated[Path | None, typer.Option(help="Its control socket, in place of a lab's router.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Destination = Annotated[str, typer.Argument(help="An address, a router, or an LSP that begins at NODE.")]
 Wait = Annotated[str, typer.Option(help="How long to wait for an answer.")]
 
 
@@ -53,7 +52,7 @@ def show(
 
 @app.command()
 def ping(
-    to: Destination,
+    to: Annotated[str, typer.Argument(help="An address, or a node.")],
     node: Node = None,
     count: Annotated[int, typer.Option("--count", "-c", min=1, help="How many echo requests.")] = 4,
     interval: Annotated[str, typer.Option(help="Time between two.")] = "1 s",
@@ -87,7 +86,7 @@ def ping(
 
 @app.command()
 def traceroute(
-    to: Destination,
+    to: Annotated[str, typer.Argument(help="An address, a node, or an LSP that begins at NODE.")],
     node: Node = None,
     hops: Annotated[int, typer.Option(min=1, max=255, help="The most hops.")] = 30,
     wait: Wait = "2 s",

@@ -79,6 +79,13 @@ impl Messages {
         self.bin &= mask;
     }
 
+    /// Forgets the bins that began before a time.
+    pub fn forget_before(&mut self, time: Time) {
+        if self.bins.first_key_value().is_some_and(|(key, _)| key.0 * BIN_PS < time.0) {
+            self.bins = self.bins.split_off(&(time.0.div_ceil(BIN_PS), Direction::Received, 0));
+        }
+    }
+
     /// What is in the bin that counts now.
     fn current(&self) -> BTreeMap<(u64, Direction, u8), u32> {
         let directions = [Direction::Received, Direction::Sent];

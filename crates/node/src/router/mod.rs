@@ -176,6 +176,10 @@ impl Router {
     pub fn messages(&self) -> impl Iterator<Item = MessageBin> {
         self.messages.iter()
     }
+    /// Forgets the counts of messages from before a time.
+    pub fn forget_messages(&mut self, before: Time) {
+        self.messages.forget_before(before);
+    }
     /// Keeps the last `limit` signalling messages from now on.
     pub fn keep_signals(&mut self, limit: usize) {
         self.signals.keep(limit);

@@ -2,7 +2,9 @@
 
 use super::Network;
 use super::description::LspSpec;
+use base::Time;
 use engine::EventRecord;
+use node::Router;
 
 impl Network {
     /// A group of LSPs by its name; the first of several.
@@ -13,6 +15,20 @@ impl Network {
     /// What a group of LSPs was asked for last.
     pub fn lsp_spec(&self, group: usize) -> Option<&LspSpec> {
         Some(&self.lsps.get(group)?.spec)
+    }
+
+    /// Forgets events and counts of signalling messages from before a time, so that a network that runs for days holds no more than
+    /// one that runs for minutes.
+    pub fn forget_before(&mut self, time: Time) {
+        let fresh = self.world.drain_events();
+        self.events.extend(fresh);
+        let old = self.events.partition_point(|record| record.at < time);
+        self.events.drain(..old);
+        for node in self.ids() {
+            if let Some(router) = self.world.device_mut::<Router>(node) {
+                router.forget_messages(time);
+            }
+        }
     }
 
     /// Shows what happened since the last call of this (or of [`Network::events`], or since somebody looked at the table),
