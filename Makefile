@@ -9,7 +9,7 @@ export PROPTEST_RNG_SEED ?= 1
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-rust test-python bench lint docs format setup clean fuzz
+.PHONY: run test test-rust test-python bench lint docs format setup clean fuzz test-lab-cycles
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -23,6 +23,11 @@ test-rust:
 
 test-python: $(VENV)/.built
 	$(BIN)/python -m pytest
+
+# Up, kill -9 of a random process, down: so often, and nothing is left. Needs root.
+LAB_CYCLES ?= 100
+test-lab-cycles: $(VENV)/.built
+	TWINPLANE_LAB_CYCLES=$(LAB_CYCLES) $(BIN)/python -m pytest tests/lab/test_lifecycle.py -k cycles
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/run.py

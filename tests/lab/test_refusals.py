@@ -138,7 +138,7 @@ def test_a_host_whose_command_fails(lab_file: LabFile) -> None:
 
 def test_a_host_whose_command_does_not_end(lab_file: LabFile) -> None:
     file = lab_file(TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}"))
-    assert "exec 'sleep 1000' does not end: put ' &' behind" in refused("lab", "up", file, "--timeout", "1")
+    assert "exec 'sleep 1000' does not end: put ' &' behind" in refused("lab", "up", file, "--timeout", "3")
     assert gone(file)
 
 
