@@ -106,6 +106,28 @@ def test_traceroute_along_an_lsp() -> None:
     assert along["labels"][0] != ""
 
 
+def test_hosts_reach_each_other_over_lsps_that_carry_their_prefixes() -> None:
+    net, (a, b, c, _) = square()
+    left, right = net.host("left", "10.1.0.2/24"), net.host("right", "10.2.0.2/24", gateway="10.2.0.254")
+    net.link(left, a)
+    net.link(c, right)
+    a.lsp("east", to=c, route=[b, c], carries="10.2.0.0/24")
+    a.lsp("web", to=c, route=[b, c], filters=[{"protocol": "tcp", "dst_ports": "80-443", "dscp": "EF"}])
+    flow = net.flow(left, right, rate="10 Mbit/s", start="100 ms")
+    net.log_signals()
+    net.run(until="1 s")
+    stats = flow.stats()
+    assert stats["received"][0] > 2000 and stats["lost"][0] <= 2
+    assert (left.gateway, right.gateway) == ("10.1.0.1", "10.2.0.254")
+    assert 0.0004 < (left.ping(right) or 0) < 0.0006
+    path = left.traceroute(right)
+    assert path["node"].to_list() == ["a", "b", "c", "right"]
+    assert [bool(text) for text in path["labels"]] == [False, True, True, False]
+    signals = net.table("signals").filter(pl.col("node") == "b", pl.col("neighbor") == "c")
+    assert signals["type"].to_list()[:2] == ["Path", "Path"]
+    assert signals["session"].unique().len() == 2
+
+
 def test_faults_and_restart() -> None:
     net, (a, b, c, _) = square()
     lsp = a.lsp("gold", to=c, route=[b, c])
@@ -210,7 +232,25 @@ def test_a_peer_talks_ethernet() -> None:
         ),
         (lambda n, r: n.run(), 'say how far to run: run(until="1 s") or run(for_="10 ms")'),
         (lambda n, r: n.capture("a", "c"), "there is no link between a and c"),
-        (lambda n, r: Network(clock="wall"), "clock='wall': real time is not part of this version"),
+        (lambda n, r: Network(busy=True), "local, incarnation, epoch_ns and busy are for real time"),
+        (
+            lambda n, r: n.attach("a", n.links[0], "e0"),
+            "interface e0: a network in virtual time has none: clock='wall'",
+        ),
+        (lambda n, r: n.host("h", "10.1.0.2"), "h: '10.1.0.2' is not an IPv4 address with a prefix length"),
+        (lambda n, r: n.host("h", "10.1.0.2/24", interface="a b"), "interface 'a b': a name has 1 to 15"),
+        (
+            lambda n, r: r[0].lsp("x", to="b", filters=[{"protocol": "tpc"}]),
+            "lsp 'x': filter: protocol='tpc': a number of 0 to 255 or one of icmp, tcp",
+        ),
+        (
+            lambda n, r: r[0].lsp("x", to="b", filters=[{"dst_ports": 80}]),
+            "lsp 'x': filter: ports need a protocol",
+        ),
+        (
+            lambda n, r: r[0].lsp("x", to="b", carries="10.1/24"),
+            "lsp 'x': carries: '10.1/24' is not an IPv4 prefix",
+        ),
         (lambda n, r: Network(clock="virtua"), "clock='virtua': unknown (did you mean 'virtual'?)"),
         (lambda n, r: Network().run(until=1), "the network has no nodes"),
         (lambda n, r: wire.encode([{"layer": "ethernot"}]), "ethernot"),

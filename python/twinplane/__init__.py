@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .errors import TwinplaneError
     from .handles import Capture, Flow, Link, Lsp
     from .network import Network
-    from .nodes import Edge, Peer, Router
+    from .nodes import Edge, External, Host, Peer, Router
     from .recording import Recording
     from .reports import report
     from .results import load as load_results
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Capture",
     "Edge",
+    "External",
     "Flow",
+    "Host",
     "Link",
     "Lsp",
     "Network",
@@ -45,7 +47,9 @@ __all__ = [
 _HOMES = {
     "Capture": "handles",
     "Edge": "nodes",
+    "External": "nodes",
     "Flow": "handles",
+    "Host": "nodes",
     "Link": "handles",
     "Lsp": "handles",
     "Network": "network",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import core, units
-from .description import Description, rsvp_options
+from .description import Description, interface_address, router_id, rsvp_options
 from .errors import TwinplaneError, suggest
+from .filters import filter_spec, prefixes
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Edge, HeadEnd, Node, Peer, Router
+from .outside import Outside
 from .units import Quantity
 
 if TYPE_CHECKING:
@@ -21,11 +23,14 @@ if TYPE_CHECKING:
     from .network import Network
 
 
+CLOCKS = ("virtual", "wall")
+"""Which clock runs a network."""
+
 CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first")
 """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
 
 
-class Building(ABC):
+class Building(Outside):
     """The part of `Network` that describes."""
 
     def __init__(
@@ -36,11 +41,32 @@ class Building(ABC):
         convention: str = "first-to-first",
         phases: Sequence[Quantity] = (0,),
         series_bin: Quantity = "10 ms",
+        local: Sequence[str] | None = None,
+        incarnation: int = 0,
+        epoch_ns: int | None = None,
+        busy: bool = False,
+        cpu: int | None = None,
+        strict_ports: bool = False,
     ) -> None:
-        if clock == "wall":
-            raise TwinplaneError("clock='wall': real time is not part of this version; use 'virtual'")
-        if clock != "virtual":
-            raise TwinplaneError(f"clock={clock!r}: unknown{suggest(clock, ('virtual', 'wall'))}")
+        """A network in virtual time, or by the clock on the wall (``clock="wall"``).
+
+        In real time, `local` names the nodes that are in this process: if left out, every one but external
+        ones and hosts beyond an interface. `incarnation` counts how often the process was started before,
+        `epoch_ns` is time zero on the system's monotonic clock, `busy` polls interfaces without sleep on
+        processor `cpu`; with `strict_ports` an interface that goes down or away ends the run with an error.
+        """
+        if clock not in CLOCKS:
+            raise TwinplaneError(f"clock={clock!r}: unknown{suggest(clock, CLOCKS)}")
+        real = {
+            "local": None if local is None else list(local),
+            "incarnation": incarnation,
+            "epoch_ns": epoch_ns,
+            "busy": busy,
+            "cpu": cpu,
+            "fail_on_port_down": strict_ports,
+        }
+        if clock == "virtual" and (local is not None or incarnation or epoch_ns is not None or busy):
+            raise TwinplaneError("local, incarnation, epoch_ns and busy are for real time: clock='wall'")
         if convention not in CONVENTIONS:
             raise TwinplaneError(f"convention={convention!r}: one of {', '.join(CONVENTIONS)}")
         self.seed = seed
@@ -54,6 +80,9 @@ class Building(ABC):
         self.flows: list[Flow] = []
         self.captures: list[Capture] = []
         self._recorded: list[Node] = []
+        self._real = real
+        self._attachments = []
+        self._host_interfaces = {}
         self.positions: dict[str, tuple[float, float]] = {}
         self.description = Description()
         self._core: _core.Network | None = None
@@ -83,18 +112,19 @@ class Building(ABC):
         self.description.nodes.append({"name": node.name, "kind": node.kind, **fields})
 
     def router(self, name: str, profile: str | Path | Mapping[str, Any] = "ideal", **rsvp: Any) -> Router:
-        """A label-switching router; `rsvp` are its signalling options (`twinplane.description`)."""
+        """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.description`)."""
         from .profiles import resolve
 
         router = Router(self._network, name, len(self.nodes))
-        fields = {"profile": resolve(profile), "rsvp": rsvp_options(name, rsvp)}
-        self._register(router, fields)
+        given = router_id(name, rsvp.pop("router_id", None))
+        self._register(router, {"profile": resolve(profile), "rsvp": rsvp_options(name, rsvp), **given})
         return router
 
     def edge(self, name: str, **rsvp: Any) -> Edge:
-        """An emulated label-edge router of the tester."""
+        """An emulated label-edge router of the tester; options as those of `router`."""
         edge = Edge(self._network, name, len(self.nodes))
-        self._register(edge, {"rsvp": rsvp_options(name, rsvp), "programme": edge.steps})
+        given = router_id(name, rsvp.pop("router_id", None))
+        self._register(edge, {"rsvp": rsvp_options(name, rsvp), "programme": edge.steps, **given})
         return edge
 
     def peer(self, name: str) -> Peer:
@@ -116,8 +146,12 @@ class Building(ABC):
         detection: Quantity = 0,
         metric: int = 1,
         clock_ppm: tuple[float, float] = (0.0, 0.0),
+        addresses: tuple[str, str] | None = None,
     ) -> Link:
-        """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs."""
+        """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs.
+
+        `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
+        """
         a, b = self.node(x), self.node(y)
         self.require_unstarted(f"link {a.name} - {b.name}")
         if a is b:
@@ -139,6 +173,9 @@ class Building(ABC):
                 "metric": int(metric),
                 "a_clock_ppb": round(clock_ppm[0] * 1000),
                 "b_clock_ppb": round(clock_ppm[1] * 1000),
+                "addresses": None
+                if addresses is None
+                else [interface_address(text, f"link {a.name} - {b.name}") for text in addresses],
             }
         )
         return link
@@ -163,6 +200,8 @@ class Building(ABC):
         retry_max: Quantity | None,
         retry_limit: int | None,
         signal: bool,
+        carries: Sequence[str] | str = (),
+        filters: Sequence[Mapping[str, Any]] = (),
     ) -> Lsp:
         """See `twinplane.nodes.HeadEnd.lsp`."""
         what = f"lsp '{name}'"
@@ -196,6 +235,8 @@ class Building(ABC):
             "record_labels": record_labels,
             "retry_limit": retry_limit,
             "auto": signal,
+            "carries": prefixes(carries, what),
+            "filters": [filter_spec(given, what) for given in filters],
         }
         for key, value in (("retry_first_ps", retry_first), ("retry_max_ps", retry_max)):
             if value is not None:

@@ -46,10 +46,11 @@ def translated() -> Iterator[None]:
         raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
 
 
-def network(description: dict[str, Any]) -> _core.Network:
-    """A network of the core from a description."""
+def network(description: dict[str, Any], placement: dict[str, Any] | None = None) -> _core.Network:
+    """A network of the core from a description; in real time with what of it is here."""
     with translated():
-        made: _core.Network = load().Network(json.dumps(description))
+        where = None if placement is None else json.dumps(placement)
+        made: _core.Network = load().Network(json.dumps(description), where)
         return made
 
 

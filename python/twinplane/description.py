@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,29 @@ class Description:
             self._pairs.setdefault(pair, []).append(index)
         self._known = len(self.links)
         return self._pairs.get((min(a, b), max(a, b)), [])
+
+
+def ipv4(text: str, what: str) -> str:
+    """An IPv4 address."""
+    try:
+        return str(ipaddress.IPv4Address(text))
+    except ValueError:
+        raise TwinplaneError(f"{what}: {text!r} is not an IPv4 address") from None
+
+
+def interface_address(text: str, what: str) -> str:
+    """An IPv4 address with the length of its prefix."""
+    try:
+        if "/" in text:
+            return str(ipaddress.IPv4Interface(text))
+    except ValueError:
+        pass
+    raise TwinplaneError(f"{what}: {text!r} is not an IPv4 address with a prefix length such as 10.1.0.2/24")
+
+
+def router_id(name: str, given: str | None) -> dict[str, str]:
+    """The router id of a node, if one was given."""
+    return {} if given is None else {"router_id": ipv4(given, f"{name}: router_id")}
 
 
 RSVP_TIMES = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Network(Building):
-    """Routers, links, LSPs and flows under one clock.
+    """Routers, hosts, links, LSPs and flows under one clock, virtual or the one on the wall.
 
     Quantities are numbers in base units (seconds, bits per second, bytes) or texts such as ``"50 us"``.
     The description is lowered when the network first runs; nodes and links are fixed from then on.
@@ -83,7 +83,7 @@ class Network(Building):
         if self._core is None:
             if not self.nodes:
                 raise TwinplaneError("the network has no nodes")
-            self._core = core.network(self.lowered())
+            self._core = core.network(self.lowered(), self.placement)
         return self._core
 
     def lowered(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Network(Building):
         return 0.0 if not self._started else self.running().now_ps() / 1e12
 
     def run(self, until: Quantity | None = None, for_: Quantity | None = None) -> None:
-        """Run to a time, or for a time."""
+        """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on."""
         if (until is None) == (for_ is None):
             raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
         running = self._start()
@@ -125,7 +125,7 @@ class Network(Building):
         target = (
             units.span_ps(until, "until") if until is not None else now + units.span_ps(for_ or 0, "for_")
         )
-        if target < now:
+        if target < now and self.clock == "virtual":
             raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
         with core.translated():
             running.run_until(target)
@@ -188,6 +188,10 @@ class Network(Building):
         """What happened, in order of time."""
         return self.table("events")
 
+    def interfaces(self) -> pl.DataFrame:
+        """In real time, what every interface counted, and how late its frames were."""
+        return self.table("interfaces")
+
     def digest(self) -> str:
         """A digest of every frame's bytes and times on every link so far."""
         with core.translated():
@@ -224,6 +228,14 @@ class Network(Building):
         else:
             address = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
         return traceroute(self, node, address, units.span_ps(wait, "wait") / 1e12, hops)
+
+    def ping(self, node: Node, to: Node | str, wait: Quantity = "1 s") -> float | None:
+        """See `twinplane.nodes.Prober.ping`."""
+        from .probing import ping
+
+        self._start()
+        address = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
+        return ping(self, node, address, units.span_ps(wait, "wait") / 1e12)
 
     def lsp_history(self, lsp: Lsp) -> pl.DataFrame:
         """See `twinplane.handles.Lsp.history`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import units
@@ -58,11 +58,17 @@ class HeadEnd(Node):
         retry_max: Quantity | None = None,
         retry_limit: int | None = None,
         signal: bool = True,
+        carries: Sequence[str] | str = (),
+        filters: Sequence[Mapping[str, Any]] = (),
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
         `route` is the explicit route after this node, as nodes, names, or links where there are
         parallel ones; without it the packets' own way is taken. `fallback` is tried when `route` fails.
+
+        `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
+        `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp` (`twinplane.filters`). Both are for one
+        LSP, not for a group.
         """
         return self.network.add_lsp(
             name=name,
@@ -82,10 +88,26 @@ class HeadEnd(Node):
             retry_max=retry_max,
             retry_limit=retry_limit,
             signal=signal,
+            carries=carries,
+            filters=filters,
         )
 
 
-class Router(HeadEnd):
+class Prober(Node):
+    """A node that can send pings."""
+
+    def traceroute(
+        self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
+    ) -> pl.DataFrame:
+        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
+        return self.network.traceroute(self, to, lsp, wait, hops)
+
+    def ping(self, to: Node | str, *, wait: Quantity = "1 s") -> float | None:
+        """Seconds until an echo reply comes, or None if none does within `wait`, which passes either way."""
+        return self.network.ping(self, to, wait)
+
+
+class Router(HeadEnd, Prober):
     """A label-switching router."""
 
     kind = "router"
@@ -125,12 +147,6 @@ class Router(HeadEnd):
         """Packets dropped, by reason."""
         return self._table("drops")
 
-    def traceroute(
-        self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
-    ) -> pl.DataFrame:
-        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
-        return self.network.traceroute(self, to, lsp, wait, hops)
-
 
 class Edge(HeadEnd):
     """An emulated label-edge router of the tester: one link, sources, sinks and a programme."""
@@ -169,3 +185,28 @@ class Peer(Node):
     def receive(self) -> list[tuple[float, bytes]]:
         """Time in seconds and bytes of every frame that arrived since the last call."""
         return self.network.peer_receive(self)
+
+
+class Host(Prober):
+    """An IP host beside a router.
+
+    In virtual time it is simulated: it answers ARP and ping, sends and takes flows, pings and traces routes.
+    In real time so is a host without an interface; one with an interface is a real host beyond it.
+    """
+
+    kind = "host"
+
+    def __init__(self, network: Network, name: str, index: int, address: str) -> None:
+        super().__init__(network, name, index)
+        self.address = address
+
+    @property
+    def gateway(self) -> str:
+        """The address of the router's port."""
+        return str(self.network.node_info(self.index)["ports"][0]["neighbor"])
+
+
+class External(Node):
+    """Somebody else's router, in real time, beyond interfaces."""
+
+    kind = "external"

@@ -27,21 +27,38 @@ def destination(network: Network, lsp: Lsp, index: int = 0) -> str:
     return str(first + number if number < FIRST_TESTS else second + number - FIRST_TESTS)
 
 
-def traceroute(network: Network, node: Node, to: str, wait_s: float, hops: int) -> pl.DataFrame:
-    """Send the probes, run the network for a while, and list who answered; the last one answers no error."""
+def _send(
+    network: Network, node: Node, to: str, wait_s: float, ttls: range
+) -> tuple[int, dict[int, tuple[Any, int]]]:
+    """Send pings with these times to live, run for a while: when that began, and the answers by TTL."""
     running = network.running()
     before = len(network.columns("events")["time_ps"])
     begin_ps = running.now_ps()
-    first = 1 + before % 30_000  # so that answers to an earlier traceroute are not taken for ours
+    first = 1 + before % 30_000  # so that answers to earlier pings are not taken for ours
     with core.translated():
-        for ttl in range(1, hops + 1):
+        for ttl in ttls:
             running.ping(node.index, to, ttl, first + ttl)
     network.run(for_=wait_s)
     events = network.columns("events")
     answers: dict[int, tuple[Any, int]] = {}
     for at, event in list(zip(events["time_ps"], events["event"], strict=True))[before:]:
-        if event["event"] == "probe-reply" and first < event["sequence"] <= first + hops:
+        if event["event"] == "probe-reply" and event["sequence"] - first in ttls:
             answers.setdefault(event["sequence"] - first, (event, at))
+    return begin_ps, answers
+
+
+def ping(network: Network, node: Node, to: str, wait_s: float) -> float | None:
+    """Seconds until an echo reply comes, if one does in time."""
+    begin_ps, answers = _send(network, node, to, wait_s, range(64, 65))
+    for event, at in answers.values():
+        if event["kind"] == ECHO_REPLY:
+            return (at - begin_ps) / 1e12
+    return None
+
+
+def traceroute(network: Network, node: Node, to: str, wait_s: float, hops: int) -> pl.DataFrame:
+    """Send the probes, run the network for a while, and list who answered; the last one answers no error."""
+    begin_ps, answers = _send(network, node, to, wait_s, range(1, hops + 1))
     names = _names(network)
     rows: list[dict[str, Any]] = []
     nothing: dict[str, Any] = {}

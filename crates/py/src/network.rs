@@ -34,9 +34,14 @@ fn parse<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
 #[pymethods]
 impl PyNetwork {
     #[new]
-    fn new(description: &str) -> PyResult<PyNetwork> {
+    #[pyo3(signature = (description, placement=None))]
+    fn new(description: &str, placement: Option<&str>) -> PyResult<PyNetwork> {
         let description: Description = parse("network", description)?;
-        Ok(PyNetwork { inner: Mutex::new(Network::new(description).map_err(network)?) })
+        let made = match placement {
+            Some(text) => Network::placed(description, parse("placement", text)?),
+            None => Network::new(description),
+        };
+        Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?) })
     }
 
     /// Runs to a time. Ctrl-C stops between two events and leaves the network as it is then.

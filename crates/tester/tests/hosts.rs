@@ -148,6 +148,14 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             "its addresses are those of host 'left'",
         ),
         (|d| d["nodes"][1]["router_id"] = json!("100.64.0.7"), "router_id=100.64.0.7 collides with"),
+        (
+            |d| d["nodes"][1]["router_id"] = json!("10.1.0.9"),
+            "node 'r1': router_id=10.1.0.9 lies in 10.1.0.0/24, which is that of host 'left'",
+        ),
+        (
+            |d| (0..2).for_each(|i| d["nodes"][i]["router_id"] = json!("172.20.0.1")),
+            "nodes 'r0' and 'r1' both have router_id=172.20.0.1",
+        ),
         (|d| d["lsps"][0]["count"] = json!(3), "'carries' and 'filters' are for one LSP"),
         (
             |d| d["lsps"][0]["filters"] = json!([{"protocol": 6, "dst_ports": [9, 8]}]),

@@ -8,6 +8,7 @@ mod configure;
 mod description;
 mod error;
 mod flows;
+mod live;
 mod lsps;
 pub mod paths;
 mod placement;

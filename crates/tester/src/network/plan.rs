@@ -141,40 +141,59 @@ fn is_unicast(address: Ipv4Addr) -> bool {
     !(address.is_multicast() || address.is_loopback() || address.is_broadcast() || address.octets()[0] == 0)
 }
 
-/// No two hosts, links or router ids that the user gave may be the same or lie in each other.
+/// No two hosts or links that the user gave addresses may overlap, and a router id is one of the node's own addresses or one that
+/// nobody else has.
 fn check_apart(description: &Description, links: &[Link]) -> Result<(), NetworkError> {
-    let mut given: Vec<(Prefix, String)> = Vec::new();
+    let mut given: Vec<(Prefix, usize, String)> = Vec::new();
     for (index, link) in links.iter().enumerate() {
         let prefix = Prefix::new(link.addresses[0], link.prefix_len);
         if let Some(side) = host_of(description, &link.spec) {
-            let host = &description.nodes[[link.spec.a, link.spec.b][side]];
-            given.push((prefix, format!("host '{}'", host.name)));
+            let host = &description.nodes[link.ends()[side]];
+            given.push((prefix, index, format!("host '{}'", host.name)));
         } else if link.spec.addresses.is_some() {
-            given.push((prefix, format!("link {index}")));
+            given.push((prefix, index, format!("link {index}")));
         }
-    }
-    for (index, node) in description.nodes.iter().enumerate() {
-        let Some(id) = node.router_id else { continue };
-        if !is_unicast(id) {
-            return input(format!(
-                "node '{}': router_id={id}: not an address that a router can have",
-                node.name
-            ));
-        }
-        if id != addressing::loopback(index)
-            && let Some((taken, whose)) = taken(description, Prefix::host(id))
-        {
-            return input(format!("node '{}': router_id={id} collides with {taken}, {whose}", node.name));
-        }
-        given.push((Prefix::host(id), format!("the router id of '{}'", node.name)));
     }
     // In order of address a prefix stands right before what lies in it.
     given.sort();
     for pair in given.windows(2) {
-        let [(a, first), (b, second)] = pair else { continue };
+        let [(a, _, first), (b, _, second)] = pair else { continue };
         if overlap(*a, *b) {
             return input(format!("{first} ({a}) and {second} ({b}) overlap"));
         }
     }
-    Ok(())
+    let mut ids: Vec<(Ipv4Addr, &str)> = Vec::new();
+    for (node, spec) in description.nodes.iter().enumerate() {
+        let Some(id) = spec.router_id else { continue };
+        let name = &spec.name;
+        ids.push((id, name));
+        if !is_unicast(id) {
+            return input(format!("node '{name}': router_id={id}: not an address that a router can have"));
+        }
+        // The prefix that could hold it is the last that begins no later.
+        let before = given.partition_point(|(prefix, ..)| prefix.address() <= id).checked_sub(1);
+        if let Some((prefix, link, whose)) = before.and_then(|place| given.get(place))
+            && prefix.contains(id)
+        {
+            let link = &links[*link];
+            let own =
+                link.ends().iter().zip(link.addresses).any(|(&end, address)| end == node && address == id);
+            if !own {
+                return input(format!(
+                    "node '{name}': router_id={id} lies in {prefix}, which is that of {whose}"
+                ));
+            }
+        } else if id != addressing::loopback(node)
+            && let Some((taken, whose)) = taken(description, Prefix::host(id))
+        {
+            return input(format!("node '{name}': router_id={id} collides with {taken}, {whose}"));
+        }
+    }
+    ids.sort_unstable();
+    match ids.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => {
+            input(format!("nodes '{}' and '{}' both have router_id={}", pair[0].1, pair[1].1, pair[0].0))
+        }
+        None => Ok(()),
+    }
 }

@@ -16,20 +16,9 @@ pub fn words(direction: Direction, kind: u8) -> (&'static str, &'static str) {
 }
 
 /// The messages of one router or of all, each router's in order of time: by which link they went to or came from which neighbour, and
-/// which tunnel and LSP they were about, where they say.
+/// which session (end point and tunnel id) and LSP they were about, where they say.
 pub fn table(network: &Network, node: Option<usize>) -> Value {
-    let names = [
-        "node",
-        "time_ps",
-        "link",
-        "neighbor",
-        "direction",
-        "type",
-        "tunnel_to",
-        "tunnel_id",
-        "lsp_from",
-        "lsp_id",
-    ];
+    let names = ["node", "time_ps", "link", "neighbor", "direction", "type", "session", "sender", "lsp_id"];
     let mut table = Columns::new(&names);
     for node in network.ids().map(base::NodeId::index).filter(|n| node.is_none_or(|m| m == *n)) {
         let records = network.router(node).into_iter().flat_map(|router| router.signals().0);
@@ -38,7 +27,7 @@ pub fn table(network: &Network, node: Option<usize>) -> Value {
             let link = places.find(|&link| network.links[link].port_at(node) == Some(record.port));
             let neighbor = link.and_then(|link| network.graph.beyond(link, node));
             let (direction, kind) = words(record.direction, record.kind);
-            let text = |named: Option<(core::net::Ipv4Addr, u16)>| json!(named.map(|n| n.0.to_string()));
+            let session = record.tunnel.map(|(to, id)| format!("{to}/{id}"));
             table.push([
                 json!(network.node_name(node)),
                 json!(record.at.0),
@@ -46,9 +35,8 @@ pub fn table(network: &Network, node: Option<usize>) -> Value {
                 json!(neighbor.map(|n| network.node_name(n))),
                 json!(direction),
                 json!(kind),
-                text(record.tunnel),
-                json!(record.tunnel.map(|n| n.1)),
-                text(record.lsp),
+                json!(session),
+                json!(record.lsp.map(|n| n.0.to_string())),
                 json!(record.lsp.map(|n| n.1)),
             ]);
         }

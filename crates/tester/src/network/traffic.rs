@@ -33,7 +33,16 @@ impl Network {
     }
 }
 
-/// Per stream and phase; phase -1 is before the first.
+/// What one process knows of a stream in a phase.
+#[derive(Default)]
+struct Row<'a> {
+    sent: Option<u64>,
+    lost: Option<u64>,
+    stats: Option<&'a PhaseStats>,
+}
+
+/// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what the other
+/// would know is absent: what was sent less what was received is lost.
 pub fn streams(network: &Network) -> Value {
     let mut table = Columns::new(&[
         "flow",
@@ -59,36 +68,28 @@ pub fn streams(network: &Network) -> Value {
         for (stream, marks) in sources.flat_map(|source| source.sent()) {
             let Some(flow) = network.flow_of(stream) else { continue };
             let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
-            let Some(stats) = sink else { continue };
             // Sequence numbers from the start of a phase to the start of the next.
             let starts = core::iter::once(0).chain(marks.iter().copied());
-            let number = network.streams[stream.index()];
             for (phase, (from, to)) in starts.zip(marks.iter().copied()).enumerate() {
-                let Some(phase_stats) = stats.phases.get(phase) else { continue };
+                let stats = sink.and_then(|sink| sink.phases.get(phase));
                 if phase == 0 && to == from {
                     continue;
                 }
-                let lost = stats.sequence.missing(from, to);
-                let PhaseStats { delay, received, duplicated, reordered } = phase_stats;
-                table.push([
-                    json!(number),
-                    json!(stream.0 - flow.first_stream),
-                    json!(stream.0),
-                    json!(phase as i64 - 1),
-                    json!(to - from),
-                    json!(received),
-                    json!(lost),
-                    json!(duplicated),
-                    json!(reordered),
-                    json!(delay.mean_s()),
-                    json!(delay.min_s()),
-                    json!(delay.max_s()),
-                    json!(delay.quantile_s(0.5)),
-                    json!(delay.quantile_s(0.9)),
-                    json!(delay.quantile_s(0.99)),
-                    json!(delay.quantile_s(0.999)),
-                    json!(delay.jitter_s()),
-                ]);
+                let lost = sink.map(|sink| sink.sequence.missing(from, to));
+                push(&mut table, network, stream, phase, Row { sent: Some(to - from), lost, stats });
+            }
+        }
+    }
+    for number in 0..network.streams.len() as u32 {
+        let stream = StreamId(number);
+        let Some(flow) = network.flow_of(stream) else { continue };
+        if network.generator(flow.spec.from).is_some() {
+            continue;
+        }
+        let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
+        for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
+            if phase > 0 || stats.received > 0 {
+                push(&mut table, network, stream, phase, Row { stats: Some(stats), ..Row::default() });
             }
         }
     }
@@ -131,6 +132,31 @@ pub fn delays(network: &Network) -> Value {
         }
     }
     table.finish()
+}
+
+fn push(table: &mut Columns, network: &Network, stream: StreamId, phase: usize, row: Row<'_>) {
+    let first = network.flow_of(stream).map_or(0, |flow| flow.first_stream);
+    let delay = row.stats.map(|stats| &stats.delay);
+    let of = |value: fn(&DelayStats) -> Option<f64>| json!(delay.and_then(value));
+    table.push([
+        json!(network.streams[stream.index()]),
+        json!(stream.0 - first),
+        json!(stream.0),
+        json!(phase as i64 - 1),
+        json!(row.sent),
+        json!(row.stats.map(|stats| stats.received)),
+        json!(row.lost),
+        json!(row.stats.map(|stats| stats.duplicated)),
+        json!(row.stats.map(|stats| stats.reordered)),
+        of(DelayStats::mean_s),
+        of(DelayStats::min_s),
+        of(DelayStats::max_s),
+        of(|delay| delay.quantile_s(0.5)),
+        of(|delay| delay.quantile_s(0.9)),
+        of(|delay| delay.quantile_s(0.99)),
+        of(|delay| delay.quantile_s(0.999)),
+        of(DelayStats::jitter_s),
+    ]);
 }
 
 /// Delay over time at each sink.
