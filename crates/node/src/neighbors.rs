@@ -197,8 +197,9 @@ impl<T> Neighbors<T> {
         heard: bool,
     ) -> Learned<T> {
         let key = (port, address);
-        let room = || self.counts.get(&port).is_none_or(|counts| counts.heard < HEARD_MAX);
-        if !self.table.contains_key(&key) && !(heard && room()) {
+        let room = self.counts.get(&port).is_none_or(|counts| counts.heard < HEARD_MAX);
+        let welcome = self.table.contains_key(&key) || (heard && room);
+        if !welcome {
             return Learned::Ignored;
         }
         let before = self.take(key);

@@ -2,6 +2,7 @@
 
 pub mod delay;
 pub mod edge;
+pub mod flood;
 pub mod generator;
 pub mod histogram;
 pub mod network;

@@ -56,7 +56,7 @@ impl Default for Messages {
 impl Messages {
     /// One more.
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
-        let bin = now.0 / BIN_PS & !(self.width - 1);
+        let bin = (now.0 / BIN_PS) & !(self.width - 1);
         if bin != self.bin {
             for (key, count) in self.current() {
                 *self.bins.entry(key).or_default() += count;

@@ -223,6 +223,10 @@ impl Router {
     pub fn neighbor_mac(&self, port: PortId, address: Ipv4Addr) -> Option<base::MacAddr> {
         self.neighbors.get(port, address)
     }
+    /// How many neighbours are known or asked for, and how many frames wait for them.
+    pub fn neighbor_counts(&self) -> (usize, usize) {
+        (self.neighbors.len(), self.neighbors.waiting())
+    }
     /// All known neighbours.
     pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, base::MacAddr)> {
         self.neighbors.iter()
