@@ -1,4 +1,4 @@
-"""The kernel of a router's namespace is silent: no IPv6, ARP, ICMP or RST; the router itself does the talking."""
+"""The kernel of a router's namespace is silent: no IPv6, ARP, ICMP or RST."""
 
 from __future__ import annotations
 
