@@ -133,7 +133,7 @@ WRONG = [
     (
         LINKS + "lsps:\n  - {name: e, from: a, to: b, filters: [{dst_ports: 80}]}\n",
         "10",
-        "a protocol is needed",
+        "ports need a protocol",
     ),
     (
         HOSTS + "lsps:\n  - {name: e, from: h, to: b}\n",

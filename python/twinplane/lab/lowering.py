@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import units
 from ..errors import TwinplaneError, suggest
+from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
@@ -19,8 +20,6 @@ from .source import LabFileError, Place, Source
 
 RESERVABLE_WITHOUT_RATE = 10_000_000_000
 """What a veth says its speed is."""
-
-PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 
 
 @dataclass(frozen=True)
@@ -128,24 +127,17 @@ class _Lowering:
             profile = node.profile
             if profile.endswith(".toml"):
                 profile = str(self.source.path.parent / profile)
-            options = rsvp_options(node.rsvp)
             with self.at("nodes", name, "profile"):
                 try:
-                    self.network.router(name, profile=profile, **options)
+                    self.network.router(name, profile, router_id=node.router_id, **rsvp_options(node.rsvp))
                 except TwinplaneError as error:
                     raise TwinplaneError(f"node '{name}': {error}") from None
-            fields = {"router_id": node.router_id}
         elif isinstance(node, model.TesterNode):
-            self.network.edge(name, **rsvp_options(node.rsvp))
-            return
+            self.network.edge(name, router_id=node.router_id, **rsvp_options(node.rsvp))
         elif isinstance(node, model.HostNode):
-            add_plain(self.network, name, "host")
-            fields = {"address": node.address, "gateway": node.gateway}
+            self.network.host(name, node.address, node.gateway)
         else:
-            add_plain(self.network, name, "external")
-            fields = {"router_id": node.router_id}
-        entry = self.network.description.nodes[-1]
-        entry.update({key: value for key, value in fields.items() if value is not None})
+            self.network.external(name, node.router_id)
 
     # -- links ----------------------------------------------------------------------------------------
 
@@ -200,13 +192,14 @@ class _Lowering:
         hosts = [node for node in nodes if isinstance(node, model.HostNode)]
         if not any(isinstance(node, model.RouterNode) for node in nodes):
             raise self.error(("links", index), "one of its ends has to be a router")
-        for key in ("mtu",):
-            if hosts and hosts[0].mtu is not None and link.mtu is not None and hosts[0].mtu != link.mtu:
-                raise self.error(
-                    ("links", index),
-                    f"{key}={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two",
-                )
-        default = (hosts[0].mtu or model.MTU_HOST) if hosts else model.MTU_DEFAULT
+        if hosts and None not in (hosts[0].mtu, link.mtu) and hosts[0].mtu != link.mtu:
+            raise self.error(
+                ("links", index), f"mtu={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
+            )
+        drivers = [node.driver for node in nodes if isinstance(node, model.RouterNode | model.TesterNode)]
+        default = model.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else model.MTU_DEFAULT
+        if hosts:
+            default = hosts[0].mtu or model.MTU_HOST
         rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
         reservable: Any = link.reservable
         if reservable is None and not rate:
@@ -220,11 +213,9 @@ class _Lowering:
             buffer=link.buffer,
             mtu=link.mtu or default,
             metric=link.metric,
+            addresses=link.addresses,
         )
-        entry = self.network.description.links[-1]
-        entry["rate_bps"] = rate
-        if link.addresses is not None:
-            entry["addresses"] = list(link.addresses)
+        self.network.description.links[-1]["rate_bps"] = rate
         self.extras.drivers.append(link.driver)
 
     def check_degrees(self) -> None:
@@ -241,7 +232,7 @@ class _Lowering:
         for key, name in (("from", lsp.head), ("to", lsp.tail)):
             with self.at("lsps", index, key):
                 node = self.network.node(name, f"{what}: {key} says")
-                if node.kind in ("host",) or (key == "from" and not isinstance(node, HeadEnd)):
+                if node.kind == "host" or (key == "from" and not isinstance(node, HeadEnd)):
                     raise TwinplaneError(
                         f"{what}: {key} says '{name}', which is of kind {self.lab.nodes[name].kind}:"
                         " an LSP begins and ends at routers"
@@ -256,6 +247,11 @@ class _Lowering:
                     self.network.route(
                         head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose
                     )
+        if lsp.count > 1 and (lsp.carries or lsp.filters):
+            raise self.error(
+                ("lsps", index),
+                f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
+            )
         head.lsp(
             lsp.name,
             to=lsp.tail,
@@ -270,17 +266,9 @@ class _Lowering:
             record_route=lsp.record_route,
             record_labels=lsp.record_labels,
             signal=lsp.signal,
+            carries=lsp.carries,
+            filters=[self.filter(what, index, place, one) for place, one in enumerate(lsp.filters)],
         )
-        if lsp.count > 1 and (lsp.carries or lsp.filters):
-            raise self.error(
-                ("lsps", index),
-                f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
-            )
-        entry = self.network.description.lsps[-1]
-        if lsp.carries:
-            entry["carries"] = lsp.carries
-        if lsp.filters:
-            entry["filters"] = [self.filter(index, place, one) for place, one in enumerate(lsp.filters)]
 
     def hop(self, what: str, key: str, hop: str) -> Node | Link:
         """A hop: a node, or the link that leads to an interface of a node."""
@@ -296,40 +284,13 @@ class _Lowering:
             f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}"
         )
 
-    def filter(self, index: int, place: int, given: model.Filter) -> dict[str, Any]:
-        found: dict[str, Any] = given.model_dump(exclude_none=True)
-        if given.protocol is not None:
-            found["protocol"] = PROTOCOLS.get(str(given.protocol), given.protocol)
-        for key in ("src_ports", "dst_ports"):
-            ports = found.get(key)
-            if ports is None:
-                continue
-            found[key] = [ports, ports] if isinstance(ports, int) else list(ports)
-            if given.protocol is None:
-                raise self.error(
-                    ("lsps", index, "filters", place, key), f"filter {key}: a protocol is needed with ports"
-                )
-            if not 0 <= found[key][0] <= found[key][1] <= 65535:
-                raise self.error(
-                    ("lsps", index, "filters", place, key),
-                    f"filter {key}: {ports}: first and last of 0 to 65535",
-                )
-        if given.dscp is not None:
-            with self.at("lsps", index, "filters", place, "dscp"):
-                found["dscp"] = units.dscp(given.dscp)
-        return found
+    def filter(self, what: str, index: int, place: int, given: model.Filter) -> dict[str, Any]:
+        """A filter, checked here for its line."""
+        with self.at("lsps", index, "filters", place):
+            return filter_spec(given.model_dump(exclude_none=True), what)
 
 
 def rsvp_options(given: model.Rsvp) -> dict[str, Any]:
     """Signalling options as `Network.router` takes them."""
     names = {"hello": "hello_interval", "key": "rsvp_key", "key_id": "rsvp_key_id"}
     return {names.get(key, key): value for key, value in given.model_dump(exclude_none=True).items()}
-
-
-def add_plain(network: Network, name: str, kind: str) -> Node:
-    """A node that only has a name and a kind."""
-    node = Node(network, name, len(network.nodes))
-    node.kind = kind
-    network.nodes.append(node)
-    network.description.nodes.append({"name": name, "kind": kind})
-    return node

@@ -25,8 +25,11 @@ from ..errors import TwinplaneError
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 """Labs and nodes become parts of the names of namespaces and files."""
 
-MTU_DEFAULT, MTU_HOST = 9216, 1500
-"""Longest packets between routers, and towards hosts."""
+MTU_DEFAULT, MTU_HOST, MTU_XDP = 9216, 1500, 3498
+"""Longest packets between routers, and towards hosts; the last is a veth's limit with an XDP program.
+
+A page less headroom and tail (Linux, drivers/net/veth.c).
+"""
 
 
 def _named(value: str) -> str:
@@ -196,6 +199,7 @@ class TesterNode(Strict):
 
     kind: Literal["tester"] = Field(description="An emulated edge router of the tester.")
     rsvp: Rsvp = Field(default_factory=_default_rsvp, description="Its signalling.")
+    router_id: Address | None = Field(None, description="Router id [default: given by the lab].")
     driver: Driver | None = Field(None, description="How the tester opens the interface [default: packet].")
     labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
 
@@ -230,7 +234,7 @@ class LinkSettings(Strict):
         None,
         ge=68,
         le=65535,
-        description="Longest packet, labels included [default: 9216; of a host's link 1500].",
+        description="Longest packet, labels included [default: 9216; with xdp 3498; of a host's link 1500].",
     )
     buffer: Size | None = Field(None, description="Buffer of both ports.")
     metric: int = Field(1, ge=1, le=1 << 32, description="Cost for shortest paths.")
@@ -294,11 +298,11 @@ class Filter(Strict):
 
     src: Prefix | None = Field(None, description="Source addresses.")
     dst: Prefix | None = Field(None, description="Destination addresses.")
-    protocol: int | Literal["tcp", "udp", "icmp"] | None = Field(
-        None, description="tcp, udp, icmp or a number."
+    protocol: int | str | None = Field(None, description="tcp, udp, icmp and so on, or a number.")
+    src_ports: int | str | tuple[int, int] | None = Field(None, description="Source port, or first-last.")
+    dst_ports: int | str | tuple[int, int] | None = Field(
+        None, description="Destination port, or first-last."
     )
-    src_ports: int | tuple[int, int] | None = Field(None, description="Source port, or first and last.")
-    dst_ports: int | tuple[int, int] | None = Field(None, description="Destination port, or first and last.")
     dscp: str | int | None = Field(None, description="Code point, by name or number.")
 
 

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from ..network import Network
 
 
-def of_network(network: Network, name: str) -> Lab:
-    """A lab like a network: routers become processes, hosts and edges namespaces."""
+def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
+    """A lab like a network: routers become processes, hosts and edges namespaces.
+
+    `driver` is how routers and the tester open their interfaces; with xdp, links have an MTU of 3498 at most.
+    """
     if not model.NAME.fullmatch(name):
         raise TwinplaneError(f"'{name}' is not a name for a lab: letters, digits, '-', '_' and '.', up to 32")
     if network.flows:
@@ -37,5 +40,5 @@ def of_network(network: Network, name: str) -> Lab:
                     f"'{node.name}': an external node needs an interface: describe the lab in a file"
                 )
         extras.ends.append((end(link.a.name), end(link.b.name)))
-        extras.drivers.append(None)
+        extras.drivers.append(driver)
     return Lab(plan(lowering.Lowered(name, network.lowered(), extras)))

@@ -18,9 +18,6 @@ from .lowering import Lowered
 NETNS = Path("/run/netns")
 """Where iproute2 keeps the names of namespaces."""
 
-XDP_MTU_MAX = 3498
-"""Longest packet on a veth with an XDP program: a page less headroom and tail (Linux, drivers/net/veth.c)."""
-
 
 @dataclass
 class Interface:
@@ -175,7 +172,8 @@ def _interface(
         raise lowered.error(
             f"node '{end.node}': offload: frames that AF_XDP gives have no such marks: driver packet has"
         )
-    length = 30 if "addresses" not in link else int(str(link["addresses"][side]).partition("/")[2])
+    addresses = link.get("addresses")
+    length = 30 if addresses is None else int(str(addresses[side]).partition("/")[2])
     for name in (end.node, far.node):
         node = next(n for n in lowered.description["nodes"] if n["name"] == name)
         if node["kind"] == "host":
@@ -201,9 +199,9 @@ def _check_mtus(made: Plan) -> None:
     for pair in made.links:
         what = f"link {pair[0].link}: {pair[0].node} - {pair[1].node}"
         for end in pair:
-            if end.driver == "xdp" and made.members[end.node].kind != "external" and end.mtu > XDP_MTU_MAX:
+            if end.driver == "xdp" and made.members[end.node].kind != "external" and end.mtu > model.MTU_XDP:
                 raise made.lowered.error(
-                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {XDP_MTU_MAX} bytes"
+                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {model.MTU_XDP} bytes"
                 )
         if any(made.members[end.node].kind == "host" for end in pair):
             continue
