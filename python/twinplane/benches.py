@@ -95,12 +95,12 @@ def in_process() -> Iterator[LinkBench]:
 
 
 @contextmanager
-def own_pair(driver: str = "packet", busy: bool = False) -> Iterator[LinkBench]:
+def own_pair(driver: str = "packet", busy: bool = False, rate: str = RATE) -> Iterator[LinkBench]:
     """A veth pair made for this, like those of a lab, each end in a silent namespace of its own."""
     from .lab import of_network, tester_placement
 
     network = Network(1)
-    network.link(network.edge("tx"), network.edge("rx"), rate=RATE)
+    network.link(network.edge("tx"), network.edge("rx"), rate=rate)
     with of_network(network, f"cal-{os.getpid()}") as lab:
         placement = {**tester_placement(lab), "epoch_ns": None, "busy": busy}
         for port in placement["ports"]:
@@ -111,7 +111,7 @@ def own_pair(driver: str = "packet", busy: bool = False) -> Iterator[LinkBench]:
             "interfaces": [port["interface"] for port in placement["ports"]],
             "driver": driver,
         }
-        yield LinkBench(placement, described)
+        yield LinkBench(placement, described, rate)
 
 
 @contextmanager

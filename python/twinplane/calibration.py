@@ -10,9 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from .errors import TwinplaneError
+from .files import read_json, write_json
 from .units import format_rate, format_time
 
 Tick = Callable[[float], None]
@@ -179,18 +181,41 @@ def floor(
     begin = time.monotonic() if since is None else since
     rate = rate_bps if rate_bps is not None else found.rate_bps
     if rate is None:
-        raise TwinplaneError(nothing_passes(bench, found))
+        raise TwinplaneError(nothing_passes(bench.describe(), found.size))
     done = bench.trial(rate, found.size, FLOOR_S)
     return Calibration(bench.describe(), done, found, time.monotonic() - begin)
 
 
-def nothing_passes(bench: Bench, found: Search) -> str:
+def nothing_passes(bench: Mapping[str, Any], size: int) -> str:
     """Why there is nothing to run with."""
-    least = LEAST_PACKETS_PER_S
-    lost = f"even {least:g} frames of {found.size} bytes a second are lost back to back"
-    return (
-        f"calibration: {lost} ({name_of(bench.describe())}): are the two ports joined to each other, and up?"
-    )
+    lost = f"even {LEAST_PACKETS_PER_S:g} frames of {size} bytes a second are lost back to back"
+    return f"calibration: {lost} ({name_of(bench)}): are the two ports joined to each other, and up?"
+
+
+KEPT = 1
+"""Version of the layout of a file of calibrations."""
+
+
+def write(path: Path, found: Sequence[Calibration]) -> None:
+    """Keep calibrations, one for each size of frame."""
+    write_json(path, {"calibrations": KEPT, "sizes": [one.as_dict() for one in found]})
+
+
+def read(path: Path, size: int) -> Calibration:
+    """The calibration for a size of frame that a file holds."""
+    found = read_json(path, "calibration")
+    try:
+        if found["calibrations"] != KEPT:
+            raise TwinplaneError(f"{path}: calibrations of another version: calibrate again")
+        known = {one["floor"]["size"]: one for one in found["sizes"]}
+        if size not in known:
+            sizes = ", ".join(map(str, known))
+            raise TwinplaneError(
+                f"{path}: calibrated for {sizes} B, not for {size} B: calibrate with --size {size}"
+            )
+        return Calibration.of(known[size])
+    except (KeyError, TypeError):
+        raise TwinplaneError(f"{path}: it is no file of `twinplane calibrate --out`") from None
 
 
 def name_of(bench: Mapping[str, Any]) -> str:

@@ -137,7 +137,7 @@ def run_task(task: Task, tick: Tick | None = None) -> Done:
 def _run_real(
     experiment: Experiment[Any], parameters: Parameters, task: Task, real: Real, tick: Tick | None
 ) -> Done:
-    from .real import run_point
+    from .live import run_point
 
     taps: list[Capture] = []
     with experiment.ground(parameters, task.seed, real) as ground:

@@ -1,26 +1,13 @@
-"""A run in real time: where it happens, and what surrounds one point of it.
-
-Each point is calibrated, run by the clock, bounded, and laid beside its twin in virtual time.
-"""
+"""A run in real time: where it happens, and which options say so."""
 
 from __future__ import annotations
 
 import ipaddress
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
-from .bounds import TIME, bounds_of, own_share
-from .calibration import LEAST_PACKETS_PER_S, Bench, Search, check_rate, floor, nothing_passes, search
 from .errors import TwinplaneError, suggest
-from .placing import keep_signals, lateness
-
-if TYPE_CHECKING:
-    from .experiments.base import Experiment, Outcome, Tick
-    from .network import Network
 
 Place = Literal["process", "lab", "external"]
 
@@ -100,6 +87,8 @@ class Real:
     busy: bool = False
     rate_auto: bool = False
     twin: bool = True
+    calibration: str | None = None
+    """A file of calibrations to be used in the place of one before each point."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown driver."""
@@ -137,11 +126,9 @@ class Real:
         words += ["--driver", self.driver] if self.driver != "packet" else []
         words += ["--busy"] if self.busy else []
         words += ["--rate", "auto"] if self.rate_auto else []
+        words += ["--calibration", self.calibration] if self.calibration is not None else []
         return [*words, *([] if self.twin else ["--no-twin"])]
 
-
-TWIN_TABLES = ("signals", "series", "lsps_up")
-"""Tables of the twin that are kept."""
 
 CLOCKS = ("virtual", "wall")
 SYSTEMS = ("built-in", "external")
@@ -159,6 +146,7 @@ def asked(
     busy: bool,
     rate: str | None,
     twin: bool,
+    calibration: Path | None = None,
 ) -> Real | None:
     """What the options of ``twinplane run`` ask for; None for virtual time."""
     if clock not in CLOCKS:
@@ -180,14 +168,19 @@ def asked(
             ("--rate auto", rate),
             ("--busy", busy),
             (f"--driver {driver}", driver != "packet"),
+            ("--calibration", calibration),
         ):
             if used:
                 raise TwinplaneError(f"{option}: only in real time (--clock wall, --lab, --sut external)")
         return None
     if external:
         first, second = ports_of(ingress, egress, sut_router_id)
-        return Real("external", None, first, second, sut_router_id, driver, busy, rate == "auto", twin)
-    return Real("lab" if lab else "process", driver=driver, busy=busy, rate_auto=rate == "auto", twin=twin)
+        made = Real("external", None, first, second, sut_router_id, driver, busy, rate == "auto", twin)
+    else:
+        made = Real(
+            "lab" if lab else "process", driver=driver, busy=busy, rate_auto=rate == "auto", twin=twin
+        )
+    return made if calibration is None else replace(made, calibration=str(calibration))
 
 
 INGRESS_DEFAULT, EGRESS_DEFAULT = "10.254.1.1/30", "10.254.2.1/30"
@@ -221,100 +214,3 @@ def ports_of(
         except ValueError:
             raise TwinplaneError(f"--sut-router-id {sut_router_id}: an IPv4 address is needed") from None
     return first, second
-
-
-class Ground(ABC):
-    """What stands ready for one point of an experiment, and is taken down when the point is finished."""
-
-    @abstractmethod
-    def network(self, parameters: Any) -> Network:
-        """The tester's part of the network (or all of it) by the clock; each time afresh."""
-
-    @abstractmethod
-    def bench(self) -> AbstractContextManager[Bench]:
-        """Ports like those of the run, back to back."""
-
-    @abstractmethod
-    def through(self, parameters: Any, rate_bps: float) -> Search:
-        """The highest rate without loss through the system under test, at most `rate_bps`."""
-
-
-@dataclass
-class Measured:
-    """A point in real time with all that belongs to it."""
-
-    parameters: Any
-    outcome: Outcome
-    bounds: dict[str, float] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    calibration: dict[str, Any] = field(default_factory=dict)
-    twin: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """What is kept beside metrics and tables."""
-        return {
-            "parameters": self.parameters.model_dump(mode="json"),
-            "bounds": self.bounds,
-            "refused": self.refused,
-            "calibration": self.calibration,
-            "twin": {key: value for key, value in self.twin.items() if key != "tables"},
-        }
-
-    def twin_tables(self) -> dict[str, Any]:
-        """The twin's tables that are laid beside this run's."""
-        tables = self.twin.get("tables", {})
-        return {f"twin_{name}": tables[name] for name in TWIN_TABLES if name in tables}
-
-
-def run_point(
-    experiment: Experiment[Any],
-    parameters: Any,
-    seed: int,
-    real: Real,
-    ground: Ground,
-    tick: Tick | None = None,
-    ready: Callable[[Network], None] | None = None,
-) -> Measured:
-    """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
-    begin = time.monotonic()
-    through: Search | None = None
-    size, rate_bps, most_bps = experiment.load(parameters)
-    with ground.bench() as bench:
-        found = search(bench, size, most_bps)
-        if real.rate_auto:
-            if found.rate_bps is None:
-                raise TwinplaneError(nothing_passes(bench, found))
-            through = ground.through(parameters, found.rate_bps)
-            if through.rate_bps is None:
-                raise TwinplaneError(
-                    f"{experiment.name}: no rate is free of loss through the system under test:"
-                    f" it loses even {LEAST_PACKETS_PER_S:g} frames of {size} bytes a second"
-                )
-            parameters = experiment.at_rate(parameters, through.rate_bps)
-            rate_bps = experiment.load(parameters)[1]
-        else:
-            check_rate(found, rate_bps, experiment.name)
-        calibration = floor(bench, found, rate_bps, begin)
-    network = ground.network(parameters)
-    if ready is not None:
-        ready(network)
-    experiment.run(network, parameters, tick)
-    outcome = experiment.summarise(network, parameters)
-    late = lateness(network)
-    kinds = experiment.inexact
-    outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
-    bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
-    said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
-    if through is not None:
-        said["through"] = through.as_dict()
-    twin = run_twin(experiment, parameters, seed) if real.twin else {}
-    return Measured(parameters, outcome, bounds, refused, said, twin)
-
-
-def run_twin(experiment: Experiment[Any], parameters: Any, seed: int) -> dict[str, Any]:
-    """The same point in virtual time."""
-    network = experiment.build(parameters, seed)
-    keep_signals(network)
-    experiment.run(network, parameters, None)
-    outcome = experiment.summarise(network, parameters)
-    return {"metrics": outcome.metrics, "tables": outcome.tables}

@@ -70,13 +70,13 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 1,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Results folder [default: runs/NAME-NNNN].")] = None,
+    out: Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")] = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture every link; of repeated runs, of the first.")
     ] = False,
     pcap_packets: Annotated[int, typer.Option(min=1, help="Frames kept of each link.")] = 100_000,
     campaign: Annotated[bool, typer.Option("--campaign", help="Run the published matrix.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time [default: one for each core].")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time (default: one for each core).")] = None,
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     parameters: Annotated[
         bool, typer.Option("--parameters", help="Print what can be set, run nothing.")
@@ -106,7 +106,7 @@ def run(
         str | None,
         typer.Option(
             metavar="A/P",
-            help="The tester's address there [default: 10.254.1.1/30].",
+            help="The tester's address there (default: 10.254.1.1/30).",
             rich_help_panel=EXTERNAL,
         ),
     ] = None,
@@ -114,7 +114,7 @@ def run(
         str | None,
         typer.Option(
             metavar="A/P",
-            help="The tester's address there [default: 10.254.2.1/30].",
+            help="The tester's address there (default: 10.254.2.1/30).",
             rich_help_panel=EXTERNAL,
         ),
     ] = None,
@@ -122,7 +122,7 @@ def run(
         str | None,
         typer.Option(
             metavar="A",
-            help="The system's address on that subnet [default: the other one].",
+            help="The system's address on that subnet (default: the other one).",
             rich_help_panel=EXTERNAL,
         ),
     ] = None,
@@ -130,20 +130,20 @@ def run(
         str | None,
         typer.Option(
             metavar="A",
-            help="The system's address on that subnet [default: the other one].",
+            help="The system's address on that subnet (default: the other one).",
             rich_help_panel=EXTERNAL,
         ),
     ] = None,
     ingress_router_id: Annotated[
         str | None,
         typer.Option(
-            metavar="A", help="By which the tester signals [default: its address].", rich_help_panel=EXTERNAL
+            metavar="A", help="By which the tester signals (default: its address).", rich_help_panel=EXTERNAL
         ),
     ] = None,
     egress_router_id: Annotated[
         str | None,
         typer.Option(
-            metavar="A", help="Where the LSPs end [default: the tester's address].", rich_help_panel=EXTERNAL
+            metavar="A", help="Where the LSPs end (default: the tester's address).", rich_help_panel=EXTERNAL
         ),
     ] = None,
     ingress_netns: Annotated[
@@ -172,6 +172,10 @@ def run(
     rate: Annotated[
         str | None,
         typer.Option(metavar="auto", help="auto: the highest rate without loss.", rich_help_panel=REAL),
+    ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.", rich_help_panel=REAL),
     ] = None,
     twin: Annotated[
         bool,
@@ -202,6 +206,7 @@ def run(
         busy=busy,
         rate=rate,
         twin=twin,
+        calibration=calibration,
     )
 
     request = Request(
@@ -219,6 +224,34 @@ def run(
         signals,
     )
     raise typer.Exit(run_experiment(request, as_json))
+
+
+@app.command()
+def calibrate(
+    interfaces: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[IF IF]", help="Joined to each other (default: a veth pair is made)."),
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="B,...", help="Bytes of a frame.")] = "64,512,1500",
+    rate_mbps: Annotated[
+        float | None, typer.Option(help="Rate for the noise floor (default: the highest without loss).")
+    ] = None,
+    link_gbps: Annotated[float, typer.Option(min=0.001, max=400, help="Rate of the link.")] = 1.0,
+    netns: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Namespace of both interfaces, or of each.")
+    ] = None,
+    driver: Annotated[str, typer.Option(help="packet (AF_PACKET) or xdp (AF_XDP).")] = "packet",
+    busy: Annotated[bool, typer.Option("--busy", help="Poll without sleeping.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep it for `run --calibration`.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what the tester's ports do back to back: noise floor, pacing, highest rate without loss."""
+    from .calibrate import calibrate_ports, sizes_of
+
+    code = calibrate_ports(
+        interfaces or [], netns or [], sizes_of(size), rate_mbps, link_gbps, driver, busy, out, as_json
+    )
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -14,8 +14,9 @@ from .parameters import P
 if TYPE_CHECKING:
     from ..charts import Chart
     from ..frames import Columns
+    from ..live import Ground
     from ..network import Network
-    from ..real import Ground, Real
+    from ..real import Real
 
 Metrics = dict[str, Any]
 Tick = Callable[[float], None]

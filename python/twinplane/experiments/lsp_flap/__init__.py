@@ -22,7 +22,8 @@ from .parameters import FlapParameters, line_rate_mbps
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from ...real import Ground, Real
+    from ...live import Ground
+    from ...real import Real
 
 SAME = 1e-4
 """Delays that differ by less than this share are called the same."""

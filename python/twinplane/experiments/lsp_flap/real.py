@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ... import benches
 from ...calibration import Search, Trial, search
 from ...errors import TwinplaneError
+from ...live import Ground
 from ...network import Network
 from ...placing import keep_signals, place
-from ...real import Ground, OuterPort, Real
+from ...real import OuterPort, Real
 from ...units import format_time
 from .build import build, empty, lsps, on_the_way, programme, topology
 from .parameters import FlapParameters

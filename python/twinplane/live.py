@@ -1,0 +1,149 @@
+"""A point of a run in real time, and what surrounds it: calibration, bounds, the twin in virtual time."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .bounds import TIME, bounds_of, own_share
+from .calibration import (
+    LEAST_PACKETS_PER_S,
+    Bench,
+    Calibration,
+    Search,
+    check_rate,
+    floor,
+    nothing_passes,
+    read,
+    search,
+)
+from .errors import TwinplaneError
+from .placing import keep_signals, lateness
+from .real import Real
+
+if TYPE_CHECKING:
+    from .experiments.base import Experiment, Outcome, Tick
+    from .network import Network
+
+TWIN_TABLES = ("signals", "series", "lsps_up")
+"""Tables of the twin that are kept."""
+
+
+class Ground(ABC):
+    """What stands ready for one point of an experiment, and is taken down when the point is finished."""
+
+    @abstractmethod
+    def network(self, parameters: Any) -> Network:
+        """The tester's part of the network (or all of it) by the clock; each time afresh."""
+
+    @abstractmethod
+    def bench(self) -> AbstractContextManager[Bench]:
+        """Ports like those of the run, back to back."""
+
+    @abstractmethod
+    def through(self, parameters: Any, rate_bps: float) -> Search:
+        """The highest rate without loss through the system under test, at most `rate_bps`."""
+
+
+@dataclass
+class Measured:
+    """A point in real time with all that belongs to it."""
+
+    parameters: Any
+    outcome: Outcome
+    bounds: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    calibration: dict[str, Any] = field(default_factory=dict)
+    twin: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is kept beside metrics and tables."""
+        return {
+            "parameters": self.parameters.model_dump(mode="json"),
+            "bounds": self.bounds,
+            "refused": self.refused,
+            "calibration": self.calibration,
+            "twin": {key: value for key, value in self.twin.items() if key != "tables"},
+        }
+
+    def twin_tables(self) -> dict[str, Any]:
+        """The twin's tables that are laid beside this run's."""
+        tables = self.twin.get("tables", {})
+        return {f"twin_{name}": tables[name] for name in TWIN_TABLES if name in tables}
+
+
+def prepare(
+    experiment: Experiment[Any], parameters: Any, real: Real, ground: Ground
+) -> tuple[Calibration, Search | None, Any]:
+    """Calibrate, check or choose the rate; the parameters have it afterwards."""
+    size, _, most_bps = experiment.load(parameters)
+    if real.calibration is not None:
+        kept = read(Path(real.calibration), size)
+        parameters, through = choose(experiment, parameters, real, ground, kept.search)
+        return kept, through, parameters
+    begin = time.monotonic()
+    with ground.bench() as bench:
+        found = search(bench, size, most_bps)
+        if found.rate_bps is None:
+            raise TwinplaneError(nothing_passes(bench.describe(), size))
+        parameters, through = choose(experiment, parameters, real, ground, found)
+        calibration = floor(bench, found, experiment.load(parameters)[1], begin)
+    return calibration, through, parameters
+
+
+def choose(
+    experiment: Experiment[Any], parameters: Any, real: Real, ground: Ground, found: Search
+) -> tuple[Any, Search | None]:
+    """Parameters with a rate that is free of loss, and the trials through the system under test."""
+    size, rate_bps, most_bps = experiment.load(parameters)
+    if not real.rate_auto:
+        check_rate(found, rate_bps, experiment.name)
+        return parameters, None
+    through = ground.through(parameters, min(most_bps, found.rate_bps or 0.0))
+    if through.rate_bps is None:
+        raise TwinplaneError(
+            f"{experiment.name}: no rate is free of loss through the system under test:"
+            f" it loses even {LEAST_PACKETS_PER_S:g} frames of {size} bytes a second"
+        )
+    return experiment.at_rate(parameters, through.rate_bps), through
+
+
+def run_point(
+    experiment: Experiment[Any],
+    parameters: Any,
+    seed: int,
+    real: Real,
+    ground: Ground,
+    tick: Tick | None = None,
+    ready: Callable[[Network], None] | None = None,
+) -> Measured:
+    """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
+    calibration, through, parameters = prepare(experiment, parameters, real, ground)
+    network = ground.network(parameters)
+    if ready is not None:
+        ready(network)
+    experiment.run(network, parameters, tick)
+    outcome = experiment.summarise(network, parameters)
+    late = lateness(network)
+    kinds = experiment.inexact
+    outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
+    bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
+    said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
+    if through is not None:
+        said["through"] = through.as_dict()
+    twin = run_twin(experiment, parameters, seed) if real.twin else {}
+    return Measured(parameters, outcome, bounds, refused, said, twin)
+
+
+def run_twin(experiment: Experiment[Any], parameters: Any, seed: int) -> dict[str, Any]:
+    """The same point in virtual time."""
+    network = experiment.build(parameters, seed)
+    keep_signals(network)
+    experiment.run(network, parameters, None)
+    outcome = experiment.summarise(network, parameters)
+    return {"metrics": outcome.metrics, "tables": outcome.tables}
