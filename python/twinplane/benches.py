@@ -15,7 +15,7 @@ from typing import Any
 from .calibration import Spread, Trial
 from .errors import TwinplaneError
 from .network import Network
-from .placing import delays, lateness, place
+from .placing import delays, lateness
 
 BEGIN_S = 0.3
 """From the first Path to the first packet."""
@@ -45,10 +45,10 @@ class LinkBench:
         """See `twinplane.calibration.Bench`."""
         network = Network(1, phases=(0,))
         tx, rx = network.edge("tx"), network.edge("rx")
-        network.link(tx, rx, rate=self.rate)
+        network.link(tx, rx, rate=self.rate, delay=0)
         lsp = tx.lsp("probe", rx, [rx], signal=False)
         tx.programme(0, "signal", lsp, 1000.0)
-        place(network, {**(self.placement or {}), "incarnation": self.lives})
+        network.go_live({**(self.placement or {}), "incarnation": self.lives})
         self.lives += 1
         begin = self._ready(network, lsp)
         flow = network.flow(
@@ -100,7 +100,7 @@ def own_pair(driver: str = "packet", busy: bool = False, rate: str = RATE) -> It
     from .lab import of_network, tester_placement
 
     network = Network(1)
-    network.link(network.edge("tx"), network.edge("rx"), rate=rate)
+    network.link(network.edge("tx"), network.edge("rx"), rate=rate, delay=0)
     with of_network(network, f"cal-{os.getpid()}") as lab:
         placement = {**tester_placement(lab), "epoch_ns": None, "busy": busy}
         for port in placement["ports"]:

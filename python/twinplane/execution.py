@@ -23,7 +23,7 @@ from .experiments.base import Experiment, Outcome, Tick
 from .experiments.parameters import Parameters
 from .files import write_json
 from .manifest import FORMAT
-from .placing import is_here, keep_signals
+from .placing import is_here
 
 if TYPE_CHECKING:
     from .handles import Capture
@@ -126,7 +126,7 @@ def run_task(task: Task, tick: Tick | None = None) -> Done:
         return _run_real(experiment, parameters, task, task.real, tick)
     network = experiment.build(parameters, task.seed)
     if task.signals:
-        keep_signals(network)
+        network.log_signals()
     taps = _captures(network, task)
     experiment.run(network, parameters, tick)
     outcome = experiment.summarise(network, parameters)

@@ -23,7 +23,7 @@ from .calibration import (
     search,
 )
 from .errors import TwinplaneError
-from .placing import keep_signals, lateness
+from .placing import lateness
 from .real import Real
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def run_point(
 def run_twin(experiment: Experiment[Any], parameters: Any, seed: int) -> dict[str, Any]:
     """The same point in virtual time."""
     network = experiment.build(parameters, seed)
-    keep_signals(network)
+    network.log_signals()
     experiment.run(network, parameters, None)
     outcome = experiment.summarise(network, parameters)
     return {"metrics": outcome.metrics, "tables": outcome.tables}

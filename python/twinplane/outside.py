@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .attachments import Attachment, Interface, of_hosts
@@ -105,6 +106,18 @@ class Outside(ABC):
         here = self._real["local"]
         ports = [port for port in ports if here is None or port.node.name in here]
         return {**self._real, "ports": [port.spec() for port in ports]}
+
+    def go_live(self, placement: Mapping[str, Any]) -> None:
+        """Run by the clock on the wall, where a placement says (that of a lab's tester, for example).
+
+        A network that was described for virtual time becomes its own twin: nothing else about it changes.
+        """
+        self.require_unstarted("a placement")
+        self.clock = "wall"
+        self._real |= {key: value for key, value in placement.items() if key in self._real}
+        for port in placement.get("ports", []):
+            beyond = Interface(port["interface"], port["netns"], port["driver"], port["offload"])
+            self._attachments.append(Attachment(self.node(port["node"]), self.links[port["link"]], beyond))
 
     def log_signals(self, limit: int = 1_000_000) -> None:
         """Keep the last `limit` signalling messages of every router for table ``signals``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .calibration import Spread
 
@@ -11,28 +11,13 @@ if TYPE_CHECKING:
     from .handles import Link
     from .network import Network
 
-SIGNALS_MAX = 1_000_000
-"""So many signalling messages are kept of each node."""
-
 
 def is_here(network: Network, link: Link) -> bool:
     """Has this process an end of a link?"""
-    placement: dict[str, Any] | None = getattr(network, "placement", None)
-    local = None if placement is None else placement.get("local")
-    return local is None or any(node.name in local for node in (link.a, link.b))
-
-
-def place(network: Network, placement: dict[str, Any]) -> None:
-    """Let a network run by the clock, where a placement says; say so before it first runs."""
-    network.clock = "wall"
-    network.placement = placement
-
-
-def keep_signals(network: Network) -> None:
-    """Keep every signalling message of the nodes here; say so before the network first runs."""
-    for node in network.description.nodes:
-        if node["kind"] in ("router", "edge"):
-            node["log_signals"] = SIGNALS_MAX
+    local = None if network.placement is None else network.placement["local"]
+    if local is None:
+        return all(node.kind != "external" for node in (link.a, link.b))
+    return any(node.name in local for node in (link.a, link.b))
 
 
 def signals(network: Network) -> Columns | None:

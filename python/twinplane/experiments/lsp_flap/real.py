@@ -12,7 +12,6 @@ from ...calibration import Search, Trial, search
 from ...errors import TwinplaneError
 from ...live import Ground
 from ...network import Network
-from ...placing import keep_signals, place
 from ...real import OuterPort, Real
 from ...units import format_time
 from .build import build, empty, lsps, on_the_way, programme, topology
@@ -92,8 +91,8 @@ class Flapping(Ground):
         return found
 
     def _place(self, network: Network) -> None:
-        keep_signals(network)
-        place(network, {**self.placement(), "incarnation": self.lives})
+        network.log_signals()
+        network.go_live({**self.placement(), "incarnation": self.lives})
         self.lives += 1
 
     def _stable(self, network: Network, p: FlapParameters, route: list[Any], loose: bool = False) -> Lsp:
@@ -184,15 +183,14 @@ class Outside(Flapping):
         assert where.ingress is not None and where.egress is not None
         network = empty(p, self.seed)
         signalling = {"refresh_reduction": p.refresh_reduction}
-        ingress = network.edge("ingress", setup_timeout=p.setup_timeout_s, **signalling)
+        ingress = network.edge(
+            "ingress", setup_timeout=p.setup_timeout_s, router_id=where.ingress.router_id, **signalling
+        )
         sut = network.external("sut", router_id=where.sut_router_id)
-        egress = network.edge("egress", **signalling)
-        for edge, port in ((ingress, where.ingress), (egress, where.egress)):
-            network.description.nodes[edge.index]["router_id"] = port.router_id
+        egress = network.edge("egress", router_id=where.egress.router_id, **signalling)
         access = f"{p.access_delay_us} us"
         for edge, port in ((ingress, where.ingress), (egress, where.egress)):
-            link = network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0))
-            network.description.links[link.index]["addresses"] = _addresses(port)
+            network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0), addresses=_addresses(port))
         network.positions.update({"ingress": (0.0, 0.0), "sut": (1.5, 0.0), "egress": (3.0, 0.0)})
         return network, egress
 
@@ -227,10 +225,10 @@ class Outside(Flapping):
         return {"local": local, "ports": ports, "busy": self.where.busy, "fail_on_port_down": True}
 
 
-def _addresses(port: OuterPort) -> list[str]:
+def _addresses(port: OuterPort) -> tuple[str, str]:
     """Of the tester and of the system under test, with the length of the prefix."""
     length = str(port.address).partition("/")[2]
-    return [str(port.address), f"{port.neighbor}/{length}"]
+    return str(port.address), f"{port.neighbor}/{length}"
 
 
 def check_answered(network: Network, p: FlapParameters) -> None:
