@@ -293,3 +293,26 @@ def decode(
     from .decode import decode_capture
 
     raise typer.Exit(decode_capture(capture, as_json))
+
+
+@app.command()
+def soak(
+    clock: Annotated[
+        str, typer.Option(help="virtual: one process, jumping; wall: a lab, in real time.")
+    ] = "virtual",
+    duration: Annotated[str, typer.Option(help="How long by that clock.")] = "24 h",
+    interval: Annotated[
+        str | None, typer.Option(help="Time between two samples [default: a 24th of it].")
+    ] = None,
+    lsps: Annotated[int, typer.Option(help="LSPs each way.")] = 500,
+    refresh: Annotated[str, typer.Option(help="Refresh period of RSVP.")] = "30 s",
+    reduction: Annotated[
+        bool, typer.Option("--reduction", help="With refresh reduction (RFC 2961).")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Run a network for long and look for leaks and drift. Exit code 1 if there are any."""
+    from .soak import run_soak
+
+    raise typer.Exit(run_soak(clock, duration, interval, lsps, refresh, reduction, seed, as_json))
