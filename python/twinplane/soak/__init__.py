@@ -1,7 +1,7 @@
 """Soak runs: does a network that runs for long keep its state, and its memory?
 
-The same programme runs under both clocks (`virtual`, `real`), interval by interval; `verdict` compares what is
-left after each.
+The same programme runs under both clocks (`virtual`, `real`), interval by interval; `verdict` compares what
+is left after each.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Virtual:
         # A steady flow over an LSP of its own, which nothing disturbs.
         a, d, c = (self.network.node(name) for name in ("a", "d", "c"))
         steady = a.lsp("steady", to=c, route=[d, c])  # type: ignore[attr-defined]
-        self.flow = self.network.flow(a, c, over=steady, rate="8 kbit/s", size=100, start="5 s")
+        self.flow = self.network.flow(a, c, over=steady, rate="8 kbit/s", size=100, start="5.05 s")
         self.seen_ps = 0
 
     def wait(self, seconds: float) -> None:
