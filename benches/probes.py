@@ -79,12 +79,27 @@ def _anchor(name: str, group: str, *options: str) -> Probe:
 def _example(
     name: str, group: str, crate: str, example: str, *options: str, once: bool = False, long: bool = False
 ) -> Probe:
-    target = ("--release", "-q", "-p", crate, "--example", example)
-    command = ("cargo", "run", *target, "--", *options)
-    build = ("cargo", "build", *target)
-    return Probe(name, group, command, limit_s=300.0, build=build, once=once, long=long)
+    command = ("cargo", "run", *_target(crate, example), "--", *options)
+    return Probe(name, group, command, limit_s=300.0, build=_build(crate, example), once=once, long=long)
 
 
+def _target(crate: str, example: str) -> tuple[str, ...]:
+    return ("--release", "-q", "-p", crate, "--example", example)
+
+
+def _build(crate: str, example: str) -> tuple[str, ...]:
+    return ("cargo", "build", *_target(crate, example))
+
+
+def _live(what: str, by: str, limit_s: float, *options: str) -> Probe:
+    """A measurement between interfaces, of one of those that are compared."""
+    script = str(ANCHORS / f"live_{what}.py")
+    build = _build(TESTER, "bench_live_pacing") if (what, by) == ("pacing", "twinplane") else ()
+    return Probe(f"{what}_{by}", "live", (sys.executable, script, "--by", by, *options), limit_s, build=build)
+
+
+LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
+LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 
 # Anchor and candidate stand in turn, so that a slow minute of the machine meets both.
@@ -107,6 +122,12 @@ PROBES: tuple[Probe, ...] = (
         kind=Kind.WALL,
         once=True,
         long=True,
+    ),
+    *(_live("forward", by, 180.0, "--runs", "1", "--seconds", "2") for by in LIVE_DEVICES),
+    *(_live("tcp", by, 120.0, "--seconds", "10") for by in ("kernel", "twinplane")),
+    *(_live("pacing", by, 120.0) for by in LIVE_SOURCES),
+    Probe(
+        "live_router", "live", (sys.executable, str(ANCHORS / "live_router.py")), 400.0, once=True, long=True
     ),
     Probe("startup", "startup", (str(TWINPLANE), "list"), 30.0, kind=Kind.FIRST_OUTPUT, once=True),
 )

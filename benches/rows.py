@@ -41,7 +41,30 @@ NS3 = Figure("ns3", "packet_hops_per_s", "ns-3")
 OVS = Figure("ovs", "mpps", "Open vSwitch + DPDK")
 MACSWAP = Figure("testpmd", "macswap_mpps", "testpmd macswap")
 MACSWAP_ONE_WAY = Figure("testpmd", "macswap_one_way_mpps", "same, one way")
+TCP_KERNEL = Figure("tcp_kernel", "gbps", "kernel routing")
+KERNEL = Figure("forward_kernel", "mpps", "kernel, IPv4")
+VETH_PACKET = Figure("forward_twinplane-af-packet", "mpps")
+VETH_XDP = Figure("forward_twinplane-af-xdp", "mpps")
+PACING_RATES = (1_000, 10_000, 100_000)
 FORWARD_1K = Figure("forward_1k", "mpps", "own, 1,000 labels")
+
+
+def _testpmd(socket: str) -> Figure:
+    return Figure(f"forward_{socket}", "macswap_mpps", f"testpmd {socket}")
+
+
+def _pacing(rate: int) -> list[Row]:
+    """Ratios of the errors to MGEN's, then the errors themselves."""
+    rows = []
+    for quantile, goal in (("p50", 1), ("p99", 10)):
+        field, name = f"{quantile}_{rate}_us", f"pacing {rate // 1000} kpps, {quantile}"
+        ours = Figure("pacing_twinplane", field)
+        for probe, label in (("pacing_mgen", "MGEN"), ("pacing_mgen-precise", "MGEN, precise")):
+            floor = 1 if label == "MGEN" else None
+            rows.append(Row(name, "us", ours, Figure(probe, field, label), floor, at_most=True))
+        rows.append(Row(name, "us", ours, None, None, goal, at_most=True))
+    return rows
+
 
 ROWS: tuple[Row, ...] = (
     Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
@@ -59,6 +82,17 @@ ROWS: tuple[Row, ...] = (
     Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
     Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),
     Row("campaign of 216 runs", "s", Figure("campaign", "wall_s"), None, 600, 90, True),
+    Row("veth, AF_PACKET", "Mpps", VETH_PACKET, _testpmd("af-packet"), floor=1),
+    Row("veth, AF_PACKET", "Mpps", VETH_PACKET, KERNEL, goal=1.5),
+    Row("veth, AF_XDP", "Mpps", VETH_XDP, _testpmd("af-xdp"), floor=1),
+    Row("veth, AF_XDP", "Mpps", VETH_XDP, KERNEL, goal=1.5),
+    Row("TCP over three routers", "Gbit/s", Figure("tcp_twinplane", "gbps"), TCP_KERNEL, 0.3, 0.8),
+    *(row for rate in PACING_RATES for row in _pacing(rate)),
+    Row("router, start", "ms", Figure("live_router", "start_ms"), None, 100, at_most=True),
+    Row("router, 1,000 LSPs", "MB", Figure("live_router", "resident_mb"), None, 30, at_most=True),
+    Row("router, idle", "% of a core", Figure("live_router", "idle_percent"), None, 1, at_most=True),
+    Row("router, refresh", "% of a core", Figure("live_router", "refresh_percent"), None, 3, at_most=True),
+    Row("routers at once", "processes", Figure("live_router", "many_running"), None, floor=50),
     Row("start-up to first output", "s", Figure("startup", "wall_s"), None, 1.0, 0.4, True),
 )
 
@@ -72,6 +106,25 @@ ANCHOR_FIGURES: tuple[tuple[Figure, str], ...] = (
     (Figure("testpmd", "macswap_mpps", "testpmd macswap"), "Mpps"),
     (Figure("testpmd", "io_one_way_mpps", "testpmd io, one way"), "Mpps"),
     (Figure("testpmd", "macswap_one_way_mpps", "testpmd macswap, one way"), "Mpps"),
+    *(
+        (Figure("forward_kernel", f"{way}_mpps", f"kernel, IPv4, {way.replace('_', ' ')}"), "Mpps")
+        for way in ("as_it_comes", "steered", "threaded")
+    ),
+    *(
+        (Figure(f"forward_{socket}", f"{mode}_mpps", f"testpmd {socket} {mode}"), "Mpps")
+        for socket in ("af-packet", "af-xdp")
+        for mode in ("io", "macswap")
+    ),
+    (TCP_KERNEL, "Gbit/s"),
+    *(
+        (
+            Figure(f"pacing_{by}", f"{key}_{rate}{unit}", f"{by} at {rate // 1000} kpps, {key}"),
+            unit[1:] or "kpps",
+        )
+        for by in ("mgen", "mgen-precise", "d-itg")
+        for rate in PACING_RATES
+        for key, unit in (("p50", "_us"), ("p99", "_us"), ("kpps", ""))
+    ),
 )
 
 

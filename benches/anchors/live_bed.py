@@ -235,8 +235,8 @@ def udp_frame() -> bytes:
     return frame.ljust(FRAME_BYTES, b"\0")
 
 
-def label_frame() -> bytes:
+def label_frame(label: int = LABEL_IN, to: str = INGRESS_MAC) -> bytes:
     """The same with one label stack entry (RFC 3032, 2.1)."""
-    entry = struct.pack(">I", LABEL_IN << 12 | 1 << 8 | 64)
-    frame = _mac(INGRESS_MAC) + _mac(SOURCE_MAC) + b"\x88\x47" + entry + _ipv4(FRAME_BYTES - 18)
+    entry = struct.pack(">I", label << 12 | 1 << 8 | 64)
+    frame = _mac(to) + _mac(SOURCE_MAC) + b"\x88\x47" + entry + _ipv4(FRAME_BYTES - 18)
     return frame.ljust(FRAME_BYTES, b"\0")

@@ -20,17 +20,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from anchorlib import FailedError, MissingError, end, hugepages, parser, run_anchor, summary, two_processors
+from anchorlib import FailedError, hugepages, parser, run_anchor, summary, two_processors
 from dpdk import EAL, testpmd
 from live_bed import (
     AWAY_MAC,
-    LABEL_IN,
     SINK_NET,
     SOURCE_NET,
     Bed,
+    Counter,
     bed,
     check_bed,
     label_frame,
@@ -40,12 +40,11 @@ from live_bed import (
     udp_frame,
     weighed,
 )
+from live_lab import check_lab, lab
 
 SOURCE = Path(__file__).with_name("live_source.py")
-ROUTER = Path(__file__).resolve().parents[2] / "target/release/examples/bench_live_forward"
 HUGEPAGES_MB = 512
 WARM_UP_S = 0.5
-READY_LIMIT_S = 15.0
 DRIVERS = {"af-packet": "net_af_packet", "af-xdp": "net_af_xdp"}
 BY = ("kernel", *DRIVERS, *(f"twinplane-{name}" for name in DRIVERS))
 
@@ -156,29 +155,48 @@ def measure_testpmd(options: argparse.Namespace, device: str) -> dict[str, objec
     }
 
 
+LAB = """
+nodes:
+  pe1: {{kind: router}}
+  p: {{kind: router, driver: {driver}, cpu: {cpu}, busy: true}}
+  pe2: {{kind: router}}
+links:
+  - endpoints: ["pe1:g0", "p:r0"]
+    mtu: 1500
+  - endpoints: ["p:r1", "pe2:s0"]
+    mtu: 1500
+lsps:
+  - {{name: east, from: pe1, to: pe2, route: [p, pe2]}}
+"""
+
+
 @contextmanager
-def twinplane(wire: Bed, driver: str) -> Iterator[None]:
-    """A router of ours that swaps the label; it says when it is ready."""
+def twinplane(driver: str) -> Iterator[tuple[Bed, bytes]]:
+    """A router of a lab with an LSP through it, and the frames that take this LSP.
+
+    Its neighbours signal the LSP and are then killed, so that nothing but the router is at work. The state
+    that they left lasts for minutes (RFC 2205, 3.7), longer than the measurement.
+    """
     _, forwarder = two_processors()
-    command = [
-        *(str(ROUTER), "--ingress", "r0", "--egress", "r1", "--driver", driver),
-        *("--label", str(LABEL_IN), "--next-hop-mac", AWAY_MAC),
-    ]
-    with running(wire.device.wrap(pinned(command, forwarder))) as router:
-        if router.stdout is None or router.stdout.readline().strip() != "ready":
-            end(router)
-            words = router.stderr.read().strip().splitlines() if router.stderr else []
-            raise FailedError(words[-1] if words else "The router did not start.")
-        yield
+    with lab(LAB.format(driver=driver, cpu=forwarder)) as made:
+        made.wait_for_lsps("p", 1)
+        label = int(made.show("ilm", "p")[0]["label"])
+        for neighbour in ("pe1", "pe2"):
+            made.kill(neighbour)
+        source, device, sink = (made.namespace(node) for node in ("pe1", "p", "pe2"))
+        device.do("ethtool", "-K", "r0", "gro", "on")
+        mac = device.do("cat", "/sys/class/net/r0/address").strip()
+        with closing(Counter(device, "r0")) as offered, closing(Counter(sink, "s0")) as delivered:
+            yield Bed(source, device, sink, offered, delivered), label_frame(label, mac)
 
 
 def measure_twinplane(options: argparse.Namespace, driver: str) -> dict[str, object]:
     """A Twinplane router with one kind of port."""
     rates: list[float] = []
     offered: list[float] = []
-    with bed() as wire, twinplane(wire, driver):
+    with twinplane(driver) as (wire, frame):
         for _ in range(options.runs):
-            out, into = deliver(wire, label_frame(), options.seconds)
+            out, into = deliver(wire, frame, options.seconds)
             rates.append(out)
             offered.append(into)
     if min(rates) <= 0:
@@ -203,8 +221,8 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
 def check(by: str) -> None:
     """Raise `MissingError` in one sentence unless the device can run here."""
     check_bed({"dpdk-testpmd": "dpdk-dev"} if by in DRIVERS else {})
-    if by.startswith("twinplane") and not ROUTER.exists():
-        raise MissingError(f"{ROUTER.name} is not built (cargo build --release --examples).")
+    if by.startswith("twinplane"):
+        check_lab()
 
 
 def main() -> int:
