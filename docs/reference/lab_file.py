@@ -1,0 +1,66 @@
+"""The tables of fields on the page of lab files, from the models that read them.
+
+    python docs/reference/lab_file.py           write them into the page
+    python docs/reference/lab_file.py --check   fail if the page has others
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+from twinplane.lab import model
+
+PAGE = Path(__file__).with_name("lab-file.md")
+HEADING = "## Every field"
+MODELS: dict[str, type[BaseModel]] = {
+    "The lab": model.LabFile,
+    "Nodes of kind router": model.RouterNode,
+    "Signalling (`rsvp`)": model.Rsvp,
+    "Nodes of kind host": model.HostNode,
+    "Nodes of kind external": model.ExternalNode,
+    "Nodes of kind tester": model.TesterNode,
+    "Links": model.Link,
+    "LSPs": model.LspSpec,
+    "Filters of LSPs": model.Filter,
+}
+
+
+def default(value: Any) -> str:
+    """A default as a file would have it."""
+    if value is PydanticUndefined or value is None:
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def tables() -> str:
+    """All of them."""
+    parts = []
+    for title, one in MODELS.items():
+        lines = [f"### {title}", "", "| field | default | meaning |", "| --- | --- | --- |"]
+        for name, info in one.model_fields.items():
+            shown = "needed" if info.is_required() else default(info.default)
+            lines.append(f"| `{info.alias or name}` | {shown} | {info.description} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """See the module."""
+    head, heading, rest = PAGE.read_text().partition(HEADING)
+    lead = rest.partition("### ")[0]
+    text = f"{head}{heading}{lead.rstrip()}\n\n{tables()}"
+    if "--check" in sys.argv:
+        if text != PAGE.read_text():
+            print(f"{PAGE.name}: out of date: python docs/reference/lab_file.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

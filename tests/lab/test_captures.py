@@ -1,0 +1,147 @@
+"""Captures of links: what Wireshark's dissectors make of them, and what they were told to hold."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from twinplane.errors import TwinplaneError
+from twinplane.lab import Lab, pcapng
+from twinplane.lab.capturing import UNFINISHED, find_link
+
+from .conftest import LabFile
+from .support import TWO_SITES, command, missing, refused
+
+STRICT = (
+    *("-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"),
+)
+
+
+def tshark(path: Path, *options: str) -> list[str]:
+    if reason := missing("tshark"):
+        pytest.skip(reason)
+    words = ["tshark", "-n", "-r", str(path), *STRICT, *options]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def complaints(path: Path) -> list[str]:
+    """Malformed packets, experts' errors, wrong checksums; not of frames that the kernel left unfinished."""
+    bad = (
+        "_ws.malformed || _ws.expert.severity == error || ip.checksum.status == 0"
+        " || icmp.checksum.status == 0 || ((tcp.checksum.status == 0 || udp.checksum.status == 0) && !(frame.comment))"
+    )
+    return tshark(
+        path,
+        "-Y",
+        bad,
+        "-T",
+        "fields",
+        "-e",
+        "frame.number",
+        "-e",
+        "_ws.col.Info",
+        "-e",
+        "_ws.expert.message",
+    )
+
+
+def test_every_capture_is_clean(lab_file: LabFile, tmp_path: Path) -> None:
+    """All links of a lab while LSPs are signalled, pinged through, moved and torn down."""
+    quick = TWO_SITES.replace("{kind: router}", "{kind: router, rsvp: {refresh: 300 ms, hello: 100 ms}}")
+    with Lab(lab_file(quick)) as lab:
+        captures = {
+            link: lab.capture(link, path=tmp_path / f"{link}.pcapng")
+            for link in ("left-pe1", "pe1-p", "p-pe2", "pe2-right")
+        }
+        lab.restart("pe1")
+        lab.exec("left", "ping", "-c", "5", "-i", "0.1", "10.2.0.2", check=False)
+        lab.exec("left", "ping", "-c", "2", "-i", "0.1", "-t", "2", "10.2.0.2", check=False)
+        send = "import socket; s=socket.socket(2,2); [s.sendto(b'x'*n,('10.2.0.2',9)) for n in (1,100,1400)]"
+        lab.exec("left", sys.executable, "-c", send)
+        lab.node("pe1").command("east", "reoptimise")
+        lab.exec("left", "ping", "-c", "3", "-i", "0.2", "10.2.0.2", check=False)
+        lab.node("pe2").command("west", "tear")
+        counts = {link: capture.stop() for link, capture in captures.items()}
+    assert all(count > 5 for count in counts.values()), counts
+    for link in captures:
+        path = tmp_path / f"{link}.pcapng"
+        assert complaints(path) == []
+        assert len(tshark(path)) == counts[link]
+    core = tmp_path / "pe1-p.pcapng"
+    kinds = set(tshark(core, "-Y", "rsvp", "-T", "fields", "-e", "rsvp.msg"))
+    assert {"1", "2"} <= kinds  # Path and Resv
+    assert tshark(core, "-Y", "mpls && icmp.type == 8") and tshark(core, "-Y", "mpls && udp.length == 1408")
+    ends = set(tshark(core, "-T", "fields", "-e", "frame.interface_name"))
+    assert ends == {"pe1:e1", "p:e0"}
+    assert len(tshark(core, "-Y", "rsvp")) > 10
+
+
+def test_limits_and_ends(lab_file: LabFile, tmp_path: Path) -> None:
+    with Lab(lab_file()) as lab:
+        path = tmp_path / "x.pcapng"
+        capture = lab.capture("left:pe1", path=path, at="pe1", packets=3)
+        lab.exec("left", "ping", "-c", "5", "-i", "0.05", "-W", "1", "10.1.0.1", check=False)
+        assert capture.wait(10) == 3
+        assert set(tshark(path, "-T", "fields", "-e", "frame.interface_name")) == {"pe1:e0"}
+        with lab.capture("pe1:e0", path=path, at="left") as capture:
+            lab.exec("left", "ping", "-c", "2", "-i", "0.05", "-W", "1", "10.1.0.1", check=False)
+            assert capture.index == 0
+        done = command(
+            "lab", "capture", "left-pe1", "--lab", lab.name, "--seconds", "0.1", "-o", path, "--json"
+        )
+        assert done.returncode == 0 and json.loads(done.stdout)["path"] == str(path)
+        assert "(did you mean 'left:pe1'?)" in refused("lab", "capture", "lft:pe1", "--lab", lab.name)
+        assert "'p' is not at one of its ends" in refused(
+            "lab", "capture", "left:pe1", "--at", "p", "--lab", lab.name
+        )
+        folder = tmp_path / "no" / "x.pcapng"
+        assert "there is no folder" in refused("lab", "capture", "left:pe1", "-o", folder, "--lab", lab.name)
+
+
+def test_links_are_found_by_their_ends(lab_file: LabFile) -> None:
+    nodes = "nodes:\n  a: {kind: router}\n  b-c: {kind: router}\n"
+    text = "name: {name}\n" + nodes + "links:\n  - ['a:x', 'b-c:x']\n  - ['a:y', 'b-c:y']\n"
+    with Lab(lab_file(text)) as lab:
+        assert find_link(lab.state, "a:y") == 1 and find_link(lab.state, "b-c:x") == 0
+        with pytest.raises(TwinplaneError, match=r"there are 2: name one of its interfaces \(a:x, a:y\)"):
+            find_link(lab.state, "a-b-c")
+        with pytest.raises(TwinplaneError, match="there is no link 'a:z'"):
+            find_link(lab.state, "a:z")
+
+
+def test_pcapng_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    frame = bytes(range(61))
+    with path.open("wb") as file:
+        writer = pcapng.Writer(file, ["a:e0", "b:e1"], "test")
+        writer.write(1, 1_700_000_000_123_456_789, frame, 61)
+        writer.write(0, 1_700_000_001_000_000_000, frame, 70, UNFINISHED)
+        writer.finish(1_700_000_002_000_000_000, [0, 5])
+    data, place, kinds = path.read_bytes(), 0, []
+    while place < len(data):
+        kind, length = struct.unpack_from("<II", data, place)
+        assert length % 4 == 0 and struct.unpack_from("<I", data, place + length - 4)[0] == length
+        kinds.append(kind)
+        place += length
+    assert kinds == [pcapng.SHB, pcapng.IDB, pcapng.IDB, pcapng.EPB, pcapng.EPB, pcapng.ISB, pcapng.ISB]
+    lines = tshark(
+        path,
+        "-T",
+        "fields",
+        "-e",
+        "frame.time_epoch",
+        "-e",
+        "frame.interface_name",
+        "-e",
+        "frame.len",
+        "-e",
+        "frame.comment",
+    )
+    assert lines[0].split() == ["1700000000.123456789", "b:e1", "61"]
+    assert lines[1].split("\t")[2:] == ["70", UNFINISHED]

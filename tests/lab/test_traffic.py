@@ -1,0 +1,221 @@
+"""Real hosts over LSPs: ping, traceroute with labels, files, iperf3; LSPs that move, routers that die."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from twinplane.lab import Lab, processes
+
+from .conftest import LabFile
+from .support import TWO_SITES, left_behind, missing
+
+FILE_BYTES = int(os.environ.get("TWINPLANE_LAB_FILE_MB", "20")) * 1_000_000
+
+QUICK = TWO_SITES.replace("{kind: router}", "{kind: router, rsvp: {refresh: 1 s, hello: 200 ms}}")
+"""Routers that notice within a second that a neighbour was started again."""
+
+
+def ping(lab: Lab, node: str, to: str, count: int = 3) -> str:
+    if reason := missing("ping"):
+        pytest.skip(reason)
+    return lab.exec(node, "ping", "-c", str(count), "-i", "0.05", "-W", "2", to).stdout
+
+
+def test_ping_between_hosts(lab_file: LabFile) -> None:
+    with Lab(lab_file()) as lab:
+        said = ping(lab, "left", "10.2.0.2", 20)
+        assert "20 received, 0% packet loss" in said.replace("packets ", "").replace("transmitted, ", "")
+        assert "ttl=61" in said  # three routers
+        ilm = lab.node("p").columns("ilm")
+        assert len(ilm["in_label"]) == 2
+
+
+def test_ping_of_routers(lab_file: LabFile) -> None:
+    """Every address of every router answers, from beside it and over the LSP."""
+    with Lab(lab_file()) as lab:
+        own = [end.address.partition("/")[0] for end in lab.plan.members["pe1"].interfaces]
+        for address in [*own, *(lab.node(name).address for name in ("pe1", "p", "pe2"))]:
+            assert " 0% packet loss" in ping(lab, "left", address, 2), address
+        answer = lab.node("pe1").ask("ping", {"to": "10.1.0.2", "timeout_s": 2.0}, wait_s=2.0)
+        assert answer["from"] == "10.1.0.2"
+
+
+def test_traceroute_shows_the_label_stack(lab_file: LabFile) -> None:
+    if reason := missing("traceroute"):
+        pytest.skip(reason)
+    with Lab(lab_file()) as lab:
+        said = lab.exec("left", "traceroute", "-n", "-e", "-q", "1", "-w", "2", "10.2.0.2").stdout
+        hops = [line.split() for line in said.splitlines()[1:]]
+        assert [hop[0] for hop in hops] == ["1", "2", "3", "4"], said
+        assert hops[0][1] == "10.1.0.1" and hops[-1][1] == "10.2.0.2"
+        stacks = [re.findall(r"<MPLS:L=(\d+),E=0,S=1,T=1>", line) for line in said.splitlines()[1:]]
+        east = lab.node("pe1").columns("lsps")
+        place = east["name"].index("east")
+        assert stacks[0] == [] and stacks[3] == [], said
+        assert stacks[1] == [str(east["out_label"][place])], said
+        assert len(stacks[2]) == 1, said
+
+
+@contextmanager
+def web_server(lab: Lab, node: str, folder: Path) -> Iterator[None]:
+    child = lab.start(
+        node,
+        *(sys.executable, "-m", "http.server", "80", "--directory", str(folder)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        listening = lambda: ":0050 " in lab.exec(node, "cat", "/proc/net/tcp").stdout  # noqa: E731
+        assert processes.wait_until(listening, 20, 0.05)
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / "web"
+    folder.mkdir()
+    path = folder / "file"
+    path.write_bytes(hashlib.shake_128(b"twinplane").digest(1 << 20) * (FILE_BYTES >> 20))
+    return path
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def test_a_file_arrives_whole(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+    if reason := missing("curl"):
+        pytest.skip(reason)
+    with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
+        got = tmp_path / "got"
+        lab.exec("left", "curl", "-sS", "-o", str(got), "http://10.2.0.2/file", timeout=120)
+        assert digest(got) == digest(file)
+        lsps = lab.node("p").columns("counters")
+        assert sum(lsps["rx_bytes"]) > FILE_BYTES
+
+
+def transfer(lab: Lab, got: Path, rate: int) -> subprocess.Popen[str]:
+    """A download that takes its time."""
+    words = ["curl", "-sS", "--limit-rate", str(rate), "-o", str(got), "http://10.2.0.2/file"]
+    child = lab.start("left", *words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert processes.wait_until(lambda: got.exists() and got.stat().st_size > 0, 10)
+    return child
+
+
+def finished(child: subprocess.Popen[str], seconds: float) -> None:
+    said, _ = child.communicate(timeout=seconds)
+    assert child.returncode == 0, said
+
+
+def test_lsps_are_reoptimised_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+    """Make before break: nothing is lost, so that TCP sends nothing again."""
+    if reason := missing("curl", "ping"):
+        pytest.skip(reason)
+    with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
+        got = tmp_path / "got"
+        child = transfer(lab, got, FILE_BYTES // 4)
+        watch = lab.start(
+            "left", "ping", "-c", "300", "-i", "0.01", "-W", "2", "10.2.0.2", stdout=subprocess.PIPE
+        )
+        for _ in range(5):
+            time.sleep(0.5)
+            lab.node("pe1").command("east", "reoptimise")
+            lab.node("pe2").command("west", "reoptimise")
+        finished(child, 60)
+        assert digest(got) == digest(file)
+        said, _ = watch.communicate(timeout=30)
+        assert " 300 received" in said, said
+        active = lab.node("pe1").columns("tunnels")["active"]
+        assert active[0] >= 6  # LSP ids count up
+
+
+def test_a_transit_router_dies_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+    if reason := missing("curl"):
+        pytest.skip(reason)
+    with Lab(lab_file(QUICK)) as lab, web_server(lab, "right", file.parent):
+        got = tmp_path / "got"
+        child = transfer(lab, got, FILE_BYTES // 4)
+        time.sleep(0.5)
+        lab.kill("p")
+        time.sleep(1.0)
+        lab.restart("p")
+        finished(child, 90)
+        assert digest(got) == digest(file)
+        assert lab.state.node("p").incarnation == 1
+
+
+def iperf(lab: Lab, *options: str) -> dict[str, object]:
+    server = lab.start("right", "iperf3", "-s", "-1", stdout=subprocess.DEVNULL)
+    try:
+        listening = lambda: ":1451 " in lab.exec("right", "sh", "-c", "cat /proc/net/tcp*").stdout  # noqa: E731
+        assert processes.wait_until(listening, 10, 0.02)
+        said = lab.exec("left", "iperf3", "-J", "-c", "10.2.0.2", "-t", "2", *options, timeout=60).stdout
+    finally:
+        server.kill()
+        server.wait()
+    found: dict[str, object] = json.loads(said)["end"]
+    return found
+
+
+def test_iperf3_tcp(lab_file: LabFile) -> None:
+    if reason := missing("iperf3"):
+        pytest.skip(reason)
+    with Lab(lab_file()) as lab:
+        for options in ([], ["-R"]):
+            found = iperf(lab, *options)
+            assert found["sum_received"]["bytes"] > 1_000_000  # type: ignore[index]
+
+
+def test_iperf3_udp(lab_file: LabFile) -> None:
+    if reason := missing("iperf3"):
+        pytest.skip(reason)
+    with Lab(lab_file()) as lab:
+        found = iperf(lab, "-u", "-b", "10M", "-l", "1200")["sum"]
+        assert found["packets"] > 1000 and found["lost_packets"] == 0  # type: ignore[index]
+
+
+def test_two_labs_with_equal_addresses_do_not_meet(lab_file: LabFile) -> None:
+    with Lab(lab_file()) as one, Lab(lab_file()) as other:
+        ping(one, "left", "10.2.0.2")
+        ping(other, "left", "10.2.0.2")
+        one.down()
+        assert left_behind(one.name) == []
+        ping(other, "right", "10.1.0.2")
+
+
+def test_filters_choose_an_lsp(lab_file: LabFile) -> None:
+    """UDP to one port goes by another LSP than what the prefix says."""
+    voice = "{name: voice, from: pe1, to: pe2, route: [p, pe2], filters: [{protocol: udp, dst_ports: 5004}]}"
+    text = f"{TWO_SITES}  - {voice}\n"
+    script = (
+        "import socket, sys; s = socket.socket(2, 2);"
+        "[s.sendto(b'x' * 100, ('10.2.0.2', int(sys.argv[1]))) for _ in range(50)]"
+    )
+    with Lab(lab_file(text)) as lab:
+
+        def counted() -> dict[str, int]:
+            table = lab.node("pe1").columns("ftn")
+            names = lab.node("pe1").columns("tunnels")["name"]
+            assert {"east", "voice"} <= set(names)
+            return dict(zip(map(str, table[next(iter(table))]), table["packets"], strict=True))
+
+        before = counted()
+        lab.exec("left", sys.executable, "-c", script, "5004")
+        lab.exec("left", sys.executable, "-c", script, "5005")
+        assert processes.wait_until(lambda: sum(counted().values()) - sum(before.values()) >= 100, 5)
+        gained = sorted(value - before.get(key, 0) for key, value in counted().items())
+        assert gained.count(50) == 2
