@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab.support import why_no_labs
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -16,7 +19,9 @@ PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "s
 SCRIPTS = sorted((DOCS / "tutorials").glob("*.py"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUNS = ("python", "console")
-SHOWN = ("text", "toml", "json")
+SHOWN = ("text", "toml", "json", "yaml")
+LABS = re.compile(r"twinplane lab (?:up|exec|capture|down)|\.lab\(")
+"""What only root can do."""
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -48,9 +53,31 @@ def test_blocks_say_whether_they_run(page: Path) -> None:
     "page", [page for page in PAGES if any(kind in RUNS for kind, _ in blocks(page))], ids=name
 )
 def test_snippets_run(page: Path, tmp_path: Path) -> None:
-    """From top to bottom of the page, in an empty folder; of a console, the lines that begin with `$`."""
+    """From top to bottom of the page, in an empty folder; of a console, the lines that begin with `$`.
+
+    YAML that begins with a comment such as `# two-sites.yaml` becomes that file.
+    """
+    if any(LABS.search(text) for kind, text in blocks(page) if kind in RUNS) and (reason := why_no_labs()):
+        pytest.skip(reason)
+    with labs_removed(tmp_path):
+        run_page(page, tmp_path)
+
+
+@contextlib.contextmanager
+def labs_removed(folder: Path) -> Iterator[None]:
+    """Take down what a page left up."""
+    try:
+        yield
+    finally:
+        for file in folder.glob("*.yaml"):
+            subprocess.run([sys.executable, "-m", "twinplane", "lab", "down", file], capture_output=True)
+
+
+def run_page(page: Path, tmp_path: Path) -> None:
     for kind, text in blocks(page):
-        if kind == "python":
+        if kind == "yaml" and (named := re.match(r"# (\S+\.yaml)\n", text)):
+            (tmp_path / named[1]).write_text(text)
+        elif kind == "python":
             call([sys.executable, "-c", text], tmp_path)
         elif kind == "console":
             commands = [shlex.split(line[2:]) for line in text.splitlines() if line.startswith("$ ")]
@@ -66,7 +93,9 @@ def test_notebooks_run(script: Path, tmp_path: Path) -> None:
     assert len(cells) > 5
 
 
-@pytest.mark.parametrize("script", ["build.py", "images/flap.py", "models/juniper_m10.py"])
+@pytest.mark.parametrize(
+    "script", ["build.py", "images/flap.py", "models/juniper_m10.py", "reference/lab_file.py"]
+)
 def test_what_is_made_is_up_to_date(script: str) -> None:
     call([sys.executable, str(DOCS / script), "--check"], ROOT)
 

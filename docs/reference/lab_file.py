@@ -1,7 +1,7 @@
 """The tables of fields on the page of lab files, from the models that read them.
 
-    python docs/reference/lab_file.py           write them into the page
-    python docs/reference/lab_file.py --check   fail if the page has others
+python docs/reference/lab_file.py           write them into the page
+python docs/reference/lab_file.py --check   fail if the page has others
 """
 
 from __future__ import annotations

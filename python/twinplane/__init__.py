@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import wire
     from .errors import TwinplaneError
     from .handles import Capture, Flow, Link, Lsp
+    from .lab import Lab
     from .network import Network
     from .nodes import Edge, External, Host, Peer, Router
     from .recording import Recording
@@ -32,6 +33,7 @@ __all__ = [
     "External",
     "Flow",
     "Host",
+    "Lab",
     "Link",
     "Lsp",
     "Network",
@@ -50,6 +52,7 @@ _HOMES = {
     "External": "nodes",
     "Flow": "handles",
     "Host": "nodes",
+    "Lab": "lab",
     "Link": "handles",
     "Lsp": "handles",
     "Network": "network",
