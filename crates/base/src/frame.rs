@@ -12,6 +12,7 @@
 //! ```
 
 use crate::ids::LinkId;
+use crate::time::Time;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use std::cell::RefCell;
@@ -101,6 +102,43 @@ impl Body {
     }
 }
 
+/// How a super-frame is to be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Segment {
+    /// Not at all: it is an ordinary frame.
+    #[default]
+    None,
+    /// Into TCP segments over IPv4.
+    TcpV4,
+    /// Into TCP segments over IPv6.
+    TcpV6,
+    /// Into UDP datagrams.
+    UdpL4,
+}
+
+/// What a kernel left undone on a frame, for the last interface on the way to do.
+///
+/// Places are counted from the first byte that the frame has now. A frame keeps them where they are when labels are
+/// pushed or popped in front.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offload {
+    /// The checksum field holds the sum of the pseudo header only.
+    pub needs_checksum: bool,
+    /// Where what the checksum covers begins.
+    pub checksum_start: u16,
+    /// Where the checksum field is, from there.
+    pub checksum_offset: u16,
+    /// How the frame is to be cut.
+    pub segment: Segment,
+    /// Bytes of payload in each piece.
+    pub segment_size: u16,
+    /// Bytes of header in each piece, where the kernel told.
+    pub header_len: u16,
+}
+
+/// No time of arrival.
+const NEVER: Time = Time::MAX;
+
 /// What forwarding reads lies in two cache lines: the lengths in the first, and in the second the header of a frame that has not
 /// grown or shrunk by more than a few labels.
 #[derive(Clone)]
@@ -108,6 +146,8 @@ impl Body {
 struct Data {
     start: u8,
     end: u8,
+    /// Is there an `offload`?
+    undone: bool,
     body_len: u32,
     /// The links that the frame crossed, kept only for frames whose source asked for it.
     #[expect(
@@ -115,11 +155,13 @@ struct Data {
         reason = "seldom there; what forwarding reads shall fit in two cache lines"
     )]
     trace: Option<Box<Vec<LinkId>>>,
-    /// Puts byte [`HEADROOM`] of the header at the start of a cache line.
-    _gap: u64,
+    /// Puts byte [`HEADROOM`] of the header at the start of a cache line, too.
+    arrived: Time,
     header: [u8; HEADER_CAPACITY],
     /// [`Body::Empty`] if it holds nothing.
     body: Body,
+    /// With places counted from the start of the header buffer.
+    offload: Offload,
 }
 
 impl Data {
@@ -152,6 +194,8 @@ impl Drop for Frame {
             data.set_body(Body::Empty);
         }
         data.trace = None;
+        data.undone = false;
+        data.arrived = NEVER;
         // A thread that ends keeps nothing.
         let _ = SPARE.try_with(|spare| {
             if let Ok(mut spare) = spare.try_borrow_mut()
@@ -178,10 +222,12 @@ fn fresh() -> Box<Data> {
         start: HEADROOM as u8,
         end: HEADROOM as u8,
         body_len: 0,
+        undone: false,
         trace: None,
-        _gap: 0,
+        arrived: NEVER,
         header: [0; HEADER_CAPACITY],
         body: Body::Empty,
+        offload: Offload::default(),
     })
 }
 
@@ -231,6 +277,72 @@ impl Frame {
         self.0.end = (HEADROOM + kept) as u8;
         self.0.set_body(if kept == bytes.len() { Body::Empty } else { Body::owned(&bytes[kept..]) });
         self.0.trace = None;
+        self.0.undone = false;
+        self.0.arrived = NEVER;
+    }
+
+    /// When the kernel received the frame, if it came from an interface that says so.
+    #[inline]
+    pub fn arrived(&self) -> Option<Time> {
+        (self.0.arrived != NEVER).then_some(self.0.arrived)
+    }
+
+    /// Notes when the kernel received the frame.
+    #[inline]
+    pub fn set_arrived(&mut self, at: Time) {
+        self.0.arrived = at;
+    }
+
+    /// What a kernel left undone on the frame.
+    #[inline]
+    pub fn offload(&self) -> Option<Offload> {
+        if !self.0.undone {
+            return None;
+        }
+        let (start, held) = (u16::from(self.0.start), self.0.offload);
+        Some(Offload {
+            checksum_start: held.checksum_start.wrapping_sub(start),
+            header_len: held.header_len.wrapping_sub(start),
+            ..held
+        })
+    }
+
+    /// Notes what is left undone on the frame, in places counted from the first byte that it has now.
+    pub fn set_offload(&mut self, offload: Option<Offload>) {
+        self.0.undone = offload.is_some();
+        if let Some(offload) = offload {
+            let start = u16::from(self.0.start);
+            self.0.offload = Offload {
+                checksum_start: offload.checksum_start.wrapping_add(start),
+                header_len: offload.header_len.wrapping_add(start),
+                ..offload
+            };
+        }
+    }
+
+    /// Bytes of header and payload, and of payload in each piece, of a frame that is to be cut.
+    fn pieces(&self) -> Option<(u32, u32, u32)> {
+        let offload = self.offload().filter(|o| o.segment != Segment::None && o.segment_size > 0)?;
+        let header = u32::from(offload.header_len).min(self.len());
+        Some((header, self.len() - header, u32::from(offload.segment_size)))
+    }
+
+    /// Bytes of the longest frame that this is on a wire: its own, unless it is to be cut.
+    #[inline]
+    pub fn segment_len(&self) -> u32 {
+        if !self.0.undone {
+            return self.len();
+        }
+        self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
+    }
+
+    #[cold]
+    fn wire_len_of_pieces(&self) -> u32 {
+        let one = |len: u32| (len + FCS_LEN).max(MIN_FRAME_LEN);
+        let Some((header, payload, size)) = self.pieces() else { return one(self.len()) };
+        let rest = payload % size;
+        let last = if rest > 0 || payload == 0 { one(header + rest) } else { 0 };
+        payload / size * one(header + size) + last
     }
 
     /// The header bytes.
@@ -269,9 +381,13 @@ impl Frame {
         self.len() == 0
     }
 
-    /// Bytes on the wire: padded to the shortest frame, with the frame check sequence, without preamble and gap.
+    /// Bytes on the wire: padded to the shortest frame, with the frame check sequence, without preamble and gap. Of a
+    /// frame that is to be cut, those of all its pieces.
     #[inline]
     pub fn wire_len(&self) -> u32 {
+        if self.0.undone {
+            return self.wire_len_of_pieces();
+        }
         (self.len() + FCS_LEN).max(MIN_FRAME_LEN)
     }
 
@@ -363,6 +479,47 @@ impl Eq for Frame {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_undone_stays_where_it_is() {
+        let mut frame = Frame::new(&[1; 54], Body::Pattern { start: 0, len: 3000 });
+        let offload = Offload {
+            needs_checksum: true,
+            checksum_start: 34,
+            checksum_offset: 16,
+            segment: Segment::TcpV4,
+            segment_size: 1460,
+            header_len: 54,
+        };
+        assert_eq!((frame.offload(), frame.segment_len(), frame.wire_len()), (None, 3054, 3058));
+        frame.set_offload(Some(offload));
+        assert_eq!((frame.offload(), frame.segment_len()), (Some(offload), 1514));
+        assert_eq!(frame.wire_len(), 2 * 1518 + (54 + 80 + 4));
+        assert!(frame.grow_front(8));
+        assert_eq!(frame.offload(), Some(Offload { checksum_start: 42, header_len: 62, ..offload }));
+        assert!(frame.shrink_front(4));
+        assert_eq!(frame.offload(), Some(Offload { checksum_start: 38, header_len: 58, ..offload }));
+        assert_eq!(frame.clone().offload(), frame.offload());
+        frame.set_arrived(Time(7));
+        frame.refill(&[0; 60]);
+        assert_eq!((frame.offload(), frame.arrived()), (None, None));
+    }
+
+    #[test]
+    fn a_frame_fills_three_cache_lines() {
+        assert_eq!(size_of::<Data>(), 192);
+        assert_eq!((core::mem::offset_of!(Data, header) + HEADROOM) % 64, 0);
+    }
+
+    #[test]
+    fn a_new_frame_knows_nothing_of_an_old_one() {
+        let mut frame = Frame::from_bytes(&[0; 60]);
+        frame.set_offload(Some(Offload::default()));
+        frame.set_arrived(Time(1));
+        drop(frame);
+        let frame = Frame::from_bytes(&[0; 60]);
+        assert_eq!((frame.offload(), frame.arrived()), (None, None));
+    }
     use proptest::prelude::*;
 
     #[test]

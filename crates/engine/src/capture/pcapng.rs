@@ -78,12 +78,25 @@ impl BlockWriter {
         way: Way,
         bytes: &[u8],
     ) -> io::Result<()> {
+        self.packet_start(out, interface, nanos, way, bytes, bytes.len())
+    }
+
+    /// The first `bytes` of a packet of `len` bytes.
+    pub fn packet_start(
+        &mut self,
+        out: &mut dyn Write,
+        interface: u32,
+        nanos: u64,
+        way: Way,
+        bytes: &[u8],
+        len: usize,
+    ) -> io::Result<()> {
         self.begin(ENHANCED_PACKET);
         self.u32(interface);
         self.u32((nanos >> 32) as u32);
         self.u32(nanos as u32);
         self.u32(bytes.len() as u32);
-        self.u32(bytes.len() as u32);
+        self.u32(len as u32);
         self.padded(bytes);
         self.option(EPB_FLAGS, &(way as u32).to_le_bytes());
         self.end_options();

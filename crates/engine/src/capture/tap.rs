@@ -86,13 +86,32 @@ pub struct Tap {
     error: Option<CaptureError>,
 }
 
-enum Out {
+/// A [`CaptureTo`], opened.
+pub(crate) enum Out {
     Memory(Vec<u8>),
     Writer(Box<dyn Write + Send>),
 }
 
 impl Out {
-    fn writer(&mut self) -> &mut dyn Write {
+    /// Opens it and says what it is called in errors.
+    pub(crate) fn open(to: CaptureTo) -> Result<(String, Out), CaptureError> {
+        Ok(match to {
+            CaptureTo::Memory => ("memory".to_string(), Out::Memory(Vec::new())),
+            CaptureTo::Writer(name, writer) => (name, Out::Writer(writer)),
+            CaptureTo::File(path) => match File::create(&path) {
+                Ok(file) => (
+                    path.display().to_string(),
+                    Out::Writer(Box::new(BufWriter::with_capacity(1 << 16, file))),
+                ),
+                Err(source) => return Err(CaptureError::Create { path, source }),
+            },
+        })
+    }
+    /// What was written, if it was to memory.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        if let Out::Memory(bytes) = self { bytes } else { Vec::new() }
+    }
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
         match self {
             Out::Memory(bytes) => bytes,
             Out::Writer(writer) => writer,
@@ -112,17 +131,7 @@ struct Pending {
 impl Tap {
     /// A capture of the ports given with number, name and speed.
     pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64)]) -> Result<Tap, CaptureError> {
-        let (name, out) = match spec.to {
-            CaptureTo::Memory => ("memory".to_string(), Out::Memory(Vec::new())),
-            CaptureTo::Writer(name, writer) => (name, Out::Writer(writer)),
-            CaptureTo::File(path) => match File::create(&path) {
-                Ok(file) => (
-                    path.display().to_string(),
-                    Out::Writer(Box::new(BufWriter::with_capacity(1 << 16, file))),
-                ),
-                Err(source) => return Err(CaptureError::Create { path, source }),
-            },
-        };
+        let (name, out) = Out::open(spec.to)?;
         let mut tap = Tap {
             name,
             out,
@@ -224,10 +233,7 @@ impl Tap {
         self.flush(now);
         match self.error {
             Some(error) => Err(error),
-            None => Ok(CaptureSummary {
-                packets: self.packets,
-                bytes: if let Out::Memory(bytes) = self.out { bytes } else { Vec::new() },
-            }),
+            None => Ok(CaptureSummary { packets: self.packets, bytes: self.out.into_bytes() }),
         }
     }
 }

@@ -13,6 +13,8 @@ use std::path::Path;
 const DRIVER_INFO: u32 = 3;
 /// `ETHTOOL_GLINK` (linux/ethtool.h).
 const LINK_STATE: u32 = 0x0a;
+/// `ETHTOOL_GCHANNELS` (linux/ethtool.h).
+const CHANNELS: u32 = 0x3c;
 /// `SIOCETHTOOL` (linux/sockios.h).
 const ETHTOOL: u32 = 0x8946;
 
@@ -133,23 +135,34 @@ impl Probe {
     /// What the driver says of the other end (`struct ethtool_value`).
     fn carrier(&self) -> io::Result<bool> {
         let mut value = [LINK_STATE, 0];
-        let mut request = self.request;
-        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
-        // SAFETY: the kernel fills an `ethtool_value`, two words, behind the pointer.
-        check(unsafe { libc::ioctl(self.socket.as_raw_fd(), ETHTOOL as _, &mut request) })?;
+        self.ask_driver(&mut value)?;
         Ok(value[1] != 0)
+    }
+
+    /// How many receive queues the interface has (`struct ethtool_channels`); one if its driver doesn't say.
+    pub fn receive_queues(&self) -> u32 {
+        let mut channels = [0; 9];
+        channels[0] = CHANNELS;
+        // Words 5 and 8: queues that only receive, and those that do both.
+        self.ask_driver(&mut channels).map_or(1, |()| (channels[5] + channels[8]).max(1))
+    }
+
+    /// Has the driver fill a structure that begins with the number of the question.
+    fn ask_driver(&self, words: &mut [u32]) -> io::Result<()> {
+        let mut request = self.request;
+        request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+        // SAFETY: the kernel fills the structure that belongs to the question, which has the length of `words`.
+        check(unsafe { libc::ioctl(self.socket.as_raw_fd(), ETHTOOL as _, &mut request) }).map(|_| ())
     }
 
     /// The name of the driver (`struct ethtool_drvinfo`).
     fn driver(&self) -> io::Result<String> {
-        let mut info = [0u8; 196];
-        info[..4].copy_from_slice(&DRIVER_INFO.to_ne_bytes());
-        let mut request = self.request;
-        request.ifr_ifru.ifru_data = info.as_mut_ptr().cast();
-        // SAFETY: the kernel fills an `ethtool_drvinfo`, 196 bytes, behind the pointer.
-        check(unsafe { libc::ioctl(self.socket.as_raw_fd(), ETHTOOL as _, &mut request) })?;
-        let name = info[4..36].split(|&b| b == 0).next().unwrap_or_default();
-        Ok(String::from_utf8_lossy(name).into_owned())
+        let mut info = [0; 49];
+        info[0] = DRIVER_INFO;
+        self.ask_driver(&mut info)?;
+        let name: Vec<u8> =
+            info[1..9].iter().flat_map(|word| word.to_ne_bytes()).take_while(|&byte| byte != 0).collect();
+        Ok(String::from_utf8_lossy(&name).into_owned())
     }
 
     /// Is the interface that had `index` switched on, and its other end there? [`PortError::Gone`] if it is no more,

@@ -1,13 +1,34 @@
 //! Interfaces of Linux: everything of the engine that talks to the kernel, with system calls alone.
 //!
-//! [`interface`] is what an interface is and how it is; [`netns`] has a thread visit a namespace to make sockets there;
-//! [`bpf`] loads programs made by hand.
+//! A port ([`ExternalPort`]) carries frames between an interface and the engine. Two drivers stand behind it:
+//! [`packet`] (AF_PACKET) works on every interface; [`xdp`] (AF_XDP) takes frames before the kernel makes socket buffers of them.
+//! What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`] (a thread visits a namespace
+//! to make sockets there), [`offload`] (super-frames cut into real ones), [`bpf`] (programs by hand), [`capture`] (both
+//! directions of an interface to a file).
 
 pub mod bpf;
+pub mod capture;
+pub mod clock;
 pub mod error;
 pub mod interface;
 pub mod netns;
+pub mod offload;
+pub mod packet;
+pub mod pool;
+pub mod port;
 mod sys;
+pub mod vnet;
+pub mod xdp;
 
+pub use clock::Clock;
 pub use error::PortError;
 pub use interface::Interface;
+pub use port::{Driver, ExternalCounters, ExternalPort, ExternalSpec};
+
+/// Opens an interface as a port.
+pub fn open(spec: &ExternalSpec) -> Result<Box<dyn ExternalPort>, PortError> {
+    match spec.driver {
+        Driver::Packet => Ok(Box::new(packet::PacketPort::open(spec)?)),
+        Driver::Xdp => Ok(Box::new(xdp::XdpPort::open(spec)?)),
+    }
+}

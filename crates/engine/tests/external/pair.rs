@@ -1,0 +1,79 @@
+//! Two namespaces with a veth between them.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Two namespaces, each with an interface `e0`, connected. Taken away when dropped.
+pub struct Pair {
+    names: [String; 2],
+}
+
+impl Pair {
+    /// A new pair, or `None` with a word on why not.
+    pub fn new(mtu: u32) -> Option<Pair> {
+        // SAFETY: a call without arguments.
+        if unsafe { libc::geteuid() } != 0 {
+            println!("skipped: needs root to make network namespaces");
+            return None;
+        }
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let stem = format!("tpt{}-{number}", std::process::id());
+        let pair = Pair { names: [format!("{stem}a"), format!("{stem}b")] };
+        let [a, b] = &pair.names;
+        ip(&["netns", "add", a]);
+        ip(&["netns", "add", b]);
+        ip(&[
+            "-n",
+            a,
+            "link",
+            "add",
+            "e0",
+            "mtu",
+            &mtu.to_string(),
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "e0",
+            "mtu",
+            &mtu.to_string(),
+            "netns",
+            b,
+        ]);
+        for name in &pair.names {
+            ip(&["netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1"]);
+            ip(&["-n", name, "link", "set", "e0", "up"]);
+        }
+        Some(pair)
+    }
+    /// Where the first or second namespace is.
+    pub fn netns(&self, side: usize) -> PathBuf {
+        PathBuf::from(format!("/run/netns/{}", self.names[side]))
+    }
+    /// Runs `ip` in one of them.
+    pub fn ip(&self, side: usize, arguments: &[&str]) {
+        ip(&[&["-n", &self.names[side]], arguments].concat());
+    }
+    /// Runs a command in one of them.
+    pub fn exec(&self, side: usize, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[side]]).args(arguments);
+        command
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = Command::new("ip").args(["netns", "del", name]).status();
+        }
+    }
+}
+
+fn ip(arguments: &[&str]) {
+    let status = Command::new("ip").args(arguments).status().expect("ip runs");
+    assert!(status.success(), "ip {}", arguments.join(" "));
+}
