@@ -32,7 +32,7 @@ pub struct MessageBin {
 const KINDS: usize = 256;
 
 /// Counts that are kept at most. When there are more, bins become twice as wide.
-const BINS_MAX: usize = 1 << 18;
+const BINS_MAX: usize = 1 << 17;
 
 /// Counts of messages by time, direction and type.
 #[derive(Debug)]

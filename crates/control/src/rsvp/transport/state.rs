@@ -11,12 +11,15 @@ use super::retransmit::Copies;
 use super::types::{Datagram, Neighbor, NeighborView};
 use base::random::Stream;
 use base::{Map, PortId, Span, Time, Wheel};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use wire::rsvp::Packet;
 
 /// TTL of hop-by-hop messages that the transport makes itself.
 pub(super) const TTL: u8 = 255;
+
+/// Neighbours on one port that are remembered at most.
+const PORT_NEIGHBORS_MAX: usize = 64;
 
 /// Refresh reduction as configured, with what follows from it.
 pub(super) struct Reduction {
@@ -47,6 +50,8 @@ pub struct Transport {
     pub(super) signs: bool,
     pub(super) random: Stream,
     neighbors_max: usize,
+    /// Neighbours remembered, by port.
+    met: BTreeMap<PortId, usize>,
     index: Map<Neighbor, u32>,
     pub(super) peers: Vec<Peer>,
     pub(super) own: Own,
@@ -81,6 +86,7 @@ impl Transport {
             signs: !config.integrity.is_empty(),
             random,
             neighbors_max: config.neighbors_max,
+            met: BTreeMap::new(),
             index: Map::new(),
             peers: Vec::new(),
             own,
@@ -155,10 +161,13 @@ impl Transport {
         if let Some(peer) = self.find(neighbor) {
             return Some(peer);
         }
-        if self.peers.len() >= self.neighbors_max {
+        // A link can't crowd the others out.
+        let beyond = self.met.get(&neighbor.port).copied().unwrap_or(0);
+        if self.peers.len() >= self.neighbors_max || beyond >= PORT_NEIGHBORS_MAX {
             self.counters.neighbors_full += 1;
             return None;
         }
+        self.met.insert(neighbor.port, beyond + 1);
         let peer = self.peers.len() as u32;
         let capable = self.reduction.as_ref().is_some_and(|r| r.config.assume_capable);
         let limit = self.reduction.as_ref().map_or(1, |r| r.intervals.len());
@@ -198,6 +207,7 @@ impl Transport {
     }
 
     pub(super) fn forget_neighbors(&mut self) {
+        self.met.clear();
         self.index = Map::new();
         self.peers.clear();
         self.immediate.clear();
