@@ -9,6 +9,8 @@ mod exception;
 mod messages;
 mod signalling;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 pub use config::{PortSetup, RouterConfig};
 pub use messages::{Direction, MessageBin};

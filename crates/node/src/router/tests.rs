@@ -1,0 +1,288 @@
+//! A router's port towards hosts: ARP, broadcasts, ICMP and its limits.
+
+use super::*;
+use crate::neighbors::arp_frame;
+use base::plane::{ClassSource, LabelStack, Nhlfe, TtlModel};
+use base::{Label, MacAddr, Rate, Streams};
+use wire::{arp, ethernet, icmp, ipv4};
+
+const S: u64 = 1_000_000_000_000;
+const P: PortId = PortId(0);
+const OURS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
+const OUR_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+const HOST: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+const HOST_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+const ALL: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 255);
+
+/// A router with hosts on port 0 and another network on port 1.
+fn router() -> Router {
+    let port = |mac, address| PortSetup {
+        mac,
+        address,
+        prefix_len: 24,
+        neighbor: None,
+        neighbor_id: None,
+        mtu: 1500,
+        reservable: None::<Rate>,
+    };
+    Router::new(RouterConfig {
+        name: "r".into(),
+        router_id: Ipv4Addr::new(192, 0, 2, 1),
+        ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
+        profile: crate::DeviceProfile::ideal(),
+        rsvp: control::rsvp::Config::default(),
+        streams: Streams::new(1),
+    })
+}
+
+/// Gives the router a frame and returns what it sends.
+fn give(router: &mut Router, at: u64, frame: Frame) -> Vec<(PortId, Vec<u8>)> {
+    let mut frame = frame;
+    let mut verdict = [Verdict::Punt];
+    router.forward_batch(Time(at), P, core::slice::from_mut(&mut frame), &mut verdict);
+    let mut sent = Vec::new();
+    match verdict[0] {
+        Verdict::Punt => router.handle_packet(Time(at), P, frame),
+        Verdict::Transmit { port, .. } => sent.push((port, frame.to_vec())),
+        Verdict::Drop(_) | Verdict::Consume => {}
+    }
+    sent.extend(outputs(router));
+    let balance = router.balance();
+    let accounted = balance.forwarded + balance.delivered + balance.dropped.total() + balance.waiting;
+    assert_eq!(balance.received + balance.fragments, accounted, "{balance:?}");
+    sent
+}
+
+fn outputs(router: &mut Router) -> Vec<(PortId, Vec<u8>)> {
+    let mut sent = Vec::new();
+    while let Some(output) = router.poll_output() {
+        if let Output::Transmit { port, frame, .. } = output {
+            sent.push((port, frame.to_vec()));
+        }
+    }
+    sent
+}
+
+fn arp(operation: arp::Operation, sender: (MacAddr, Ipv4Addr), target_ip: Ipv4Addr) -> Frame {
+    let (sender_mac, sender_ip) = sender;
+    let mut frame =
+        arp_frame(&arp::Repr { operation, sender_mac, sender_ip, target_mac: MacAddr::default(), target_ip });
+    if operation == arp::Operation::REPLY {
+        frame.header_mut()[..6].copy_from_slice(&OUR_MAC.0);
+    }
+    frame
+}
+
+fn ip(
+    to_mac: MacAddr,
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    ttl: u8,
+    protocol: ipv4::Protocol,
+    payload: &[u8],
+) -> Frame {
+    let repr = ipv4::Repr {
+        src,
+        dst,
+        protocol,
+        ttl,
+        dscp: base::Dscp::DEFAULT,
+        ecn: 0,
+        ident: 1,
+        dont_fragment: false,
+        more_fragments: false,
+        fragment_offset: 0,
+        payload_len: payload.len() as u16,
+        options: ipv4::Options::NONE,
+    };
+    let mut bytes = vec![0; ethernet::HEADER_LEN + repr.buffer_len()];
+    ethernet::Repr::untagged(to_mac, HOST_MAC, ethernet::EtherType::IPV4).emit(&mut bytes);
+    repr.emit(&mut bytes[ethernet::HEADER_LEN..]);
+    bytes.extend(payload);
+    Frame::from_bytes(&bytes)
+}
+
+fn ping(to_mac: MacAddr, src: Ipv4Addr, dst: Ipv4Addr, ttl: u8) -> Frame {
+    let echo = icmp::Repr::EchoRequest { ident: 7, sequence: 9, data: b"abc" };
+    let mut message = vec![0; echo.buffer_len()];
+    echo.emit(&mut message);
+    ip(to_mac, src, dst, ttl, ipv4::Protocol::ICMP, &message)
+}
+
+/// ICMP type, source and destination of frames that hold ICMP.
+fn answers(sent: &[(PortId, Vec<u8>)]) -> Vec<(u8, Ipv4Addr, Ipv4Addr)> {
+    let of = |(_, bytes): &(PortId, Vec<u8>)| {
+        let packet = ipv4::Packet::new_checked(bytes.get(14..)?).ok()?;
+        (packet.protocol() == ipv4::Protocol::ICMP).then(|| (packet.payload()[0], packet.src(), packet.dst()))
+    };
+    sent.iter().filter_map(of).collect()
+}
+
+fn known(router: &mut Router) {
+    give(router, 0, arp(arp::Operation::REQUEST, (HOST_MAC, HOST), OURS));
+    assert_eq!(router.neighbor_mac(P, HOST), Some(HOST_MAC));
+}
+
+#[test]
+fn arp_is_answered_for_the_ports_own_address_only() {
+    let mut r = router();
+    // A probe for our address (RFC 5227): answered, and nothing is learnt.
+    let probe = arp(arp::Operation::REQUEST, (HOST_MAC, Ipv4Addr::UNSPECIFIED), OURS);
+    let sent = give(&mut r, 0, probe);
+    assert_eq!((sent.len(), r.neighbor_counts().0), (1, 0));
+    assert_eq!(
+        (&sent[0].1[..6], &sent[0].1[20..22], &sent[0].1[28..32]),
+        (&HOST_MAC.0[..], &[0, 2][..], &OURS.octets()[..])
+    );
+    // No proxy ARP: not for the other port's address, not for the router id, not for other hosts.
+    for other in [Ipv4Addr::new(10, 2, 0, 1), Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::new(10, 1, 0, 9)] {
+        assert_eq!(give(&mut r, 0, arp(arp::Operation::REQUEST, (HOST_MAC, HOST), other)), []);
+    }
+    assert_eq!(r.neighbor_counts().0, 0);
+    // Gratuitous ARP makes no entry, but changes one.
+    let moved = MacAddr([2, 0, 0, 0, 0, 9]);
+    give(&mut r, 0, arp(arp::Operation::REQUEST, (moved, HOST), HOST));
+    assert_eq!(r.neighbor_counts().0, 0);
+    known(&mut r);
+    give(&mut r, 1, arp(arp::Operation::REQUEST, (moved, HOST), HOST));
+    assert_eq!(r.neighbor_mac(P, HOST), Some(moved));
+    // Neither a group's address nor one of another network is learnt.
+    let far = (HOST_MAC, Ipv4Addr::new(172, 16, 0, 1));
+    assert_eq!(give(&mut r, 2, arp(arp::Operation::REQUEST, far, OURS)).len(), 1);
+    give(&mut r, 2, arp(arp::Operation::REQUEST, (MacAddr::BROADCAST, Ipv4Addr::new(10, 1, 0, 7)), OURS));
+    give(&mut r, 2, arp(arp::Operation::REQUEST, (HOST_MAC, ALL), OURS));
+    assert_eq!(r.neighbor_counts().0, 1);
+}
+
+#[test]
+fn the_address_is_defended_now_and_then() {
+    let mut r = router();
+    let conflict = || arp(arp::Operation::REQUEST, (HOST_MAC, OURS), OURS);
+    let sent = give(&mut r, S, conflict());
+    assert_eq!(sent.len(), 1);
+    assert_eq!(
+        (&sent[0].1[..6], &sent[0].1[38..42]),
+        (&[0xff; 6][..], &OURS.octets()[..]),
+        "an announcement"
+    );
+    assert_eq!(give(&mut r, 2 * S, conflict()), [], "not twice in ten seconds");
+    assert_eq!(give(&mut r, 12 * S, conflict()).len(), 1);
+    assert_eq!(r.neighbor_counts().0, 0);
+}
+
+#[test]
+fn a_neighbour_that_left_is_asked_for_again() {
+    let mut r = router();
+    known(&mut r);
+    let mut probes = 0;
+    while let Some(at) = r.poll_timeout().filter(|at| at.0 < 3_000 * S) {
+        r.handle_timeout(at);
+        probes += outputs(&mut r).iter().filter(|(_, frame)| frame[..6] == HOST_MAC.0).count();
+    }
+    assert_eq!((probes, r.neighbor_mac(P, HOST)), (3, None));
+    // A packet to it waits while everybody is asked, and goes when it is back.
+    let other = Ipv4Addr::new(10, 1, 0, 3);
+    let sent = give(&mut r, 3_000 * S, ping(OUR_MAC, other, HOST, 64));
+    assert_eq!((sent.len(), &sent[0].1[..6]), (1, &[0xff; 6][..]));
+    let sent = give(&mut r, 3_000 * S + 1, arp(arp::Operation::REPLY, (HOST_MAC, HOST), OURS));
+    assert_eq!(answers(&sent), [(8, other, HOST)]);
+}
+
+#[test]
+fn pings_are_answered_from_the_address_that_was_pinged() {
+    let mut r = router();
+    known(&mut r);
+    for to in [OURS, Ipv4Addr::new(10, 2, 0, 1), Ipv4Addr::new(192, 0, 2, 1)] {
+        assert_eq!(answers(&give(&mut r, 0, ping(OUR_MAC, HOST, to, 1))), [(0, to, HOST)]);
+    }
+}
+
+#[test]
+fn broadcasts_end_here_and_are_not_answered() {
+    let mut r = router();
+    known(&mut r);
+    let everybody = [
+        ALL,
+        Ipv4Addr::new(10, 1, 0, 0),
+        Ipv4Addr::BROADCAST,
+        Ipv4Addr::new(224, 0, 0, 1),
+        Ipv4Addr::new(10, 2, 0, 255),
+    ];
+    for to in everybody {
+        for mac in [OUR_MAC, MacAddr::BROADCAST] {
+            assert_eq!(give(&mut r, 0, ping(mac, HOST, to, 64)), [], "{to}");
+            assert_eq!(give(&mut r, 0, ip(mac, HOST, to, 1, ipv4::Protocol::UDP, &[0; 8])), [], "{to}");
+        }
+    }
+    // What came to everybody on the link is not forwarded, and no error is sent about it.
+    assert_eq!(give(&mut r, 0, ping(MacAddr::BROADCAST, HOST, Ipv4Addr::new(10, 2, 0, 7), 64)), []);
+    // Nor about what comes from no one host.
+    let sources = [
+        ALL,
+        OURS,
+        Ipv4Addr::new(0, 1, 2, 3),
+        Ipv4Addr::LOCALHOST,
+        Ipv4Addr::new(224, 0, 0, 5),
+        Ipv4Addr::new(250, 0, 0, 1),
+    ];
+    for src in sources {
+        let nowhere = Ipv4Addr::new(203, 0, 113, 1);
+        assert_eq!(give(&mut r, 0, ping(OUR_MAC, src, nowhere, 1)), [], "{src}");
+        assert_eq!(give(&mut r, 0, ip(OUR_MAC, src, OURS, 9, ipv4::Protocol::UDP, &[0; 8])), [], "{src}");
+    }
+    assert_eq!(r.neighbor_counts(), (1, 0));
+}
+
+#[test]
+fn errors_are_limited_and_say_so() {
+    let mut r = router();
+    known(&mut r);
+    let expired = || ping(OUR_MAC, HOST, Ipv4Addr::new(10, 2, 0, 7), 1);
+    let sent =
+        |r: &mut Router, at: u64| (0..5_000).map(|_| answers(&give(r, at, expired())).len()).sum::<usize>();
+    assert_eq!(sent(&mut r, S), 1_000);
+    assert_eq!(sent(&mut r, S + S / 2), 500);
+    assert_eq!(
+        answers(&give(&mut r, 3 * S, expired())),
+        [(11, OURS, HOST)],
+        "from the address that it came in by"
+    );
+    let (balance, all) = (r.balance(), r.drops());
+    assert_eq!(balance.dropped.get(DropReason::TtlExpired), 10_001);
+    assert_eq!(all.get(DropReason::RateLimited), 10_000 - 1_500);
+    assert_eq!(balance.dropped.get(DropReason::RateLimited), 0, "the errors were, not the packets");
+}
+
+#[test]
+fn a_narrow_link_within_an_lsp_is_reported_to_the_host() {
+    let mut r = router();
+    known(&mut r);
+    let gateway = Ipv4Addr::new(10, 2, 0, 2);
+    let nhlfe = Nhlfe {
+        push: LabelStack::one(Label::truncate(77)),
+        next_hop: NextHop::Via { port: PortId(1), gateway },
+        ttl: TtlModel::Uniform,
+        class: ClassSource::Copy,
+    };
+    let mac = MacAddr([2, 0, 0, 0, 1, 2]);
+    let fec = base::plane::Fec::Prefix(Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24));
+    r.write(&[TableOp::AdjacencySet { port: PortId(1), gateway, mac }, TableOp::FtnSet { fec, nhlfe }]);
+    let mut packet =
+        ip(OUR_MAC, HOST, Ipv4Addr::new(203, 0, 113, 1), 64, ipv4::Protocol::TCP, &[0; 1480]).to_vec();
+    packet[20] |= 0x40;
+    ipv4::Packet::new_unchecked(&mut packet[14..34]).fill_checksum();
+    let sent = give(&mut r, 0, Frame::from_bytes(&packet));
+    assert_eq!(answers(&sent), [(3, OURS, HOST)]);
+    // RFC 1191, 4: the next hop's MTU, here less one label.
+    assert_eq!((sent[0].1[35], &sent[0].1[40..42]), (4, &1496u16.to_be_bytes()[..]));
+    // One that may be fragmented leaves in two pieces.
+    let sent = give(
+        &mut r,
+        0,
+        ip(OUR_MAC, HOST, Ipv4Addr::new(203, 0, 113, 1), 64, ipv4::Protocol::TCP, &[0; 1480]),
+    );
+    assert_eq!(
+        sent.iter().map(|(port, frame)| (*port, frame.len() <= 1514)).collect::<Vec<_>>(),
+        [(PortId(1), true); 2]
+    );
+}
