@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from .lab import Lab, LabNode
     from .networks import of_network
     from .plan import Plan
-    from .testing import tester_placement
+    from .testing import network_of, tester_placement
 
-__all__ = ["Capture", "Lab", "LabNode", "Plan", "of_network", "tester_placement"]
+__all__ = ["Capture", "Lab", "LabNode", "Plan", "network_of", "of_network", "tester_placement"]
 
 _HOMES = {
     "Capture": "capturing",
     "Lab": "lab",
     "LabNode": "lab",
     "Plan": "plan",
+    "network_of": "testing",
     "of_network": "networks",
     "tester_placement": "testing",
 }

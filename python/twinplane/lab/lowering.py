@@ -46,6 +46,7 @@ class Lowered:
     name: str
     description: dict[str, Any]
     extras: Extras
+    network: Network
     source: Source | None = None
 
     def error(self, text: str) -> TwinplaneError:
@@ -105,7 +106,7 @@ class _Lowering:
                     raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
                 names.add(lsp.name)
                 self.add_lsp(index, lsp)
-        return Lowered(self.lab.name, self.network.lowered(), self.extras, self.source)
+        return Lowered(self.lab.name, self.network.lowered(), self.extras, self.network, self.source)
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:

@@ -41,4 +41,4 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
                 )
         extras.ends.append((end(link.a.name), end(link.b.name)))
         extras.drivers.append(driver)
-    return Lab(plan(lowering.Lowered(name, network.lowered(), extras)))
+    return Lab(plan(lowering.Lowered(name, network.lowered(), extras, network)))
