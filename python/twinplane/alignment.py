@@ -83,20 +83,20 @@ class Aligned:
 
 
 def messages_of(columns: Mapping[str, Sequence[Any]]) -> list[Message]:
-    """Messages from a table `signals`, in order of time."""
-    rows = zip(
-        *(columns[key] for key in ("time_s", "node", "neighbor", "direction", "type", "session")), strict=True
-    )
+    """Messages from a table `signals`, in order of time.
+
+    A session is called by end point and tunnel id; by the id alone where there is one end point, so that runs
+    whose addresses differ can be compared.
+    """
+    ends = {str(name).rpartition("/")[0] for name in columns["session"] if name is not None}
+
+    def called(name: Any) -> str | None:
+        return None if name is None else str(name).rpartition("/")[2] if len(ends) == 1 else str(name)
+
+    keys = ("time_s", "node", "neighbor", "direction", "type", "session")
     found = [
-        Message(
-            time,
-            str(node),
-            str(neighbor),
-            str(direction),
-            str(kind),
-            None if session is None else str(session),
-        )
-        for time, node, neighbor, direction, kind, session in rows
+        Message(time, str(node), str(near), str(way), str(kind), called(session))
+        for time, node, near, way, kind, session in zip(*(columns[key] for key in keys), strict=True)
     ]
     return sorted(found, key=lambda message: message.time_s)
 

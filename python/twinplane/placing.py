@@ -21,17 +21,12 @@ def is_here(network: Network, link: Link) -> bool:
 
 
 def signals(network: Network) -> Columns | None:
-    """The signalling messages that were kept, each with a name for its session; None if none were."""
+    """The signalling messages of the nodes here; None if none were to be kept."""
     if not any(node.get("log_signals") for node in network.description.nodes):
         return None
     found = network.columns("signals")
-    several = len({to for to in found["tunnel_to"] if to is not None}) > 1
-    session = [
-        None if number is None else f"{to}/{number}" if several else str(number)
-        for to, number in zip(found["tunnel_to"], found["tunnel_id"], strict=True)
-    ]
-    keys = ("time_ps", "node", "neighbor", "direction", "type")
-    return {**{key: found[key] for key in keys}, "session": session}
+    keys = ("time_ps", "node", "neighbor", "direction", "type", "session", "lsp_id")
+    return {key: found[key] for key in keys}
 
 
 def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]:
