@@ -50,6 +50,32 @@ class Ground(ABC):
         """The highest rate without loss through the system under test, at most `rate_bps`."""
 
 
+class OneProcess(Ground):
+    """The network of an experiment in this process, whole, without interfaces and without a rate to find."""
+
+    def __init__(self, experiment: Experiment[Any], seed: int) -> None:
+        self.experiment, self.seed = experiment, seed
+
+    def network(self, parameters: Any) -> Network:
+        """See `Ground`."""
+        made = self.experiment.build(parameters, self.seed)
+        made.log_signals()
+        made.go_live({})
+        return made
+
+    def bench(self) -> AbstractContextManager[Bench]:
+        """See `Ground`."""
+        from .benches import in_process
+
+        return in_process()
+
+    def through(self, parameters: Any, rate_bps: float) -> Search:
+        """See `Ground`."""
+        raise TwinplaneError(
+            f"{self.experiment.name}: --rate auto: its parameters set no rate of all traffic"
+        )
+
+
 @dataclass
 class Measured:
     """A point in real time with all that belongs to it."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...bounds import TIME
 from ...charts import Chart, Curve
 from ...errors import TwinplaneError, os_reason
 from ...graphml import read
+from ...live import Ground, OneProcess
 from ...network import Network
 from ...profiles import resolve
 from ...units import format_time
@@ -18,6 +21,9 @@ from ..base import Column, Experiment, Outcome, Point, Tick, steps
 from .build import build
 from .parameters import MeshParameters
 from .summary import summarise
+
+if TYPE_CHECKING:
+    from ...real import Real
 
 
 class LspMesh(Experiment[MeshParameters]):
@@ -27,6 +33,10 @@ class LspMesh(Experiment[MeshParameters]):
     title = "LSP mesh on a real topology"
     question = "Does every LSP of a full mesh come up and carry its packets along its explicit route?"
     parameters = MeshParameters
+    places = frozenset({"process"})
+    inexact: ClassVar[Mapping[str, str]] = {
+        f"setup_{share}_s": TIME for share in ("p50", "p90", "p99", "max")
+    }
 
     def build(self, parameters: MeshParameters, seed: int) -> Network:
         """See `build.build`."""
@@ -130,6 +140,15 @@ class LspMesh(Experiment[MeshParameters]):
         if m["probes_received"] != m["probes_sent"] or m["lsps_probed"] != m["lsps"]:
             return f"{m['probes_received']} of {m['probes_sent']} packets arrived"
         return f"{m['wrong_hops']} packets left their route" if m["wrong_hops"] else None
+
+    def ground(self, parameters: MeshParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
+        """One process is the only place."""
+        return nullcontext(OneProcess(self, seed))
+
+    def load(self, parameters: MeshParameters) -> tuple[int, float, float]:
+        """What each LSP carries."""
+        rate = parameters.size * 8e3 / parameters.probe_interval_ms
+        return parameters.size, rate, rate
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """Virtual time is exact."""

@@ -8,6 +8,7 @@ from ...drawing import topology
 from ...frames import Columns, readable
 from ...history import quantile
 from ...network import Network
+from ...placing import signals
 from ..base import Outcome
 from .parameters import MeshParameters
 
@@ -43,8 +44,9 @@ def summarise(network: Network, p: MeshParameters, wall_s: float) -> Outcome:
         "setup_max_s": max(times, default=None),
         "packet_hops": sum(network.columns("ports")["received_frames"]),
         "run_s": round(wall_s, 3),
-        "digest": network.digest(),
     }
+    if network.clock == "virtual":
+        metrics["digest"] = network.digest()
     tables: dict[str, Columns] = {
         "messages": network.columns("messages"),
         "ports": network.columns("ports"),
@@ -52,6 +54,9 @@ def summarise(network: Network, p: MeshParameters, wall_s: float) -> Outcome:
         "routes": _routes(network, routes),
         "setup": {"setup_s": sorted(times)},
     }
+    kept = signals(network)
+    if kept is not None:
+        tables["signals"] = kept
     return Outcome(
         metrics,
         {name: readable(columns, network.names) for name, columns in tables.items()},
