@@ -144,7 +144,6 @@ def _run_real(
         found = run_point(
             experiment,
             parameters,
-            task.seed,
             real,
             ground,
             tick,

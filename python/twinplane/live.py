@@ -42,6 +42,10 @@ class Ground(ABC):
         """The tester's part of the network (or all of it) by the clock; each time afresh."""
 
     @abstractmethod
+    def virtual(self, parameters: Any) -> Network:
+        """Its twin in virtual time."""
+
+    @abstractmethod
     def bench(self) -> AbstractContextManager[Bench]:
         """Ports like those of the run, back to back."""
 
@@ -62,6 +66,10 @@ class OneProcess(Ground):
         made.log_signals()
         made.go_live({})
         return made
+
+    def virtual(self, parameters: Any) -> Network:
+        """See `Ground`."""
+        return self.experiment.build(parameters, self.seed)
 
     def bench(self) -> AbstractContextManager[Bench]:
         """See `Ground`."""
@@ -142,7 +150,6 @@ def choose(
 def run_point(
     experiment: Experiment[Any],
     parameters: Any,
-    seed: int,
     real: Real,
     ground: Ground,
     tick: Tick | None = None,
@@ -162,13 +169,12 @@ def run_point(
     said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
     if through is not None:
         said["through"] = through.as_dict()
-    twin = run_twin(experiment, parameters, seed) if real.twin else {}
+    twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}
     return Measured(parameters, outcome, bounds, refused, said, twin)
 
 
-def run_twin(experiment: Experiment[Any], parameters: Any, seed: int) -> dict[str, Any]:
+def run_twin(experiment: Experiment[Any], parameters: Any, network: Network) -> dict[str, Any]:
     """The same point in virtual time."""
-    network = experiment.build(parameters, seed)
     network.log_signals()
     experiment.run(network, parameters, None)
     outcome = experiment.summarise(network, parameters)

@@ -87,7 +87,8 @@ def command_line(
     signals: bool = False,
 ) -> str:
     """The command that repeats a run."""
-    words = ["twinplane", "run", experiment, "--seed", str(seed)]
+    lead = ["run"] if real is None or real.lab is None else ["lab", "run", real.lab]
+    words = ["twinplane", *lead, experiment, "--seed", str(seed)]
     if campaign:
         words.append("--campaign")
     if repeat > 1:

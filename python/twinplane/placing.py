@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .calibration import Spread
+from .handles import Link
+from .nodes import Edge, External, Host, Node, Peer, Router
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from .frames import Columns
-    from .handles import Link
     from .network import Network
 
 
@@ -42,3 +46,26 @@ def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]
 def lateness(network: Network) -> Spread | None:
     """How late the engine was in a run by the clock."""
     return None
+
+
+def adopt(network: Network, description: Mapping[str, Any]) -> None:
+    """Take the nodes and links of a description; its LSPs and flows stay where they are."""
+    kinds: dict[str, Callable[[Network, str, int], Node]] = {
+        "edge": Edge,
+        "external": External,
+        "peer": Peer,
+        "router": Router,
+    }
+    for index, spec in enumerate(description["nodes"]):
+        if spec["kind"] == "host":
+            made: Node = Host(network, spec["name"], index, spec["address"].partition("/")[0])
+        else:
+            made = kinds[spec["kind"]](network, spec["name"], index)
+        fields = {key: value for key, value in spec.items() if key not in ("name", "kind")}
+        if isinstance(made, Edge):
+            fields["programme"] = made.steps
+        network._register(made, fields)
+    for index, spec in enumerate(description["links"]):
+        a, b = network.nodes[spec["a"]], network.nodes[spec["b"]]
+        network.links.append(Link(network, index, a, b))
+        network.description.links.append(dict(spec))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -108,7 +109,9 @@ class Real:
 
     def options(self) -> list[str]:
         """The words of the command line that say the same."""
-        if self.place == "process":
+        if self.lab is not None:
+            words = []
+        elif self.place == "process":
             words = ["--clock", "wall"]
         elif self.place == "lab":
             words = ["--lab"]
@@ -128,6 +131,15 @@ class Real:
         words += ["--rate", "auto"] if self.rate_auto else []
         words += ["--calibration", self.calibration] if self.calibration is not None else []
         return [*words, *([] if self.twin else ["--no-twin"])]
+
+
+def real_of(manifest: Mapping[str, Any]) -> Real | None:
+    """What a manifest says of real time."""
+    found = manifest.get("real")
+    if found is None:
+        return None
+    sides = {side: found[side] and OuterPort(**found[side]) for side in ("ingress", "egress")}
+    return Real(**{**found, **sides})
 
 
 CLOCKS = ("virtual", "wall")
@@ -181,6 +193,16 @@ def asked(
             "lab" if lab else "process", driver=driver, busy=busy, rate_auto=rate == "auto", twin=twin
         )
     return made if calibration is None else replace(made, calibration=str(calibration))
+
+
+def in_file(
+    file: Path, *, driver: str, busy: bool, rate: str | None, twin: bool, calibration: Path | None = None
+) -> Real:
+    """What the options of ``twinplane lab run`` ask for."""
+    if rate not in (None, "auto"):
+        raise TwinplaneError(f"--rate {rate}: only auto; a rate is given as --set rate_mbps={rate}")
+    kept = None if calibration is None else str(calibration)
+    return Real("lab", str(file), None, None, None, driver, busy, rate == "auto", twin, kept)
 
 
 INGRESS_DEFAULT, EGRESS_DEFAULT = "10.254.1.1/30", "10.254.2.1/30"

@@ -177,6 +177,38 @@ def capture(
         typer.echo(f"{count} packets of {made.name} in {path}")
 
 
+@app.command("run")
+def run_(
+    file: File,
+    experiment: Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the tester's randomness.")] = 1,
+    repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")] = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Capture the tester's links.")] = False,
+    rate: Annotated[
+        str | None, typer.Option(metavar="auto", help="auto: the highest rate without loss.")
+    ] = None,
+    driver: Annotated[str, typer.Option(help="How the tester opens interfaces: packet or xdp.")] = "packet",
+    busy: Annotated[bool, typer.Option("--busy", help="Poll without sleeping.")] = False,
+    calibration: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.")
+    ] = None,
+    twin: Annotated[bool, typer.Option("--twin/--no-twin", help="Run in virtual time too.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment on a lab: it comes up for every point, and goes down after it."""
+    from ..real import in_file
+    from ..session import Request
+    from .run import run_experiment
+
+    real = in_file(file, driver=driver, busy=busy, rate=rate, twin=twin, calibration=calibration)
+    request = Request(experiment, tuple(settings or ()), seed, repeat, out, pcap, real=real)
+    raise typer.Exit(run_experiment(request, as_json))
+
+
 @app.command()
 def run(
     file: File,

@@ -25,7 +25,7 @@ def run_experiment(request: Request, as_json: bool) -> int:
     folder = session.prepare()
     first = session.points[0]
     if not as_json:
-        headline = session.experiment.headline_of(session.points)
+        headline = session.experiment.headline_of(session.points, session.real)
         if request.campaign:
             headline = f"campaign of {session.total} runs, {_profile(first)}"
         clock = "virtual time" if session.real is None else session.real.words

@@ -119,7 +119,7 @@ class Experiment(ABC, Generic[P]):
     def headline(self, parameters: P) -> str:
         """The circumstances in one line."""
 
-    def headline_of(self, points: Sequence[P]) -> str:
+    def headline_of(self, points: Sequence[P], real: Real | None = None) -> str:
         """The circumstances of several points in one line: what differs, by its values."""
         lines = [self.headline(parameters).split(", ") for parameters in points]
         if len({len(line) for line in lines}) > 1:

@@ -11,6 +11,7 @@ from ..errors import TwinplaneError
 from ..experiments import load
 from ..experiments.base import Comparison, Experiment
 from ..manifest import time_of
+from ..real import real_of
 from ..results import Results
 from ..units import format_time
 from .page import Page, Section, Table, render
@@ -72,11 +73,13 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
     columns = experiment.columns(found.points)
     rows = [[column.text(point) for column in columns] for point in found.points]
     model = experiment.parameters
-    caption = experiment.headline_of([model.model_validate(point.parameters) for point in found.points])
+    real = real_of(found.manifest)
+    points = [model.model_validate(point.parameters) for point in found.points]
+    caption = experiment.headline_of(points, real)
     if found.manifest["campaign"]:
         caption = f"Campaign of {len(found.points)} points"
-    if found.manifest.get("real") is not None:
-        caption = f"{caption}; {time_of(found.manifest)}"
+    if real is not None:
+        caption = f"{caption}; {real.words}"
     return Section("Results", tables=[Table(caption, [column.title for column in columns], rows, 0)])
 
 
@@ -171,8 +174,8 @@ def _loss(streams: pl.DataFrame | None, parameters: Mapping[str, Any]) -> list[t
 
 def _published(experiment: Experiment[Any], found: Results) -> list[Section]:
     rows = experiment.comparisons(found.points)
-    if not rows:
-        return []
+    if not rows or found.manifest.get("real") is not None:
+        return []  # what is published is judged by the model of the device that it was measured on
     table = Table(
         "Published, predicted in closed form, and measured here",
         ["figure", "claim", "published", "predicted", "measured", "residual", "relative", "holds"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...bounds import LEAST, MEAN, MOST, TIME
@@ -74,6 +75,14 @@ class LspFlap(Experiment[FlapParameters]):
         place = "one router" if p.scenario == "single" else "ring of 3"
         stable = "N" if p.m is None and p.family in (2, 4) else str(p.stable)
         return f"{place}, {p.profile}, M={stable}, {p.size} B, {p.rate:g} Mbit/s"
+
+    def headline_of(self, points: Sequence[FlapParameters], real: Real | None = None) -> str:
+        """Around somebody else's system, or in a lab from a file, scenario and profile say nothing."""
+        text = super().headline_of(points)
+        if real is None or (real.place != "external" and real.lab is None):
+            return text
+        place = "an external system" if real.lab is None else Path(real.lab).name
+        return ", ".join([place, *text.split(", ")[2:]])
 
     def answer(self, points: Sequence[Point]) -> str:
         """Loss, failures, delay and K in one sentence."""

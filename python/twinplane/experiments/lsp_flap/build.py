@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...network import Network
@@ -23,8 +24,7 @@ PHASES = ("set-up", "prior", "during", "end", "grace")
 def build(p: FlapParameters, seed: int) -> Network:
     """Ingress edge, one router or a ring of three, egress edge; M stable and N flapping LSPs."""
     network = topology(p, seed)
-    way = [network.node(name) for name in on_the_way(p)]
-    programme(network, p, seed, [*way, network.node("egress")])
+    programme(network, p, seed, way_of(network, p))
     return network
 
 
@@ -55,6 +55,11 @@ def on_the_way(p: FlapParameters) -> list[str]:
     return names_of(p) if p.scenario == "single" or p.routers == 3 else ["r1", "r3"]
 
 
+def way_of(network: Network, p: FlapParameters) -> Way:
+    """The explicit route of the published procedure."""
+    return Way([*(network.node(name) for name in on_the_way(p)), "egress"])
+
+
 def topology(p: FlapParameters, seed: int) -> Network:
     """Nodes and links."""
     network = empty(p, seed)
@@ -73,33 +78,44 @@ def topology(p: FlapParameters, seed: int) -> Network:
     return network
 
 
-def lsps(
-    network: Network, p: FlapParameters, name: str, count: int, route: Sequence[Hop], loose: bool
-) -> Lsp:
+def edges_of(network: Network) -> tuple[Edge, Edge]:
+    """The tester's ingress and egress: the first two edges."""
+    found = [node for node in network.nodes if isinstance(node, Edge)]
+    return found[0], found[1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How LSPs get to the other edge: hop by hop, by loose hops, or by the shortest path (no hops)."""
+
+    hops: Sequence[Hop] = ()
+    loose: bool = False
+
+
+def lsps(network: Network, p: FlapParameters, name: str, count: int, way: Way) -> Lsp:
     """A group of LSPs from the ingress edge, to be signalled by a programme."""
-    ingress, egress = network.node("ingress"), network.node("egress")
-    assert isinstance(ingress, Edge)
-    return ingress.lsp(
+    ingress, egress = edges_of(network)
+    made = ingress.lsp(
         name,
         egress,
-        route,
+        way.hops,
         count=count,
-        loose=loose,
+        loose=way.loose,
         retry_first=p.retry_s,
         retry_max=p.retry_max_s,
         signal=False,
     )
+    if not way.hops:
+        made.spec["shortest"] = True
+    return made
 
 
-def programme(
-    network: Network, p: FlapParameters, seed: int, route: Sequence[Hop], *, loose: bool = False
-) -> None:
+def programme(network: Network, p: FlapParameters, seed: int, way: Way) -> None:
     """The LSPs, what happens to them, and the traffic."""
     zero = p.begin_s
-    ingress, egress = network.node("ingress"), network.node("egress")
-    assert isinstance(ingress, Edge)
-    stable = lsps(network, p, "stable", p.stable, route, loose)
-    flapping = lsps(network, p, "flapping", p.n, route, loose)
+    ingress, egress = edges_of(network)
+    stable = lsps(network, p, "stable", p.stable, way)
+    flapping = lsps(network, p, "flapping", p.n, way)
     ingress.programme(0, "signal", stable, p.setup_rate)
     ingress.programme(p.stable / p.setup_rate, "signal", flapping, p.setup_rate)
     ingress.programme(zero + p.first_event_s, "flap", flapping, p.signalling_rate)

@@ -12,15 +12,15 @@ from ...calibration import Search, Trial, search
 from ...errors import TwinplaneError
 from ...live import Ground
 from ...network import Network
+from ...placing import adopt
 from ...real import OuterPort, Real
 from ...units import format_time
-from .build import build, empty, lsps, on_the_way, programme, topology
+from .build import Way, build, edges_of, empty, lsps, programme, topology, way_of
 from .parameters import FlapParameters
 
 if TYPE_CHECKING:
     from ...handles import Lsp
     from ...lab import Lab
-    from ...nodes import Node
 
 TRIAL_RATE = 500.0
 """LSPs signalled per second for trials of rates."""
@@ -42,21 +42,16 @@ def ground(p: FlapParameters, seed: int, where: Real) -> Iterator[Ground]:
 
 
 class Flapping(Ground):
-    """What all three have in common."""
+    """What all of them have in common."""
 
     def __init__(self, seed: int, where: Real) -> None:
         self.seed, self.where = seed, where
         self.lives = 0
 
-    def described(self, p: FlapParameters) -> Network:
-        """The whole network, with its programme."""
-        return build(p, self.seed)
-
-    def bare(self, p: FlapParameters) -> tuple[Network, Lsp]:
-        """The same nodes with the stable LSPs alone, for trials."""
+    def nodes(self, p: FlapParameters) -> tuple[Network, Way]:
+        """The whole network without LSPs, and the way that they take."""
         network = topology(p, self.seed)
-        way: list[Any] = [network.node(name) for name in on_the_way(p)]
-        return network, self._stable(network, p, [*way, network.node("egress")])
+        return network, way_of(network, p)
 
     def placement(self) -> dict[str, Any]:
         """Which nodes are here, and by which interfaces they reach the others."""
@@ -65,20 +60,30 @@ class Flapping(Ground):
     def begin_again(self) -> None:
         """Nothing of a trial is to be left when the next network begins."""
 
+    def check(self) -> None:
+        """See that what the network needs is still there after the run."""
+
     def network(self, parameters: FlapParameters) -> Network:
-        """See `twinplane.real.Ground`."""
-        made = self.described(parameters)
-        self._place(made)
-        return made
+        """See `twinplane.live.Ground`."""
+        network, way = self.nodes(parameters)
+        programme(network, parameters, self.seed, way)
+        self._go_live(network)
+        return network
+
+    def virtual(self, parameters: FlapParameters) -> Network:
+        """See `twinplane.live.Ground`."""
+        return build(parameters, self.seed)
 
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
-        """See `twinplane.real.Ground`."""
+        """See `twinplane.live.Ground`."""
         return benches.own_pair(self.where.driver, self.where.busy)
 
     def through(self, parameters: FlapParameters, rate_bps: float) -> Search:
-        """See `twinplane.real.Ground`: the stable LSPs are set up once, and carry one burst after another."""
-        network, stable = self.bare(parameters)
-        self._place(network)
+        """See `twinplane.live.Ground`: the stable LSPs are set up once, and carry one burst after another."""
+        network, way = self.nodes(parameters)
+        stable = lsps(network, parameters, "stable", parameters.stable, way)
+        edges_of(network)[0].programme(0, "signal", stable, TRIAL_RATE)
+        self._go_live(network)
         waited = PATIENCE_S + parameters.stable / TRIAL_RATE
         while not stable.up and network.now < waited:
             network.run(for_=0.05)
@@ -90,16 +95,10 @@ class Flapping(Ground):
         self.begin_again()
         return found
 
-    def _place(self, network: Network) -> None:
+    def _go_live(self, network: Network) -> None:
         network.log_signals()
         network.go_live({**self.placement(), "incarnation": self.lives})
         self.lives += 1
-
-    def _stable(self, network: Network, p: FlapParameters, route: list[Any], loose: bool = False) -> Lsp:
-        made = lsps(network, p, "stable", p.stable, route, loose)
-        ingress: Any = network.node("ingress")
-        ingress.programme(0, "signal", made, TRIAL_RATE)
-        return made
 
 
 class Through:
@@ -117,8 +116,7 @@ class Through:
         network = self.network
         begin = network.now + GAP_S
         flow = network.flow(
-            network.node("ingress"),
-            network.node("egress"),
+            *edges_of(network),
             over=self.lsp,
             rate=rate_bps,
             size=size,
@@ -147,11 +145,36 @@ class InLab(Flapping):
         stack.callback(self._down)
         self._up()
 
-    def _up(self) -> None:
-        from ...lab import of_network
+    def nodes(self, p: FlapParameters) -> tuple[Network, Way]:
+        """The published network, or that of a file: the tester's nodes are its first two of that kind."""
+        if self.where.lab is None:
+            return super().nodes(p)
+        assert self.lab is not None
+        network = empty(p, self.seed)
+        adopt(network, self.lab.plan.description)
+        return network, Way()
 
-        self.lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
-        self.lab.up()
+    def virtual(self, parameters: FlapParameters) -> Network:
+        """The same nodes; what routers of a file signal among themselves is left out."""
+        if self.where.lab is None:
+            return super().virtual(parameters)
+        network, way = self.nodes(parameters)
+        programme(network, parameters, self.seed, way)
+        return network
+
+    def _up(self) -> None:
+        from ...lab import Lab, of_network
+
+        if self.where.lab is None:
+            lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
+        else:
+            lab = Lab(self.where.lab)
+            if len(lab.plan.of_kind("tester")) != 2:
+                raise TwinplaneError(
+                    f"{self.where.lab}: two nodes of kind tester are needed: first the ingress, then the egress"
+                )
+        lab.up()
+        self.lab = lab
 
     def _down(self) -> None:
         if self.lab is not None:
@@ -178,7 +201,8 @@ class InLab(Flapping):
 class Outside(Flapping):
     """The tester alone: the system under test stands between two interfaces."""
 
-    def _topology(self, p: FlapParameters) -> tuple[Network, Node]:
+    def nodes(self, p: FlapParameters) -> tuple[Network, Way]:
+        """Explicit routes are loose: the system under test finds its own way to the egress."""
         where = self.where
         assert where.ingress is not None and where.egress is not None
         network = empty(p, self.seed)
@@ -192,18 +216,7 @@ class Outside(Flapping):
         for edge, port in ((ingress, where.ingress), (egress, where.egress)):
             network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0), addresses=_addresses(port))
         network.positions.update({"ingress": (0.0, 0.0), "sut": (1.5, 0.0), "egress": (3.0, 0.0)})
-        return network, egress
-
-    def described(self, p: FlapParameters) -> Network:
-        """Explicit routes are loose: the system under test finds its own way to the egress."""
-        network, egress = self._topology(p)
-        programme(network, p, self.seed, [network.node("sut"), egress], loose=True)
-        return network
-
-    def bare(self, p: FlapParameters) -> tuple[Network, Lsp]:
-        """See `Flapping.bare`."""
-        network, egress = self._topology(p)
-        return network, self._stable(network, p, [network.node("sut"), egress], loose=True)
+        return network, Way([sut, egress], loose=True)
 
     def placement(self) -> dict[str, Any]:
         """Both interfaces, in whatever namespaces they are."""
@@ -245,9 +258,10 @@ def unanswered(network: Network, p: FlapParameters, waited_s: float) -> str:
         rows = zip(table["node"], table["direction"], table["type"], table["count"], strict=True)
         return sum(number for n, d, k, number in rows if (n, d, str(k).lower()) == (node, direction, kind))
 
-    sent, back = count("ingress", "tx", "path"), count("ingress", "rx", "resv")
-    errors, through = count("ingress", "rx", "patherr"), count("egress", "rx", "path")
-    neighbors = network.columns("neighbors", network.node("ingress"))
+    first, last = edges_of(network)
+    sent, back = count(first.name, "tx", "path"), count(first.name, "rx", "resv")
+    errors, through = count(first.name, "rx", "patherr"), count(last.name, "rx", "path")
+    neighbors = network.columns("neighbors", first)
     lead = f"lsp-flap: {format_time(waited_s)} after the first LSP was signalled"
     if sent == 0 and not any(neighbors.get("mac", [])):
         return f"{lead} nobody has answered ARP at the tester's ingress port: is the neighbor there, and up?"

@@ -12,7 +12,7 @@ from ...network import Network
 from ...nodes import Node
 from ...placing import signals
 from ..base import Outcome
-from .build import FLAPPING, PHASES, STABLE
+from .build import FLAPPING, PHASES, STABLE, edges_of
 from .parameters import FlapParameters
 
 BIN_PS = 10**10
@@ -65,7 +65,7 @@ def control_plane(
     first_ps = zero_ps + round(p.first_event_s * 1e12)
     second_ps = zero_ps + round(p.second_event_s * 1e12)
     end_ps = zero_ps + round(p.end_s * 1e12)
-    egress = network.node("egress")
+    egress = edges_of(network)[1]
     tears = sum(
         count
         for start, node, direction, kind, count in zip(
