@@ -127,7 +127,7 @@ pub struct Offload {
     /// Where what the checksum covers begins.
     pub checksum_start: u16,
     /// Where the checksum field is, from there.
-    pub checksum_offset: u16,
+    pub checksum_offset: u8,
     /// How the frame is to be cut.
     pub segment: Segment,
     /// Bytes of payload in each piece.
@@ -146,8 +146,9 @@ const NEVER: Time = Time::MAX;
 struct Data {
     start: u8,
     end: u8,
-    /// Is there an `offload`?
+    /// Is there an [`Offload`]?
     undone: bool,
+    needs_checksum: bool,
     body_len: u32,
     /// The links that the frame crossed, kept only for frames whose source asked for it.
     #[expect(
@@ -160,8 +161,17 @@ struct Data {
     header: [u8; HEADER_CAPACITY],
     /// [`Body::Empty`] if it holds nothing.
     body: Body,
-    /// With places counted from the start of the header buffer.
-    offload: Offload,
+    offload: Kept,
+}
+
+/// The rest of an [`Offload`], with places counted from the start of the header buffer.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    checksum_start: u16,
+    header_len: u16,
+    segment_size: u16,
+    checksum_offset: u8,
+    segment: Segment,
 }
 
 impl Data {
@@ -223,11 +233,12 @@ fn fresh() -> Box<Data> {
         end: HEADROOM as u8,
         body_len: 0,
         undone: false,
+        needs_checksum: false,
         trace: None,
         arrived: NEVER,
         header: [0; HEADER_CAPACITY],
         body: Body::Empty,
-        offload: Offload::default(),
+        offload: Kept::default(),
     })
 }
 
@@ -299,11 +310,14 @@ impl Frame {
         if !self.0.undone {
             return None;
         }
-        let (start, held) = (u16::from(self.0.start), self.0.offload);
+        let (start, kept) = (u16::from(self.0.start), self.0.offload);
         Some(Offload {
-            checksum_start: held.checksum_start.wrapping_sub(start),
-            header_len: held.header_len.wrapping_sub(start),
-            ..held
+            needs_checksum: self.0.needs_checksum,
+            checksum_start: kept.checksum_start.wrapping_sub(start),
+            checksum_offset: kept.checksum_offset,
+            segment: kept.segment,
+            segment_size: kept.segment_size,
+            header_len: kept.header_len.wrapping_sub(start),
         })
     }
 
@@ -312,10 +326,13 @@ impl Frame {
         self.0.undone = offload.is_some();
         if let Some(offload) = offload {
             let start = u16::from(self.0.start);
-            self.0.offload = Offload {
+            self.0.needs_checksum = offload.needs_checksum;
+            self.0.offload = Kept {
                 checksum_start: offload.checksum_start.wrapping_add(start),
                 header_len: offload.header_len.wrapping_add(start),
-                ..offload
+                segment_size: offload.segment_size,
+                checksum_offset: offload.checksum_offset,
+                segment: offload.segment,
             };
         }
     }

@@ -121,7 +121,7 @@ pub fn complete_if_partial(frame: &mut Frame) {
         undone.then_some(Offload {
             needs_checksum: true,
             checksum_start: transport as u16,
-            checksum_offset: offset as u16,
+            checksum_offset: offset as u8,
             segment: Segment::None,
             segment_size: 0,
             header_len: 0,

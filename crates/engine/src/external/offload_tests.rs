@@ -156,7 +156,7 @@ proptest! {
         let protocol = if shape.tcp { 6 } else { 17 };
         let sum = checksum::combine(&[pseudo(&bytes[ip..], protocol, covered.len()), checksum::sum(covered)]);
         prop_assert_eq!(sum, 0xffff);
-        let field = usize::from(offload.checksum_start + offload.checksum_offset);
+        let field = usize::from(offload.checksum_start) + usize::from(offload.checksum_offset);
         prop_assert_eq!((&bytes[..field], &bytes[field + 2..]), (&original[..field], &original[field + 2..]));
     }
 
@@ -178,7 +178,7 @@ proptest! {
 
     /// Headers that are not what the kernel says they are give no frame, and do no harm.
     #[test]
-    fn nonsense_does_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..300), start: u16, offset in 0u16..200, kind in 0u8..4, size: u16, held in 0usize..89) {
+    fn nonsense_does_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..300), start: u16, offset in 0u8..200, kind in 0u8..4, size: u16, held in 0usize..89) {
         let held = held.min(bytes.len());
         let mut frame = Frame::new(&bytes[..held], Body::owned(&bytes[held..]));
         frame.set_offload(Some(Offload {
@@ -187,7 +187,7 @@ proptest! {
             checksum_offset: offset,
             segment: [Segment::None, Segment::TcpV4, Segment::TcpV6, Segment::UdpL4][usize::from(kind)],
             segment_size: size,
-            header_len: offset,
+            header_len: offset.into(),
         }));
         let mut made = 0;
         let count = real_frames(frame, &mut |frame| { assert_eq!(frame.offload(), None); made += 1 });

@@ -24,7 +24,8 @@ const UDP_L4: u8 = 5;
 /// Beside TCP: congestion is being signalled, so the CWR flag belongs to the first segment only.
 const ECN: u8 = 0x80;
 
-/// What the kernel left undone; `Err` if it is of a kind that nobody here can do.
+/// What the kernel left undone; `Err` if it is of a kind that nobody here can do, such as a checksum that lies far from
+/// where it begins.
 pub fn parse(header: &[u8; LEN]) -> Result<Option<Offload>, Unknown> {
     let word = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
     let segment = match header[1] & !ECN {
@@ -41,14 +42,18 @@ pub fn parse(header: &[u8; LEN]) -> Result<Option<Offload>, Unknown> {
     Ok(Some(Offload {
         needs_checksum,
         checksum_start: if needs_checksum { word(6) } else { 0 },
-        checksum_offset: if needs_checksum { word(8) } else { 0 },
+        checksum_offset: if needs_checksum {
+            u8::try_from(word(8)).map_err(|_| Unknown(header[1]))?
+        } else {
+            0
+        },
         segment,
         segment_size: if segment == Segment::None { 0 } else { word(4) },
         header_len: word(2),
     }))
 }
 
-/// A kind of segmentation that is not known.
+/// A kind of segmentation that is not known, or a checksum in an impossible place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown(pub u8);
 
@@ -61,7 +66,7 @@ pub fn emit(offload: Option<Offload>, linear: u16, ecn: bool) -> [u8; LEN] {
     if offload.needs_checksum {
         header[0] = NEEDS_CHECKSUM;
         header[6..8].copy_from_slice(&offload.checksum_start.to_ne_bytes());
-        header[8..10].copy_from_slice(&offload.checksum_offset.to_ne_bytes());
+        header[8..10].copy_from_slice(&u16::from(offload.checksum_offset).to_ne_bytes());
     }
     header[1] = match offload.segment {
         Segment::None => 0,

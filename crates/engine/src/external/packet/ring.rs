@@ -128,9 +128,7 @@ impl Ring {
         let from = usize::from(header.mac).saturating_sub(vnet::LEN).min(self.slot_len);
         let len = (header.held as usize + vnet::LEN).min(self.slot_len - from);
         // SAFETY: within the slot, by the two minima above.
-        (header, kind == libc::PACKET_OUTGOING, unsafe {
-            std::slice::from_raw_parts(slot.add(from), len)
-        })
+        (header, kind == libc::PACKET_OUTGOING, unsafe { std::slice::from_raw_parts(slot.add(from), len) })
     }
 
     /// Writes a frame to be sent, in two pieces, into the slot so many ahead. The pieces fit in [`Ring::send_max`].
