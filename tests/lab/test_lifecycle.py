@@ -176,6 +176,21 @@ def test_up_is_killed_halfway(lab_file: LabFile, after_ms: int) -> None:
     assert left_behind(name) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_up_is_asked_to_end_halfway(lab_file: LabFile, number: signal.Signals) -> None:
+    """While it waits for a command of a host that does not end: it removes what it has made."""
+    file = lab_file(TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}"))
+    name = name_of(file)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "twinplane", "lab", "up", str(file)], stderr=subprocess.PIPE
+    )
+    assert processes.wait_until(lambda: (state.folder(name) / "nodes/left.log").exists(), 20)
+    child.send_signal(number)
+    child.communicate(timeout=20)
+    assert child.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[number]
+    assert left_behind(name) == []
+
+
 def test_cycles(lab_file: LabFile) -> None:
     """Up, kill -9 of a random process of the lab, down: nothing is left, however often."""
     draw = random.Random(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from ..errors import TwinplaneError
@@ -61,7 +62,9 @@ def details(name: str) -> dict[str, Any]:
             "pid": None if node.process is None or not node.process.alive() else node.process.pid,
             "restarts": node.incarnation,
         }
-        if node.kind == "router" and entry["state"] == "up":
+        if node.kind == "router" and entry["state"] != "up":
+            lsps += unknown(one, node_name)
+        elif node.kind == "router":
             try:
                 entry["status"] = ask(one, node_name, "status")
                 lsps += heads(one, node_name)
@@ -108,6 +111,28 @@ def heads(one: State, name: str) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def unknown(one: State, name: str) -> list[dict[str, Any]]:
+    """The LSPs that should begin at a router that can't be asked."""
+    try:
+        description = json.loads(one.config(name).read_text())["description"]
+    except (OSError, ValueError, KeyError):
+        return []
+    names = [node["name"] for node in description["nodes"]]
+    return [
+        {
+            "lsp": lsp["name"],
+            "from": name,
+            "to": names[lsp["to"]],
+            "state": "unknown",
+            "label": None,
+            "bandwidth_bps": None,
+            "failures": None,
+        }
+        for lsp in description["lsps"]
+        if names[lsp["from"]] == name
+    ]
 
 
 def rows(table: dict[str, list[Any]]) -> list[dict[str, Any]]:
