@@ -60,6 +60,8 @@ struct Bytes<'a> {
     frame: &'a Frame,
     /// Bytes of the whole frame.
     len: u32,
+    /// Bytes of the longest frame that it becomes on a wire.
+    longest: u32,
     group: bool,
 }
 
@@ -124,7 +126,8 @@ impl Forwarding {
         admitted: Admitted,
         frame: &Frame,
     ) -> Result<Plan, Exception> {
-        let bytes = Bytes { header: frame.header(), frame, len: frame.len(), group: admitted.group };
+        let (len, longest) = (frame.len(), frame.segment_len());
+        let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group };
         match admitted.ethertype {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes),
@@ -220,8 +223,8 @@ impl Forwarding {
             plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | word & CLASS | u32::from(ttl);
             plan.depth += 1;
         }
-        let len = bytes.len as usize - ETHERNET - plan.pop * LABEL;
-        self.egress(bytes, &plan, len as u32)?;
+        let len = bytes.longest.saturating_sub((ETHERNET + plan.pop * LABEL) as u32);
+        self.egress(bytes, &plan, len)?;
         Ok(plan)
     }
 
@@ -314,7 +317,10 @@ impl Forwarding {
         let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, ..Plan::default() };
         plan.below_ttl = Some(ttl - 1);
         self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1)?;
-        self.egress(bytes, &plan, total as u32)?;
+        // A frame that is to be cut is as long as the longest of its pieces; others may have padding behind the packet.
+        let whole = bytes.longest == bytes.len;
+        let len = if whole { total as u32 } else { bytes.longest.saturating_sub(at as u32) };
+        self.egress(bytes, &plan, len)?;
         Ok(plan)
     }
 
@@ -373,7 +379,7 @@ impl Forwarding {
         self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
     }
 
-    /// Does the egress take the packet, which has `len` bytes without the labels pushed?
+    /// Does the egress take the packet, which has `len` bytes on a wire without the labels pushed?
     #[inline]
     fn egress(&self, bytes: Bytes, plan: &Plan, len: u32) -> Result<(), Exception> {
         let adjacency = self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;

@@ -120,7 +120,7 @@ impl Forwarding {
     /// others.
     #[inline(always)]
     fn swap(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
-        let len = frame.len();
+        let len = frame.segment_len();
         let wire_len = frame.wire_len();
         let old = frame.header_mut().first_chunk_mut::<{ ETHERNET + LABEL }>()?;
         let [a, b, c, d, e, f, g, h, ..] = *old;

@@ -1,5 +1,6 @@
 //! Fragmentation of an IPv4 packet below its labels (RFC 791, 3.2; RFC 3032, 3).
 
+use crate::offload;
 use crate::packet::{ETHERNET, LABEL, labels_in};
 use base::device::DropReason;
 use base::{Body, Frame};
@@ -9,9 +10,18 @@ use wire::ipv4::{self, fragment::Refusal};
 /// header and the label stack of the original (RFC 3032, 3.1: the label stack entries are put before each fragment), so
 /// that [`crate::Forwarding::forward_again`] takes each of them.
 ///
-/// Refuses with [`DropReason::TooBig`] if the packet forbids fragmentation or `mtu` leaves no room for eight bytes of
+/// A checksum that a kernel left undone is finished first. A frame that is to be cut into segments is not fragmented: whoever
+/// hands such frames down finds the path's MTU, and is told it as for one segment.
+///
+/// Refuses with [`DropReason::TooBig`] if the packet forbids fragmentation, or is to be cut, or `mtu` leaves no room for eight bytes of
 /// payload, and with the fitting reason if there is no whole IPv4 packet below the labels.
 pub fn fragment(frame: &Frame, mtu: u32) -> Result<Vec<Frame>, DropReason> {
+    if offload::is_to_be_cut(frame) {
+        return Err(DropReason::TooBig);
+    }
+    if let Some(finished) = offload::finished(frame) {
+        return fragment(&finished, mtu);
+    }
     let header = frame.header();
     let at = ETHERNET + LABEL * labels_in(header);
     let ip = header.get(at..).unwrap_or_default();

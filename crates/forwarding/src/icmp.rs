@@ -1,5 +1,6 @@
 //! ICMP errors that quote the label stack (RFC 792, RFC 1812, RFC 4884, RFC 4950).
 
+use crate::offload;
 use crate::packet::{ETHERNET, LABEL, labels_in};
 use base::{Dscp, Frame};
 use core::net::Ipv4Addr;
@@ -46,6 +47,9 @@ pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<V
     let mut original = header.get(at..)?.to_vec();
     if original.len() < limit {
         frame.body().slice(0, (limit - original.len()) as u32).write_to(&mut original);
+    }
+    if offload::is_to_be_cut(frame) {
+        offload::quote_one(frame, at, &mut original);
     }
     let packet = ipv4::Packet::new_header_checked(&original[..]).ok()?;
     let (from, to) = (packet.src(), packet.dst());

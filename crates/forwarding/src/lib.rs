@@ -6,6 +6,7 @@
 //! - [`punt`]: why a frame was punted, for the node's control processor
 //! - [`local`]: sending what the node itself originates
 //! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
+//! - [`offload`]: what a kernel left undone on frames that do not just pass through
 //! - [`view`]: the tables as plain values
 //!
 //! Drain order: after each batch the owner looks at the verdicts; a punted frame is byte for byte what came in.
@@ -23,6 +24,7 @@ pub mod fragment;
 pub mod icmp;
 mod ilm;
 pub mod local;
+pub mod offload;
 mod packet;
 mod port;
 mod prefetch;

@@ -67,7 +67,7 @@ impl Forwarding {
             State::Unresolved => return Err(PuntReason::NoAdjacency { port, gateway }.into()),
         }
         let pushed = (plan.depth * LABEL) as u32;
-        if frame.len() - ETHERNET as u32 + pushed > adjacency.mtu {
+        if frame.segment_len() - ETHERNET as u32 + pushed > adjacency.mtu {
             return Err(PuntReason::TooBig { mtu: adjacency.mtu.saturating_sub(pushed), labels: 0 }.into());
         }
         self.rewrite(frame, plan)

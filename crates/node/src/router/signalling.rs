@@ -55,6 +55,9 @@ impl Router {
     pub(super) fn bytes_of(&mut self, frame: &Frame) -> Vec<u8> {
         let mut bytes = self.spare.pop().unwrap_or_default();
         frame.write_to(&mut bytes);
+        if let Some(offload) = frame.offload() {
+            forwarding::offload::finish_checksum(&mut bytes, &offload);
+        }
         bytes
     }
 

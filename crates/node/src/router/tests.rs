@@ -198,6 +198,22 @@ fn pings_are_answered_from_the_address_that_was_pinged() {
 }
 
 #[test]
+fn a_checksum_that_a_kernel_left_undone_is_no_bad_one() {
+    let mut r = router();
+    known(&mut r);
+    let mut frame = ping(OUR_MAC, HOST, OURS, 64);
+    frame.header_mut()[36..38].fill(0);
+    assert_eq!(give(&mut r, 0, frame.clone()), [], "as it is, it is wrong");
+    frame.set_offload(Some(base::frame::Offload {
+        needs_checksum: true,
+        checksum_start: 34,
+        checksum_offset: 2,
+        ..Default::default()
+    }));
+    assert_eq!(answers(&give(&mut r, 0, frame)), [(0, OURS, HOST)]);
+}
+
+#[test]
 fn broadcasts_end_here_and_are_not_answered() {
     let mut r = router();
     known(&mut r);
