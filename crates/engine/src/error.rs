@@ -75,6 +75,9 @@ pub enum EngineError {
     /// A recording can't be written; the run can go on without it.
     #[error("recording: {0}")]
     Recording(std::io::Error),
+    /// An interface failed.
+    #[error(transparent)]
+    Port(#[from] crate::external::PortError),
     /// A device asks again and again to be called at the same time. It takes part no more.
     #[error("node {} does not let time pass: {calls} timeouts at {at}", .node.0)]
     Livelock {

@@ -1,8 +1,9 @@
-//! Ports, links, faults, timers, capture, record and replay; the virtual clock.
+//! Ports, links, faults, timers, capture, record and replay; both clocks.
 //!
 //! What both clocks share stands on its own: [`link`] (what the user says of a link), [`lane`] (one direction of a
 //! link: the egress port and the wire behind it), [`fault`] and [`impair`] (what can go wrong on it), [`capture`],
 //! [`digest`], [`counters`] and [`record`]. The virtual clock is [`virtual_time::World`]: an event queue that jumps.
+//! [`real_time::Runner`] drives the same world by the clock on the wall, and [`external`] carries frames to and from interfaces.
 //!
 //! No protocol is known here: frames are bytes with a length.
 
@@ -16,6 +17,7 @@ pub mod impair;
 pub mod lane;
 pub mod link;
 pub mod queue;
+pub mod real_time;
 pub mod record;
 pub mod ring;
 pub mod virtual_time;

@@ -76,9 +76,11 @@ impl World {
 
     pub(super) fn direction(&self, g: u32) -> DirectionCounters {
         let (lane, port) = (&self.lanes[g as usize], &self.ports[g as usize]);
+        // What comes in from outside was sent there.
+        let entered = self.ports[g as usize ^ 1].outside.as_ref().map_or((0, 0), |outside| outside.entered);
         DirectionCounters {
-            sent_frames: lane.sent_frames(),
-            sent_bytes: lane.sent_bytes(),
+            sent_frames: lane.sent_frames() + entered.0,
+            sent_bytes: lane.sent_bytes() + entered.1,
             received_frames: lane.arrived_frames() - port.attended.0 + port.delivered.0,
             received_bytes: lane.arrived_bytes() - port.attended.1 + port.delivered.1,
             duplicated: port.duplicated,

@@ -21,6 +21,7 @@ mod build;
 mod depart;
 mod faults;
 mod late;
+mod outside;
 mod run;
 mod taps;
 
@@ -35,6 +36,7 @@ use agenda::Agenda;
 use base::device::DropCounters;
 use base::{Command, Device, Event, NodeId, Streams, Time};
 use late::LateFrames;
+use outside::Outside;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -107,6 +109,8 @@ struct PortState {
     told_down: bool,
     /// How often the link went up or down.
     changes: u32,
+    /// The far end, if it is not in this world.
+    outside: Option<Box<Outside>>,
 }
 
 /// A network in virtual time.

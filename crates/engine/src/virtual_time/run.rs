@@ -31,9 +31,14 @@ impl World {
         if until < self.ahead {
             return Err(EngineError::TimePassed { what: "run", at: until, now: self.ahead });
         }
+        self.guarded(|world| world.advance(until, max_events))?
+    }
+
+    /// Lets devices do something; one that panics takes part no more.
+    pub(super) fn guarded<T>(&mut self, what: impl FnOnce(&mut World) -> T) -> Result<T, EngineError> {
         // A panic leaves the queues as they were but for the top of the lane heap, which `bury` puts right.
-        match catch_unwind(AssertUnwindSafe(|| self.advance(until, max_events))) {
-            Ok(progress) => progress,
+        match catch_unwind(AssertUnwindSafe(|| what(self))) {
+            Ok(done) => Ok(done),
             Err(payload) => {
                 let text = payload.downcast_ref::<String>().map(String::as_str);
                 let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -239,6 +244,10 @@ impl World {
         }
         port.delivered.0 += 1;
         port.delivered.1 += u64::from(frame.wire_len());
+        if let Some(outside) = &mut port.outside {
+            outside.leaving.push_back((self.now, frame));
+            return;
+        }
         self.tap_arrival(g, &frame);
         self.deliver(node, to_port, frame, punted);
     }
@@ -431,7 +440,8 @@ impl World {
         let impaired = self.ports[g as usize].impairments.as_ref().is_some_and(|i| !i.idle(self.now));
         let (lane, port) = (&mut self.lanes[g as usize], &self.ports[g as usize]);
         let watched = node.recorder.is_some() || !port.in_taps.is_empty();
-        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched;
+        let leaves = port.outside.is_some();
+        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched || leaves;
         lane.attend_departures = !port.out_taps.is_empty();
     }
 }

@@ -1,0 +1,354 @@
+//! The loop: what is due happens, frames come in and go out, then sleep until the next of these.
+
+use super::Lateness;
+use crate::error::EngineError;
+use crate::external::{Clock, ExternalCounters, ExternalPort, PortError};
+use crate::virtual_time::{Progress, World};
+use base::{Command, Frame, NodeId, PortId, Span, Time};
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+
+/// Frames taken from an interface at once.
+const BURST: usize = 256;
+/// Events of the world between two looks at the interfaces.
+const EVENTS: u64 = 4096;
+/// Time between two looks at whether an interface is up.
+const LOOK: Span = Span::from_ms(50);
+/// Time between two attempts to send what an interface did not take.
+const RETRY: Span = Span::from_us(50);
+/// The longest sleep.
+const SLEEP: Span = Span::from_secs(3600);
+/// Frames that wait for an interface that takes none; more are dropped.
+const QUEUE_MAX: usize = 16_384;
+
+/// What the one who watches a run wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Come back.
+    Stop,
+}
+
+/// How an interface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortState {
+    /// It can be used.
+    Up,
+    /// It is switched off, or has no other end.
+    Down,
+    /// It does not exist any more.
+    Gone,
+}
+
+/// An interface became another than it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortChange {
+    /// When that was noticed.
+    pub at: Time,
+    /// The device.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// The interface.
+    pub name: String,
+    /// How it is now.
+    pub state: PortState,
+}
+
+/// What can be said of an attached port.
+#[derive(Clone, Debug)]
+pub struct PortView<'a> {
+    /// The device.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// The interface.
+    pub name: &'a str,
+    /// How it is.
+    pub state: PortState,
+    /// What passed.
+    pub counters: ExternalCounters,
+    /// Frames dropped because the interface was down or took none for long.
+    pub dropped: u64,
+    /// How much later than due frames were handed to the interface.
+    pub lateness: &'a Lateness,
+}
+
+struct Attached {
+    node: NodeId,
+    port: PortId,
+    external: Box<dyn ExternalPort>,
+    state: PortState,
+    /// Frames to be sent, and when each was due.
+    queue: VecDeque<Frame>,
+    due: VecDeque<Time>,
+    dropped: u64,
+    lateness: Lateness,
+}
+
+/// Drives a world by the clock, and carries frames between its ports and interfaces.
+///
+/// - build: [`Runner::new`], [`Runner::attach`], [`Runner::wake_on`], [`Runner::set_busy`]
+/// - run: [`Runner::run_until`]
+/// - look: [`Runner::ports`], [`Runner::take_changes`], [`Runner::lateness`]
+pub struct Runner {
+    clock: Clock,
+    ports: Vec<Attached>,
+    frames: Vec<Frame>,
+    fds: Vec<libc::pollfd>,
+    wake: Option<RawFd>,
+    busy: bool,
+    look: Time,
+    lateness: Lateness,
+    changes: Vec<PortChange>,
+}
+
+impl Runner {
+    /// Nothing is attached yet.
+    pub fn new(clock: Clock) -> Runner {
+        Runner {
+            clock,
+            ports: Vec::new(),
+            frames: Vec::new(),
+            fds: Vec::new(),
+            wake: None,
+            busy: false,
+            look: Time::ZERO,
+            lateness: Lateness::default(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Puts an interface in the place of what is beyond a device's port.
+    pub fn attach(
+        &mut self,
+        world: &mut World,
+        node: NodeId,
+        port: PortId,
+        external: Box<dyn ExternalPort>,
+    ) -> Result<(), EngineError> {
+        world.attach_outside(node, port)?;
+        self.ports.push(Attached {
+            node,
+            port,
+            external,
+            state: PortState::Up,
+            queue: VecDeque::new(),
+            due: VecDeque::new(),
+            dropped: 0,
+            lateness: Lateness::default(),
+        });
+        Ok(())
+    }
+
+    /// Lets a run come back when this descriptor is readable.
+    pub fn wake_on(&mut self, fd: Option<RawFd>) {
+        self.wake = fd;
+    }
+
+    /// Looks for frames and events all the time instead of sleeping.
+    pub fn set_busy(&mut self, busy: bool) {
+        self.busy = busy;
+    }
+
+    /// How much later than due the events of the world happened: the first one each time that there were some.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// Forgets how late anything was.
+    pub fn clear_lateness(&mut self) {
+        self.lateness.clear();
+        self.ports.iter_mut().for_each(|port| port.lateness.clear());
+    }
+
+    /// What is attached.
+    pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
+        self.ports.iter().map(|port| PortView {
+            node: port.node,
+            port: port.port,
+            name: port.external.name(),
+            state: port.state,
+            counters: port.external.counters(),
+            dropped: port.dropped,
+            lateness: &port.lateness,
+        })
+    }
+
+    /// Interfaces that went up, down or away since the last call.
+    pub fn take_changes(&mut self) -> Vec<PortChange> {
+        core::mem::take(&mut self.changes)
+    }
+
+    /// Runs until the clock says `until`. `watch` is asked after each round, with the time of that; it may change the world, and end
+    /// the run.
+    pub fn run_until(
+        &mut self,
+        world: &mut World,
+        until: Time,
+        watch: &mut dyn FnMut(&mut World, Time) -> Control,
+    ) -> Result<(), EngineError> {
+        // SAFETY: it takes integers alone. Without, the kernel adds 50 microseconds to each sleep of this thread.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        loop {
+            let now = self.clock.now().min(until).max(world.now());
+            let reached = self.round(world, now)?;
+            let stop = watch(world, now) == Control::Stop;
+            if stop || (reached && now >= until) {
+                return Ok(());
+            }
+            if reached && self.rest(world, until)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Everything that there is to do at `now`. Says whether it is done.
+    fn round(&mut self, world: &mut World, now: Time) -> Result<bool, EngineError> {
+        if let Some(due) = world.next_event().filter(|due| *due < now) {
+            self.lateness.record(now - due);
+        }
+        if now >= self.look {
+            self.look = now + LOOK;
+            self.look_at_ports(world, now)?;
+        }
+        if world.step(now, EVENTS)? == Progress::More {
+            self.flush(world)?;
+            return Ok(false);
+        }
+        let mut more = false;
+        for place in 0..self.ports.len() {
+            more |= self.receive(world, place)?;
+        }
+        // What came in may be due to leave at once.
+        let reached = world.step(now, EVENTS)? != Progress::More;
+        self.flush(world)?;
+        Ok(reached && !more)
+    }
+
+    /// Frames come in. Says whether there may be more.
+    fn receive(&mut self, world: &mut World, place: usize) -> Result<bool, EngineError> {
+        let Attached { node, port, external, state, .. } = &mut self.ports[place];
+        if *state == PortState::Gone {
+            return Ok(false);
+        }
+        match external.receive(&self.clock, &mut self.frames, BURST) {
+            Ok(0) => Ok(false),
+            Ok(_) => {
+                let more = self.frames.len() >= BURST;
+                world.enter(*node, *port, &mut self.frames)?;
+                Ok(more)
+            }
+            Err(error) => self.failed(world, place, error).map(|()| false),
+        }
+    }
+
+    /// Frames go out, as many as interfaces take.
+    fn flush(&mut self, world: &mut World) -> Result<(), EngineError> {
+        for place in 0..self.ports.len() {
+            let attached = &mut self.ports[place];
+            let usable = attached.state == PortState::Up;
+            while let Some((due, frame)) = world.leave(attached.node, attached.port) {
+                if usable && attached.queue.len() < QUEUE_MAX {
+                    attached.queue.push_back(frame);
+                    attached.due.push_back(due);
+                } else {
+                    attached.dropped += 1;
+                }
+            }
+            if attached.queue.is_empty() {
+                continue;
+            }
+            let before = attached.queue.len();
+            let sent = attached.external.send(&mut attached.queue);
+            let now = self.clock.now();
+            let gone = before - attached.queue.len();
+            attached.due.drain(..gone).for_each(|due| attached.lateness.record(now - due));
+            if let Err(error) = sent {
+                self.failed(world, place, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at_ports(&mut self, world: &mut World, now: Time) -> Result<(), EngineError> {
+        for place in 0..self.ports.len() {
+            if self.ports[place].state == PortState::Gone {
+                continue;
+            }
+            match self.ports[place].external.link_up() {
+                Ok(true) => self.become_so(world, place, PortState::Up, now)?,
+                Ok(false) => self.become_so(world, place, PortState::Down, now)?,
+                Err(error) => self.failed(world, place, error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A port that failed is gone, unless it is for the user to hear why not.
+    fn failed(&mut self, world: &mut World, place: usize, error: PortError) -> Result<(), EngineError> {
+        match error {
+            PortError::Gone { .. } => self.become_so(world, place, PortState::Gone, world.now()),
+            other => Err(EngineError::Port(other)),
+        }
+    }
+
+    fn become_so(
+        &mut self,
+        world: &mut World,
+        place: usize,
+        state: PortState,
+        at: Time,
+    ) -> Result<(), EngineError> {
+        let attached = &mut self.ports[place];
+        if attached.state == state {
+            return Ok(());
+        }
+        let (node, port, was) = (attached.node, attached.port, attached.state);
+        attached.state = state;
+        self.changes.push(PortChange { at, node, port, name: attached.external.name().to_string(), state });
+        if state != PortState::Up {
+            attached.dropped += attached.queue.len() as u64;
+            attached.queue.clear();
+            attached.due.clear();
+        }
+        if (state == PortState::Up) == (was == PortState::Up) {
+            return Ok(());
+        }
+        let command = if state == PortState::Up { Command::PortUp(port) } else { Command::PortDown(port) };
+        world.command(at.max(world.now()), node, command)
+    }
+
+    /// Sleeps until something is to be done. Says whether somebody wants the run to come back.
+    fn rest(&mut self, world: &World, until: Time) -> Result<bool, EngineError> {
+        let mut wait = until.min(self.clock.now() + SLEEP);
+        if !self.ports.is_empty() {
+            wait = wait.min(self.look);
+        }
+        wait = world.next_event().map_or(wait, |next| wait.min(next));
+        if self.ports.iter().any(|port| !port.queue.is_empty()) {
+            wait = wait.min(self.clock.now() + RETRY);
+        }
+        let left = if self.busy { Span::ZERO } else { wait - self.clock.now() };
+        if left <= Span::ZERO && self.wake.is_none() {
+            return Ok(false);
+        }
+        self.fds.clear();
+        let there = self.ports.iter().filter(|port| port.state != PortState::Gone);
+        let fds = there.map(|port| port.external.poll_fd()).chain(self.wake);
+        self.fds.extend(fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }));
+        let ns = left.0.max(0) / 1000;
+        let time = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
+        // SAFETY: the structures live through the call, and as many are there as it is told.
+        unsafe {
+            libc::ppoll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, &time, core::ptr::null())
+        };
+        Ok(self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0))
+    }
+}

@@ -1,0 +1,146 @@
+//! Ports that lead out of the world: what they send comes to an end outside, and frames come in by them from there.
+//!
+//! The egress port and the wire behind it are modelled as everywhere else. A frame that reaches the far end of such a lane waits to be
+//! taken by whoever drives the world, instead of arriving at a device.
+
+use super::{NodeState, World};
+use crate::capture::pcapng::Way;
+use crate::error::EngineError;
+use crate::record::{Input, RecordedFrame};
+use base::device::DropReason;
+use base::{Frame, NodeId, PortId, Time, Verdict};
+use std::collections::VecDeque;
+
+/// Frames that the fast path is given at once.
+const BATCH: usize = 64;
+
+/// The far end of a lane that leads out.
+#[derive(Default)]
+pub(super) struct Outside {
+    /// Frames that have reached it, with the time that they did.
+    pub leaving: VecDeque<(Time, Frame)>,
+    /// Frames that came in by the same port, and their bytes.
+    pub entered: (u64, u64),
+}
+
+impl World {
+    /// Makes a device's port lead out of the world. The device at the other end of its link gets nothing any more, and should be one
+    /// that sends nothing.
+    pub fn attach_outside(&mut self, node: NodeId, port: PortId) -> Result<(), EngineError> {
+        let g = self.lane_of(node, port)?;
+        self.ports[g as usize].outside.get_or_insert_default();
+        self.attend(g);
+        Ok(())
+    }
+
+    /// Takes the next frame that left by a port, and when it was due to.
+    #[inline]
+    pub fn leave(&mut self, node: NodeId, port: PortId) -> Option<(Time, Frame)> {
+        let g = self.lane_of(node, port).ok()?;
+        self.ports[g as usize].outside.as_mut()?.leaving.pop_front()
+    }
+
+    /// When the next thing happens of which the world knows; nothing if it needs no waiting for.
+    pub fn next_event(&self) -> Option<Time> {
+        if !self.touched.is_empty() {
+            return Some(self.ahead);
+        }
+        let next = self.lane_heap.peek().0.min(self.next_other);
+        (next != Time::MAX).then_some(next)
+    }
+
+    /// Lets frames come in by a port from outside, at the time that the world has reached, and takes them out of `frames`. They pass
+    /// no lane: whoever is out there has sent them at the rate that there is.
+    pub fn enter(&mut self, node: NodeId, port: PortId, frames: &mut Vec<Frame>) -> Result<(), EngineError> {
+        let lane = self.lane_of(node, port)? ^ 1;
+        self.guarded(|world| {
+            world.now = world.ahead;
+            world.come_in(node, port, lane, frames);
+        })
+    }
+
+    fn come_in(&mut self, id: NodeId, in_port: PortId, lane: u32, frames: &mut Vec<Frame>) {
+        let refused = if !self.lanes[lane as usize].up {
+            Some(DropReason::LinkDown)
+        } else if self.nodes[id.index()].state != NodeState::Up {
+            Some(DropReason::NodeDown)
+        } else {
+            None
+        };
+        let bytes = frames.iter().map(|frame| u64::from(frame.wire_len())).sum::<u64>();
+        let count = frames.len() as u64;
+        if let Some(outside) = &mut self.ports[lane as usize ^ 1].outside {
+            outside.entered.0 += count;
+            outside.entered.1 += bytes;
+        }
+        let port = &mut self.ports[lane as usize];
+        if let Some(reason) = refused {
+            port.drops.add(reason, count);
+            frames.clear();
+            return;
+        }
+        port.delivered.0 += count;
+        port.delivered.1 += bytes;
+        if !port.out_taps.is_empty() || !port.in_taps.is_empty() {
+            frames.iter().for_each(|frame| self.tap_entry(lane, frame));
+        }
+        self.events_done += count;
+        // What is recorded is replayed one by one: so it is done.
+        let batch = if self.nodes[id.index()].recorder.is_some() { 1 } else { BATCH };
+        let mut verdicts = [Verdict::Punt; BATCH];
+        let mut rest = frames.drain(..);
+        let mut some: Vec<Frame> = Vec::with_capacity(batch);
+        loop {
+            some.extend(rest.by_ref().take(batch));
+            if some.is_empty() {
+                return;
+            }
+            self.forward_in(id, in_port, &mut some, &mut verdicts);
+        }
+    }
+
+    fn forward_in(
+        &mut self,
+        id: NodeId,
+        in_port: PortId,
+        frames: &mut Vec<Frame>,
+        verdicts: &mut [Verdict; BATCH],
+    ) {
+        let now = self.now;
+        self.running = id;
+        let node = &mut self.nodes[id.index()];
+        if let Some(recorder) = &mut node.recorder {
+            for frame in frames.iter() {
+                recorder.input(now, Input::Packet(in_port, RecordedFrame::new(frame)));
+            }
+        }
+        let verdicts = &mut verdicts[..frames.len()];
+        node.device.forward_batch(now, in_port, frames, verdicts);
+        for (frame, verdict) in frames.drain(..).zip(verdicts) {
+            match *verdict {
+                Verdict::Transmit { port, ready } => {
+                    if let Some(recorder) = &mut self.nodes[id.index()].recorder {
+                        recorder.transmit(now, port, ready, &frame);
+                    }
+                    self.send_from(id, port, ready, frame);
+                }
+                Verdict::Punt => {
+                    self.nodes[id.index()].device.handle_packet(now, in_port, frame);
+                    self.drain(id);
+                }
+                Verdict::Drop(_) | Verdict::Consume => {}
+            }
+        }
+    }
+
+    /// A frame that came in is captured on its link, and at the port.
+    fn tap_entry(&mut self, lane: u32, frame: &Frame) {
+        for &id in &self.ports[lane as usize].out_taps {
+            if let Some(Some(tap)) = self.taps.get_mut(id as usize) {
+                tap.pass(self.now, lane, Way::Outbound, self.now, self.now, frame);
+                self.tap_over |= tap.is_over();
+            }
+        }
+        self.tap_arrival(lane, frame);
+    }
+}
