@@ -148,3 +148,63 @@ fn a_ping_that_nobody_answers_is_answered_when_it_is_over() {
     assert_eq!(answer["ok"]["from"], Value::Null, "{answer}");
     assert!(begin.elapsed() >= Duration::from_millis(300));
 }
+
+#[test]
+fn lsps_are_added_and_commanded() {
+    let router = Router::start(&description(3));
+    let mut client = router.client();
+    let added = json!({"add-lsp": {"name": "extra", "to": "r2", "routes": [["r1", "r2"]], "count": 3}});
+    assert_eq!(client.ask(&added), json!({"lsps": 2}));
+    assert_eq!(client.say(&added.to_string()), json!({"error": "lsp 'extra': there is one of that name"}));
+    let other = json!({"add-lsp": {"name": "other", "from": "r1", "to": "r2"}});
+    assert_eq!(client.say(&other.to_string())["error"], "an LSP that is added here begins at 'r0'");
+    let up = |client: &mut Client| client.ask(&json!({"status": null}))["tunnels"]["up"].as_u64();
+    let limit = Instant::now() + Duration::from_secs(20);
+    while up(&mut client) != Some(4) {
+        assert!(Instant::now() < limit, "they do not come up");
+    }
+    client.ask(&json!({"command": {"lsp": "extra", "do": "tear"}}));
+    while up(&mut client) != Some(1) {
+        assert!(Instant::now() < limit, "they do not go down");
+    }
+}
+
+#[test]
+fn a_capture_has_what_passed() {
+    let router = Router::start(&description(2));
+    let mut client = router.client();
+    let path = router.folder().join("r0-r1.pcapng");
+    let asked = json!({"capture": {"link": ["r0", "r1"], "path": path, "max_packets": 2}});
+    let number = client.ask(&asked)["capture"].clone();
+    assert_eq!(
+        client.say(&asked.to_string())["error"],
+        format!("capture: {} is being written by capture {number}", path.display())
+    );
+    client.ask(&json!({"ping": {"to": "r1"}}));
+    client.ask(&json!({"ping": {"to": "r1"}}));
+    let ended = client.ask(&json!({ "capture-stop": number }));
+    assert_eq!(ended, json!({"capture": number, "path": path, "packets": 2}));
+    let file = std::fs::File::open(&path).expect("a file");
+    let packets = engine::CaptureReader::new(file).expect("a capture").collect::<Result<Vec<_>, _>>();
+    assert_eq!(packets.expect("packets").len(), 2);
+}
+
+#[test]
+fn noise_is_answered_line_by_line() {
+    let router = Router::start(&description(2));
+    let mut client = router.client();
+    let words =
+        ["{", "}", "\"table\"", ":", "null", "[", "]", "\"ping\"", "\"to\"", "-1", "1e999", "\\u0000", ","];
+    let mut state = 7u64;
+    for _ in 0..500 {
+        let mut line = String::new();
+        for _ in 0..8 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            line.push_str(words[(state >> 33) as usize % words.len()]);
+        }
+        assert!(client.say(&line)["error"].is_string(), "{line}");
+    }
+    client.stream.write_all(&[0xff, 0xfe, 0, b'\n']).expect("a router");
+    assert!(client.answer()["error"].is_string());
+    assert_eq!(client.ask(&json!({"status": null}))["node"], "r0");
+}
