@@ -132,7 +132,7 @@ pub struct Offload {
     pub segment: Segment,
     /// Bytes of payload in each piece.
     pub segment_size: u16,
-    /// Bytes of header in each piece, where the kernel told.
+    /// Bytes of header in each piece.
     pub header_len: u16,
 }
 

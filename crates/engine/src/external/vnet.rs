@@ -24,9 +24,20 @@ const UDP_L4: u8 = 5;
 /// Beside TCP: congestion is being signalled, so the CWR flag belongs to the first segment only.
 const ECN: u8 = 0x80;
 
-/// What the kernel left undone; `Err` if it is of a kind that nobody here can do, such as a checksum that lies far from
+/// Bytes of header of a super-frame that begins with `frame`. The kernel's own number is that of the bytes which it has
+/// in one piece, often more.
+pub fn header_len(offload: &Offload, frame: &[u8]) -> u16 {
+    let transport = usize::from(offload.checksum_start);
+    let len = match offload.segment {
+        Segment::UdpL4 => Some(8),
+        _ => frame.get(transport + 12).map(|offset| u16::from(offset >> 4) * 4),
+    };
+    len.map_or(offload.header_len, |len| offload.checksum_start.saturating_add(len))
+}
+
+/// What the kernel left undone on a frame that begins with `frame`; `Err` if it is of a kind that nobody here can do, such as a checksum that lies far from
 /// where it begins.
-pub fn parse(header: &[u8; LEN]) -> Result<Option<Offload>, Unknown> {
+pub fn parse(header: &[u8; LEN], frame: &[u8]) -> Result<Option<Offload>, Unknown> {
     let word = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
     let segment = match header[1] & !ECN {
         0 => Segment::None,
@@ -39,7 +50,7 @@ pub fn parse(header: &[u8; LEN]) -> Result<Option<Offload>, Unknown> {
     if !needs_checksum && segment == Segment::None {
         return Ok(None);
     }
-    Ok(Some(Offload {
+    let mut offload = Offload {
         needs_checksum,
         checksum_start: if needs_checksum { word(6) } else { 0 },
         checksum_offset: if needs_checksum {
@@ -50,7 +61,11 @@ pub fn parse(header: &[u8; LEN]) -> Result<Option<Offload>, Unknown> {
         segment,
         segment_size: if segment == Segment::None { 0 } else { word(4) },
         header_len: word(2),
-    }))
+    };
+    if needs_checksum && segment != Segment::None {
+        offload.header_len = header_len(&offload, frame);
+    }
+    Ok(Some(offload))
 }
 
 /// A kind of segmentation that is not known, or a checksum in an impossible place.
@@ -98,7 +113,11 @@ mod tests {
             header_len: 58,
         };
         let bytes = emit(Some(offload), 58, false);
-        assert_eq!(parse(&bytes), Ok(Some(offload)));
+        let mut frame = [0; 88];
+        frame[38 + 12] = 0x50;
+        assert_eq!(parse(&bytes, &frame), Ok(Some(offload)));
+        // The kernel says how much it has in one piece.
+        assert_eq!(parse(&emit(Some(offload), 600, false), &frame), Ok(Some(offload)));
         assert_eq!(bytes[..2], [1, 1]);
         assert_eq!(emit(Some(offload), 58, true)[..2], [1, 0x81]);
         assert_eq!(u16::from_ne_bytes([bytes[4], bytes[5]]), 1460);
@@ -106,16 +125,20 @@ mod tests {
 
     #[test]
     fn nothing_left_undone_is_nothing() {
-        assert_eq!(parse(&emit(None, 60, false)), Ok(None));
-        assert_eq!(parse(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Ok(None), "a checksum that is known to be right");
+        assert_eq!(parse(&emit(None, 60, false), &[]), Ok(None));
+        assert_eq!(
+            parse(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0], &[]),
+            Ok(None),
+            "a checksum that is known to be right"
+        );
     }
 
     #[test]
     fn ecn_is_part_of_tcp_and_the_rest_is_unknown() {
         let mut bytes = emit(None, 0, false);
         bytes[1] = TCP_V6 | ECN;
-        assert!(matches!(parse(&bytes), Ok(Some(o)) if o.segment == Segment::TcpV6));
+        assert!(matches!(parse(&bytes, &[]), Ok(Some(o)) if o.segment == Segment::TcpV6));
         bytes[1] = 3;
-        assert_eq!(parse(&bytes), Err(Unknown(3)));
+        assert_eq!(parse(&bytes, &[]), Err(Unknown(3)));
     }
 }

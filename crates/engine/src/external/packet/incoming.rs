@@ -166,7 +166,7 @@ impl Incoming {
             if body_len == 0 { Body::Empty } else { Body::Owned { bytes: slab, start: 0, len: body_len } };
         let head = &head[..len.min(head.len())];
         let (virtio, head) = head.split_first_chunk::<{ vnet::LEN }>()?;
-        let Ok(offload) = vnet::parse(virtio) else {
+        let Ok(offload) = vnet::parse(virtio, head) else {
             self.counts.unknown += 1;
             return None;
         };
@@ -199,7 +199,7 @@ pub(super) fn slot_len(mtu: u32) -> u32 {
 #[inline]
 fn short(bodies: &mut Pool, tag: Option<[u8; TAG_LEN]>, bytes: &[u8]) -> Option<Frame> {
     let (virtio, bytes) = bytes.split_first_chunk::<{ vnet::LEN }>()?;
-    let offload = if *virtio == [0; vnet::LEN] { None } else { vnet::parse(virtio).ok()? };
+    let offload = if *virtio == [0; vnet::LEN] { None } else { vnet::parse(virtio, bytes).ok()? };
     let mut frame = match bytes.split_first_chunk::<HEADER_ROOM>() {
         Some((head, [])) => Frame::from_room(head, HEADER_ROOM, Body::Empty),
         Some((head, rest)) => {
