@@ -23,6 +23,6 @@ pub fn run(error: impl ToString) -> PyErr {
 pub fn network(error: NetworkError) -> PyErr {
     match &error {
         NetworkError::Input(_) => input(error),
-        NetworkError::Engine(_) => run(error),
+        NetworkError::Engine(_) | NetworkError::Run(_) => run(error),
     }
 }

@@ -3,7 +3,7 @@
 use crate::capture;
 use crate::error::{input, network, run};
 use base::{NodeId, Time};
-use engine::{Fault, Progress, Recording};
+use engine::{Fault, Recording};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -46,26 +46,30 @@ impl PyNetwork {
 
     /// Runs to a time. Ctrl-C stops between two events and leaves the network as it is then.
     fn run_until(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
-        loop {
-            let world = self.inner().world_mut();
-            let progress = py.detach(|| world.step(Time(until_ps), EVENTS_PER_LOOK)).map_err(run)?;
-            py.check_signals()?;
-            if progress != Progress::More {
-                return Ok(());
-            }
-        }
+        while !self.run_some(py, until_ps, EVENTS_PER_LOOK)? {}
+        Ok(())
     }
 
-    /// Runs a bounded number of events towards a time; returns whether the time is reached.
+    /// Runs a bounded number of events towards a time (or, in real time, a few milliseconds); returns whether it is reached.
     fn run_some(&mut self, py: Python<'_>, until_ps: u64, events: u64) -> PyResult<bool> {
-        let world = self.inner().world_mut();
-        let progress = py.detach(|| world.step(Time(until_ps), events)).map_err(run)?;
+        let inner = self.inner();
+        let reached = py.detach(|| inner.run_some(Time(until_ps), events)).map_err(network)?;
         py.check_signals()?;
-        Ok(progress != Progress::More)
+        Ok(reached)
     }
 
     fn now_ps(&mut self) -> u64 {
-        self.inner().world().now().0
+        self.inner().now().0
+    }
+
+    /// Time zero of a run in real time, on the system's monotonic clock.
+    fn epoch_ns(&mut self) -> Option<u64> {
+        self.inner().epoch_ns()
+    }
+
+    /// Forgets how late things happened so far.
+    fn clear_lateness(&mut self) {
+        self.inner().clear_lateness();
     }
 
     fn events_done(&mut self) -> u64 {
@@ -100,7 +104,7 @@ impl PyNetwork {
     }
 
     fn heal_all(&mut self) -> PyResult<()> {
-        let now = self.inner().world().now();
+        let now = self.inner().now();
         self.inner().world_mut().heal_all(now).map_err(run)
     }
 

@@ -8,4 +8,4 @@ mod runner;
 
 pub use crate::external::Clock;
 pub use lateness::Lateness;
-pub use runner::{Control, PortChange, PortState, PortView, Runner};
+pub use runner::{Control, PortChange, PortState, PortView, Runner, pin};

@@ -87,6 +87,20 @@ struct Attached {
     lateness: Lateness,
 }
 
+/// Keeps the calling thread on one processor.
+pub fn pin(cpu: usize) -> std::io::Result<()> {
+    // SAFETY: the set of processors is of integers, for which zero is a value, and lives through the call; a number
+    // that it has no room for is ignored.
+    let result = unsafe {
+        let mut set: libc::cpu_set_t = core::mem::zeroed();
+        if cpu < libc::CPU_SETSIZE as usize {
+            libc::CPU_SET(cpu, &mut set);
+        }
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
+    };
+    if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
 /// Drives a world by the clock, and carries frames between its ports and interfaces.
 ///
 /// - build: [`Runner::new`], [`Runner::attach`], [`Runner::wake_on`], [`Runner::set_busy`]
@@ -123,6 +137,11 @@ impl Runner {
     /// The clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Takes another clock, before anything has run.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     /// Puts an interface in the place of what is beyond a device's port.

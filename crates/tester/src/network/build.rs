@@ -52,6 +52,7 @@ impl Network {
             events: Vec::new(),
             graph: graph_of(&description),
             incarnation: placement.map_or(0, |p| p.incarnation),
+            wall: None,
             placed,
             description,
         };

@@ -8,6 +8,9 @@ pub enum NetworkError {
     /// The user asked for something impossible.
     #[error("{0}")]
     Input(String),
+    /// Something went wrong in a run in real time.
+    #[error("{0}")]
+    Run(String),
     /// The engine refused.
     #[error("{0}")]
     Engine(#[from] EngineError),

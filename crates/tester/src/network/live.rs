@@ -1,15 +1,247 @@
-//! A part of a network in real time.
+//! A network, or a part of one, by the clock on the wall.
 
 use super::error::{NetworkError, input};
+use super::placement::{DriverKind, PortPlacement};
+use super::tables::Columns;
 use super::{Description, Network, Placement};
+use base::{NodeId, Span, Time};
+use engine::Progress;
+use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, PortError};
+use engine::real_time::{Control, Lateness, PortChange, PortState, Runner};
+use serde_json::{Value, json};
+use std::os::fd::RawFd;
+
+/// So long a run goes on before somebody may look for signals.
+const SLICE: Span = Span::from_ms(20);
+
+/// Opens the interface of a port.
+pub type Open<'a> = dyn FnMut(&ExternalSpec) -> Result<Box<dyn ExternalPort>, PortError> + 'a;
+
+/// What drives a network in real time.
+pub struct Wall {
+    runner: Runner,
+    ports: Vec<PortPlacement>,
+    /// Has the clock begun? It does when the network first runs, unless its beginning was given.
+    begun: bool,
+    cpu: Option<usize>,
+    fail_on_port_down: bool,
+    /// Interfaces that went up, down or away.
+    changes: Vec<PortChange>,
+}
+
+impl PortPlacement {
+    fn spec(&self, busy: bool) -> ExternalSpec {
+        ExternalSpec {
+            netns: self.netns.clone(),
+            driver: match self.driver {
+                DriverKind::Packet => Driver::Packet,
+                DriverKind::Xdp => Driver::Xdp,
+            },
+            offload: self.offload,
+            // The Ethernet address of a port is its own, whatever that of the interface is.
+            promiscuous: true,
+            busy_poll: busy,
+            ..ExternalSpec::new(&self.interface)
+        }
+    }
+}
 
 impl Network {
     /// Builds the part of a network that a placement puts in this process, to be run by the clock.
     pub fn placed(description: Description, placement: Placement) -> Result<Network, NetworkError> {
-        let network = Network::build(description, Some(&placement))?;
-        if network.placed.ends.is_empty() {
-            return Ok(network);
-        }
-        input("placement: interfaces can't be opened")
+        Network::placed_with(description, placement, &mut |spec| external::open(spec))
     }
+
+    /// The same with ports that `open` makes.
+    pub fn placed_with(
+        description: Description,
+        placement: Placement,
+        open: &mut Open<'_>,
+    ) -> Result<Network, NetworkError> {
+        let mut network = Network::build(description, Some(&placement))?;
+        let clock = placement.epoch_ns.map_or_else(Clock::new, Clock::starting_at);
+        let mut runner = Runner::new(clock);
+        runner.set_busy(placement.busy);
+        for (port, &(link, side)) in placement.ports.iter().zip(&network.placed.ends) {
+            let opened = match open(&port.spec(placement.busy)) {
+                Ok(opened) => opened,
+                Err(error) => return input(format!("node '{}': {error}", port.node)),
+            };
+            let link = &network.links[link];
+            let node = NodeId(link.ends()[side] as u32);
+            runner.attach(&mut network.world, node, link.ports[side], opened)?;
+        }
+        network.wall = Some(Wall {
+            runner,
+            ports: placement.ports,
+            begun: placement.epoch_ns.is_some(),
+            cpu: placement.cpu,
+            fail_on_port_down: placement.fail_on_port_down,
+            changes: Vec::new(),
+        });
+        Ok(network)
+    }
+
+    /// The time that it is: in virtual time that which the run has reached, otherwise the clock's.
+    pub fn now(&self) -> Time {
+        match &self.wall {
+            Some(wall) if wall.begun => wall.runner.clock().now().max(self.world.now()),
+            _ => self.world.now(),
+        }
+    }
+
+    /// Time zero of a run in real time, on the system's monotonic clock; nothing in virtual time, or if it has not begun.
+    pub fn epoch_ns(&self) -> Option<u64> {
+        self.wall.as_ref().filter(|wall| wall.begun).map(|wall| wall.runner.clock().epoch_ns())
+    }
+
+    /// Lets runs in real time come back early when this descriptor is readable.
+    pub fn wake_on(&mut self, fd: Option<RawFd>) {
+        if let Some(wall) = &mut self.wall {
+            wall.runner.wake_on(fd);
+        }
+    }
+
+    /// Runs to a time, by whichever clock the network has. In real time this takes as long, and what was due before happens at once.
+    pub fn run_until(&mut self, until: Time) -> Result<(), NetworkError> {
+        if self.wall.is_some() { self.run_wall(until) } else { Ok(self.world.run_until(until)?) }
+    }
+
+    /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the time is reached.
+    pub fn run_some(&mut self, until: Time, events: u64) -> Result<bool, NetworkError> {
+        if self.wall.is_none() {
+            return Ok(self.world.step(until, events)? == Progress::Reached);
+        }
+        let slice = until.min(self.now() + SLICE);
+        self.run_wall(slice)?;
+        Ok(self.world.now() >= until)
+    }
+
+    fn run_wall(&mut self, until: Time) -> Result<(), NetworkError> {
+        let Some(wall) = &mut self.wall else { return Ok(()) };
+        if !wall.begun {
+            wall.begun = true;
+            wall.runner.set_clock(Clock::new());
+        }
+        if let Some(cpu) = wall.cpu.take() {
+            engine::real_time::pin(cpu)
+                .map_err(|error| NetworkError::Run(format!("processor {cpu}: {error}")))?;
+        }
+        let until = until.max(self.world.now());
+        let ended = wall.runner.run_until(&mut self.world, until, &mut |_, _| Control::Continue);
+        let fresh = wall.runner.take_changes();
+        let lost =
+            fresh.iter().find(|change| change.state != PortState::Up).filter(|_| wall.fail_on_port_down);
+        let lost = lost.map(|change| {
+            let how = if change.state == PortState::Gone { "is gone" } else { "went down" };
+            (change.node.index(), format!("interface {} {how}", change.name))
+        });
+        wall.changes.extend(fresh);
+        ended?;
+        match lost {
+            Some((node, what)) => Err(NetworkError::Run(format!("node '{}': {what}", self.node_name(node)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Interfaces that went up, down or away since the last call.
+    pub fn take_port_changes(&mut self) -> Vec<PortChange> {
+        self.wall.as_mut().map(|wall| core::mem::take(&mut wall.changes)).unwrap_or_default()
+    }
+
+    /// What every interface counted, and how much later than due it was given its frames.
+    pub(super) fn interfaces(&self) -> Value {
+        let names = [
+            "node",
+            "link",
+            "interface",
+            "netns",
+            "driver",
+            "state",
+            "rx_frames",
+            "rx_bytes",
+            "tx_frames",
+            "tx_bytes",
+            "rx_kernel_drops",
+            "rx_too_long",
+            "rx_unknown",
+            "tx_dropped",
+            "tx_too_long",
+            "tx_errors",
+            "tx_segmented",
+            "lateness_p50_s",
+            "lateness_p99_s",
+            "lateness_max_s",
+        ];
+        let mut table = Columns::new(&names);
+        if let Some(wall) = &self.wall {
+            for (placed, view) in wall.ports.iter().zip(wall.runner.ports()) {
+                let c = view.counters;
+                let state = match view.state {
+                    PortState::Up => "up",
+                    PortState::Down => "down",
+                    PortState::Gone => "gone",
+                };
+                let driver = match placed.driver {
+                    DriverKind::Packet => "packet",
+                    DriverKind::Xdp => "xdp",
+                };
+                table.push([
+                    json!(placed.node),
+                    json!(placed.link),
+                    json!(placed.interface),
+                    json!(placed.netns.as_ref().map(|path| path.display().to_string())),
+                    json!(driver),
+                    json!(state),
+                    json!(c.rx_frames),
+                    json!(c.rx_bytes),
+                    json!(c.tx_frames),
+                    json!(c.tx_bytes),
+                    json!(c.rx_kernel_drops),
+                    json!(c.rx_too_long),
+                    json!(c.rx_unknown),
+                    json!(c.tx_dropped + view.dropped),
+                    json!(c.tx_too_long),
+                    json!(c.tx_errors),
+                    json!(c.tx_segmented),
+                    json!(quantile_s(view.lateness, 0.5)),
+                    json!(quantile_s(view.lateness, 0.99)),
+                    json!(view.lateness.max().as_secs_f64()),
+                ]);
+            }
+        }
+        table.finish()
+    }
+
+    /// How late things happened in real time: events of the network, and frames handed to each interface.
+    pub(super) fn lateness(&self) -> Value {
+        let mut table = Columns::new(&["what", "count", "p50_s", "p90_s", "p99_s", "p999_s", "max_s"]);
+        let mut push = |what: &str, late: &Lateness| {
+            table.push([
+                json!(what),
+                json!(late.count()),
+                json!(quantile_s(late, 0.5)),
+                json!(quantile_s(late, 0.9)),
+                json!(quantile_s(late, 0.99)),
+                json!(quantile_s(late, 0.999)),
+                json!(late.max().as_secs_f64()),
+            ]);
+        };
+        if let Some(wall) = &self.wall {
+            push("events", wall.runner.lateness());
+            wall.runner.ports().for_each(|view| push(view.name, view.lateness));
+        }
+        table.finish()
+    }
+
+    /// Forgets how late anything was, so that what comes is told apart from what was.
+    pub fn clear_lateness(&mut self) {
+        if let Some(wall) = &mut self.wall {
+            wall.runner.clear_lateness();
+        }
+    }
+}
+
+fn quantile_s(late: &Lateness, q: f64) -> Option<f64> {
+    late.quantile(q).map(Span::as_secs_f64)
 }

@@ -31,9 +31,10 @@ use crate::edge::Edge;
 use crate::probe::Probe;
 use crate::station::Station;
 use base::command::TunnelId;
-use base::{LinkId, Map, NodeId, PortId, StreamId, Time};
+use base::{LinkId, Map, NodeId, PortId, StreamId};
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
+use live::Wall;
 use node::Router;
 use paths::Graph;
 use placement::Placed;
@@ -111,6 +112,8 @@ pub struct Network {
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
+    /// What drives it in real time.
+    wall: Option<Wall>,
     /// What of it is in this process.
     placed: Placed,
     incarnation: u64,
@@ -132,10 +135,6 @@ impl Network {
     /// The links.
     pub fn links(&self) -> &[Link] {
         &self.links
-    }
-    /// The time that it is.
-    pub fn now(&self) -> Time {
-        self.world.now()
     }
     /// Is a node a device of this process?
     pub fn is_local(&self, node: usize) -> bool {

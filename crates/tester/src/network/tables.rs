@@ -69,6 +69,8 @@ impl Network {
             ("lsp_log", _) => Ok(self.lsp_log()),
             ("steps", _) => Ok(self.steps()),
             ("ports", _) => self.ports(),
+            ("interfaces", _) => Ok(self.interfaces()),
+            ("lateness", _) => Ok(self.lateness()),
             ("events", _) => Ok(self.event_table()),
             ("processors", _) => Ok(self.processors()),
             ("state", _) => Ok(self.state()),
