@@ -45,6 +45,10 @@ class Ground(ABC):
     def virtual(self, parameters: Any) -> Network:
         """Its twin in virtual time."""
 
+    def intact(self) -> None:
+        """Refuse the figures of a run in which something that it needs ended."""
+        return
+
     @abstractmethod
     def bench(self) -> AbstractContextManager[Bench]:
         """Ports like those of the run, back to back."""
@@ -161,6 +165,7 @@ def run_point(
     if ready is not None:
         ready(network)
     experiment.run(network, parameters, tick)
+    ground.intact()
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
     kinds = experiment.inexact

@@ -182,7 +182,7 @@ def run_(
     file: File,
     experiment: Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")],
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As `run`.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the tester's randomness.")] = 1,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,

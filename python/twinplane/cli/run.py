@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from ..errors import TwinplaneError
 from ..execution import Done, Task
 from ..experiments import load
 from ..experiments.parameters import limits
@@ -38,6 +39,11 @@ def run_experiment(request: Request, as_json: bool) -> int:
         if session.total > 1:
             again = f"; finished runs are kept: the same command with --out {folder} goes on"
             raise SystemExit(_interrupted(again)) from None
+        if request.out is None:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # if it is empty
+        raise
+    except TwinplaneError:
         if request.out is None:
             with contextlib.suppress(OSError):
                 folder.rmdir()  # if it is empty

@@ -156,6 +156,11 @@ class LspFlap(Experiment[FlapParameters]):
             return f"{m['sent']} packets sent, {m['received']} received and {lost} lost do not add up"
         return None
 
+    def check_real(self, parameters: FlapParameters, where: Real) -> None:
+        """See `real.check`."""
+        super().check_real(parameters, where)
+        real.check(parameters, where)
+
     def ground(self, parameters: FlapParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
         """See `real`."""
         return real.ground(parameters, seed, where)

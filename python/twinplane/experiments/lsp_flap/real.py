@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ... import benches
+from ... import benches, interfaces
 from ...calibration import Search, Trial, search
 from ...errors import TwinplaneError
 from ...live import Ground
@@ -27,6 +27,28 @@ TRIAL_RATE = 500.0
 PATIENCE_S = 10.0
 GAP_S = 0.05
 DRAIN_S = 0.15
+
+
+def check(p: FlapParameters, where: Real) -> None:
+    """Refuse, before anything is made, what would fail at once: privilege, interfaces, lab file."""
+    if where.place == "process":
+        return
+    from ...lab import Lab, netns
+
+    if where.place == "external":
+        for port in (where.ingress, where.egress):
+            assert port is not None
+            interfaces.check(str(port.interface), port.netns, p.size)
+        return
+    if not netns.may_make():
+        raise TwinplaneError(
+            "lsp-flap: --lab: making network namespaces needs root"
+            " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
+        )
+    if where.lab is not None and len(Lab(where.lab).plan.of_kind("tester")) != 2:
+        raise TwinplaneError(
+            f"{where.lab}: two nodes of kind tester are needed: the ingress, then the egress"
+        )
 
 
 @contextmanager
@@ -59,9 +81,6 @@ class Flapping(Ground):
 
     def begin_again(self) -> None:
         """Nothing of a trial is to be left when the next network begins."""
-
-    def check(self) -> None:
-        """See that what the network needs is still there after the run."""
 
     def network(self, parameters: FlapParameters) -> Network:
         """See `twinplane.live.Ground`."""
@@ -169,10 +188,6 @@ class InLab(Flapping):
             lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
         else:
             lab = Lab(self.where.lab)
-            if len(lab.plan.of_kind("tester")) != 2:
-                raise TwinplaneError(
-                    f"{self.where.lab}: two nodes of kind tester are needed: first the ingress, then the egress"
-                )
         lab.up()
         self.lab = lab
 
@@ -186,6 +201,13 @@ class InLab(Flapping):
         self._down()
         self._up()
         self.lives = 0
+
+    def intact(self) -> None:
+        """See `twinplane.live.Ground`."""
+        assert self.lab is not None
+        for name, node in self.lab.state.nodes.items():
+            if node.kind == "router" and (node.process is None or not node.process.alive()):
+                raise TwinplaneError(f"lsp-flap: router '{name}' ended during the run: its figures are void")
 
     def placement(self) -> dict[str, Any]:
         """The tester's namespaces are the lab's."""
