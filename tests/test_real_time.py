@@ -1,4 +1,4 @@
-"""Runs by the clock on the wall: short ones in one process; with root, calibration, labs, external systems."""
+"""Runs by the clock on the wall: short ones in one process; with root calibration, labs, external systems."""
 
 from __future__ import annotations
 
