@@ -244,16 +244,20 @@ impl Network {
     }
 
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
-        let Some(links) = links else {
-            let loose = |hop: &HopSpec| match *hop {
-                HopSpec::Node(node) => {
-                    Some(RouteHop { prefix: Prefix::host(self.loopback(node)), loose: true })
-                }
-                HopSpec::Link { .. } => None,
-            };
-            return route.iter().filter_map(loose).collect();
-        };
         let mut at = spec.from;
+        let Some(links) = links else {
+            // RFC 3209, 4.3.4.1: whoever gets the Path has to find itself in the first hop, so a route that is loose later
+            // begins strictly, with the far end of a link.
+            let hop = |hop: &HopSpec| match *hop {
+                HopSpec::Node(node) => RouteHop { prefix: Prefix::host(self.loopback(node)), loose: true },
+                HopSpec::Link { link } => {
+                    let far = 1 - self.links[link].side(at);
+                    at = self.links[link].ends()[far];
+                    RouteHop { prefix: Prefix::host(self.links[link].addresses[far]), loose: false }
+                }
+            };
+            return route.iter().map(hop).collect();
+        };
         let mut hops = Vec::with_capacity(links.len());
         for &link in links {
             let link = &self.links[link];

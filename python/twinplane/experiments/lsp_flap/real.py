@@ -224,7 +224,7 @@ class Outside(Flapping):
     """The tester alone: the system under test stands between two interfaces."""
 
     def nodes(self, p: FlapParameters) -> tuple[Network, Way]:
-        """Explicit routes are loose: the system under test finds its own way to the egress."""
+        """Explicit routes begin at the system's port, then are loose: it finds its own way to the egress."""
         where = self.where
         assert where.ingress is not None and where.egress is not None
         network = empty(p, self.seed)
@@ -238,7 +238,7 @@ class Outside(Flapping):
         for edge, port in ((ingress, where.ingress), (egress, where.egress)):
             network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0), addresses=_addresses(port))
         network.positions.update({"ingress": (0.0, 0.0), "sut": (1.5, 0.0), "egress": (3.0, 0.0)})
-        return network, Way([sut, egress], loose=True)
+        return network, Way([network.links[0], egress], loose=True)
 
     def placement(self) -> dict[str, Any]:
         """Both interfaces, in whatever namespaces they are."""
