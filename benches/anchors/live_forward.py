@@ -7,7 +7,8 @@
                threaded polling on the device's processor; `mpps` is the best of the three.
 `af-packet`:   dpdk-testpmd with `net_af_packet`, labelled frames, io and macswap in turn.
 `af-xdp`:      the same with `net_af_xdp`.
-`twinplane-af-packet`, `twinplane-af-xdp`: a Twinplane router that swaps the label.
+`ports-af-packet`, `ports-af-xdp`: Twinplane's ports alone, frames handed from one to the other.
+`twinplane-af-packet`, `twinplane-af-xdp`: a Twinplane router, a process of a lab, that swaps the label.
 
 The set-up is that of `live_bed.py`. The source offers several times what any device carries; what arrives
 at the sink is counted by its interface.
@@ -20,10 +21,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
-from anchorlib import FailedError, hugepages, parser, run_anchor, summary, two_processors
+from anchorlib import FailedError, MissingError, hugepages, parser, run_anchor, summary, two_processors
 from dpdk import EAL, testpmd
 from live_bed import (
     AWAY_MAC,
@@ -46,7 +47,8 @@ SOURCE = Path(__file__).with_name("live_source.py")
 HUGEPAGES_MB = 512
 WARM_UP_S = 0.5
 DRIVERS = {"af-packet": "net_af_packet", "af-xdp": "net_af_xdp"}
-BY = ("kernel", *DRIVERS, *(f"twinplane-{name}" for name in DRIVERS))
+PORTS = Path(__file__).resolve().parents[2] / "target/release/examples/bench_ports"
+BY = ("kernel", *DRIVERS, *(f"{ours}-{name}" for ours in ("ports", "twinplane") for name in DRIVERS))
 
 
 def deliver(wire: Bed, frame: bytes, seconds: float) -> tuple[float, float]:
@@ -190,19 +192,33 @@ def twinplane(driver: str) -> Iterator[tuple[Bed, bytes]]:
             yield Bed(source, device, sink, offered, delivered), label_frame(label, mac)
 
 
-def measure_twinplane(options: argparse.Namespace, driver: str) -> dict[str, object]:
-    """A Twinplane router with one kind of port."""
+@contextmanager
+def ports(driver: str) -> Iterator[tuple[Bed, bytes]]:
+    """A program that hands frames from one port to the other, and any labelled frame."""
+    _, forwarder = two_processors()
+    command = [str(PORTS), "--ingress", "r0", "--egress", "r1", "--driver", driver]
+    with bed() as wire, running(wire.device.wrap(pinned(command, forwarder))) as process:
+        if process.stdout is None or process.stdout.readline().strip() != "ready":
+            words = process.communicate()[1].strip()
+            raise FailedError(words or f"{PORTS.name} did not start.")
+        yield wire, label_frame()
+
+
+def measure_ours(
+    options: argparse.Namespace, name: str, device: AbstractContextManager[tuple[Bed, bytes]]
+) -> dict[str, object]:
+    """One of our devices, and what it was offered."""
     rates: list[float] = []
     offered: list[float] = []
-    with twinplane(driver) as (wire, frame):
+    with device as (wire, frame):
         for _ in range(options.runs):
             out, into = deliver(wire, frame, options.seconds)
             rates.append(out)
             offered.append(into)
     if min(rates) <= 0:
-        raise FailedError("The router forwarded nothing.")
+        raise FailedError(f"{name} forwarded nothing.")
     return {
-        "device": f"Twinplane, {driver}",
+        "device": name,
         "mpps": summary(rates)["median"],
         "offered_mpps": summary(offered)["median"],
         "detail": {"mpps": summary(rates)},
@@ -215,7 +231,9 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         return measure_kernel(options)
     if options.by in DRIVERS:
         return measure_testpmd(options, DRIVERS[options.by])
-    return measure_twinplane(options, "xdp" if options.by.endswith("xdp") else "packet")
+    driver = "xdp" if options.by.endswith("xdp") else "packet"
+    device = twinplane(driver) if options.by.startswith("twinplane") else ports(driver)
+    return measure_ours(options, f"{options.by.partition('-')[0]}, {driver}", device)
 
 
 def check(by: str) -> None:
@@ -223,6 +241,10 @@ def check(by: str) -> None:
     check_bed({"dpdk-testpmd": "dpdk-dev"} if by in DRIVERS else {})
     if by.startswith("twinplane"):
         check_lab()
+    if by.startswith("ports") and not PORTS.exists():
+        raise MissingError(
+            f"{PORTS.name} is not built (cargo build --release -p twinplane-engine --example {PORTS.name})."
+        )
 
 
 def main() -> int:
