@@ -52,12 +52,16 @@ pub enum Condition {
 pub const MAP_LOOKUP: i32 = 1;
 /// `BPF_FUNC_skb_store_bytes`.
 pub const STORE_BYTES: i32 = 9;
+/// `BPF_FUNC_clone_redirect`.
+pub const CLONE_REDIRECT: i32 = 13;
+/// `BPF_FUNC_skb_change_tail`.
+pub const CHANGE_TAIL: i32 = 38;
 /// `BPF_FUNC_skb_change_head`.
 pub const CHANGE_HEAD: i32 = 43;
 /// `BPF_FUNC_redirect_map`.
 pub const REDIRECT_MAP: i32 = 51;
 
-/// Puts a program together. Jumps go forward to names.
+/// Puts a program together. Jumps go to names.
 ///
 /// ```text
 ///  0               1               2                               4                               8
@@ -109,6 +113,17 @@ impl Assembler {
         self.jumps.push((self.code.len(), label));
         self.put(0x05 | condition as u8, left, Reg::R0, 0, value)
     }
+    /// `if left (condition) right goto label`
+    pub fn jump_registers(
+        mut self,
+        condition: Condition,
+        left: Reg,
+        right: Reg,
+        label: &'static str,
+    ) -> Assembler {
+        self.jumps.push((self.code.len(), label));
+        self.put(0x0d | condition as u8, left, right, 0, 0)
+    }
     /// `R0 = helper(R1 to R5)`
     pub fn call(self, helper: i32) -> Assembler {
         self.put(0x85, Reg::R0, Reg::R0, 0, helper)
@@ -122,12 +137,14 @@ impl Assembler {
         self.labels.insert(name, self.code.len());
         self
     }
-    /// The instructions, if every label that is jumped to lies ahead of its jump.
+    /// The instructions, if there is every label that is jumped to, within reach.
     pub fn finish(mut self) -> io::Result<Vec<u64>> {
         for (at, label) in &self.jumps {
-            let to = self.labels.get(label).copied().filter(|to| to > at);
-            let to = to.ok_or_else(|| io::Error::other(format!("BPF: no label {label} ahead")))?;
-            self.code[*at] |= ((to - at - 1) as u64 & 0xffff) << 16;
+            let to = self.labels.get(label);
+            let offset = to.and_then(|&to| i16::try_from(to as i64 - *at as i64 - 1).ok());
+            let offset =
+                offset.ok_or_else(|| io::Error::other(format!("BPF: no label {label} within reach")))?;
+            self.code[*at] |= u64::from(offset as u16) << 16;
         }
         Ok(self.code)
     }
@@ -163,22 +180,29 @@ pub enum AttachTo {
 const MAP_CREATE: i32 = 0;
 const MAP_UPDATE: i32 = 2;
 const PROGRAM_LOAD: i32 = 5;
+const PROGRAM_TEST_RUN: i32 = 10;
 const LINK_CREATE: i32 = 28;
 /// `BPF_F_MMAPABLE`
 const MAPPABLE: u32 = 1 << 10;
 
 /// The system call: `words` is the start of `union bpf_attr`, the rest is zero.
 fn bpf(command: i32, words: &[u32]) -> io::Result<i32> {
-    let mut attributes = [0u64; 18];
-    for (i, &word) in words.iter().enumerate() {
-        // Fields of the union lie as the machine orders bytes.
-        let at = (i % 2) * 32;
-        let at = if cfg!(target_endian = "big") { 32 - at } else { at };
-        attributes[i / 2] |= u64::from(word) << at;
-    }
-    let size = size_of_val(&attributes);
-    // SAFETY: the kernel reads `size` bytes of a live array; addresses in it are vouched for by the callers below.
-    check(unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size) } as i32)
+    call(command, &mut attributes(words))
+}
+
+/// `union bpf_attr`.
+type Attributes = [u32; 36];
+
+fn attributes(words: &[u32]) -> Attributes {
+    let mut attributes = [0; 36];
+    attributes[..words.len()].copy_from_slice(words);
+    attributes
+}
+
+fn call(command: i32, attributes: &mut Attributes) -> io::Result<i32> {
+    let size = size_of::<Attributes>();
+    // SAFETY: the kernel reads and writes `size` bytes of a live array; addresses in it are vouched for by the callers below.
+    check(unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_mut_ptr(), size) } as i32)
 }
 
 /// A 64-bit field, which may hold an address, as two words in the machine's order.
@@ -237,4 +261,14 @@ pub fn load(kind: ProgramKind, code: &[u64]) -> io::Result<OwnedFd> {
 /// Attaches a program to an interface until the descriptor is closed.
 pub fn attach(program: &OwnedFd, interface: u32, to: AttachTo, flags: u32) -> io::Result<OwnedFd> {
     Ok(owned(bpf(LINK_CREATE, &[program.as_raw_fd() as u32, interface, to as u32, flags])?))
+}
+
+/// Runs a classifier once on a socket buffer with these bytes, which stay as they are, and returns what it returned.
+pub fn run(program: &OwnedFd, bytes: &[u8]) -> io::Result<u32> {
+    const RETURNED: usize = 1;
+    let [at0, at1] = wide(bytes.as_ptr() as u64);
+    let mut attributes =
+        attributes(&[program.as_raw_fd() as u32, 0, bytes.len() as u32, 0, at0, at1, 0, 0, 1]);
+    call(PROGRAM_TEST_RUN, &mut attributes)?;
+    Ok(attributes[RETURNED])
 }

@@ -3,16 +3,28 @@
 //! A socket belongs for ever to the namespace in which it was made, so that one process holds interfaces of many.
 
 use super::error::{PortError, refused};
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::thread::{self, ThreadId};
+
+/// The namespace where the calling thread is.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+thread_local! {
+    /// How many visits the thread is in.
+    static VISITS: Cell<u32> = const { Cell::new(0) };
+}
 
 /// Brings the thread back to the namespace that it came from, also when what it did there panics.
 struct Home(File);
 
 impl Drop for Home {
     fn drop(&mut self) {
+        VISITS.set(VISITS.get() - 1);
         // SAFETY: only a descriptor is passed.
         if unsafe { libc::setns(self.0.as_raw_fd(), libc::CLONE_NEWNET) } != 0 {
             // Every later socket of this thread would be made in the wrong namespace without anybody noticing.
@@ -30,8 +42,7 @@ pub fn within<T>(path: Option<&Path>, visit: impl FnOnce() -> Result<T, PortErro
         io::ErrorKind::NotFound => PortError::NoNamespace { path: path.to_path_buf() },
         _ => PortError::System { what: format!("network namespace {}", path.display()), source },
     })?;
-    let home = File::open("/proc/thread-self/ns/net")
-        .map_err(|source| PortError::System { what: "/proc/thread-self/ns/net".to_string(), source })?;
+    let home = File::open(OWN).map_err(|source| PortError::System { what: OWN.to_string(), source })?;
     // SAFETY: only a descriptor is passed.
     if unsafe { libc::setns(there.as_raw_fd(), libc::CLONE_NEWNET) } != 0 {
         let source = io::Error::last_os_error();
@@ -40,6 +51,23 @@ pub fn within<T>(path: Option<&Path>, visit: impl FnOnce() -> Result<T, PortErro
             _ => refused(format!("network namespace {}", path.display()), source),
         });
     }
+    VISITS.set(VISITS.get() + 1);
     let _home = Home(home);
     visit()
+}
+
+/// Where a thread is: which one, and how many visits deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(ThreadId, u32);
+
+/// Where the calling thread is.
+pub fn place() -> Place {
+    Place(thread::current().id(), VISITS.get())
+}
+
+/// Is the namespace at `path`, or none, the one where the calling thread is?
+pub fn is_here(path: Option<&Path>) -> bool {
+    let Some(path) = path else { return true };
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino()));
+    matches!((identity(path), identity(Path::new(OWN))), (Ok(a), Ok(b)) if a == b)
 }

@@ -15,8 +15,10 @@ mod label_push;
 mod ring;
 mod send;
 
+use super::burst::Burst;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
+use super::netns::Place;
 use super::port::{ExternalCounters, ExternalPort, ExternalSpec};
 use super::sys::{self, set_option};
 use super::{netns, offload};
@@ -66,6 +68,7 @@ pub struct PacketPort {
     send_ring: Ring,
     long_sender: OwnedFd,
     labelled: Labelled,
+    burst: Option<Burst>,
     scratch: Vec<u8>,
     idle: u32,
     /// How often the frame in front was refused for want of room.
@@ -76,10 +79,11 @@ pub struct PacketPort {
 impl PacketPort {
     /// Opens the interface that `spec` names.
     pub fn open(spec: &ExternalSpec) -> Result<PacketPort, PortError> {
-        netns::within(spec.netns.as_deref(), || PacketPort::here(spec))
+        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
+        netns::within(spec.netns.as_deref(), || PacketPort::here(spec, home))
     }
 
-    fn here(spec: &ExternalSpec) -> Result<PacketPort, PortError> {
+    fn here(spec: &ExternalSpec, home: Option<Place>) -> Result<PacketPort, PortError> {
         let interface = Interface::here(&spec.interface)?;
         let name = spec.interface.clone();
         let failed = |source| refused(format!("packet socket on {name}"), source);
@@ -105,6 +109,7 @@ impl PacketPort {
             netns: spec.netns.clone(),
             // Only of veth is it known that it takes labelled super-frames without segmenting them itself.
             labelled: if interface.driver == "veth" { Labelled::Direct } else { Labelled::Segments },
+            burst: Burst::to(&interface, home),
             interface,
             offload: spec.offload,
             incoming,

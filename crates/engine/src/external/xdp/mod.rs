@@ -14,8 +14,10 @@
 mod rings;
 
 use super::bpf::{self, Assembler, AttachTo, MapKind, ProgramKind, Reg::*, Width};
+use super::burst::Burst;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
+use super::netns::Place;
 use super::pool::Pool;
 use super::port::{ExternalCounters, ExternalPort, ExternalSpec};
 use super::sys::{self, errno, set_option};
@@ -57,6 +59,7 @@ pub struct XdpPort {
     /// Chunks to send from that are ours.
     free: Vec<u64>,
     bodies: Pool,
+    burst: Option<Burst>,
     _link: OwnedFd,
     _program: OwnedFd,
     _map: OwnedFd,
@@ -67,10 +70,11 @@ pub struct XdpPort {
 impl XdpPort {
     /// Opens the interface that `spec` names.
     pub fn open(spec: &ExternalSpec) -> Result<XdpPort, PortError> {
-        netns::within(spec.netns.as_deref(), || XdpPort::here(spec))
+        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
+        netns::within(spec.netns.as_deref(), || XdpPort::here(spec, home))
     }
 
-    fn here(spec: &ExternalSpec) -> Result<XdpPort, PortError> {
+    fn here(spec: &ExternalSpec, home: Option<Place>) -> Result<XdpPort, PortError> {
         let interface = Interface::here(&spec.interface)?;
         let name = spec.interface.clone();
         let probe = Probe::new(&name)?;
@@ -131,6 +135,7 @@ impl XdpPort {
         };
         Ok(XdpPort {
             name,
+            burst: Burst::to(&interface, home),
             interface,
             probe,
             socket,
@@ -152,6 +157,17 @@ impl XdpPort {
 
     fn gone(&self) -> PortError {
         PortError::Gone { name: self.name.clone() }
+    }
+
+    /// Sends frames from the front by one call as long as there are many short ones, and nothing waits in the ring.
+    fn send_burst(&mut self, frames: &mut VecDeque<Frame>) {
+        while let Some(burst) = self.burst.as_mut().filter(|_| self.rings.tx.is_drained()) {
+            match burst.send(frames, self.interface.mtu as usize + ETHERNET) {
+                Ok(sent) if sent.frames == 0 => break,
+                Ok(sent) => self.counters.count_burst(sent),
+                Err(_) => self.burst = None,
+            }
+        }
     }
 
     /// Puts frames from the front into the ring, and returns how many. Those that the interface never takes are dropped.
@@ -296,6 +312,7 @@ impl ExternalPort for XdpPort {
         let before = self.counters;
         loop {
             self.collect();
+            self.send_burst(frames);
             let filled = self.fill(frames);
             if filled > 0 {
                 self.rings.tx.show();

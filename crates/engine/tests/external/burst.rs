@@ -1,0 +1,97 @@
+//! Bursts: what is sent from the namespace of the interface itself.
+
+use crate::packet::{labelled, receive, spec, super_frame};
+use crate::pair::Pair;
+use std::collections::VecDeque;
+use twinplane_engine::external::burst::Burst;
+use twinplane_engine::external::{Clock, Driver, ExternalSpec, Interface, netns, open};
+
+/// A spec of the interface in the namespace where the thread is.
+fn here(driver: Driver) -> ExternalSpec {
+    ExternalSpec { driver, ..ExternalSpec::new("e0") }
+}
+
+#[test]
+fn frames_arrive_in_order_whatever_way_they_are_sent() {
+    let Some(pair) = Pair::new(1500) else { return };
+    let clock = Clock::new();
+    for driver in [Driver::Packet, Driver::Xdp] {
+        let mut b = open(&spec(&pair, 1, Driver::Packet)).unwrap();
+        netns::within(Some(&pair.netns(0)), || {
+            let mut a = open(&here(driver)).unwrap();
+            let mut got = Vec::new();
+            let mut all = Vec::new();
+            // Short, long and few frames after one another.
+            for (turn, count) in [100, 3, 16, 15, 64, 65, 1, 250].into_iter().enumerate() {
+                let frame = |i: u32| labelled(i, 60 + (i as usize * 37 + turn * 91) % 1455);
+                let mut queue: VecDeque<_> = (0..count).map(frame).collect();
+                all.extend(queue.iter().cloned());
+                while !queue.is_empty() {
+                    a.send(&mut queue).unwrap();
+                    b.receive(&clock, &mut got, 1000).unwrap();
+                }
+            }
+            got.extend(receive(&mut *b, &clock, all.len() - got.len()));
+            assert!(got == all, "{driver:?} {:?} {:?}", a.counters(), b.counters());
+            assert_eq!(a.counters().tx_frames, all.len() as u64);
+            assert_eq!(a.counters().tx_bytes, b.counters().rx_bytes);
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn a_burst_ends_before_a_frame_that_is_not_for_it() {
+    let Some(pair) = Pair::new(1500) else { return };
+    netns::within(Some(&pair.netns(0)), || {
+        let mut burst = Burst::new(Interface::here("e0")?.index, netns::place()).unwrap();
+        let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
+        queue.push_back(super_frame(0, 3000));
+        queue.extend((0..70).map(|i| labelled(i, 60)));
+        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 20);
+        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
+        queue.pop_front();
+        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 64);
+        // Six are not worth it; a frame over the limit is never sent so.
+        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
+        queue.extend((0..70).map(|i| labelled(i, 60)));
+        assert_eq!(burst.send(&mut queue, 59).unwrap().frames, 0);
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn nothing_goes_from_another_namespace_or_thread() {
+    let Some(pair) = Pair::new(1500) else { return };
+    let mut burst = netns::within(Some(&pair.netns(0)), || {
+        Ok(Burst::new(Interface::here("e0")?.index, netns::place()).unwrap())
+    })
+    .unwrap();
+    let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
+    assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
+    let there = pair.netns(0);
+    std::thread::scope(|scope| {
+        let away = scope.spawn(|| {
+            let sent = netns::within(Some(&there), || Ok(burst.send(&mut queue, 1514).unwrap()));
+            assert_eq!(sent.unwrap().frames, 0);
+        });
+        away.join().unwrap();
+    });
+    assert_eq!(queue.len(), 20);
+}
+
+#[test]
+fn a_switched_off_interface_refuses_and_says_so() {
+    let Some(pair) = Pair::new(1500) else { return };
+    pair.ip(0, &["link", "set", "e0", "down"]);
+    netns::within(Some(&pair.netns(0)), || {
+        let mut burst = Burst::new(Interface::here("e0")?.index, netns::place()).unwrap();
+        let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
+        let sent = burst.send(&mut queue, 1514).unwrap();
+        assert_eq!((sent.frames, sent.refused), (20, 20));
+        Ok(())
+    })
+    .unwrap();
+}
