@@ -108,7 +108,7 @@ impl Network {
             let why = match self.description.nodes[end].kind {
                 NodeKind::Peer => "a raw port, not a router",
                 NodeKind::External => "external: nobody measures there",
-                NodeKind::Host if !self.is_local(end) => {
+                NodeKind::Host if self.is_beyond(end) => {
                     "a real host: send from it and to it with its own tools"
                 }
                 NodeKind::Router | NodeKind::Edge | NodeKind::Host => continue,
