@@ -6,8 +6,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many slabs that are still held are looked at before a new one is made.
+/// How many of those given away are looked at for each that is taken.
 const LOOK_AT: usize = 4;
+/// Slabs that wait to be used again, at most.
+const SPARE: usize = 64;
 
 /// Slabs of one length.
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub struct Pool {
     len: usize,
     /// Given away, the longest ago first.
     given: VecDeque<Arc<[u8]>>,
+    /// Come back, the last one last: it is used first, since the processor may still have it at hand.
+    spare: VecDeque<Arc<[u8]>>,
     /// How many are kept in sight. More than that are left to themselves.
     most: usize,
 }
@@ -22,12 +26,7 @@ pub struct Pool {
 impl Pool {
     /// A pool of slabs of `len` bytes that keeps sight of `most` of them.
     pub fn new(len: usize, most: usize) -> Pool {
-        Pool { len, given: VecDeque::new(), most }
-    }
-
-    /// Bytes of a slab.
-    pub fn slab_len(&self) -> usize {
-        self.len
+        Pool { len, given: VecDeque::new(), spare: VecDeque::new(), most }
     }
 
     /// A slab with `fill` applied to its bytes, which hold whatever they held before.
@@ -46,12 +45,16 @@ impl Pool {
         for _ in 0..LOOK_AT.min(self.given.len()) {
             let Some(mut slab) = self.given.pop_front() else { break };
             if Arc::get_mut(&mut slab).is_some() {
-                return slab;
+                self.spare.push_back(slab);
+            } else {
+                self.given.push_back(slab);
             }
-            self.given.push_back(slab);
+        }
+        if self.spare.len() > SPARE {
+            self.spare.pop_front();
         }
         // SAFETY: zeros are bytes. A large slab comes from fresh pages, which cost nothing until they are written.
-        unsafe { Arc::new_zeroed_slice(self.len).assume_init() }
+        self.spare.pop_back().unwrap_or_else(|| unsafe { Arc::new_zeroed_slice(self.len).assume_init() })
     }
 }
 

@@ -136,6 +136,30 @@ fn without_offload_super_frames_are_cut() {
     }
 }
 
+/// Whoever holds the queue counts what was taken from it.
+#[test]
+fn a_frame_that_is_cut_never_makes_the_queue_longer() {
+    let Some(pair) = Pair::new(1500) else { return };
+    let clock = Clock::new();
+    for driver in [Driver::Packet, Driver::Xdp] {
+        let spec = |side| ExternalSpec { offload: false, ..spec(&pair, side, driver) };
+        let (mut a, mut b) = (open(&spec(0)).unwrap(), open(&spec(1)).unwrap());
+        let mut queue: VecDeque<_> = (0..60).map(|i| super_frame(i % 3, 60_000)).collect();
+        let (mut total, mut got) = (0, Vec::new());
+        while !queue.is_empty() {
+            let before = queue.len();
+            let taken = a.send(&mut queue).unwrap();
+            assert_eq!(queue.len(), before - taken);
+            total += taken;
+            while b.receive(&clock, &mut got, 64).unwrap() > 0 {}
+        }
+        assert_eq!(total, 60);
+        assert_eq!((a.counters().tx_frames, a.counters().tx_segmented), (60 * 43, 60));
+        let sequence: Vec<u32> = got.iter().map(|frame| frame.len()).collect();
+        assert_eq!(sequence.iter().filter(|&&len| len > 1400).count(), got.len() - got.len() / 43);
+    }
+}
+
 #[test]
 fn interfaces_that_go_down_or_away_are_noticed() {
     let Some(pair) = Pair::new(1500) else { return };

@@ -38,6 +38,8 @@ const SEND_SLOTS: u32 = 256;
 const LONGEST: usize = 65_536 + 256;
 /// What the kernel may hold of super-frames that were not read yet, or not sent.
 const SOCKET_BUFFER: i32 = 16 << 20;
+/// Bytes that a call of `receive` takes: what the processor still has at hand when they are sent on.
+const BURST_BYTES: u64 = 512 << 10;
 /// Calls of `receive` that find nothing before the socket is asked for an error, which would keep its descriptor readable.
 const IDLE_CALLS: u32 = 16;
 
@@ -70,6 +72,8 @@ pub struct PacketPort {
     labelled: Labelled,
     burst: Option<Burst>,
     scratch: Vec<u8>,
+    /// Pieces of a frame that was cut, all but the last: that is in the queue from which the frame came.
+    pieces: VecDeque<Frame>,
     idle: u32,
     /// How often the frame in front was refused for want of room.
     stuck: u32,
@@ -117,6 +121,7 @@ impl PacketPort {
             send_ring,
             long_sender,
             scratch: Vec::new(),
+            pieces: VecDeque::new(),
             idle: 0,
             stuck: 0,
             counters: ExternalCounters::default(),
@@ -158,8 +163,8 @@ impl ExternalPort for PacketPort {
     }
     fn receive(&mut self, clock: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
         let before = frames.len();
-        let mut taken = 0;
-        while taken < max {
+        let (mut taken, until) = (0, self.counters.rx_bytes + BURST_BYTES);
+        while taken < max && self.counters.rx_bytes < until {
             let Some(received) = self.incoming.next() else { break };
             taken += 1;
             let Some(Received { mut frame, nanos, .. }) = received else { continue };

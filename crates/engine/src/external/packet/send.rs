@@ -38,6 +38,27 @@ impl PacketPort {
     pub(super) fn send_frames(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
         let mut taken = 0;
         loop {
+            if !self.pieces.is_empty() {
+                let mut pieces = std::mem::take(&mut self.pieces);
+                let result = self.send_whole(&mut pieces);
+                self.pieces = pieces;
+                result?;
+                if !self.pieces.is_empty() {
+                    return Ok(taken);
+                }
+            }
+            taken += self.send_whole(frames)?;
+            if self.pieces.is_empty() {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// Sends frames from the front, up to one that is to be cut: of that, the last piece stays in the queue, and the
+    /// others go before.
+    fn send_whole(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
+        let mut taken = 0;
+        loop {
             taken += self.send_burst(frames);
             let filled = self.fill(frames);
             if filled > 0 {
@@ -73,11 +94,17 @@ impl PacketPort {
                 }
                 Fate::Cut => {
                     self.counters.tx_segmented += 1;
-                    let mut pieces = Vec::new();
-                    if offload::real_frames(frame, &mut |piece| pieces.push(piece)) == 0 {
-                        self.counters.tx_errors += 1;
+                    offload::real_frames(frame, &mut |piece| self.pieces.push_back(piece));
+                    match self.pieces.pop_back() {
+                        Some(last) => frames.push_front(last),
+                        None => {
+                            self.counters.tx_errors += 1;
+                            taken += 1;
+                        }
                     }
-                    pieces.into_iter().rev().for_each(|piece| frames.push_front(piece));
+                    if !self.pieces.is_empty() {
+                        return Ok(taken);
+                    }
                 }
             }
         }

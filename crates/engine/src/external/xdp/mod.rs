@@ -60,6 +60,8 @@ pub struct XdpPort {
     free: Vec<u64>,
     bodies: Pool,
     burst: Option<Burst>,
+    /// Pieces of a frame that was cut, all but the last: that is in the queue from which the frame came.
+    pieces: VecDeque<Frame>,
     _link: OwnedFd,
     _program: OwnedFd,
     _map: OwnedFd,
@@ -142,6 +144,7 @@ impl XdpPort {
             rings,
             free,
             bodies: Pool::new(chunk as usize, 4096),
+            pieces: VecDeque::new(),
             _link: link,
             _program: program,
             _map: map,
@@ -173,15 +176,18 @@ impl XdpPort {
     /// Puts frames from the front into the ring, and returns how many. Those that the interface never takes are dropped.
     fn fill(&mut self, frames: &mut VecDeque<Frame>) -> usize {
         let mut filled = 0;
+        let mut pieces = std::mem::take(&mut self.pieces);
         while filled < BATCH {
-            let Some(frame) = frames.front() else { break };
+            let queue = if pieces.is_empty() { &mut *frames } else { &mut pieces };
+            let Some(frame) = queue.front() else { break };
             if frame.offload().is_some() {
                 self.cut(frames);
+                pieces = std::mem::take(&mut self.pieces);
                 continue;
             }
             let len = frame.len() as usize;
             if len > (self.interface.mtu as usize + ETHERNET).min(self.rings.chunk_len()) {
-                frames.pop_front();
+                queue.pop_front();
                 self.counters.tx_too_long += 1;
                 continue;
             }
@@ -203,22 +209,22 @@ impl XdpPort {
             self.rings.tx.put(libc::xdp_desc { addr: chunk, len: len as u32, options: 0 });
             self.counters.tx_frames += 1;
             self.counters.tx_bytes += len as u64;
-            frames.pop_front();
+            queue.pop_front();
             filled += 1;
         }
+        self.pieces = pieces;
         filled
     }
 
-    /// Replaces the frame in front by the real frames that it stands for.
+    /// Cuts the frame in front: its last piece takes its place, and the others go before.
     fn cut(&mut self, frames: &mut VecDeque<Frame>) {
         let Some(frame) = frames.pop_front() else { return };
-        let mut pieces = Vec::new();
-        match offload::real_frames(frame, &mut |piece| pieces.push(piece)) {
-            0 => self.counters.tx_errors += 1,
-            1 => {}
-            _ => self.counters.tx_segmented += 1,
+        offload::real_frames(frame, &mut |piece| self.pieces.push_back(piece));
+        match self.pieces.pop_back() {
+            Some(last) => frames.push_front(last),
+            None => self.counters.tx_errors += 1,
         }
-        pieces.into_iter().rev().for_each(|piece| frames.push_front(piece));
+        self.counters.tx_segmented += u64::from(!self.pieces.is_empty());
     }
 
     /// Takes back the chunks that were sent.
@@ -309,10 +315,12 @@ impl ExternalPort for XdpPort {
     }
 
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
-        let before = self.counters;
+        let before = frames.len();
         loop {
             self.collect();
-            self.send_burst(frames);
+            if self.pieces.is_empty() {
+                self.send_burst(frames);
+            }
             let filled = self.fill(frames);
             if filled > 0 {
                 self.rings.tx.show();
@@ -338,8 +346,7 @@ impl ExternalPort for XdpPort {
                 break;
             }
         }
-        let now = self.counters;
-        Ok((now.tx_frames - before.tx_frames + now.tx_dropped - before.tx_dropped) as usize)
+        Ok(before - frames.len())
     }
 
     fn poll_fd(&self) -> RawFd {
