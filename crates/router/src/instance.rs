@@ -1,7 +1,7 @@
 //! The router while it runs, and what clients ask of it.
 
 use crate::captures::Captures;
-use crate::drive::Drive;
+use crate::drive;
 use crate::log::Log;
 use crate::names;
 use crate::probes::{Asked, Probes};
@@ -82,7 +82,7 @@ impl Instance {
     }
 
     /// Answers a request.
-    pub fn handle(&mut self, client: ClientId, line: &[u8], drive: &Drive) -> Reply {
+    pub fn handle(&mut self, client: ClientId, line: &[u8]) -> Reply {
         let request = match protocol::parse(line) {
             Ok(request) => request,
             Err(sentence) => return Reply::Now(Err(sentence)),
@@ -102,7 +102,7 @@ impl Instance {
                 trace: true,
                 timeout_s: trace.timeout_s,
             }),
-            other => return Reply::Now(self.carry_out(other, drive)),
+            other => return Reply::Now(self.carry_out(other)),
         };
         match asked.and_then(|asked| self.probes.send(&mut self.network, self.node, client, asked)) {
             Ok(()) => Reply::Later,
@@ -110,7 +110,7 @@ impl Instance {
         }
     }
 
-    fn carry_out(&mut self, request: Request, drive: &Drive) -> Answer {
+    fn carry_out(&mut self, request: Request) -> Answer {
         match request {
             Request::Table(name) => self.table(&name),
             Request::Command(command) => self.command(command),
@@ -121,9 +121,12 @@ impl Instance {
                 self.network.world_mut().heal_all(now).map_err(text)?;
                 Ok(Value::Null)
             }
-            Request::Capture(asked) => self.captures.begin(&mut self.network, &asked, drive.calendar_ns()),
+            Request::Capture(asked) => {
+                let calendar = drive::calendar_ns(&self.network);
+                self.captures.begin(&mut self.network, &asked, calendar)
+            }
             Request::CaptureStop(number) => self.captures.end(&mut self.network, number),
-            Request::Status => Ok(self.status(drive)),
+            Request::Status => Ok(self.status()),
             Request::Stop => {
                 self.stopped = true;
                 Ok(Value::Null)
@@ -241,7 +244,9 @@ impl Instance {
         Ok((address, self.network.lsp_spec(group).map(|spec| spec.to)))
     }
 
-    fn status(&self, drive: &Drive) -> Value {
+    fn status(&mut self) -> Value {
+        let ports = drive::rows(&mut self.network, "interfaces");
+        let lateness = drive::rows(&mut self.network, "lateness");
         let router = self.network.router(self.node);
         let tunnels = || router.into_iter().flat_map(|router| router.rsvp().tunnels());
         let up = tunnels().filter(|tunnel| tunnel.active.is_some()).count();
@@ -251,11 +256,11 @@ impl Instance {
             "pid": std::process::id(),
             "version": env!("CARGO_PKG_VERSION"),
             "up_since": self.up_since,
-            "now_ps": self.network.world().now().0,
+            "now_ps": self.network.now().0,
             "tunnels": {"up": up, "down": tunnels().count() - up},
             "lsps": through,
-            "ports": drive.ports(&self.network),
-            "lateness": drive.lateness(),
+            "ports": ports,
+            "lateness": lateness,
             "rss_bytes": process::resident_bytes(),
             "cpu_s": process::cpu_seconds(),
             "clients": self.clients,

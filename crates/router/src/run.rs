@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::config::Config;
-use crate::drive::Drive;
+use crate::drive;
 use crate::instance::Instance;
 use crate::log::Log;
 use crate::process::{self, Signals};
@@ -59,8 +59,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let signals = Signals::take().map_err(|error| format!("signals: {}", words(&error)))?;
     let config = Config::read(&arguments.config)?;
-    let (mut network, placement) = Drive::build(&config, arguments)?;
+    let mut network = drive::build(&config, arguments)?;
     let node = names::named_node(&network, &arguments.node)?;
+    if !network.is_local(node) {
+        return Err(Failure::Cannot(format!("placement: '{}' is not local", arguments.node)));
+    }
     if network.description().nodes[node].kind != NodeKind::Router {
         return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
     }
@@ -69,13 +72,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     drop(config);
     let mut server = Server::new(arguments.socket.as_deref(), signals)?;
-    let mut drive = Drive::new(placement, server.as_raw_fd())?;
+    network.wake_on(Some(server.as_raw_fd()));
     let mut instance = Instance::new(network, node, Log::new(&arguments.node));
     instance.recording.clone_from(&arguments.record);
     process::trim_memory();
     let line = format!("{} is ready, process {}\n", arguments.node, std::process::id());
     process::say_ready(arguments.ready, &line).map_err(|error| format!("ready: {}", words(&error)))?;
-    let ended = serve(&mut instance, &mut server, &mut drive);
+    let ended = serve(&mut instance, &mut server);
     let finished = finish(&mut instance);
     ended.and(finished.map_err(Failure::Cannot))
 }
@@ -91,24 +94,24 @@ fn record(network: &mut Network, node: usize, path: &Path, config: &Config) -> R
 }
 
 /// The loop: the network runs until somebody at the socket wants something, a signal comes, or a second has passed.
-fn serve(instance: &mut Instance, server: &mut Server, drive: &mut Drive) -> Result<(), Failure> {
-    let mut tick = drive.now() + TICK;
+fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
+    let mut tick = instance.network.now() + TICK;
     let mut more = false;
     loop {
-        let now = drive.now();
+        let now = instance.network.now();
         let until = match (more, instance.probes.any()) {
             (true, _) => now,
             (false, true) => tick.min(now + PROBE_TICK),
             (false, false) => tick,
         };
-        drive.run(&mut instance.network, until)?;
+        instance.network.run_until(until)?;
         instance.listen();
-        let now = drive.now();
+        let now = instance.network.now();
         for (client, answer) in instance.probes.finished(&instance.network, now) {
             server.reply(client, answer);
         }
         instance.clients = server.clients();
-        let polled = server.poll(&mut |client, line| instance.handle(client, line, drive));
+        let polled = server.poll(&mut |client, line| instance.handle(client, line));
         more = polled.more;
         if polled.ended || instance.stopped {
             return Ok(());
@@ -128,6 +131,7 @@ fn later(tick: Time, now: Time) -> Time {
 
 /// What is done every second.
 fn keep_house(instance: &mut Instance, server: &Server) {
+    drive::tell_changes(&mut instance.network, &mut instance.log);
     instance.probes.keep(|client| server.has(client));
     let now = instance.network.world().now();
     if now >= instance.forget_at {

@@ -4,7 +4,7 @@ use super::{EventRecord, World};
 use crate::counters::{DirectionCounters, PortCounters};
 use crate::digest::{Digest, RunDigest};
 use crate::error::EngineError;
-use base::{Device, LinkId, NodeId, PortId};
+use base::{Device, LinkId, NodeId, PortId, Time};
 use core::any::Any;
 
 impl World {
@@ -31,6 +31,11 @@ impl World {
         }
         let device: &mut dyn Any = &mut *self.nodes.get_mut(node.index())?.device;
         device.downcast_mut()
+    }
+
+    /// Lets time begin later than at zero. To be asked before anything else is.
+    pub fn begin_at(&mut self, time: Time) {
+        (self.now, self.ahead) = (time, time);
     }
 
     /// What devices told since this was asked last, in order.

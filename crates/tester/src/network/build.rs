@@ -12,7 +12,7 @@ use crate::probe::{Probe, ProbeConfig};
 use crate::series::Series;
 use crate::sink::Sink;
 use crate::station::Station;
-use base::{Device, Map, NodeId, PortId, Rate, Serialiser, Span};
+use base::{Device, Map, NodeId, PortId, Rate, Serialiser, Span, Time};
 use core::net::Ipv4Addr;
 use engine::{PortSpec, World};
 use node::{Host, Peer, Router};
@@ -20,14 +20,15 @@ use node::{Host, Peer, Router};
 impl Network {
     /// Builds a network in virtual time: addresses, devices with their static routes, links, LSPs and flows.
     pub fn new(description: Description) -> Result<Network, NetworkError> {
-        Network::build(description, None)
+        Network::build(description, None, Time::ZERO)
     }
 
     /// Builds the nodes that a placement puts here; the others are placeholders, so that every process counts nodes, links and
-    /// ports alike. In virtual time everything is here.
+    /// ports alike. In virtual time everything is here. What is asked for at once is asked for at `begin`.
     pub(super) fn build(
         mut description: Description,
         placement: Option<&Placement>,
+        begin: Time,
     ) -> Result<Network, NetworkError> {
         check(&description)?;
         let links = plan::links(&description)?;
@@ -56,6 +57,7 @@ impl Network {
             placed,
             description,
         };
+        network.world.begin_at(begin);
         network.add_devices()?;
         network.add_links()?;
         network.add_probes()?;

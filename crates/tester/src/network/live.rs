@@ -58,8 +58,10 @@ impl Network {
         placement: Placement,
         open: &mut Open<'_>,
     ) -> Result<Network, NetworkError> {
-        let mut network = Network::build(description, Some(&placement))?;
         let clock = placement.epoch_ns.map_or_else(Clock::new, Clock::starting_at);
+        // A process that is started long after the epoch has missed nothing: it begins now.
+        let begin = placement.epoch_ns.map_or(Time::ZERO, |_| clock.now());
+        let mut network = Network::build(description, Some(&placement), begin)?;
         let mut runner = Runner::new(clock);
         runner.set_busy(placement.busy);
         for (port, &(link, side)) in placement.ports.iter().zip(&network.placed.ends) {

@@ -71,7 +71,7 @@ impl Network {
             Ok(subject) => subject,
             Err(error) => return input(format!("recording: its network: {error}")),
         };
-        let mut network = Network::build(subject.description, subject.placement.as_ref())?;
+        let mut network = Network::build(subject.description, subject.placement.as_ref(), Time::ZERO)?;
         let Replay { device, outputs, digest, same } = network.replay(&recording)?;
         let node = recording.node.index();
         let summary = ReplaySummary {
