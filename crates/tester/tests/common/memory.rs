@@ -1,5 +1,7 @@
 //! External ports without interfaces: two ends of a pair of sockets, which carry whole frames as veths do.
 
+#![allow(dead_code, reason = "each test uses its own part")]
+
 use base::Frame;
 use engine::external::Clock;
 use engine::external::{ExternalCounters, ExternalPort, PortError};
@@ -24,6 +26,15 @@ pub fn pair(name: &str) -> [MemoryPort; 2] {
         let buffer = vec![0; 65_536];
         MemoryPort { name: format!("{name}{end}"), socket, counters: ExternalCounters::default(), buffer }
     })
+}
+
+impl MemoryPort {
+    /// The same end once more, for whoever comes after the one that holds it now.
+    pub fn again(&self) -> MemoryPort {
+        let socket = self.socket.try_clone().expect("a socket");
+        let counters = ExternalCounters::default();
+        MemoryPort { name: self.name.clone(), socket, counters, buffer: self.buffer.clone() }
+    }
 }
 
 impl ExternalPort for MemoryPort {

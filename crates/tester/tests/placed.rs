@@ -1,0 +1,200 @@
+//! Parts of networks in real time: what a placement must say, somebody else's router between two edges, ports that go away, lives of a
+//! process.
+
+mod common;
+#[path = "common/memory.rs"]
+mod memory;
+
+use base::{Event, Span};
+use common::{MS, chain, column, routers, sum};
+use engine::external::{ExternalPort, ExternalSpec, PortError};
+use memory::MemoryPort;
+use serde_json::{Value, json};
+use twinplane_tester::network::{Description, Network, NetworkError, Placement};
+
+fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Network, NetworkError> {
+    let description: Description = serde_json::from_value(description.clone()).expect("a description");
+    let placement: Placement = serde_json::from_value(placement).expect("a placement");
+    let mut ports = ports.into_iter();
+    let mut open = |spec: &ExternalSpec| -> Result<Box<dyn ExternalPort>, PortError> {
+        match ports.next() {
+            Some(port) => Ok(Box::new(port)),
+            None => Err(PortError::NoInterface { name: spec.interface.clone() }),
+        }
+    };
+    Network::placed_with(description, placement, &mut open)
+}
+
+fn port(node: &str, link: usize) -> Value {
+    json!({"node": node, "link": link, "interface": format!("{node}-{link}")})
+}
+
+/// Runs all in turn until it is so; how long that takes does not matter.
+fn until(what: &str, networks: &mut [&mut Network], mut so: impl FnMut(&mut [&mut Network]) -> bool) {
+    for _ in 0..20_000 {
+        if so(networks) {
+            return;
+        }
+        for network in networks.iter_mut() {
+            let next = network.now() + Span::from_ms(2);
+            network.run_until(next).expect("no device fails");
+        }
+    }
+    panic!("{what}: it never was so");
+}
+
+fn up(network: &mut Network) -> usize {
+    let lsps = network.table("lsps", None).expect("a table");
+    column(&lsps, "state").iter().filter(|state| **state == "up").count()
+}
+
+#[test]
+fn a_placement_that_does_not_fit_is_refused_in_one_sentence() {
+    let mut described = json!({"nodes": routers(3, &json!({})), "links": chain(3, 1_000_000_000, 0)});
+    described["nodes"][2]["kind"] = json!("external");
+    let cases = [
+        (json!({"local": ["r9"]}), "placement: there is no node 'r9'"),
+        (json!({"local": ["r2"]}), "placement: node 'r2' is external: it can't be local"),
+        (json!({}), "placement: link 1 from 'r1' to 'r2': 'r2' is not local, and no interface leads to it"),
+        (json!({"ports": [port("r1", 7)]}), "placement: interface 'r1-7': link 7 of 2"),
+        (json!({"ports": [port("r0", 1)]}), "placement: interface 'r0-1': node 'r0' is not at link 1"),
+        (
+            json!({"ports": [port("r1", 1), port("r2", 1)]}),
+            "placement: link 1: node 'r2' is not local: it has no interface here",
+        ),
+        (
+            json!({"ports": [port("r1", 1), port("r1", 1)]}),
+            "placement: two interfaces for node 'r1' on link 1",
+        ),
+        (
+            json!({"ports": [port("r1", 1), port("r1", 0)]}),
+            "both are local, so that both have an interface or neither",
+        ),
+        (json!({"ports": [port("r1", 1)]}), "node 'r1': no interface r1-1"),
+    ];
+    for (placement, expected) in cases {
+        let told = placed(&described, placement, Vec::new()).err().expect("a refusal").to_string();
+        assert!(told.contains(expected), "expected '{expected}', was told '{told}'");
+    }
+}
+
+/// What a tester knows of a system under test, and what that knows of the tester.
+fn tester_and_system(route: Value, loose: bool) -> (Network, Network) {
+    let edge = |name: &str, id: &str, programme: Value| json!({"name": name, "kind": "edge", "router_id": id, "programme": programme});
+    let link = |a: usize, b: usize, addresses: Value| json!({"a": a, "b": b, "rate_bps": 100_000_000, "addresses": addresses});
+    let external = |name: &str, id: &str| json!({"name": name, "kind": "external", "router_id": id});
+    let (west, east) = (json!(["10.254.1.1/30", "10.254.1.2/30"]), json!(["10.254.2.2/30", "10.254.2.1/30"]));
+    let signal = json!([{"at_ps": 0, "action": "signal", "lsps": 0, "rate_per_s": 500.0}]);
+    let tester = json!({
+        "nodes": [edge("in", "10.254.1.1", signal), external("dut", "10.255.0.1"), edge("out", "10.254.2.1", json!([]))],
+        "links": [link(0, 1, west.clone()), link(1, 2, east.clone())],
+        "lsps": [{"name": "x", "from": 0, "to": 2, "count": 3, "routes": route, "loose": loose}],
+    });
+    let mut system = json!({
+        "nodes": routers(3, &json!({})),
+        "links": [link(3, 0, west), link(0, 1, json!(null)), link(1, 2, json!(null)), link(2, 4, east)],
+    });
+    system["nodes"][0]["router_id"] = json!("10.255.0.1");
+    let outer = [external("west", "10.254.1.1"), external("east", "10.254.2.1")];
+    system["nodes"].as_array_mut().expect("nodes").extend(outer);
+    let ([west, into], [east, out_of]) = (memory::pair("west"), memory::pair("east"));
+    let tester = placed(&tester, json!({"ports": [port("in", 0), port("out", 1)]}), vec![west, east]);
+    let system = placed(&system, json!({"ports": [port("r0", 0), port("r2", 3)]}), vec![into, out_of]);
+    (tester.expect("a tester"), system.expect("a system under test"))
+}
+
+#[test]
+fn edges_signal_and_send_through_somebody_elses_routers() {
+    for (route, loose) in [(json!([]), false), (json!([[1, 2]]), true)] {
+        let (mut tester, mut system) = tester_and_system(route.clone(), loose);
+        until(&format!("LSPs along {route} are up"), &mut [&mut tester, &mut system], |n| up(n[0]) == 3);
+        let start = tester.now() + Span::from_ms(20);
+        let flow = json!({
+            "from": 0, "to": 2, "over": 0, "rate_bps": 8_000_000, "size": 100,
+            "start_ps": start.0, "stop_ps": start.0 + 30 * MS,
+        });
+        tester.add_flow(serde_json::from_value(flow).expect("a flow")).expect("a flow");
+        until("all packets arrive", &mut [&mut tester, &mut system], |n| {
+            let streams = n[0].table("streams", None).expect("a table");
+            sum(&streams, "received") == 300
+        });
+        let ilm = system.table("ilm", Some(1)).expect("a table");
+        assert_eq!((sum(&ilm, "packets"), column(&ilm, "label").len()), (300, 3));
+        let interfaces = tester.table("interfaces", None).expect("a table");
+        let sent = column(&interfaces, "tx_frames");
+        assert!(sent[0].as_u64() > Some(300) && column(&interfaces, "state") == ["up", "up"], "{interfaces}");
+        assert_eq!(column(&interfaces, "interface"), ["in-0", "out-1"]);
+    }
+}
+
+/// Two routers in two parts with an LSP between them.
+fn two_parts(rsvp: &Value) -> Value {
+    json!({
+        "nodes": routers(2, rsvp), "links": chain(2, 1_000_000_000, 0),
+        "lsps": [{"name": "x", "from": 0, "to": 1, "retry_first_ps": 20 * MS, "retry_max_ps": 20 * MS}],
+    })
+}
+
+#[test]
+fn a_port_that_goes_away_is_told() {
+    for strict in [false, true] {
+        let described = two_parts(&json!({}));
+        let [a, b] = memory::pair("m");
+        let local = json!({"local": ["r0"], "ports": [port("r0", 0)], "fail_on_port_down": strict});
+        let mut first = placed(&described, local, vec![a]).expect("a part");
+        let other = json!({"local": ["r1"], "ports": [port("r1", 0)]});
+        let mut second = placed(&described, other, vec![b]).expect("a part");
+        until("the LSP is up", &mut [&mut first, &mut second], |n| up(n[0]) == 1);
+        drop(second);
+        // Something must be sent before anybody can see that the other end is not there.
+        let to = first.loopback(1);
+        first.ping(0, to, 64, 1).expect("a ping");
+        let ended = (0..1_000).find_map(|_| first.run_until(first.now() + Span::from_ms(2)).err());
+        let told = first.events().iter().any(|record| matches!(record.event, Event::PortDown { port: 0 }));
+        if strict {
+            assert_eq!(ended.expect("an error").to_string(), "node 'r0': interface ma is gone");
+        } else {
+            assert!(ended.is_none() && told);
+            assert_eq!(up(&mut first), 0);
+            let interfaces = first.table("interfaces", None).expect("a table");
+            assert_eq!(column(&interfaces, "state"), ["gone"]);
+        }
+    }
+}
+
+#[test]
+fn each_life_of_a_process_is_another_instance() {
+    let rsvp = json!({"hello_ps": 20 * MS, "refresh_reduction": true});
+    let described = two_parts(&rsvp);
+    let whole = serde_json::from_value(described.clone()).expect("a description");
+    let whole = Network::new(whole).expect("a network");
+    let life = |number: u64, port_end: MemoryPort| {
+        let local = json!({"local": ["r1"], "ports": [port("r1", 0)], "incarnation": number});
+        placed(&described, local, vec![port_end]).expect("a part")
+    };
+    let ([a, b], [_kept, c]) = (memory::pair("m"), memory::pair("n"));
+    let streams = |network: &Network| network.router(1).expect("a router").config().streams;
+    assert_ne!(streams(&life(1, c)), streams(&whole), "another life draws other numbers");
+    let mut first =
+        placed(&described, json!({"local": ["r0"], "ports": [port("r0", 0)]}), vec![a]).expect("a part");
+    let again = b.again();
+    let mut second = life(0, b);
+    assert_eq!(streams(&second), streams(&whole), "the first life is that of virtual time");
+    let hears = |network: &mut Network, expected: fn(&Event) -> bool| {
+        network.events().iter().any(|record| expected(&record.event))
+    };
+    until("both know each other", &mut [&mut first, &mut second], |n| {
+        up(n[0]) == 1 && hears(n[0], |event| matches!(event, Event::NeighborUp { .. }))
+    });
+    drop(second);
+    let mut third = life(1, again);
+    until("the restart is noticed", &mut [&mut first, &mut third], |n| {
+        hears(n[0], |event| matches!(event, Event::NeighborDown { restarted: true, .. }))
+    });
+    until("the LSP is back", &mut [&mut first, &mut third], |n| {
+        up(n[0]) == 1 && up(n[1]) == 0 && {
+            let held = n[1].table("lsps", Some(1)).expect("a table");
+            column(&held, "state").len() == 1
+        }
+    });
+}
