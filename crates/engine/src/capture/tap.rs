@@ -2,6 +2,7 @@
 
 use super::CaptureError;
 use super::pcapng::{BlockWriter, Way};
+use crate::external::offload::real_frames;
 use base::{Frame, LinkId, NodeId, PortId, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -163,16 +164,21 @@ impl Tap {
         if self.is_over() {
             return;
         }
-        self.pending.push(Reverse(Pending {
-            at,
-            order: self.order,
-            start,
-            port,
-            way,
-            bytes: frame.to_vec(),
-        }));
-        self.order += 1;
+        // What a kernel left undone is written as it would look on a wire.
+        let done = match frame.offload() {
+            Some(_) => real_frames(frame.clone(), &mut |piece| self.wait(port, way, start, at, &piece)),
+            None => 0,
+        };
+        if done == 0 {
+            self.wait(port, way, start, at, frame);
+        }
         self.write_until(now);
+    }
+
+    fn wait(&mut self, port: u32, way: Way, start: Time, at: Time, frame: &Frame) {
+        let (order, bytes) = (self.order, frame.to_vec());
+        self.pending.push(Reverse(Pending { at, order, start, port, way, bytes }));
+        self.order += 1;
     }
 
     /// Takes back what has not left `port`, of which the last bit leaves after `at`.

@@ -4,7 +4,7 @@
 //! gets it whole. It can't look below labels if built without `NET_MPLS_GSO`, and refuses the frame. So the frame is
 //! sent as the IP packet that it is; the program puts the label stack in front of it. The kernel's own notes, that the
 //! network layer is IP and where it begins, stay as they were, and what it finds there is in order. See
-//! `docs/decisions` on AF_PACKET.
+//! `docs/decisions` on segmentation offload.
 //!
 //! The program touches only frames with our mark. It goes away with the process.
 

@@ -91,7 +91,7 @@ impl XdpPort {
         let too_long = || PortError::Unsuitable {
             name: name.clone(),
             reason: format!(
-                "MTU {} is too long for AF_XDP, whose frames fit in a page: set 3,498 at the most on both ends, or \
+                "MTU {} is too long for AF_XDP, whose frames fit in a page: set 3,500 at the most on both ends, or \
                  take the packet driver",
                 interface.mtu
             ),
