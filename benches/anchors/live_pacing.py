@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import re
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -116,14 +117,15 @@ def send_ditg(source: Namespace, sink: Namespace, rate: int, seconds: float) -> 
                 time.sleep(seconds + DRAIN_S)
 
 
-def send_twinplane(source: Namespace, rate: int, seconds: float) -> None:
-    """Our source under the wall clock."""
+def send_twinplane(source: Namespace, sink: Namespace, rate: int, seconds: float) -> None:
+    """Our source under the wall clock; the far end signals the LSP and is gone before the first packet."""
     _, sender = two_processors()
     command = [str(SOURCE), "--interface", "g0", "--rate", str(rate), "--seconds", str(seconds)]
+    command += ["--far-netns", sink.path(), "--far-interface", "s0"]
     with running(source.wrap(pinned(command, sender))) as process:
         try:
             _, words = process.communicate(timeout=seconds + 20)
-        except TimeoutError:
+        except subprocess.TimeoutExpired:
             raise FailedError("The source did not end.") from None
         if process.returncode != 0:
             raise FailedError(words.strip() or f"The source ended with code {process.returncode}.")
@@ -147,7 +149,7 @@ def sample(by: str, rate: int, seconds: float) -> dict[str, float]:
             if by == "d-itg":
                 send_ditg(source, sink, rate, seconds)
             elif by == "twinplane":
-                send_twinplane(source, rate, seconds)
+                send_twinplane(source, sink, rate, seconds)
             else:
                 send_mgen(source, rate, seconds, precise=by == "mgen-precise")
         return errors(arrivals(path), rate)
