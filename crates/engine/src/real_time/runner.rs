@@ -16,6 +16,8 @@ const EVENTS: u64 = 4096;
 const LOOK: Span = Span::from_ms(50);
 /// Time between two attempts to send what an interface did not take.
 const RETRY: Span = Span::from_us(50);
+/// Time between two questions of a run that never sleeps whether it is to come back.
+const ASK: Span = Span::from_us(100);
 /// The longest sleep.
 const SLEEP: Span = Span::from_secs(3600);
 /// Frames that wait for an interface that takes none; more are dropped.
@@ -114,6 +116,8 @@ pub struct Runner {
     wake: Option<RawFd>,
     busy: bool,
     look: Time,
+    /// When it was last asked whether the run is to come back.
+    asked: Time,
     lateness: Lateness,
     changes: Vec<PortChange>,
 }
@@ -129,6 +133,7 @@ impl Runner {
             wake: None,
             busy: false,
             look: Time::ZERO,
+            asked: Time::ZERO,
             lateness: Lateness::default(),
             changes: Vec::new(),
         }
@@ -346,6 +351,9 @@ impl Runner {
 
     /// Sleeps until something is to be done. Says whether somebody wants the run to come back.
     fn rest(&mut self, world: &World, until: Time) -> Result<bool, EngineError> {
+        if self.busy {
+            return Ok(self.is_wanted());
+        }
         let mut wait = until.min(self.clock.now() + SLEEP);
         if !self.ports.is_empty() {
             wait = wait.min(self.look);
@@ -354,7 +362,7 @@ impl Runner {
         if self.ports.iter().any(|port| !port.queue.is_empty()) {
             wait = wait.min(self.clock.now() + RETRY);
         }
-        let left = if self.busy { Span::ZERO } else { wait - self.clock.now() };
+        let left = wait - self.clock.now();
         if left <= Span::ZERO && self.wake.is_none() {
             return Ok(false);
         }
@@ -369,5 +377,19 @@ impl Runner {
             libc::ppoll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, &time, core::ptr::null())
         };
         Ok(self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0))
+    }
+
+    /// Does somebody want the run to come back? A run that never sleeps asks now and then, since asking takes longer than
+    /// looking for frames.
+    fn is_wanted(&mut self) -> bool {
+        let Some(fd) = self.wake else { return false };
+        let now = self.clock.now();
+        if now < self.asked + ASK {
+            return false;
+        }
+        self.asked = now;
+        let mut fd = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one structure that lives through the call.
+        unsafe { libc::poll(&mut fd, 1, 0) > 0 }
     }
 }
