@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .recording import Recording
     from .reports import report
     from .results import load as load_results
+    from .tapping import capture_interface
 
 __all__ = [
     "Capture",
@@ -41,6 +42,7 @@ __all__ = [
     "Recording",
     "Router",
     "TwinplaneError",
+    "capture_interface",
     "load_results",
     "report",
     "wire",
@@ -60,6 +62,7 @@ _HOMES = {
     "Recording": "recording",
     "Router": "nodes",
     "TwinplaneError": "errors",
+    "capture_interface": "tapping",
     "report": "reports",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from . import _core
     from .lab import Lab
     from .recording import Recording, Replay
+
+
+EVENTS_PER_LOOK = 500_000
+"""Events between two calls of a `progress` function."""
 
 
 class Network(Building):
@@ -116,8 +121,16 @@ class Network(Building):
         """Seconds since the start of the run."""
         return 0.0 if not self._started else self.running().now_ps() / 1e12
 
-    def run(self, until: Quantity | None = None, for_: Quantity | None = None) -> None:
-        """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on."""
+    def run(
+        self,
+        until: Quantity | None = None,
+        for_: Quantity | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> None:
+        """Run to a time, or for a time; by the clock on the wall that takes as long, and time goes on.
+
+        `progress` is called now and then with the time that has been reached.
+        """
         if (until is None) == (for_ is None):
             raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
         running = self._start()
@@ -128,7 +141,11 @@ class Network(Building):
         if target < now and self.clock == "virtual":
             raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
         with core.translated():
-            running.run_until(target)
+            if progress is None:
+                running.run_until(target)
+                return
+            while not running.run_some(target, EVENTS_PER_LOOK):
+                progress(running.now_ps() / 1e12)
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Cut a link now; what is on it is lost."""
@@ -152,6 +169,11 @@ class Network(Building):
         for spec in fault_specs(self.link_info(link.index)["link"], running.now_ps(), what):
             with core.translated():
                 running.fault(json.dumps(spec))
+
+    def heal(self) -> None:
+        """Take all faults away: links can be used again, nodes are up."""
+        with core.translated():
+            self._start().heal_all()
 
     def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
         """Restart a node now: it forgets everything and is silent for a time."""
@@ -187,6 +209,15 @@ class Network(Building):
     def events(self) -> pl.DataFrame:
         """What happened, in order of time."""
         return self.table("events")
+
+    @property
+    def events_done(self) -> int:
+        """How much has happened: arrivals, timeouts, commands, faults."""
+        return 0 if not self._started else self.running().events_done()
+
+    def forget_lateness(self) -> None:
+        """Begin anew to measure how late things happen in real time, for table ``lateness``."""
+        self._start().clear_lateness()
 
     def interfaces(self) -> pl.DataFrame:
         """In real time, what every interface counted, and how late its frames were."""

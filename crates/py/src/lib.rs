@@ -4,6 +4,7 @@
 
 mod capture;
 mod error;
+mod interface_capture;
 mod network;
 mod wire_format;
 
@@ -17,6 +18,8 @@ mod _core {
     use capture::CaptureFile;
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
+    #[pymodule_export]
+    use interface_capture::PyInterfaceCapture;
     #[pymodule_export]
     use network::PyNetwork;
 
