@@ -4,7 +4,7 @@ use super::{Router, Waiting};
 use crate::echo;
 use base::device::DropReason;
 use base::plane::NextHop;
-use base::{Frame, Output, PortId, Time};
+use base::{Event, Frame, Output, PortId, Time};
 use core::net::Ipv4Addr;
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::punt::ip_offset;
@@ -199,17 +199,30 @@ impl Router {
                 // RFC 1122, 3.2.2.6: the source of the reply is the destination of the request.
                 self.send_icmp(now, dst, src, 64, &echo);
             }
-            // Errors about what the router never sent are nobody's business.
             other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
-                Some(event) => self.outputs.push_back(Output::Event(event)),
-                None => return self.drop_received(port, DropReason::NoListener),
+                Some(event) if self.is_asked(&event) => self.outputs.push_back(Output::Event(event)),
+                // About what the router never sent.
+                _ => return self.drop_received(port, DropReason::NoListener),
             },
         }
         self.deliver(port);
     }
 
+    /// Is the event an answer to a ping that has none yet?
+    fn is_asked(&mut self, event: &Event) -> bool {
+        let Event::ProbeReply { sequence, .. } = event else { return false };
+        let Some(asked) = self.asked.get_mut(sequence) else { return false };
+        *asked -= 1;
+        if *asked == 0 {
+            self.asked.remove(sequence);
+        }
+        true
+    }
+
     /// Pings an address.
     pub(super) fn send_echo(&mut self, now: Time, to: Ipv4Addr, ttl: u8, sequence: u16) {
+        let asked = self.asked.entry(sequence).or_default();
+        *asked = asked.saturating_add(1);
         self.send_icmp(now, self.config.router_id, to, ttl, &echo::request(sequence));
     }
 

@@ -29,7 +29,7 @@ use forwarding::{Driver, Exception, Forwarding, Soft};
 use messages::Messages;
 use signalling::Signal;
 use signals::Signals;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What waits for a neighbour's Ethernet address.
 #[derive(Debug)]
@@ -94,6 +94,8 @@ pub struct Router {
     fragments: u64,
     errors: Limiter,
     echoes: Limiter,
+    /// Pings that nobody has answered, by sequence number.
+    asked: BTreeMap<u16, u32>,
     /// For each port, until when its address is not defended once more.
     defended: Vec<Time>,
     up: Vec<bool>,
@@ -123,6 +125,7 @@ impl Router {
             fragments: 0,
             errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
             echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
+            asked: BTreeMap::new(),
             defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
             ident: 0,

@@ -214,6 +214,32 @@ fn a_checksum_that_a_kernel_left_undone_is_no_bad_one() {
 }
 
 #[test]
+fn answers_are_for_those_who_asked() {
+    let mut r = router();
+    known(&mut r);
+    r.handle_command(Time(0), Command::Probe { to: HOST, ttl: 64, sequence: 5 });
+    let sent = outputs(&mut r);
+    let mut replies = 0;
+    for _ in 0..3 {
+        let mut bytes = sent[0].1.clone();
+        bytes[..6].copy_from_slice(&OUR_MAC.0);
+        let (src, dst) = ([192, 0, 2, 1], HOST.octets());
+        bytes[26..34].copy_from_slice(&[dst, src].concat());
+        bytes[34] = 0;
+        icmp::Packet::new_unchecked(&mut bytes[34..]).fill_checksum();
+        let mut verdict = [Verdict::Punt];
+        let mut frame = Frame::from_bytes(&bytes);
+        r.forward_batch(Time(1), P, core::slice::from_mut(&mut frame), &mut verdict);
+        r.handle_packet(Time(1), P, frame);
+        while let Some(output) = r.poll_output() {
+            replies +=
+                usize::from(matches!(output, Output::Event(base::Event::ProbeReply { sequence: 5, .. })));
+        }
+    }
+    assert_eq!((replies, r.balance().dropped.get(DropReason::NoListener)), (1, 2));
+}
+
+#[test]
 fn broadcasts_end_here_and_are_not_answered() {
     let mut r = router();
     known(&mut r);
