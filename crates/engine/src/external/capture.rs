@@ -198,7 +198,8 @@ impl InterfaceCapture {
     pub fn finish(mut self) -> Result<InterfaceCaptureSummary, InterfaceCaptureError> {
         let flushed = self.out.writer().flush();
         flushed.map_err(|source| self.write_error(source))?;
-        let missed = self.incoming.kernel_drops() + self.incoming.counts.too_long;
+        let counts = self.incoming.counts;
+        let missed = self.incoming.kernel_drops() + counts.no_room + counts.too_long + counts.unknown;
         let (packets, gone) = (self.packets, self.gone);
         Ok(InterfaceCaptureSummary { packets, missed, gone, bytes: self.out.into_bytes() })
     }

@@ -20,8 +20,10 @@ const TAG_LEN: usize = 4;
 /// Frames that could not be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Too long, or nothing to keep them in.
+    /// Longer than any frame that is taken.
     pub too_long: u64,
+    /// Of more than a slot, when the kernel held as much as it may already.
+    pub no_room: u64,
     /// Of a kind that the kernel can't describe or we don't know.
     pub unknown: u64,
 }
@@ -115,7 +117,7 @@ impl Incoming {
         let frame = if status & COPY != 0 {
             self.read_long(tag)
         } else if header.held < header.len {
-            self.counts.too_long += 1;
+            self.count_long(header.len as usize);
             None
         } else {
             let frame = short(&mut self.bodies, tag, bytes);
@@ -126,6 +128,15 @@ impl Incoming {
         self.ring.advance(1);
         let nanos = u64::from(header.seconds) * 1_000_000_000 + u64::from(header.nanos);
         Some(frame.map(|frame| Received { frame, nanos, outgoing }))
+    }
+
+    /// Counts a frame of which only the beginning came.
+    fn count_long(&mut self, len: usize) {
+        if len > LONGEST {
+            self.counts.too_long += 1;
+        } else {
+            self.counts.no_room += 1;
+        }
     }
 
     /// Reads the frame of a slot that was too short for it.
@@ -152,13 +163,13 @@ impl Incoming {
                 // The kernel had no room for it, or does not know how to describe it.
                 match errno(&error) {
                     libc::EINVAL => self.counts.unknown += 1,
-                    _ => self.counts.too_long += 1,
+                    _ => self.counts.no_room += 1,
                 }
                 return None;
             }
         };
         if len > LONGEST {
-            self.counts.too_long += 1;
+            self.count_long(len);
             return None;
         }
         let body_len = len.saturating_sub(head.len()) as u32;

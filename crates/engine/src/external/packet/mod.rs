@@ -196,7 +196,7 @@ impl ExternalPort for PacketPort {
     fn counters(&self) -> ExternalCounters {
         let incoming = self.incoming.counts;
         ExternalCounters {
-            rx_kernel_drops: self.incoming.kernel_drops(),
+            rx_kernel_drops: self.incoming.kernel_drops() + incoming.no_room,
             rx_too_long: incoming.too_long,
             rx_unknown: incoming.unknown,
             ..self.counters
