@@ -105,6 +105,9 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
             (false, false) => tick,
         };
         instance.network.run_until(until)?;
+        // Somebody may have woken it: requests are for the time that it is now.
+        let now = instance.network.now();
+        instance.network.run_until(now)?;
         instance.listen();
         let now = instance.network.now();
         for (client, answer) in instance.probes.finished(&instance.network, now) {

@@ -37,6 +37,12 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("bandwidth_bps", "Bandwidth"), ("setup_priority", "Setup"), ("holding_priority", "Hold"),
         ("style", "Style"),
     ),
+    "interfaces": (
+        ("interface", "Interface"), ("link", "Link"), ("state", "State"), ("driver", "Driver"),
+        ("rx_frames", "Received"), ("rx_bytes", "Bytes"), ("rx_kernel_drops", "Missed"),
+        ("tx_frames", "Sent"), ("tx_bytes", "Bytes"), ("tx_dropped", "Dropped"), ("tx_errors", "Errors"),
+        ("lateness_p50_s", "Late, half"), ("lateness_p99_s", "Late, 99 %"), ("lateness_max_s", "Late, most"),
+    ),
     "neighbors": (("port", "Port"), ("address", "Address"), ("mac", "MAC")),
     "log": (("time_ps", "Time"), ("text", "Text")),
 }  # fmt: skip
@@ -92,6 +98,8 @@ def _cell(key: str, value: Any) -> str:
         return "-"
     if key.endswith("_ps") and isinstance(value, int):
         return f"{value / 1e12:.6f} s"
+    if key.startswith("lateness_") and isinstance(value, float):
+        return format_time(value, 3)
     if key.endswith("_bps") and isinstance(value, int):
         return format_rate(value)
     if isinstance(value, dict):
@@ -117,9 +125,16 @@ def print_status(found: Mapping[str, Any]) -> None:
     ]
     for title, text in lines:
         print(f"{title:10} {text}")
+    late = {one["what"]: one for one in found["lateness"]}
+    if "events" in late and late["events"]["count"]:
+        print(
+            f"{'lateness':10} {format_time(late['events']['p50_s'])} half of the time, "
+            f"{format_time(late['events']['p99_s'])} for 99 %, {format_time(late['events']['max_s'])} at most"
+        )
     if found["ports"]:
-        keys = list(found["ports"][0])
-        print_columns("ports", {key: [port.get(key) for port in found["ports"]] for key in keys})
+        print_columns(
+            "interfaces", {key: [port.get(key) for port in found["ports"]] for key in found["ports"][0]}
+        )
 
 
 ICMP = {0: "", 3: "destination unreachable", 11: "time exceeded"}

@@ -28,6 +28,10 @@ pub(crate) struct Counts {
     pub unknown: u64,
 }
 
+/// Bytes of a slot at most, whatever the interface carries: rings of large slots would take tens of megabytes for each port, and push
+/// one another out of the processor's caches. Longer frames lie in the socket's queue.
+const SLOT_MAX: u32 = 2048;
+
 /// A frame that came in.
 pub(crate) struct Received {
     pub frame: Frame,
@@ -56,7 +60,7 @@ impl Incoming {
         outgoing: bool,
         promiscuous: bool,
     ) -> io::Result<Incoming> {
-        let slot_len = slot_len(interface.mtu);
+        let slot_len = slot_len(interface.mtu).min(SLOT_MAX);
         let socket = socket()?;
         if !outgoing {
             set_option(&socket, libc::SOL_PACKET, sys::PACKET_IGNORE_OUTGOING, &1i32)?;
