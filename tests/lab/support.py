@@ -70,10 +70,10 @@ def good(*words: str | Path, **options: Any) -> str:
 
 
 def refused(*words: str | Path, **options: Any) -> str:
-    """The same, and it must say in one sentence why not."""
+    """The same, and it must say in one sentence why not (beside a bar of progress)."""
     done = command(*words, **options)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    lines = done.stderr.splitlines()
+    lines = [line for line in done.stderr.splitlines() if "%" not in line]
     assert len(lines) == 1 and lines[0].startswith("twinplane: "), done.stderr
     return lines[0]
 

@@ -17,6 +17,12 @@ LINKS = NODES + "links:\n  - [a, p]\n  - [p, b]\n"
 HOSTS = LINKS.replace("links:", "  h: {kind: host, address: 10.1.0.2/24}\nlinks:\n  - [a, h]")
 
 WRONG = [
+    (
+        "name: x\nnodes:\n  a: {kind: router}\n  d: {kind: external, interface: e}\nlinks:\n  - [a, d]\n"
+        "lsps:\n  - {name: e, from: a, to: d}\n",
+        "8",
+        "'d' is external: an LSP to it needs its router_id (line 4)",
+    ),
     # (text, line or line:column, what the sentence says)
     ("", None, "it is empty: a lab has a name, nodes and links"),
     ("- 1\n", "1", "a lab is a mapping"),

@@ -106,7 +106,9 @@ def test_an_interface_that_does_not_do(lab_file: LabFile, dummy: str, settings: 
 
 
 def test_a_peer_that_never_answers(lab_file: LabFile, dummy: str) -> None:
-    file = lab_file(ALONE.replace("IF", dummy) + "lsps:\n  - {name: void, from: a, to: dut}\n")
+    file = lab_file(
+        ALONE.replace("IF", f"{dummy}, router_id: 192.0.2.1") + "lsps:\n  - {name: void, from: a, to: dut}\n"
+    )
     add_pair(dummy)
     try:
         subprocess.run(["ip", "link", "set", dummy, "mtu", "1500", "up"], check=True)

@@ -95,7 +95,8 @@ def node_state(node: NodeState) -> str:
 
 def heads(one: State, name: str) -> list[dict[str, Any]]:
     """The LSPs that begin at a router."""
-    known = {(row["tunnel"], row["lsp"]): row for row in rows(ask(one, name, "table", "lsps"))}
+    every = rows(ask(one, name, "table", "lsps"))
+    known = {(row["tunnel"], row["lsp"]): row for row in every if row["role"] == "head"}
     found = []
     for row in rows(ask(one, name, "table", "tunnels")):
         way = known.get((row["tunnel"], row["active"]), {})

@@ -121,6 +121,9 @@ class _Lowering:
     def error(self, place: Place, text: str) -> LabFileError:
         return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
 
+    def line(self, node: str) -> int:
+        return self.source.line(("nodes", node))
+
     # -- nodes ----------------------------------------------------------------------------------------
 
     def add_node(self, name: str, node: model.AnyNode) -> None:
@@ -238,6 +241,12 @@ class _Lowering:
                         f"{what}: {key} says '{name}', which is of kind {self.lab.nodes[name].kind}:"
                         " an LSP begins and ends at routers"
                     )
+        tail = self.lab.nodes[lsp.tail]
+        if isinstance(tail, model.ExternalNode) and tail.router_id is None:
+            raise self.error(
+                ("lsps", index),
+                f"'{lsp.tail}' is external: an LSP to it needs its router_id (line {self.line(lsp.tail)})",
+            )
         head = self.network.node(lsp.head)
         assert isinstance(head, HeadEnd)
         routes = {}
