@@ -11,12 +11,14 @@ const BINS: usize = 38 * PER_OCTAVE as usize;
 pub struct Lateness {
     bins: Vec<u64>,
     count: u64,
+    /// In nanoseconds.
+    sum: u64,
     max: Span,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        Lateness { bins: vec![0; BINS], count: 0, max: Span::ZERO }
+        Lateness { bins: vec![0; BINS], count: 0, sum: 0, max: Span::ZERO }
     }
 }
 
@@ -46,12 +48,18 @@ impl Lateness {
         let ns = (late.0.max(0) / 1000) as u64;
         self.bins[bin(ns)] += 1;
         self.count += 1;
+        self.sum = self.sum.saturating_add(ns);
         self.max = self.max.max(late);
     }
 
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// The mean; nothing if there was none.
+    pub fn mean(&self) -> Option<Span> {
+        Some(Span::from_ns((self.sum.checked_div(self.count)?) as i64))
     }
 
     /// The longest.
@@ -68,6 +76,12 @@ impl Lateness {
             below >= rank
         })?;
         Some(Span::from_ns(upper(found) as i64).min(self.max))
+    }
+
+    /// The bins that have counted something, in order: the longest time of each, and how many.
+    pub fn bins(&self) -> impl Iterator<Item = (Span, u64)> {
+        let bins = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
+        bins.map(|(bin, count)| (Span::from_ns(upper(bin) as i64).min(self.max), *count))
     }
 
     /// Forgets all.
@@ -101,5 +115,8 @@ mod tests {
             us(0.99)
         );
         assert_eq!((late.max(), late.count()), (Span::from_us(1000), 1000));
+        assert_eq!(late.mean(), Some(Span::from_ns(500_500)));
+        assert_eq!(late.bins().map(|bin| bin.1).sum::<u64>(), 1000);
+        assert!(late.bins().is_sorted() && late.bins().last().map(|bin| bin.0) == Some(late.max()));
     }
 }

@@ -217,16 +217,23 @@ impl Network {
 
     /// How late things happened in real time: events of the network, and frames handed to each interface.
     pub(super) fn lateness(&self) -> Value {
-        let mut table = Columns::new(&["what", "count", "p50_s", "p90_s", "p99_s", "p999_s", "max_s"]);
+        let mut table = Columns::new(&[
+            "what", "count", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s", "upper_s", "n",
+        ]);
         let mut push = |what: &str, late: &Lateness| {
+            let (upper, n): (Vec<f64>, Vec<u64>) =
+                late.bins().map(|bin| (bin.0.as_secs_f64(), bin.1)).unzip();
             table.push([
                 json!(what),
                 json!(late.count()),
+                json!(late.mean().map(Span::as_secs_f64)),
                 json!(quantile_s(late, 0.5)),
                 json!(quantile_s(late, 0.9)),
                 json!(quantile_s(late, 0.99)),
                 json!(quantile_s(late, 0.999)),
                 json!(late.max().as_secs_f64()),
+                json!(upper),
+                json!(n),
             ]);
         };
         if let Some(wall) = &self.wall {

@@ -181,7 +181,9 @@ class LspFlap(Experiment[FlapParameters]):
             "k_up": zero + parameters.second_event_s,
             "down_at_end_of_traffic": zero + parameters.end_s,
         }
-        times = [at / 1e12 for at in network.columns("lsp_log")["time_ps"]]
+        log = network.columns("lsp_log")
+        # The tester tears LSPs down when it is due; when they are up again comes from outside.
+        times = [at / 1e12 for at, up in zip(log["time_ps"], log["up"], strict=True) if up]
         found = {key: sum(abs(time - at) <= within_s for time in times) for key, at in looks.items()}
         return {key: float(count) for key, count in found.items() if count}
 
