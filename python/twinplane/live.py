@@ -25,6 +25,7 @@ from .calibration import (
 from .errors import TwinplaneError
 from .placing import lateness
 from .real import Real
+from .urgency import urgent
 
 if TYPE_CHECKING:
     from .experiments.base import Experiment, Outcome, Tick
@@ -160,18 +161,20 @@ def run_point(
     ready: Callable[[Network], None] | None = None,
 ) -> Measured:
     """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
-    calibration, through, parameters = prepare(experiment, parameters, real, ground)
-    network = ground.network(parameters)
-    if ready is not None:
-        ready(network)
-    experiment.run(network, parameters, tick)
-    ground.intact()
+    with urgent() as is_urgent:
+        calibration, through, parameters = prepare(experiment, parameters, real, ground)
+        network = ground.network(parameters)
+        if ready is not None:
+            ready(network)
+        experiment.run(network, parameters, tick)
+        ground.intact()
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
     kinds = experiment.inexact
     outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
     bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
     said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
+    said["scheduling"] = "real-time" if is_urgent else "ordinary"
     if through is not None:
         said["through"] = through.as_dict()
     twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}

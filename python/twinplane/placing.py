@@ -44,7 +44,7 @@ def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]
 
 
 def lateness(network: Network) -> Spread | None:
-    """How late the first edge's interface was given its frames; without interfaces, how late events happened."""
+    """How late the first edge's interface got its frames; without interfaces, how late events happened."""
     found = _lateness(network)
     return None if found is None else Spread.of(found)
 

@@ -16,6 +16,7 @@ from ..errors import TwinplaneError
 from ..experiments.lsp_flap.parameters import line_rate_mbps
 from ..real import DRIVERS
 from ..units import format_rate, format_time
+from ..urgency import urgent
 from .tables import print_table
 
 
@@ -45,7 +46,7 @@ def calibrate_ports(
         if not 64 <= size <= 9018:
             raise TwinplaneError(f"--size {size}: an Ethernet frame has at least 64 bytes (64 to 9018)")
     found: list[Calibration] = []
-    with _bench(interfaces, netns, driver, busy, link_gbps) as bench:
+    with _bench(interfaces, netns, driver, busy, link_gbps) as bench, urgent():
         if not as_json:
             typer.echo(f"calibrate  {name_of(bench.describe())}, back to back")
         for size in sizes:

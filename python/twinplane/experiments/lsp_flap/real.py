@@ -15,6 +15,7 @@ from ...network import Network
 from ...placing import adopt
 from ...real import OuterPort, Real
 from ...units import format_time
+from ...urgency import urgent
 from .build import Way, build, edges_of, empty, lsps, programme, topology, way_of
 from .parameters import FlapParameters
 
@@ -188,7 +189,8 @@ class InLab(Flapping):
             lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
         else:
             lab = Lab(self.where.lab)
-        lab.up()
+        with urgent():  # the routers inherit it
+            lab.up()
         self.lab = lab
 
     def _down(self) -> None:
