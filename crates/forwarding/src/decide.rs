@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) below_is_ip: bool,
     pub(crate) adjacency: u32,
     pub(crate) by: By,
+    /// Bytes behind the IP packet, which belong to nobody.
+    pub(crate) excess: u32,
 }
 
 /// What decided on a packet, and where it counts.
@@ -316,6 +318,7 @@ impl Forwarding {
         }
         let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, ..Plan::default() };
         plan.below_ttl = Some(ttl - 1);
+        plan.excess = bytes.len - (at + total) as u32;
         self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1)?;
         // A frame that is to be cut is as long as the longest of its pieces; others may have padding behind the packet.
         let whole = bytes.longest == bytes.len;

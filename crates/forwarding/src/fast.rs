@@ -207,6 +207,11 @@ impl Forwarding {
         if !fits {
             return Err(DropReason::StackDepth.into());
         }
+        if plan.excess > 0 {
+            // What lies behind the packet goes no further, so that a frame is no longer than the egress takes.
+            let kept = frame.body().len().saturating_sub(plan.excess);
+            frame.set_body(frame.body().slice(0, kept));
+        }
         let header = frame.header_mut();
         let (ethernet, rest) = header.split_at_mut_checked(ETHERNET).ok_or(DropReason::Truncated)?;
         let (labels, below) = rest.split_at_mut_checked(pushed).ok_or(DropReason::Truncated)?;

@@ -92,6 +92,18 @@ fn filters_come_before_prefixes_and_routes() {
 }
 
 #[test]
+fn what_lies_behind_a_packet_goes_no_further() {
+    let mut tables = node(&[]);
+    let ip = Ip { payload: 300, ..Ip::default() };
+    let mut bytes = frame(&[], ip).to_vec();
+    bytes.extend([9; 5_000]);
+    let mut frame = Frame::from_bytes(&bytes);
+    assert_eq!(forward(&mut tables, &mut frame), OUT);
+    assert_eq!(frame, sent(&[], Ip { ttl: 63, ..ip }));
+    assert_eq!(tables.port_counters(P1).tx_bytes, 14 + 20 + 300 + 4);
+}
+
+#[test]
 fn headers_are_checked() {
     let mut tables = node(&[]);
     let good = frame(&[], Ip::default()).to_vec();
