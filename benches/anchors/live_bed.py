@@ -17,7 +17,7 @@ import os
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +72,13 @@ def weighed(command: Sequence[str]) -> list[str]:
     """
     group = '{ echo -20 > /proc/self/autogroup; } 2> /dev/null; exec "$@"'
     return ["nice", "--adjustment=-20", "sh", "-c", group, "sh", *command]
+
+
+def weigh(process: int) -> None:
+    """Give a process that leads a session of its own the same weight."""
+    os.setpriority(os.PRIO_PROCESS, process, -20)
+    with suppress(OSError):
+        Path(f"/proc/{process}/autogroup").write_text("-20")
 
 
 def pinned(command: Sequence[str], processor: int) -> list[str]:

@@ -39,13 +39,16 @@ from live_bed import (
     run,
     running,
     udp_frame,
+    weigh,
     weighed,
 )
 from live_lab import check_lab, lab
 
 SOURCE = Path(__file__).with_name("live_source.py")
 HUGEPAGES_MB = 512
-WARM_UP_S = 0.5
+WARM_UP_S = 0.3
+START_LIMIT_S = 20.0
+BEGUN_FRAMES = 10_000
 DRIVERS = {"af-packet": "net_af_packet", "af-xdp": "net_af_xdp"}
 PORTS = Path(__file__).resolve().parents[2] / "target/release/examples/bench_ports"
 BY = ("kernel", *DRIVERS, *(f"{ours}-{name}" for ours in ("ports", "twinplane") for name in DRIVERS))
@@ -54,8 +57,19 @@ BY = ("kernel", *DRIVERS, *(f"{ours}-{name}" for ours in ("ports", "twinplane") 
 def deliver(wire: Bed, frame: bytes, seconds: float) -> tuple[float, float]:
     """Mpps at the sink and at the device, while the source sends `frame`."""
     keeper, _ = two_processors()
-    command = [sys.executable, str(SOURCE), "g0", "--frame", frame.hex(), "--seconds", str(seconds + 10)]
+    command = [
+        sys.executable,
+        str(SOURCE),
+        "g0",
+        "--frame",
+        frame.hex(),
+        "--seconds",
+        str(seconds + START_LIMIT_S),
+    ]
     with running(wire.source.wrap(pinned(command, keeper))) as source:
+        idle, limit = wire.offered.frames() + BEGUN_FRAMES, time.monotonic() + START_LIMIT_S
+        while wire.offered.frames() < idle and source.poll() is None and time.monotonic() < limit:
+            time.sleep(0.05)
         time.sleep(WARM_UP_S)
         begin, out, into = time.monotonic(), wire.delivered.frames(), wire.offered.frames()
         time.sleep(seconds)
@@ -185,6 +199,7 @@ def twinplane(driver: str) -> Iterator[tuple[Bed, bytes]]:
         label = int(made.show("ilm", "p")[0]["label"])
         for neighbour in ("pe1", "pe2"):
             made.kill(neighbour)
+        weigh(made.nodes()["p"]["pid"])
         source, device, sink = (made.namespace(node) for node in ("pe1", "p", "pe2"))
         device.do("ethtool", "-K", "r0", "gro", "on")
         mac = device.do("cat", "/sys/class/net/r0/address").strip()

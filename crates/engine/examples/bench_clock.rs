@@ -138,22 +138,28 @@ fn stamps(clock: &Clock, seconds: f64, out: &str, inn: &str, netns: &str) -> Res
         open(&ExternalSpec { netns: Some(netns.into()), promiscuous: true, ..ExternalSpec::new(inn) })?;
     let mut bytes = [0; 60];
     bytes[..14].copy_from_slice(&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
-    let frame = base::Frame::from_bytes(&bytes);
     let (mut stamp, mut seen, mut got) = (Vec::new(), Vec::new(), Vec::new());
     let end = ns(clock) + (seconds * 1e9) as u64;
-    while ns(clock) < end {
+    for number in 0u64.. {
+        if ns(clock) > end {
+            break;
+        }
+        bytes[16..24].copy_from_slice(&number.to_be_bytes());
+        let mut queue = VecDeque::from([base::Frame::from_bytes(&bytes)]);
         spin_until(clock, ns(clock) + PAUSE_NS);
-        let mut queue = VecDeque::from([frame.clone()]);
         let begin = ns(clock);
         sender.send(&mut queue)?;
-        while receiver.receive(clock, &mut got, 1)? == 0 {
+        let frame = loop {
+            receiver.receive(clock, &mut got, 1)?;
+            if let Some(frame) = got.pop().filter(|frame| frame.to_vec() == bytes) {
+                break frame;
+            }
             if ns(clock) > begin + 1_000_000_000 {
                 return Err(PortError::Gone { name: inn.to_string() });
             }
-        }
+        };
         seen.push(ns(clock) - begin);
-        let arrived = got.drain(..).last().and_then(|frame| frame.arrived());
-        stamp.push(arrived.map_or(0, |time| (time.0 / 1000).saturating_sub(begin)));
+        stamp.push(frame.arrived().map_or(0, |time| (time.0 / 1000).saturating_sub(begin)));
     }
     Ok(format!("{}, {}", quantiles("stamp", stamp), quantiles("seen", seen)))
 }
