@@ -23,6 +23,7 @@
 use super::bpf::{self, Assembler, Condition, MapKind, ProgramKind, Reg::*, Width};
 use super::interface::Interface;
 use super::netns::{self, Place};
+use super::port::ExternalCounters;
 use super::sys::Mapping;
 use base::Frame;
 use std::collections::VecDeque;
@@ -30,8 +31,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{Ordering, fence};
 
-/// Frames of a burst at most.
-const MOST: usize = 64;
+/// Frames of a burst at most: half of what the ring of a veth holds whose other end is polled.
+const MOST: usize = 128;
 /// Fewer frames than this are sent one by one: the call costs as much as some of them.
 const LEAST: usize = 16;
 /// Bytes in front of the frames.
@@ -58,6 +59,73 @@ pub struct Sent {
     pub refused: u64,
 }
 
+/// How many frames in front would go by a burst; none if one is not worth it.
+fn worth(frames: &VecDeque<Frame>, longest: usize) -> usize {
+    let fits = |frame: &&Frame| {
+        let len = frame.len() as usize;
+        frame.offload().is_none() && (SHORTEST..=longest.min(LONGEST)).contains(&len)
+    };
+    if frames.len() < LEAST {
+        return 0;
+    }
+    let count = frames.iter().take(MOST).take_while(fits).count();
+    if count < LEAST { 0 } else { count }
+}
+
+/// Bursts of a port, which has neither program nor memory for them before the first.
+#[derive(Debug)]
+pub enum Bursts {
+    /// It can have them, opened at this place.
+    Possible(Place),
+    /// It has had some.
+    Had(Box<Burst>),
+    /// It can't.
+    Never,
+}
+
+impl Bursts {
+    /// Whether a port can have them: `home` is where the calling thread was in the interface's namespace.
+    pub(super) fn to(interface: &Interface, home: Option<Place>) -> Bursts {
+        home.filter(|_| interface.driver == "veth").map_or(Bursts::Never, Bursts::Possible)
+    }
+
+    /// Sends frames from the front of the queue if a burst is worth it, and counts them; returns how many.
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        frames: &mut VecDeque<Frame>,
+        interface: &Interface,
+        counters: &mut ExternalCounters,
+    ) -> usize {
+        if frames.len() < LEAST || matches!(self, Bursts::Never) {
+            return 0;
+        }
+        let longest = interface.mtu as usize + SHORTEST;
+        let mut taken = 0;
+        loop {
+            let sent = match self {
+                Bursts::Possible(place) if worth(frames, longest) > 0 && *place == netns::place() => {
+                    *self = Burst::new(interface.index, *place)
+                        .map_or(Bursts::Never, |b| Bursts::Had(Box::new(b)));
+                    continue;
+                }
+                Bursts::Had(burst) => burst.send(frames, longest),
+                _ => return taken,
+            };
+            match sent {
+                Ok(sent) if sent.frames == 0 => return taken,
+                Ok(sent) => {
+                    counters.tx_frames += sent.frames - sent.refused;
+                    counters.tx_bytes += sent.bytes;
+                    counters.tx_dropped += sent.refused;
+                    taken += sent.frames as usize;
+                }
+                Err(_) => *self = Bursts::Never,
+            }
+        }
+    }
+}
+
 /// A program and the memory that it takes frames from.
 #[derive(Debug)]
 pub struct Burst {
@@ -78,23 +146,11 @@ impl Burst {
         Ok(Burst { memory, program, place, _map: map })
     }
 
-    /// Bursts to an interface if it can have them: `home` is where the calling thread was in the interface's namespace.
-    pub(super) fn to(interface: &Interface, home: Option<Place>) -> Option<Burst> {
-        home.filter(|_| interface.driver == "veth").and_then(|place| Burst::new(interface.index, place).ok())
-    }
-
     /// Sends frames from the front of the queue, as long as they are short, have nothing left undone and are many
     /// enough to be worth it. An error means that bursts can't be had; no frame is lost by it.
     pub fn send(&mut self, frames: &mut VecDeque<Frame>, longest: usize) -> io::Result<Sent> {
-        let fits = |frame: &&Frame| {
-            let len = frame.len() as usize;
-            frame.offload().is_none() && (SHORTEST..=longest.min(LONGEST)).contains(&len)
-        };
-        if frames.len() < LEAST || netns::place() != self.place {
-            return Ok(Sent::default());
-        }
-        let count = frames.iter().take(MOST).take_while(fits).count();
-        if count < LEAST {
+        let count = worth(frames, longest);
+        if count == 0 || netns::place() != self.place {
             return Ok(Sent::default());
         }
         for (at, frame) in frames.iter().take(count).enumerate() {

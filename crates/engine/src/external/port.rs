@@ -1,6 +1,5 @@
 //! What every port does, and how one is asked for.
 
-use super::burst::Sent;
 use super::clock::Clock;
 use super::error::PortError;
 use base::Frame;
@@ -36,15 +35,6 @@ pub struct ExternalCounters {
     pub tx_errors: u64,
     /// Super-frames that were cut in software.
     pub tx_segmented: u64,
-}
-
-impl ExternalCounters {
-    /// Counts a burst.
-    pub(super) fn count_burst(&mut self, sent: Sent) {
-        self.tx_frames += sent.frames - sent.refused;
-        self.tx_bytes += sent.bytes;
-        self.tx_dropped += sent.refused;
-    }
 }
 
 /// By which of the kernel's ways a port has its frames.

@@ -22,7 +22,7 @@ fn frames_arrive_in_order_whatever_way_they_are_sent() {
             let mut got = Vec::new();
             let mut all = Vec::new();
             // Short, long and few frames after one another.
-            for (turn, count) in [100, 3, 16, 15, 64, 65, 1, 250].into_iter().enumerate() {
+            for (turn, count) in [100, 3, 16, 15, 64, 129, 1, 250].into_iter().enumerate() {
                 let frame = |i: u32| labelled(i, 60 + (i as usize * 37 + turn * 91) % 1455);
                 let mut queue: VecDeque<_> = (0..count).map(frame).collect();
                 all.extend(queue.iter().cloned());
@@ -48,14 +48,14 @@ fn a_burst_ends_before_a_frame_that_is_not_for_it() {
         let mut burst = Burst::new(Interface::here("e0")?.index, netns::place()).unwrap();
         let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
         queue.push_back(super_frame(0, 3000));
-        queue.extend((0..70).map(|i| labelled(i, 60)));
+        queue.extend((0..140).map(|i| labelled(i, 60)));
         assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 20);
         assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
         queue.pop_front();
-        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 64);
-        // Six are not worth it; a frame over the limit is never sent so.
+        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 128);
+        // Twelve are not worth it; a frame over the limit is never sent so.
         assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
-        queue.extend((0..70).map(|i| labelled(i, 60)));
+        queue.extend((0..140).map(|i| labelled(i, 60)));
         assert_eq!(burst.send(&mut queue, 59).unwrap().frames, 0);
         Ok(())
     })

@@ -15,7 +15,7 @@ mod label_push;
 mod ring;
 mod send;
 
-use super::burst::Burst;
+use super::burst::Bursts;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
 use super::netns::Place;
@@ -70,7 +70,7 @@ pub struct PacketPort {
     send_ring: Ring,
     long_sender: OwnedFd,
     labelled: Labelled,
-    burst: Option<Burst>,
+    bursts: Bursts,
     scratch: Vec<u8>,
     /// Pieces of a frame that was cut, all but the last: that is in the queue from which the frame came.
     pieces: VecDeque<Frame>,
@@ -113,7 +113,7 @@ impl PacketPort {
             netns: spec.netns.clone(),
             // Only of veth is it known that it takes labelled super-frames without segmenting them itself.
             labelled: if interface.driver == "veth" { Labelled::Direct } else { Labelled::Segments },
-            burst: Burst::to(&interface, home),
+            bursts: Bursts::to(&interface, home),
             interface,
             offload: spec.offload,
             incoming,

@@ -59,7 +59,7 @@ impl PacketPort {
     fn send_whole(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
         let mut taken = 0;
         loop {
-            taken += self.send_burst(frames);
+            taken += self.bursts.send(frames, &self.interface, &mut self.counters);
             let filled = self.fill(frames);
             if filled > 0 {
                 let done = self.flush(frames, filled)?;
@@ -108,22 +108,6 @@ impl PacketPort {
                 }
             }
         }
-    }
-
-    /// Sends frames from the front by one call as long as there are many short ones, and returns how many.
-    fn send_burst(&mut self, frames: &mut VecDeque<Frame>) -> usize {
-        let mut taken = 0;
-        while let Some(burst) = &mut self.burst {
-            match burst.send(frames, self.interface.mtu as usize + ETHERNET) {
-                Ok(sent) if sent.frames == 0 => break,
-                Ok(sent) => {
-                    self.counters.count_burst(sent);
-                    taken += sent.frames as usize;
-                }
-                Err(_) => self.burst = None,
-            }
-        }
-        taken
     }
 
     /// The longest frame that the interface takes.

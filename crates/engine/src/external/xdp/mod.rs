@@ -14,7 +14,7 @@
 mod rings;
 
 use super::bpf::{self, Assembler, AttachTo, MapKind, ProgramKind, Reg::*, Width};
-use super::burst::Burst;
+use super::burst::Bursts;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
 use super::netns::Place;
@@ -59,7 +59,7 @@ pub struct XdpPort {
     /// Chunks to send from that are ours.
     free: Vec<u64>,
     bodies: Pool,
-    burst: Option<Burst>,
+    bursts: Bursts,
     /// Pieces of a frame that was cut, all but the last: that is in the queue from which the frame came.
     pieces: VecDeque<Frame>,
     _link: OwnedFd,
@@ -137,7 +137,7 @@ impl XdpPort {
         };
         Ok(XdpPort {
             name,
-            burst: Burst::to(&interface, home),
+            bursts: Bursts::to(&interface, home),
             interface,
             probe,
             socket,
@@ -160,17 +160,6 @@ impl XdpPort {
 
     fn gone(&self) -> PortError {
         PortError::Gone { name: self.name.clone() }
-    }
-
-    /// Sends frames from the front by one call as long as there are many short ones, and nothing waits in the ring.
-    fn send_burst(&mut self, frames: &mut VecDeque<Frame>) {
-        while let Some(burst) = self.burst.as_mut().filter(|_| self.rings.tx.is_drained()) {
-            match burst.send(frames, self.interface.mtu as usize + ETHERNET) {
-                Ok(sent) if sent.frames == 0 => break,
-                Ok(sent) => self.counters.count_burst(sent),
-                Err(_) => self.burst = None,
-            }
-        }
     }
 
     /// Puts frames from the front into the ring, and returns how many. Those that the interface never takes are dropped.
@@ -319,7 +308,9 @@ impl ExternalPort for XdpPort {
         loop {
             self.collect();
             if self.pieces.is_empty() {
-                self.send_burst(frames);
+                if self.rings.tx.is_drained() {
+                    self.bursts.send(frames, &self.interface, &mut self.counters);
+                }
             }
             let filled = self.fill(frames);
             if filled > 0 {
