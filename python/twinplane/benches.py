@@ -24,8 +24,8 @@ PATIENCE_S = 3.0
 DRAIN_S = 0.1
 """From the last packet to the last look."""
 RATE = "1 Gbit/s"
-KEEPS_UP_S = 1e-3
-"""Without ports nothing is lost: a rate is too high when 1 % of events are later than this."""
+KEEPS_UP_S = 1e-2
+"""Without ports nothing is lost: a rate is too high when half of all events are later than this."""
 
 
 class LinkBench:
@@ -82,7 +82,7 @@ def read_trial(
 
     late = lateness(network) or Spread()
     lost = total("lost")
-    if in_process and late.p99_s > KEEPS_UP_S:
+    if in_process and late.p50_s > KEEPS_UP_S:
         lost += 1
     # Without ports a delay is exact in modelled time; what is late is the engine.
     spread, histogram = (late, lateness_histogram(network)) if in_process else delays(network, flow)

@@ -17,17 +17,19 @@ from .errors import TwinplaneError
 from .files import read_json, write_json
 from .units import format_rate, format_time
 
-Tick = Callable[[float], None]
-
 TRIAL_S = 0.25
 CONFIRM_S = 1.0
 FLOOR_S = 1.0
 """Lengths of a trial of the search, of the one that confirms it, and of the one at the run's own rate."""
+THROUGH_S = 3.0
+"""Length of the trial that confirms a rate through a system under test."""
+PACE_S = 2e-3
+"""A rate through a system under test leaves room if 99 % of departures are no later than this."""
 RESOLUTION = 0.03
 """The search ends when it is known to this share."""
 CONFIRM_STEP = 0.95
 """If the trial that confirms loses a packet, this share of its rate is tried next."""
-CONFIRM_MAX = 12
+CONFIRM_MAX = 30
 LEAST_PACKETS_PER_S = 100.0
 SHARES = ("min", "mean", "p50", "p90", "p99", "p999", "max")
 
@@ -140,7 +142,23 @@ class Calibration:
         return cls(values["bench"], Trial(**floor), Search(**search), values["wall_s"])
 
 
-def search(bench: Bench, size: int, most_bps: float, tick: Tick | None = None) -> Search:
+def is_loss_free(trial: Trial) -> bool:
+    """What a search looks for: nothing was lost."""
+    return trial.loss_free
+
+
+def keeps_pace(trial: Trial) -> bool:
+    """Nothing was lost, and departures were not late: at this rate both tester and system have time to spare."""
+    return trial.loss_free and trial.lateness.p99_s <= PACE_S
+
+
+def search(
+    bench: Bench,
+    size: int,
+    most_bps: float,
+    good: Callable[[Trial], bool] = is_loss_free,
+    confirm_s: float = CONFIRM_S,
+) -> Search:
     """The highest loss-free rate: halve what is unknown, then confirm with a longer trial, or step down."""
     trials: list[Mapping[str, Any]] = []
     least = LEAST_PACKETS_PER_S * 8 * size
@@ -148,16 +166,14 @@ def search(bench: Bench, size: int, most_bps: float, tick: Tick | None = None) -
     def run(rate: float, seconds: float) -> Trial:
         done = bench.trial(rate, size, seconds)
         trials.append(done.brief())
-        if tick is not None:
-            tick(min(0.95, len(trials) / 12))
         return done
 
     low, high = 0.0, most_bps
-    if run(most_bps, TRIAL_S).loss_free:
+    if good(run(most_bps, TRIAL_S)):
         low = most_bps
     while high - low > RESOLUTION * high and high > least:
         middle = (low + high) / 2
-        if run(middle, TRIAL_S).loss_free:
+        if good(run(middle, TRIAL_S)):
             low = middle
         else:
             high = middle
@@ -166,7 +182,7 @@ def search(bench: Bench, size: int, most_bps: float, tick: Tick | None = None) -
         if not found or found < least:
             found = None
             break
-        if run(found, CONFIRM_S).loss_free:
+        if good(run(found, confirm_s)):
             break
         found *= CONFIRM_STEP
     else:
