@@ -148,7 +148,7 @@ def is_loss_free(trial: Trial) -> bool:
 
 
 def keeps_pace(trial: Trial) -> bool:
-    """Nothing was lost, and departures were not late: at this rate both tester and system have time to spare."""
+    """Nothing was lost, and departures were not late: tester and system have time to spare at this rate."""
     return trial.loss_free and trial.lateness.p99_s <= PACE_S
 
 
