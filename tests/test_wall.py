@@ -1,4 +1,4 @@
-"""Networks by the clock on the wall: the same calls, real hosts beyond interfaces. Nothing asserts on time."""
+"""Networks by the clock on the wall: the same calls, real hosts beyond interfaces. No time is asserted."""
 
 from __future__ import annotations
 

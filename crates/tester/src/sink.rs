@@ -124,10 +124,10 @@ impl Sink {
         }
     }
 
-    /// Takes a test packet that is handed over at `now`.
+    /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel says so.
     #[inline]
     pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) {
-        self.arrive(now, stamp, frame.wire_len());
+        self.arrive(frame.arrived().unwrap_or(now), stamp, frame.wire_len());
     }
 
     /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
@@ -188,6 +188,21 @@ mod tests {
         assert_eq!(delay(Convention::FirstToFirst), 970);
         assert_eq!(delay(Convention::LastToLast), 900);
         assert_eq!(delay(Convention::LastToFirst), 870);
+    }
+
+    #[test]
+    fn a_kernel_s_stamp_is_the_time_of_arrival() {
+        let wire = Serialiser::new(Rate(0), 0);
+        let mut sink =
+            Sink::new(Vec::new(), Convention::FirstToLast, wire.clone(), Series::new(Span::from_ms(1)));
+        sink.keep_log();
+        let stamp = Stamp { stream: StreamId(0), sequence: 0, departure: Time(100) };
+        let mut frame = Frame::from_bytes(&[0; 60]);
+        sink.receive(Time(900), stamp, &frame);
+        frame.set_arrived(Time(700));
+        sink.receive(Time(900), stamp, &frame);
+        let arrivals: Vec<_> = sink.log().iter().map(|entry| entry.arrival).collect();
+        assert_eq!(arrivals, [Time(900), Time(700)]);
     }
 
     #[test]

@@ -53,6 +53,27 @@ fn packets_between_hosts_take_the_lsps() {
 }
 
 #[test]
+fn filters_take_packets_out_of_what_prefixes_carry() {
+    let mut described = described();
+    // Pings take the first LSP, test packets (UDP) the second.
+    let filtered = json!({"name": "udp", "from": 0, "to": 2, "routes": [[1, 2]], "filters": [{"protocol": 17, "src": "10.1.0.0/24"}]});
+    described["lsps"].as_array_mut().expect("LSPs").push(filtered);
+    described["flows"] = json!([{"from": 3, "to": 4, "rate_bps": 1_000_000, "size": 125, "start_ps": 100 * MS, "stop_ps": 600 * MS}]);
+    let mut network = network(described);
+    run(&mut network, 200 * MS);
+    let right = network.loopback(4);
+    (0..7).for_each(|sequence| network.ping(3, right, 64, sequence).expect("a ping"));
+    run(&mut network, S);
+    let streams = network.table("streams", None).expect("a table");
+    let received = common::sum(&streams, "received");
+    let ilm = network.table("ilm", Some(1)).expect("a table");
+    let mut packets: Vec<u64> = column(&ilm, "packets").iter().filter_map(Value::as_u64).collect();
+    packets.sort_unstable();
+    assert!(received > 490);
+    assert_eq!(packets, [7, 7, received], "pings there, pings back, test packets");
+}
+
+#[test]
 fn hosts_ping_and_trace_through_the_lsp() {
     let mut network = network(described());
     run(&mut network, S);

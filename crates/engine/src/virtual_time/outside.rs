@@ -116,9 +116,11 @@ impl World {
         }
         let verdicts = &mut verdicts[..frames.len()];
         node.device.forward_batch(now, in_port, frames, verdicts);
-        for (frame, verdict) in frames.drain(..).zip(verdicts) {
+        for (mut frame, verdict) in frames.drain(..).zip(verdicts) {
             match *verdict {
                 Verdict::Transmit { port, ready } => {
+                    // When it came in here is not when it arrives at the next device.
+                    frame.set_arrived(Time::MAX);
                     if let Some(recorder) = &mut self.nodes[id.index()].recorder {
                         recorder.transmit(now, port, ready, &frame);
                     }

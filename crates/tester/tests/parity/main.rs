@@ -41,14 +41,15 @@ fn square(rsvp: &Value) -> Value {
         "lsps": [
             {"name": "group", "from": 0, "to": 5, "count": 4, "routes": [[1, 2, 3, 5]], "retry_limit": 0},
             {"name": "gold", "from": 1, "to": 3, "routes": [[2, 3], [4, 3]], "bandwidth_bps": 10_000_000,
-             "retry_first_ps": 50 * MS, "carries": ["10.2.0.0/24"]},
-            {"name": "back", "from": 3, "to": 1, "routes": [[4, 1]], "carries": ["10.1.0.0/24"]},
+             "retry_first_ps": 50 * MS, "carries": ["10.2.0.0/24"], "auto": false},
+            {"name": "back", "from": 3, "to": 1, "routes": [[4, 1]], "carries": ["10.1.0.0/24"], "auto": false},
         ],
     })
 }
 
 const GROUP: usize = 0;
 const GOLD: usize = 1;
+const BACK: usize = 2;
 /// Link from r0 to r1: in halves it leads from one to the other.
 const BETWEEN: usize = 1;
 /// Link from r1 to r2, within the second half.
@@ -67,7 +68,12 @@ fn programme(ground: Ground, rsvp: &Value) -> Vec<(&'static str, facts::Facts)> 
     let between_hosts = json!({"name": "hosts", "from": 6, "to": 7, "rate_bps": 4_000_000, "size": 300});
     let to_host = json!({"name": "probe", "from": 4, "to": 7, "rate_bps": 4_000_000, "size": 100});
 
-    run.until("all LSPs are up", |facts| up(facts) == 6);
+    // One after the other, since labels are given in the order in which they are asked for.
+    run.until("the group is up", |facts| up(facts) == 4);
+    for (group, count) in [(GOLD, 5), (BACK, 6)] {
+        run.tell(group, "signal", None);
+        run.until("all LSPs are up", |facts| up(facts) == count);
+    }
     facts.push(("set up", run.until_quiet()));
     run.send(&over_group, 100);
     run.send(&to_host, 50);
@@ -101,7 +107,13 @@ fn programme(ground: Ground, rsvp: &Value) -> Vec<(&'static str, facts::Facts)> 
     facts.push(("mended", run.until_quiet()));
 
     run.tell(GOLD, "route", Some(json!([2, 3])));
-    facts.push(("moved", run.send(&between_hosts, 100)));
+    run.send(&between_hosts, 100);
+    // The old LSP stays for a while, so that what is on its way arrives.
+    run.until("the LSP round the cut is torn down", |facts| {
+        let mut between = facts.messages.iter().filter(|(key, _)| key[..3] == ["r0", "r3", "tx"]);
+        between.any(|(_, messages)| messages.iter().any(|kind| kind == "PathTear"))
+    });
+    facts.push(("moved", run.until_quiet()));
     run.tell(GROUP, "tear", None);
     run.until("the group is gone", |facts| up(facts) == 2);
     facts.push(("torn down", run.send(&over_group, 50)));

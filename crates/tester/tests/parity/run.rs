@@ -22,11 +22,11 @@ pub enum Ground {
 }
 
 /// How far the network runs between two looks.
-const STEP: Span = Span::from_ms(2);
+const STEP: Span = Span::from_ms(5);
 /// So long may it take until something is so.
 const PATIENCE: Span = Span::from_secs(60);
 /// In so many looks nothing arrives any more.
-const QUIET: usize = 25;
+const QUIET: usize = 12;
 
 /// A network, in one part or two.
 pub struct Run {
