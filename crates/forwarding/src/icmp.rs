@@ -40,6 +40,10 @@ const TTL: u8 = 64;
 /// Quotes the label stack, as it was received, if there is one. Nothing if the packet is one that no error may be sent
 /// for: RFC 1812, 4.3.2.7.
 pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<Vec<u8>> {
+    let to_be_cut = offload::is_to_be_cut(frame);
+    // What is quoted is the packet as it would have been on a wire. A checksum of several packets is none of theirs.
+    let finished = if to_be_cut { None } else { offload::finished(frame) };
+    let frame = finished.as_ref().unwrap_or(frame);
     let header = frame.header();
     let at = ETHERNET + labels_in(header) * LABEL;
     let stack = header.get(ETHERNET..at)?;
@@ -48,7 +52,7 @@ pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<V
     if original.len() < limit {
         frame.body().slice(0, (limit - original.len()) as u32).write_to(&mut original);
     }
-    if offload::is_to_be_cut(frame) {
+    if to_be_cut {
         offload::quote_one(frame, at, &mut original);
     }
     let packet = ipv4::Packet::new_header_checked(&original[..]).ok()?;

@@ -105,3 +105,24 @@ fn a_checksum_is_finished_before_a_packet_is_fragmented() {
     assert_eq!(forward(&mut tables, &mut short), OUT);
     assert_eq!(short.offload().map(|o| o.checksum_start), Some(38));
 }
+
+#[test]
+fn a_quoted_packet_has_the_checksum_that_it_would_have_had() {
+    for stack in [&[][..], &[(100, 0, 1)][..]] {
+        let mut bytes = frame(stack, Ip { payload: 8 + 60, ..Ip::default() }).to_vec();
+        let at = 14 + 4 * stack.len();
+        let packet = ipv4::Packet::new_unchecked(&bytes[at..]);
+        let pseudo = checksum::pseudo_header(packet.src(), packet.dst(), 17, 68);
+        bytes[at + 26..at + 28].copy_from_slice(&pseudo.to_be_bytes());
+        let mut frame = Frame::from_bytes(&bytes);
+        frame.set_offload(Some(Offload {
+            needs_checksum: true,
+            checksum_start: at as u16 + 20,
+            checksum_offset: 6,
+            ..Offload::default()
+        }));
+        let message = icmp_error(&frame, IcmpError::TimeExceeded, [10, 0, 0, 1].into()).expect("an error");
+        let quoted = &message[28..];
+        assert_eq!(checksum::combine(&[pseudo, checksum::sum(&quoted[20..88])]), 0xffff, "{stack:?}");
+    }
+}
