@@ -19,8 +19,8 @@ use tester::network::{HopSpec, LspSpec, Network};
 
 /// What the router told that is kept for the table of events.
 const EVENTS_KEPT: usize = 10_000;
-/// An answer from which on the memory that it took is given back.
-const LARGE_ROWS: usize = 10_000;
+/// Rows of an answer from which on the memory that it took is given back.
+const LARGE_ROWS: usize = 1_000;
 
 type Answer = Result<Value, String>;
 
@@ -44,6 +44,8 @@ pub struct Instance {
     pub stopped: bool,
     /// How many clients there are.
     pub clients: usize,
+    /// There was a large answer: memory is to be given back.
+    pub trim: bool,
     /// When what is old is to be forgotten.
     pub forget_at: Time,
 }
@@ -66,6 +68,7 @@ impl Instance {
             up_since: since.map_or(0.0, |since| since.as_secs_f64()),
             stopped: false,
             clients: 0,
+            trim: false,
             forget_at: Time::ZERO,
         }
     }
@@ -143,7 +146,7 @@ impl Instance {
         let table = self.network.table(name, Some(self.node)).map_err(text)?;
         let first = table.as_object().and_then(|columns| columns.values().next());
         if first.and_then(Value::as_array).is_some_and(|column| column.len() > LARGE_ROWS) {
-            process::trim_memory();
+            self.trim = true;
         }
         Ok(table)
     }

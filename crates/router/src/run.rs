@@ -116,6 +116,9 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         instance.clients = server.clients();
         let polled = server.poll(&mut |client, line| instance.handle(client, line));
         more = polled.more;
+        if core::mem::take(&mut instance.trim) {
+            process::trim_memory();
+        }
         if polled.ended || instance.stopped {
             return Ok(());
         }

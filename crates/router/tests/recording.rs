@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Client, Router, description};
+use engine::real_time::Clock;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
@@ -13,12 +14,13 @@ use tester::network::{Network, ReplaySummary};
 const TABLES: [&str; 6] = ["ilm", "ftn", "fib", "lsps", "neighbors", "tunnels"];
 
 /// Three routers in one process, the first of which is recorded, with quick refreshes.
-fn recorded() -> Router {
+fn recorded(placement: &Value) -> Router {
     let mut description = description(3);
     for node in description["nodes"].as_array_mut().expect("a list") {
         node["rsvp"] = json!({"refresh_ps": 200_000_000_000u64, "hello_ps": 100_000_000_000u64});
     }
-    Router::start_with(&json!({ "description": description }), &["--record", "FOLDER/recording"])
+    let config = json!({"description": description, "placement": placement});
+    Router::start_with(&config, &["--record", "FOLDER/recording"])
 }
 
 /// Waits until an LSP is up.
@@ -59,7 +61,7 @@ fn compare(network: &mut Network, done: &ReplaySummary, before: &[Value]) {
 
 #[test]
 fn of_a_process_that_ended() {
-    let mut router = recorded();
+    let mut router = recorded(&Value::Null);
     let mut client = router.client();
     await_up(&mut client);
     client.ask(&json!({"command": {"lsp": "east", "do": "reoptimise"}}));
@@ -76,9 +78,17 @@ fn of_a_process_that_ended() {
 
 #[test]
 fn of_a_process_that_was_killed() {
-    let mut router = recorded();
+    // In its third life, long after the others began.
+    let epoch = Clock::new().epoch_ns().saturating_sub(100_000_000_000);
+    let mut router = recorded(&json!({"incarnation": 2, "epoch_ns": epoch}));
     let mut client = router.client();
     await_up(&mut client);
+    let since = client.ask(&json!({"status": null}))["now_ps"].as_u64().expect("a time");
+    assert!(since >= 100_000_000_000_000, "{since}");
+    // It has missed nothing: there is nothing to be made up for.
+    let messages = client.ask(&json!({"table": "messages"}));
+    let count: u64 = messages["count"].as_array().expect("a column").iter().filter_map(Value::as_u64).sum();
+    assert!(count < 1_000, "{count} messages");
     // What is recorded reaches the file within a second.
     sleep(Duration::from_millis(1_500));
     let before = tables(&mut client);
