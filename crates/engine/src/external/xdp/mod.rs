@@ -307,10 +307,8 @@ impl ExternalPort for XdpPort {
         let before = frames.len();
         loop {
             self.collect();
-            if self.pieces.is_empty() {
-                if self.rings.tx.is_drained() {
-                    self.bursts.send(frames, &self.interface, &mut self.counters);
-                }
+            if self.pieces.is_empty() && self.rings.tx.is_drained() {
+                self.bursts.send(frames, &self.interface, &mut self.counters);
             }
             let filled = self.fill(frames);
             if filled > 0 {
