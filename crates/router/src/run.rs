@@ -143,6 +143,7 @@ fn keep_house(instance: &mut Instance, server: &Server) {
     if now >= instance.forget_at {
         instance.forget_at = now + Span(KEPT.0 / 10);
         instance.network.forget_before(Time(now.0.saturating_sub(KEPT.0.unsigned_abs())));
+        instance.trim = true;
     }
     let flushed = instance.network.world_mut().flush_recordings();
     if let Err(error) = flushed {
