@@ -14,6 +14,7 @@ from typing import Any
 
 from .calibration import Spread, Trial
 from .errors import TwinplaneError
+from .handles import Lsp
 from .network import Network
 from .placing import delays, lateness, lateness_histogram
 
@@ -50,6 +51,13 @@ class LinkBench:
         tx.programme(0, "signal", lsp, 1000.0)
         network.go_live({**(self.placement or {}), "incarnation": self.lives})
         self.lives += 1
+        try:
+            return self._measure(network, lsp, rate_bps, size, seconds)
+        finally:
+            network.close()
+
+    def _measure(self, network: Network, lsp: Lsp, rate_bps: float, size: int, seconds: float) -> Trial:
+        tx, rx = network.node("tx"), network.node("rx")
         begin = self._ready(network, lsp)
         flow = network.flow(
             tx, rx, over=lsp, rate=rate_bps, size=size, start=begin, stop=begin + seconds, name="probe"
@@ -57,7 +65,7 @@ class LinkBench:
         network.run(until=begin + seconds + DRAIN_S)
         return read_trial(network, flow.index, rate_bps, size, seconds, self.described["kind"] == "process")
 
-    def _ready(self, network: Network, lsp: Any) -> float:
+    def _ready(self, network: Network, lsp: Lsp) -> float:
         """Wait until the LSP is up."""
         while not lsp.up:
             if network.now > PATIENCE_S:

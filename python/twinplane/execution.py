@@ -148,8 +148,8 @@ def _run_real(
             ground,
             tick,
             lambda network: taps.extend(_captures(network, task)),
+            lambda: _save_captures(taps, task),
         )
-        _save_captures(taps, task)
     done = Done.of(found.outcome, task.tables)
     done.real = found.as_dict()
     if task.tables:

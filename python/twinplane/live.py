@@ -159,6 +159,7 @@ def run_point(
     ground: Ground,
     tick: Tick | None = None,
     ready: Callable[[Network], None] | None = None,
+    finished: Callable[[], None] | None = None,
 ) -> Measured:
     """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
     with urgent() as is_urgent:
@@ -177,6 +178,9 @@ def run_point(
     said["scheduling"] = "real-time" if is_urgent else "ordinary"
     if through is not None:
         said["through"] = through.as_dict()
+    if finished is not None:
+        finished()
+    network.close()
     twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}
     return Measured(parameters, outcome, bounds, refused, said, twin)
 

@@ -13,6 +13,7 @@ from .errors import TwinplaneError
 from .nodes import External, Host, Node
 
 if TYPE_CHECKING:
+    from . import _core
     from .handles import Link
     from .network import Network
 
@@ -25,6 +26,7 @@ class Outside(ABC):
     links: list[Link]
     description: Description
     _real: dict[str, Any]
+    _core: _core.Network | None
     _attachments: list[Attachment]
     _host_interfaces: dict[int, Interface]
 
@@ -118,6 +120,13 @@ class Outside(ABC):
         for port in placement.get("ports", []):
             beyond = Interface(port["interface"], port["netns"], port["driver"], port["offload"])
             self._attachments.append(Attachment(self.node(port["node"]), self.links[port["link"]], beyond))
+
+    def close(self) -> None:
+        """Give interfaces back; nothing can be asked of the network any more.
+
+        A socket that is left open goes on taking copies of every frame of its interface.
+        """
+        self._core = None
 
     def log_signals(self, limit: int = 1_000_000) -> None:
         """Keep the last `limit` signalling messages of every router for table ``signals``."""

@@ -104,18 +104,25 @@ class Flapping(Ground):
         stable = lsps(network, parameters, "stable", parameters.stable, way)
         edges_of(network)[0].programme(0, "signal", stable, TRIAL_RATE)
         self._go_live(network)
-        waited = PATIENCE_S + parameters.stable / TRIAL_RATE
+        try:
+            found = self._search(network, stable, parameters, rate_bps)
+        finally:
+            network.close()
+        self.begin_again()
+        return found
+
+    def _search(self, network: Network, stable: Lsp, p: FlapParameters, rate_bps: float) -> Search:
+        waited = PATIENCE_S + p.stable / TRIAL_RATE
         while not stable.up and network.now < waited:
             network.run(for_=0.05)
         if not stable.up:
-            raise TwinplaneError(unanswered(network, parameters, waited))
+            raise TwinplaneError(unanswered(network, p, waited))
         bench = Through(network, stable, self.where.place == "process")
-        found = search(bench, parameters.size, rate_bps, keeps_pace, THROUGH_S)
+        found = search(bench, p.size, rate_bps, keeps_pace, THROUGH_S)
         if found.rate_bps is None:  # the machine has other work: departures are late at any rate
-            found = search(bench, parameters.size, rate_bps, confirm_s=THROUGH_S)
+            found = search(bench, p.size, rate_bps, confirm_s=THROUGH_S)
         stable.teardown()
         network.run(for_=0.5)
-        self.begin_again()
         return found
 
     def _go_live(self, network: Network) -> None:
