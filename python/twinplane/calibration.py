@@ -23,6 +23,8 @@ FLOOR_S = 1.0
 """Lengths of a trial of the search, of the one that confirms it, and of the one at the run's own rate."""
 THROUGH_S = 3.0
 """Length of the trial that confirms a rate through a system under test."""
+THROUGH_STEP = 0.8
+"""There, this share of a rate that is not confirmed is tried next."""
 PACE_S = 2e-3
 """A rate through a system under test leaves room if 99 % of departures are no later than this."""
 RESOLUTION = 0.03
@@ -158,6 +160,7 @@ def search(
     most_bps: float,
     good: Callable[[Trial], bool] = is_loss_free,
     confirm_s: float = CONFIRM_S,
+    step: float = CONFIRM_STEP,
 ) -> Search:
     """The highest loss-free rate: halve what is unknown, then confirm with a longer trial, or step down."""
     trials: list[Mapping[str, Any]] = []
@@ -184,7 +187,7 @@ def search(
             break
         if good(run(found, confirm_s)):
             break
-        found *= CONFIRM_STEP
+        found *= step
     else:
         found = None
     return Search(size, found, most_bps, trials)

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ... import benches, interfaces
-from ...calibration import THROUGH_S, Search, Trial, keeps_pace, search
+from ...calibration import THROUGH_S, THROUGH_STEP, Search, Trial, keeps_pace, search
 from ...errors import TwinplaneError
 from ...live import Ground
 from ...network import Network
@@ -118,9 +118,9 @@ class Flapping(Ground):
         if not stable.up:
             raise TwinplaneError(unanswered(network, p, waited))
         bench = Through(network, stable, self.where.place == "process")
-        found = search(bench, p.size, rate_bps, keeps_pace, THROUGH_S)
+        found = search(bench, p.size, rate_bps, keeps_pace, THROUGH_S, THROUGH_STEP)
         if found.rate_bps is None:  # the machine has other work: departures are late at any rate
-            found = search(bench, p.size, rate_bps, confirm_s=THROUGH_S)
+            found = search(bench, p.size, rate_bps, confirm_s=THROUGH_S, step=THROUGH_STEP)
         stable.teardown()
         network.run(for_=0.5)
         return found
@@ -144,6 +144,7 @@ class Through:
     def trial(self, rate_bps: float, size: int, seconds: float) -> Trial:
         """See `twinplane.calibration.Bench`."""
         network = self.network
+        network.clear_lateness()
         begin = network.now + GAP_S
         flow = network.flow(
             *edges_of(network),
