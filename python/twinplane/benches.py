@@ -59,7 +59,7 @@ class LinkBench:
     def _measure(self, network: Network, lsp: Lsp, rate_bps: float, size: int, seconds: float) -> Trial:
         tx, rx = network.node("tx"), network.node("rx")
         begin = self._ready(network, lsp)
-        network.clear_lateness()
+        network.forget_lateness()
         flow = network.flow(
             tx, rx, over=lsp, rate=rate_bps, size=size, start=begin, stop=begin + seconds, name="probe"
         )

@@ -144,7 +144,7 @@ class Through:
     def trial(self, rate_bps: float, size: int, seconds: float) -> Trial:
         """See `twinplane.calibration.Bench`."""
         network = self.network
-        network.clear_lateness()
+        network.forget_lateness()
         begin = network.now + GAP_S
         flow = network.flow(
             *edges_of(network),
