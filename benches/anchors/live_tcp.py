@@ -7,7 +7,8 @@
 `twinplane`: the same hops are three router processes of a lab, and the stream crosses an LSP; so does what
              comes back.
 Hosts and links are veth pairs with an MTU of 1500 towards the hosts in both cases, and all offloads of the
-hosts are as they come. Nothing is pinned: seven processes share the processors as the kernel thinks fit.
+hosts are as they come. Nothing is pinned: the processes share the processors as the kernel thinks fit; all
+of them have the greatest weight, so that other work of the machine takes little.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 from anchorlib import FailedError, parser, run_anchor, summary
-from live_bed import Namespace, check_bed, join, namespaces, run, running
+from live_bed import Namespace, check_bed, join, namespaces, running, weigh, weighed
 from live_lab import check_lab, lab
 
 LAB = """
@@ -82,15 +83,19 @@ def label_hops() -> Iterator[tuple[Namespace, Namespace]]:
     """Two hosts and three routers of ours, with both LSPs up."""
     with lab(LAB) as made:
         made.wait_for_lsps("p", 2)
+        for node in made.nodes().values():
+            if node["pid"]:
+                weigh(node["pid"])
         yield made.namespace("left"), made.namespace("right")
 
 
 def stream(left: Namespace, right: Namespace, seconds: float) -> tuple[float, float]:
     """Gbit/s that one stream carries, and its retransmissions."""
-    with running(right.wrap(["iperf3", "--server", "--one-off"])):
+    with running(right.wrap(weighed(["iperf3", "--server", "--one-off"]))):
         time.sleep(START_S)
         client = ["iperf3", "--client", SERVER, "--time", f"{seconds:.0f}", "--json"]
-        found = json.loads(run(left.wrap(client), seconds + 30))
+        with running(left.wrap(weighed(client))) as process:
+            found = json.loads(process.communicate(timeout=seconds + 30)[0] or '{"error": "it said nothing"}')
     if "error" in found:
         raise FailedError(f"iperf3: {found['error']}")
     end = found["end"]
