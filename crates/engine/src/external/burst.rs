@@ -9,7 +9,7 @@
 //! ```text
 //!  0               4               8                              2048
 //!  +---------------+--------------------------------------------- - - +
-//!  | refused       | (64 bytes)                                       |
+//!  | refused       | interface     | (64 bytes)                       |
 //!  +---------------+---------------+------------------------------ - -+
 //!  | length        | 0             | frame 0                          |  a length of 0 ends the burst
 //!  +---------------+---------------+------------------------------ - -+
@@ -26,6 +26,7 @@ use super::netns::{self, Place};
 use super::port::ExternalCounters;
 use super::sys::Mapping;
 use base::Frame;
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -37,6 +38,10 @@ const MOST: usize = 128;
 const LEAST: usize = 16;
 /// Bytes in front of the frames.
 const HEAD: usize = 64;
+/// Where it says how many frames were refused.
+const REFUSED: usize = 0;
+/// Where it says to which interface they go.
+const INTERFACE: usize = 4;
 /// Bytes of a frame and its length.
 const SLOT: usize = 2048;
 /// Bytes in front of a frame in its slot.
@@ -72,13 +77,16 @@ fn worth(frames: &VecDeque<Frame>, longest: usize) -> usize {
     if count < LEAST { 0 } else { count }
 }
 
-/// Bursts of a port, which has neither program nor memory for them before the first.
+thread_local! {
+    /// The program of the thread, for all of its ports: the kernel takes milliseconds to look through it.
+    static OWN: RefCell<Option<Burst>> = const { RefCell::new(None) };
+}
+
+/// Bursts of a port.
 #[derive(Debug)]
 pub enum Bursts {
     /// It can have them, opened at this place.
-    Possible(Place),
-    /// It has had some.
-    Had(Box<Burst>),
+    From(Place),
     /// It can't.
     Never,
 }
@@ -86,7 +94,14 @@ pub enum Bursts {
 impl Bursts {
     /// Whether a port can have them: `home` is where the calling thread was in the interface's namespace.
     pub(super) fn to(interface: &Interface, home: Option<Place>) -> Bursts {
-        home.filter(|_| interface.driver == "veth").map_or(Bursts::Never, Bursts::Possible)
+        let Some(place) = home.filter(|_| interface.driver == "veth") else { return Bursts::Never };
+        let loaded = OWN.with_borrow_mut(|own| {
+            if own.is_none() {
+                *own = Burst::new().ok();
+            }
+            own.is_some()
+        });
+        if loaded { Bursts::From(place) } else { Bursts::Never }
     }
 
     /// Sends frames from the front of the queue if a burst is worth it, and counts them; returns how many.
@@ -97,23 +112,19 @@ impl Bursts {
         interface: &Interface,
         counters: &mut ExternalCounters,
     ) -> usize {
-        if frames.len() < LEAST || matches!(self, Bursts::Never) {
-            return 0;
-        }
-        let longest = interface.mtu as usize + SHORTEST;
         let mut taken = 0;
-        loop {
-            let sent = match self {
-                Bursts::Possible(place) if worth(frames, longest) > 0 && *place == netns::place() => {
-                    *self = Burst::new(interface.index, *place)
-                        .map_or(Bursts::Never, |b| Bursts::Had(Box::new(b)));
-                    continue;
-                }
-                Bursts::Had(burst) => burst.send(frames, longest),
-                _ => return taken,
-            };
+        while frames.len() >= LEAST {
+            let Bursts::From(place) = self else { break };
+            if *place != netns::place() {
+                break;
+            }
+            let longest = interface.mtu as usize + SHORTEST;
+            let sent = OWN.with_borrow_mut(|own| match own {
+                Some(own) => own.send(interface.index, frames, longest),
+                None => Err(io::ErrorKind::NotFound.into()),
+            });
             match sent {
-                Ok(sent) if sent.frames == 0 => return taken,
+                Ok(sent) if sent.frames == 0 => break,
                 Ok(sent) => {
                     counters.tx_frames += sent.frames - sent.refused;
                     counters.tx_bytes += sent.bytes;
@@ -123,6 +134,7 @@ impl Bursts {
                 Err(_) => *self = Bursts::Never,
             }
         }
+        taken
     }
 }
 
@@ -131,26 +143,25 @@ impl Bursts {
 pub struct Burst {
     memory: Mapping,
     program: OwnedFd,
-    place: Place,
     _map: OwnedFd,
 }
 
 impl Burst {
-    /// Bursts to an interface of the network namespace where the calling thread is when it is at `place`. From elsewhere
-    /// nothing is sent.
-    pub fn new(interface: u32, place: Place) -> io::Result<Burst> {
+    /// Loads the program.
+    pub fn new() -> io::Result<Burst> {
         let len = HEAD + MOST * SLOT;
         let map = bpf::map(MapKind::Array, len as u32, 1)?;
         let memory = bpf::values(&map, len, 1)?;
-        let program = bpf::load(ProgramKind::Classifier, &code(&map, interface)?)?;
-        Ok(Burst { memory, program, place, _map: map })
+        let program = bpf::load(ProgramKind::Classifier, &code(&map)?)?;
+        Ok(Burst { memory, program, _map: map })
     }
 
     /// Sends frames from the front of the queue, as long as they are short, have nothing left undone and are many
-    /// enough to be worth it. An error means that bursts can't be had; no frame is lost by it.
-    pub fn send(&mut self, frames: &mut VecDeque<Frame>, longest: usize) -> io::Result<Sent> {
+    /// enough to be worth it, to an interface of the namespace where the calling thread is. An error means that bursts
+    /// can't be had; no frame is lost by it.
+    pub fn send(&mut self, interface: u32, frames: &mut VecDeque<Frame>, longest: usize) -> io::Result<Sent> {
         let count = worth(frames, longest);
-        if count == 0 || netns::place() != self.place {
+        if count == 0 {
             return Ok(Sent::default());
         }
         for (at, frame) in frames.iter().take(count).enumerate() {
@@ -159,7 +170,8 @@ impl Burst {
         if count < MOST {
             self.set_word(HEAD + count * SLOT, 0);
         }
-        self.set_word(0, 0);
+        self.set_word(REFUSED, 0);
+        self.set_word(INTERFACE, interface);
         fence(Ordering::Release);
         // What the program is run on; the program writes over it.
         const BLANK: [u8; 60] = [0; 60];
@@ -167,7 +179,7 @@ impl Burst {
         if taken != count {
             return Err(io::Error::other(format!("{taken} frames of {count} went")));
         }
-        let refused = u64::from(self.word(0));
+        let refused = u64::from(self.word(REFUSED));
         let bytes = frames.drain(..count).map(|frame| u64::from(frame.len())).sum();
         Ok(Sent { frames: count as u64, bytes, refused })
     }
@@ -209,7 +221,7 @@ impl Burst {
 
 /// `for slot in slots { if slot.len is no length { break } resize(slot.len); write(slot); clone_redirect() }`, and how many
 /// slots that were.
-fn code(map: &OwnedFd, interface: u32) -> io::Result<Vec<u64>> {
+fn code(map: &OwnedFd) -> io::Result<Vec<u64>> {
     Assembler::default()
         .copy(R6, R1)
         .set(R1, 0)
@@ -251,14 +263,14 @@ fn code(map: &OwnedFd, interface: u32) -> io::Result<Vec<u64>> {
         .call(bpf::STORE_BYTES)
         .jump(Condition::NotEqual, R0, 0, "refused")
         .copy(R1, R6)
-        .set(R2, interface as i32)
+        .load(Width::Word, R2, R8, INTERFACE as i16)
         .set(R3, 0)
         .call(bpf::CLONE_REDIRECT)
         .jump(Condition::Equal, R0, 0, "next")
         .label("refused")
-        .load(Width::Word, R1, R8, 0)
+        .load(Width::Word, R1, R8, REFUSED as i16)
         .add(R1, 1)
-        .store(Width::Word, R8, 0, R1)
+        .store(Width::Word, R8, REFUSED as i16, R1)
         .label("next")
         .add(R9, 1)
         .add(R7, SLOT as i32)

@@ -45,41 +45,41 @@ fn frames_arrive_in_order_whatever_way_they_are_sent() {
 fn a_burst_ends_before_a_frame_that_is_not_for_it() {
     let Some(pair) = Pair::new(1500) else { return };
     netns::within(Some(&pair.netns(0)), || {
-        let mut burst = Burst::new(Interface::here("e0")?.index, netns::place()).unwrap();
+        let index = Interface::here("e0")?.index;
+        let mut burst = Burst::new().unwrap();
         let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
         queue.push_back(super_frame(0, 3000));
         queue.extend((0..140).map(|i| labelled(i, 60)));
-        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 20);
-        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
+        assert_eq!(burst.send(index, &mut queue, 1514).unwrap().frames, 20);
+        assert_eq!(burst.send(index, &mut queue, 1514).unwrap().frames, 0);
         queue.pop_front();
-        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 128);
+        assert_eq!(burst.send(index, &mut queue, 1514).unwrap().frames, 128);
         // Twelve are not worth it; a frame over the limit is never sent so.
-        assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
+        assert_eq!(burst.send(index, &mut queue, 1514).unwrap().frames, 0);
         queue.extend((0..140).map(|i| labelled(i, 60)));
-        assert_eq!(burst.send(&mut queue, 59).unwrap().frames, 0);
+        assert_eq!(burst.send(index, &mut queue, 59).unwrap().frames, 0);
         Ok(())
     })
     .unwrap();
 }
 
 #[test]
-fn nothing_goes_from_another_namespace_or_thread() {
+fn ports_used_elsewhere_send_one_by_one() {
     let Some(pair) = Pair::new(1500) else { return };
-    let mut burst = netns::within(Some(&pair.netns(0)), || {
-        Ok(Burst::new(Interface::here("e0")?.index, netns::place()).unwrap())
-    })
-    .unwrap();
-    let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
-    assert_eq!(burst.send(&mut queue, 1514).unwrap().frames, 0);
-    let there = pair.netns(0);
-    std::thread::scope(|scope| {
-        let away = scope.spawn(|| {
-            let sent = netns::within(Some(&there), || Ok(burst.send(&mut queue, 1514).unwrap()));
-            assert_eq!(sent.unwrap().frames, 0);
-        });
-        away.join().unwrap();
-    });
-    assert_eq!(queue.len(), 20);
+    let clock = Clock::new();
+    let mut b = open(&spec(&pair, 1, Driver::Packet)).unwrap();
+    let mut a = netns::within(Some(&pair.netns(0)), || open(&here(Driver::Packet))).unwrap();
+    let mut send = |numbers: std::ops::Range<u32>| {
+        let mut queue: VecDeque<_> = numbers.map(|i| labelled(i, 60)).collect();
+        while !queue.is_empty() {
+            a.send(&mut queue).unwrap();
+        }
+    };
+    // Out of the namespace where the port was opened, and in another thread.
+    send(0..100);
+    std::thread::scope(|scope| scope.spawn(|| send(100..200)).join()).unwrap();
+    let got = receive(&mut *b, &clock, 200);
+    assert!(got.iter().zip(0..).all(|(frame, i)| frame.to_vec() == labelled(i, 60).to_vec()));
 }
 
 #[test]
@@ -87,9 +87,10 @@ fn a_switched_off_interface_refuses_and_says_so() {
     let Some(pair) = Pair::new(1500) else { return };
     pair.ip(0, &["link", "set", "e0", "down"]);
     netns::within(Some(&pair.netns(0)), || {
-        let mut burst = Burst::new(Interface::here("e0")?.index, netns::place()).unwrap();
+        let index = Interface::here("e0")?.index;
+        let mut burst = Burst::new().unwrap();
         let mut queue: VecDeque<_> = (0..20).map(|i| labelled(i, 60)).collect();
-        let sent = burst.send(&mut queue, 1514).unwrap();
+        let sent = burst.send(index, &mut queue, 1514).unwrap();
         assert_eq!((sent.frames, sent.refused), (20, 20));
         Ok(())
     })
