@@ -61,6 +61,31 @@ pub fn super_frame(labels: usize, payload: usize) -> Frame {
     frame
 }
 
+/// The same of UDP datagrams.
+fn super_datagram(labels: usize, payload: usize) -> Frame {
+    let tcp = super_frame(labels, payload);
+    let mut offload = tcp.offload().unwrap();
+    let mut bytes = tcp.header()[..usize::from(offload.checksum_start)].to_vec();
+    let ip = bytes.len() - 20;
+    bytes[ip + 2..ip + 4].copy_from_slice(&(28 + payload as u16).to_be_bytes());
+    bytes[ip + 9] = 17;
+    bytes[ip + 10..ip + 12].fill(0);
+    let sum = !wire::checksum::sum(&bytes[ip..]);
+    bytes[ip + 10..ip + 12].copy_from_slice(&sum.to_be_bytes());
+    let len = 8 + payload as u16;
+    let partial =
+        wire::checksum::pseudo_header([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 17, u32::from(len));
+    bytes.extend([3, 232, 7, 208]);
+    bytes.extend(len.to_be_bytes());
+    bytes.extend(partial.to_be_bytes());
+    offload.checksum_offset = 6;
+    offload.segment = Segment::UdpL4;
+    offload.header_len = bytes.len() as u16;
+    let mut frame = Frame::new(&bytes, tcp.body().clone());
+    frame.set_offload(Some(offload));
+    frame
+}
+
 #[test]
 fn frames_of_every_length_arrive_as_they_were_sent() {
     let Some(pair) = Pair::new(1500) else { return };
@@ -103,7 +128,7 @@ pub fn super_frames_travel_whole_with_and_without_labels() {
         (open(&spec(&pair, 0, Driver::Packet)).unwrap(), open(&spec(&pair, 1, Driver::Packet)).unwrap());
     let whole: Vec<_> = [0, 1, 2, 3, 0, 1]
         .into_iter()
-        .flat_map(|n| [super_frame(n, 60_000), super_frame(n, 2_000)])
+        .flat_map(|n| [super_frame(n, 60_000), super_datagram(n, 50_000), super_frame(n, 2_000)])
         .collect();
     a.send(&mut whole.iter().cloned().collect()).unwrap();
     let got = receive(&mut *b, &clock, whole.len());
