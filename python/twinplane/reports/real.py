@@ -95,15 +95,15 @@ def delays(one: Calibration) -> Chart:
 def binned(
     upper: Sequence[float], counts: Sequence[float], bins: int = 60
 ) -> tuple[list[float], list[float]]:
-    """Equal bins up to where 99.9 % lie; what is longer is counted in the last."""
+    """Equal bins up to half as far again as 99 % lie; what is longer is counted in the last."""
     total = sum(counts)
     if not total:
         return [], []
     passed, most = 0.0, upper[-1]
     for value, count in zip(upper, counts, strict=True):
         passed += count
-        if passed >= 0.999 * total:
-            most = value
+        if passed >= 0.99 * total:
+            most = 1.5 * value
             break
     width = most / (bins - 1) or 1.0
     found = [0.0] * bins
