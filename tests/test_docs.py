@@ -89,7 +89,8 @@ def run_page(page: Path, tmp_path: Path) -> None:
             commands = [shlex.split(line[2:]) for line in text.splitlines() if line.startswith("$ ")]
             assert commands and all(words[0] == "twinplane" for words in commands)
             for words in commands:
-                assert call([sys.executable, "-m", *words], tmp_path)
+                said = call([sys.executable, "-m", *words], tmp_path)
+                assert said or words[1] in ("lab", "node")  # what was asked for may be silent
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
