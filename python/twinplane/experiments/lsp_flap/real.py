@@ -161,6 +161,10 @@ class Through:
 class InProcess(Flapping):
     """Everything in this process, by the clock."""
 
+    def begin_again(self) -> None:
+        """A trial has left nothing: the run is the first life, as its twin is."""
+        self.lives = 0
+
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
         """There is no port to calibrate: the engine itself is."""
         return benches.in_process()
