@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 
 import anchorlib
+import live_bed
+import live_pacing
+import live_source
 import probes
 import pytest
 import rows
@@ -146,3 +149,55 @@ def test_ctrl_c_exits_130_and_keeps_what_was_measured() -> None:
     assert "Stopped" in errors
     assert "25.0 k" in printed
     assert "floor met" in printed
+
+
+def test_label_frame_is_of_the_least_length_and_valid() -> None:
+    frame = live_bed.label_frame(20, "02:00:00:00:00:0a")
+    assert len(frame) == 60
+    assert frame[:6] == bytes.fromhex("02000000000a")
+    assert struct.unpack(">I", frame[14:18])[0] == 20 << 12 | 1 << 8 | 64
+    for header in (frame[18:38], live_bed.udp_frame()[14:34]):
+        words = sum(struct.unpack(">10H", header))
+        assert (words & 0xFFFF) + (words >> 16) == 0xFFFF
+
+
+def test_source_program_writes_the_whole_frame() -> None:
+    frame = live_bed.udp_frame()
+    code = live_source.program(frame, interface=7)
+    instructions = [struct.unpack("<BBhi", code[at : at + 8]) for at in range(0, len(code), 8)]
+    written = {offset: value for op, _, offset, value in instructions if op == 0x62}
+    assert b"".join(struct.pack("<i", written[at]) for at in range(0, 60, 4)) == frame
+    jump = next(at for at, one in enumerate(instructions) if one[0] == 0x2D)
+    assert instructions[jump + 1 + instructions[jump][2]][3] == 7  # to where the interface is set
+
+
+def capture_file(path: Path, stamps: list[int], magic: int = 0xA1B23C4D) -> Path:
+    records = [struct.pack("<IIII", t // 10**9, t % 10**9, 2, 60) + b"ab" for t in stamps]
+    path.write_bytes(struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 64, 1) + b"".join(records))
+    return path
+
+
+def test_gap_errors_of_a_capture(tmp_path: Path) -> None:
+    # 1 kpps; every hundredth gap is 3 us too long, and the next one as much too short.
+    stamps = [i * 1_000_000 + (3000 if i % 100 == 0 else 0) for i in range(2000)]
+    taken = live_pacing.arrivals(capture_file(tmp_path / "gaps.pcap", stamps))
+    assert taken == stamps
+    found = live_pacing.errors(taken, 1000)
+    assert (found["p50_us"], found["p99_us"]) == (0.0, 3.0)
+    assert abs(found["kpps"] - 1) < 1e-3
+
+
+def test_a_capture_without_nanoseconds_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(anchorlib.FailedError, match="nanoseconds"):
+        live_pacing.arrivals(capture_file(tmp_path / "gaps.pcap", [1, 2], magic=0xA1B2C3D4))
+    with pytest.raises(anchorlib.FailedError, match="Only 2"):
+        live_pacing.errors([1, 2], 1000)
+
+
+def test_every_live_script_says_what_it_is() -> None:
+    scripts = sorted((Path(run.__file__).parent / "anchors").glob("live_*.py"))
+    runnable = [path for path in scripts if "def main()" in path.read_text()]
+    assert len(runnable) >= 5
+    for path in runnable:
+        done = subprocess.run([sys.executable, path, "--help"], capture_output=True, check=False, timeout=30)
+        assert done.returncode == 0, path
