@@ -13,7 +13,7 @@ use std::thread;
 use twinplane_tester::network::{Description, Network, Placement};
 
 /// When the packets begin: the LSP is up long before.
-const START: Time = Time(1_000_000_000_000);
+const START: Time = Time(2_000_000_000_000);
 /// Ethernet with its check sequence, a label, IPv4, UDP and 64 bytes.
 const SIZE: u64 = 14 + 4 + 4 + 20 + 8 + 64;
 
