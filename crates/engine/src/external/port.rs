@@ -95,6 +95,14 @@ pub trait ExternalPort: Send {
     /// Takes frames from the front, as many as the interface takes now, and returns how many. What is too long, or can't
     /// be sent for good, is taken, dropped and counted.
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError>;
+    /// Holds it frames that it took and has not sent? Then it is to be asked to send soon, though there be no others.
+    fn has_unsent(&self) -> bool {
+        false
+    }
+    /// Takes the interface that has the name now, in place of one that was taken away. What was counted stays.
+    fn reopen(&mut self) -> Result<(), PortError> {
+        Err(PortError::Gone { name: self.name().to_string() })
+    }
     /// A descriptor that is readable when frames wait.
     fn poll_fd(&self) -> RawFd;
     /// Is the interface switched on, and its other end there? Quick enough to be asked ten times a second.

@@ -1,11 +1,11 @@
 //! The loop: what is due happens, frames come in and go out, then sleep until the next of these.
 
 use super::Lateness;
+use super::attached::Attached;
 use crate::error::EngineError;
 use crate::external::{Clock, ExternalCounters, ExternalPort, PortError};
 use crate::virtual_time::{Progress, World};
 use base::{Command, Frame, NodeId, PortId, Span, Time};
-use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
 /// Frames taken from an interface at once.
@@ -16,12 +16,10 @@ const EVENTS: u64 = 4096;
 const LOOK: Span = Span::from_ms(50);
 /// Time between two attempts to send what an interface did not take.
 const RETRY: Span = Span::from_us(50);
-/// Time between two questions of a run that never sleeps whether it is to come back.
+/// Time between two questions of a run that does not sleep whether it is to come back.
 const ASK: Span = Span::from_us(100);
 /// The longest sleep.
 const SLEEP: Span = Span::from_secs(3600);
-/// Frames that wait for an interface that takes none; more are dropped.
-const QUEUE_MAX: usize = 16_384;
 
 /// What the one who watches a run wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +37,7 @@ pub enum PortState {
     Up,
     /// It is switched off, or has no other end.
     Down,
-    /// It does not exist any more.
+    /// It does not exist any more. It is looked for now and then.
     Gone,
 }
 
@@ -77,18 +75,6 @@ pub struct PortView<'a> {
     pub lateness: &'a Lateness,
 }
 
-struct Attached {
-    node: NodeId,
-    port: PortId,
-    external: Box<dyn ExternalPort>,
-    state: PortState,
-    /// Frames to be sent, and when each was due.
-    queue: VecDeque<Frame>,
-    due: VecDeque<Time>,
-    dropped: u64,
-    lateness: Lateness,
-}
-
 /// Keeps the calling thread on one processor.
 pub fn pin(cpu: usize) -> std::io::Result<()> {
     // SAFETY: the set of processors is of integers, for which zero is a value, and lives through the call; a number
@@ -101,6 +87,17 @@ pub fn pin(cpu: usize) -> std::io::Result<()> {
         libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
     };
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// How far a round came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// The world has not reached the time.
+    Behind,
+    /// It has, but more frames may wait to come in.
+    Due,
+    /// There is nothing left to do.
+    All,
 }
 
 /// Drives a world by the clock, and carries frames between its ports and interfaces.
@@ -158,16 +155,7 @@ impl Runner {
         external: Box<dyn ExternalPort>,
     ) -> Result<(), EngineError> {
         world.attach_outside(node, port)?;
-        self.ports.push(Attached {
-            node,
-            port,
-            external,
-            state: PortState::Up,
-            queue: VecDeque::new(),
-            due: VecDeque::new(),
-            dropped: 0,
-            lateness: Lateness::default(),
-        });
+        self.ports.push(Attached::new(node, port, external));
         Ok(())
     }
 
@@ -189,20 +177,12 @@ impl Runner {
     /// Forgets how late anything was.
     pub fn clear_lateness(&mut self) {
         self.lateness.clear();
-        self.ports.iter_mut().for_each(|port| port.lateness.clear());
+        self.ports.iter_mut().for_each(Attached::clear_lateness);
     }
 
     /// What is attached.
     pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
-        self.ports.iter().map(|port| PortView {
-            node: port.node,
-            port: port.port,
-            name: port.external.name(),
-            state: port.state,
-            counters: port.external.counters(),
-            dropped: port.dropped,
-            lateness: &port.lateness,
-        })
+        self.ports.iter().map(Attached::view)
     }
 
     /// Interfaces that went up, down or away since the last call.
@@ -222,19 +202,21 @@ impl Runner {
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         loop {
             let now = self.clock.now().min(until).max(world.now());
-            let reached = self.round(world, now)?;
+            let done = self.round(world, now)?;
             let stop = watch(world, now) == Control::Stop;
-            if stop || (reached && now >= until) {
+            // Frames may come in faster than they can be handled: that must not keep anybody waiting.
+            if stop || (done != Done::Behind && now >= until) {
                 return Ok(());
             }
-            if reached && self.rest(world, until)? {
+            let wanted = if done == Done::All { self.rest(world, until) } else { self.is_wanted() };
+            if wanted {
                 return Ok(());
             }
         }
     }
 
-    /// Everything that there is to do at `now`. Says whether it is done.
-    fn round(&mut self, world: &mut World, now: Time) -> Result<bool, EngineError> {
+    /// Everything that there is to do at `now`, or a part of it.
+    fn round(&mut self, world: &mut World, now: Time) -> Result<Done, EngineError> {
         if let Some(due) = world.next_event().filter(|due| *due < now) {
             self.lateness.record(now - due);
         }
@@ -244,7 +226,7 @@ impl Runner {
         }
         if world.step(now, EVENTS)? == Progress::More {
             self.flush(world)?;
-            return Ok(false);
+            return Ok(Done::Behind);
         }
         let mut more = false;
         for place in 0..self.ports.len() {
@@ -253,7 +235,11 @@ impl Runner {
         // What came in may be due to leave at once.
         let reached = world.step(now, EVENTS)? != Progress::More;
         self.flush(world)?;
-        Ok(reached && !more)
+        Ok(match (reached, more) {
+            (false, _) => Done::Behind,
+            (true, true) => Done::Due,
+            (true, false) => Done::All,
+        })
     }
 
     /// Frames come in. Says whether there may be more.
@@ -277,24 +263,13 @@ impl Runner {
     fn flush(&mut self, world: &mut World) -> Result<(), EngineError> {
         for place in 0..self.ports.len() {
             let attached = &mut self.ports[place];
-            let usable = attached.state == PortState::Up;
             while let Some((due, frame)) = world.leave(attached.node, attached.port) {
-                if usable && attached.queue.len() < QUEUE_MAX {
-                    attached.queue.push_back(frame);
-                    attached.due.push_back(due);
-                } else {
-                    attached.dropped += 1;
-                }
+                attached.push(due, frame);
             }
-            if attached.queue.is_empty() {
+            if !attached.has_unsent() {
                 continue;
             }
-            let before = attached.queue.len();
-            let sent = attached.external.send(&mut attached.queue);
-            let now = self.clock.now();
-            let gone = before - attached.queue.len();
-            attached.due.drain(..gone).for_each(|due| attached.lateness.record(now - due));
-            if let Err(error) = sent {
+            if let Err(error) = attached.send(&self.clock) {
                 self.failed(world, place, error)?;
             }
         }
@@ -303,12 +278,8 @@ impl Runner {
 
     fn look_at_ports(&mut self, world: &mut World, now: Time) -> Result<(), EngineError> {
         for place in 0..self.ports.len() {
-            if self.ports[place].state == PortState::Gone {
-                continue;
-            }
-            match self.ports[place].external.link_up() {
-                Ok(true) => self.become_so(world, place, PortState::Up, now)?,
-                Ok(false) => self.become_so(world, place, PortState::Down, now)?,
+            match self.ports[place].look(now) {
+                Ok(state) => self.become_so(world, place, state, now)?,
                 Err(error) => self.failed(world, place, error)?,
             }
         }
@@ -334,14 +305,9 @@ impl Runner {
         if attached.state == state {
             return Ok(());
         }
-        let (node, port, was) = (attached.node, attached.port, attached.state);
-        attached.state = state;
-        self.changes.push(PortChange { at, node, port, name: attached.external.name().to_string(), state });
-        if state != PortState::Up {
-            attached.dropped += attached.queue.len() as u64;
-            attached.queue.clear();
-            attached.due.clear();
-        }
+        let was = attached.become_so(state);
+        let (node, port, name) = (attached.node, attached.port, attached.external.name().to_string());
+        self.changes.push(PortChange { at, node, port, name, state });
         if (state == PortState::Up) == (was == PortState::Up) {
             return Ok(());
         }
@@ -350,21 +316,21 @@ impl Runner {
     }
 
     /// Sleeps until something is to be done. Says whether somebody wants the run to come back.
-    fn rest(&mut self, world: &World, until: Time) -> Result<bool, EngineError> {
+    fn rest(&mut self, world: &World, until: Time) -> bool {
         if self.busy {
-            return Ok(self.is_wanted());
+            return self.is_wanted();
         }
         let mut wait = until.min(self.clock.now() + SLEEP);
         if !self.ports.is_empty() {
             wait = wait.min(self.look);
         }
         wait = world.next_event().map_or(wait, |next| wait.min(next));
-        if self.ports.iter().any(|port| !port.queue.is_empty()) {
+        if self.ports.iter().any(Attached::has_unsent) {
             wait = wait.min(self.clock.now() + RETRY);
         }
         let left = wait - self.clock.now();
         if left <= Span::ZERO && self.wake.is_none() {
-            return Ok(false);
+            return false;
         }
         self.fds.clear();
         let there = self.ports.iter().filter(|port| port.state != PortState::Gone);
@@ -376,10 +342,10 @@ impl Runner {
         unsafe {
             libc::ppoll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, &time, core::ptr::null())
         };
-        Ok(self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0))
+        self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0)
     }
 
-    /// Does somebody want the run to come back? A run that never sleeps asks now and then, since asking takes longer than
+    /// Does somebody want the run to come back? A run that does not sleep asks now and then, since asking takes longer than
     /// looking for frames.
     fn is_wanted(&mut self) -> bool {
         let Some(fd) = self.wake else { return false };

@@ -25,29 +25,18 @@ impl Pair {
         let [a, b] = &pair.names;
         ip(&["netns", "add", a]);
         ip(&["netns", "add", b]);
-        ip(&[
-            "-n",
-            a,
-            "link",
-            "add",
-            "e0",
-            "mtu",
-            &mtu.to_string(),
-            "type",
-            "veth",
-            "peer",
-            "name",
-            "e0",
-            "mtu",
-            &mtu.to_string(),
-            "netns",
-            b,
-        ]);
         for name in &pair.names {
             ip(&["netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1"]);
-            ip(&["-n", name, "link", "set", "e0", "up"]);
         }
+        pair.connect(mtu);
         Some(pair)
+    }
+    /// Makes the two interfaces, and switches them on.
+    pub fn connect(&self, mtu: u32) {
+        let (mtu, b) = (mtu.to_string(), &self.names[1]);
+        let near = ["link", "add", "e0", "mtu", &mtu, "type", "veth"];
+        self.ip(0, &[&near[..], &["peer", "name", "e0", "mtu", &mtu, "netns", b]].concat());
+        [0, 1].into_iter().for_each(|side| self.ip(side, &["link", "set", "e0", "up"]));
     }
     /// Where the first or second namespace is.
     pub fn netns(&self, side: usize) -> PathBuf {

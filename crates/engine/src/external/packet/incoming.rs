@@ -109,6 +109,12 @@ impl Incoming {
         self.kernel_drops.get()
     }
 
+    /// Counts on from where the one before has come.
+    pub fn count_on(&mut self, before: &Incoming) {
+        self.counts = before.counts;
+        self.kernel_drops.set(before.kernel_drops());
+    }
+
     /// The next frame: `None` if none waits, `Some(None)` for one that could not be taken and was counted.
     #[inline]
     pub fn next(&mut self) -> Option<Option<Received>> {

@@ -30,7 +30,6 @@ use ring::Ring;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
-use std::path::PathBuf;
 
 /// Slots of the ring to be sent from.
 const SEND_SLOTS: u32 = 256;
@@ -61,7 +60,7 @@ enum Labelled {
 #[derive(Debug)]
 pub struct PacketPort {
     name: String,
-    netns: Option<PathBuf>,
+    spec: ExternalSpec,
     interface: Interface,
     probe: Probe,
     offload: bool,
@@ -110,7 +109,7 @@ impl PacketPort {
         Ok(PacketPort {
             probe: Probe::new(&name)?,
             name,
-            netns: spec.netns.clone(),
+            spec: spec.clone(),
             // Only of veth is it known that it takes labelled super-frames without segmenting them itself.
             labelled: if interface.driver == "veth" { Labelled::Direct } else { Labelled::Segments },
             bursts: Bursts::to(&interface, home),
@@ -186,6 +185,13 @@ impl ExternalPort for PacketPort {
     }
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
         self.send_frames(frames)
+    }
+    fn reopen(&mut self) -> Result<(), PortError> {
+        let fresh = PacketPort::open(&self.spec)?;
+        let before = std::mem::replace(self, fresh);
+        self.counters = before.counters;
+        self.incoming.count_on(&before.incoming);
+        Ok(())
     }
     fn poll_fd(&self) -> RawFd {
         self.incoming.fd()

@@ -262,7 +262,7 @@ impl PacketPort {
     /// The next best way for labelled super-frames once the kernel has refused one.
     fn push_labels(&self) -> Labelled {
         let index = self.interface.index;
-        let attached = netns::within(self.netns.as_deref(), || {
+        let attached = netns::within(self.spec.netns.as_deref(), || {
             let failed = |source| self.system(source);
             let sender = socket().map_err(failed)?;
             sys::bind(&sender, &send_address(index)).map_err(failed)?;

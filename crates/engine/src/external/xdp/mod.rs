@@ -47,10 +47,15 @@ const IN_KERNEL: u32 = 1 << 1;
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 
+/// How often a router that starts tries to have the queue, and for how long it waits each time.
+const ATTEMPTS: u32 = 50;
+const PAUSE_MS: i32 = 10;
+
 /// A port over AF_XDP.
 #[derive(Debug)]
 pub struct XdpPort {
     name: String,
+    spec: ExternalSpec,
     interface: Interface,
     probe: Probe,
     // The socket goes before the memory that it uses.
@@ -72,11 +77,15 @@ pub struct XdpPort {
 impl XdpPort {
     /// Opens the interface that `spec` names.
     pub fn open(spec: &ExternalSpec) -> Result<XdpPort, PortError> {
-        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
-        netns::within(spec.netns.as_deref(), || XdpPort::here(spec, home))
+        XdpPort::try_open(spec, ATTEMPTS)
     }
 
-    fn here(spec: &ExternalSpec, home: Option<Place>) -> Result<XdpPort, PortError> {
+    fn try_open(spec: &ExternalSpec, attempts: u32) -> Result<XdpPort, PortError> {
+        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
+        netns::within(spec.netns.as_deref(), || XdpPort::here(spec, home, attempts))
+    }
+
+    fn here(spec: &ExternalSpec, home: Option<Place>, attempts: u32) -> Result<XdpPort, PortError> {
         let interface = Interface::here(&spec.interface)?;
         let name = spec.interface.clone();
         let probe = Probe::new(&name)?;
@@ -117,7 +126,7 @@ impl XdpPort {
             name: name.clone(),
             reason: "another program has its frames by XDP".to_string(),
         };
-        bind(&socket, &address).map_err(|source| match errno(&source) {
+        bind(&socket, &address, attempts).map_err(|source| match errno(&source) {
             libc::EBUSY => taken(),
             _ => failed(source),
         })?;
@@ -137,6 +146,7 @@ impl XdpPort {
         };
         Ok(XdpPort {
             name,
+            spec: spec.clone(),
             bursts: Bursts::to(&interface, home),
             interface,
             probe,
@@ -227,13 +237,11 @@ impl XdpPort {
 
 /// Binds the socket. The kernel lets go of a queue only some time after the socket that had it was closed, so a router
 /// that is started again waits for itself.
-fn bind(socket: &OwnedFd, address: &libc::sockaddr_xdp) -> io::Result<()> {
-    const ATTEMPTS: u32 = 50;
-    const PAUSE_MS: i32 = 10;
-    let mut attempt = 0;
+fn bind(socket: &OwnedFd, address: &libc::sockaddr_xdp, attempts: u32) -> io::Result<()> {
+    let mut attempt = 1;
     loop {
         match sys::bind(socket, address) {
-            Err(error) if errno(&error) == libc::EBUSY && attempt < ATTEMPTS => attempt += 1,
+            Err(error) if errno(&error) == libc::EBUSY && attempt < attempts => attempt += 1,
             result => return result,
         }
         // SAFETY: waits for nothing, without descriptors.
@@ -338,6 +346,18 @@ impl ExternalPort for XdpPort {
         Ok(before - frames.len())
     }
 
+    fn has_unsent(&self) -> bool {
+        !self.rings.tx.is_drained() && self.rings.tx.needs_wakeup()
+    }
+
+    fn reopen(&mut self) -> Result<(), PortError> {
+        // Who sends meanwhile can't wait for a queue that somebody else has.
+        let fresh = XdpPort::try_open(&self.spec, 1)?;
+        let before = std::mem::replace(self, fresh);
+        self.counters = before.counters();
+        Ok(())
+    }
+
     fn poll_fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
@@ -351,6 +371,6 @@ impl ExternalPort for XdpPort {
         let statistics =
             unsafe { sys::option::<libc::xdp_statistics>(&self.socket, libc::SOL_XDP, libc::XDP_STATISTICS) };
         let kernel = statistics.map_or(0, |s| s.rx_dropped + s.rx_ring_full);
-        ExternalCounters { rx_kernel_drops: kernel, ..self.counters }
+        ExternalCounters { rx_kernel_drops: self.counters.rx_kernel_drops + kernel, ..self.counters }
     }
 }

@@ -1,0 +1,104 @@
+//! A world in real time whose interfaces bring more than it can handle, or go away for a while.
+
+mod common;
+
+use base::{Command, Frame, NodeId, PortId, Rate, Span, Time};
+use common::Forwarder;
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use twinplane_engine::external::{ExternalCounters, ExternalPort, PortError};
+use twinplane_engine::real_time::{Clock, Control, PortState, Runner};
+use twinplane_engine::{LinkSpec, World};
+
+/// An interface by which as many frames come as are taken, as long as it is there.
+struct Flood {
+    fd: UnixStream,
+    there: Arc<AtomicBool>,
+    open: bool,
+}
+
+impl ExternalPort for Flood {
+    fn name(&self) -> &str {
+        "flood"
+    }
+    fn receive(&mut self, _: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError> {
+        frames.extend((0..max).map(|_| Frame::from_bytes(&[0; 60])));
+        Ok(max)
+    }
+    fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError> {
+        Ok(frames.drain(..).count())
+    }
+    fn reopen(&mut self) -> Result<(), PortError> {
+        self.open = self.there.load(Ordering::Relaxed);
+        if self.open { Ok(()) } else { Err(PortError::NoInterface { name: "flood".into() }) }
+    }
+    fn poll_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+    fn link_up(&mut self) -> Result<bool, PortError> {
+        self.open &= self.there.load(Ordering::Relaxed);
+        if self.open { Ok(true) } else { Err(PortError::Gone { name: "flood".into() }) }
+    }
+    fn counters(&self) -> ExternalCounters {
+        ExternalCounters::default()
+    }
+}
+
+/// A device with two ports, the first of which is flooded, and the other end of the descriptor that is waited for.
+fn flooded() -> (World, Runner, NodeId, Arc<AtomicBool>, UnixStream) {
+    let mut world = World::new(1);
+    let node = world.add_device(Box::new(Forwarder::transit()));
+    let mut runner = Runner::new(Clock::new());
+    let there = Arc::new(AtomicBool::new(true));
+    let (fd, far) = UnixStream::pair().expect("a pair of sockets");
+    for port in 0..2 {
+        let beyond = world.add_device(Box::new(Forwarder::new(&[u16::MAX])));
+        let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO).with_buffer(1 << 20);
+        world.add_link(link).expect("a link");
+        if port == 0 {
+            let fd = fd.try_clone().expect("a descriptor");
+            let port = Flood { fd, there: there.clone(), open: true };
+            runner.attach(&mut world, node, PortId(0), Box::new(port)).expect("a port");
+        }
+    }
+    (world, runner, node, there, far)
+}
+
+#[test]
+fn a_flood_neither_stops_time_nor_keeps_anybody_waiting() {
+    let (mut world, mut runner, _, _, _far) = flooded();
+    let until = Time::ZERO + Span::from_ms(20);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    assert_eq!(world.now(), until);
+    // Somebody who wants the run to come back gets it long before its end.
+    let (wake, mut waker) = UnixStream::pair().expect("a pair of sockets");
+    std::io::Write::write_all(&mut waker, b"!").expect("a socket");
+    runner.wake_on(Some(wake.as_raw_fd()));
+    let until = Time::ZERO + Span::from_secs(3600);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    assert!(world.now() < until);
+}
+
+#[test]
+fn an_interface_that_is_there_again_is_a_port_that_is_up_again() {
+    let (mut world, mut runner, node, there, _far) = flooded();
+    let mut states = Vec::new();
+    let mut run = |world: &mut World, runner: &mut Runner, wanted: PortState| {
+        while states.last() != Some(&wanted) {
+            let until = world.now() + Span::from_ms(10);
+            runner.run_until(world, until, &mut |_, _| Control::Continue).expect("a run");
+            states.extend(runner.take_changes().into_iter().map(|change| change.state));
+        }
+    };
+    there.store(false, Ordering::Relaxed);
+    run(&mut world, &mut runner, PortState::Gone);
+    there.store(true, Ordering::Relaxed);
+    run(&mut world, &mut runner, PortState::Up);
+    assert_eq!(states, [PortState::Gone, PortState::Up]);
+    let commands = &world.device::<Forwarder>(node).expect("the device").commands;
+    let told: Vec<_> = commands.iter().map(|(_, command)| command.clone()).collect();
+    assert_eq!(told, [Command::PortDown(PortId(0)), Command::PortUp(PortId(0))]);
+}
