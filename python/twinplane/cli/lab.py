@@ -35,18 +35,11 @@ def up(
 ) -> None:
     """Make a lab, and wait until its LSPs are up."""
     import json
-    import signal
     import time
 
     from ..lab import Lab, looking
     from .run import Progress
 
-    def stopped(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    # Asked to end halfway, it removes what it has made.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stopped)
     begin = time.monotonic()
     made = Lab(file)
     with Progress(f"lab {made.name}", 1, quiet=as_json) as bar:
@@ -185,13 +178,16 @@ def run_(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As `run`.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the tester's randomness.")] = 1,
-    repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each point, with the seeds that follow.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Capture the tester's links.")] = False,
     rate: Annotated[
         str | None, typer.Option(metavar="auto", help="auto: the highest rate without loss.")
     ] = None,
-    driver: Annotated[str, typer.Option(help="How the tester opens interfaces: packet or xdp.")] = "packet",
+    driver: Annotated[
+        str | None,
+        typer.Option(help="How the tester opens interfaces, packet or xdp [default: as the lab file says]."),
+    ] = None,
     busy: Annotated[bool, typer.Option("--busy", help="Poll without sleeping.")] = False,
     calibration: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.")
@@ -200,52 +196,14 @@ def run_(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment on a lab: it comes up for every point, and goes down after it."""
+    from ..lab.testing import drivers_of
     from ..real import in_file
     from ..session import Request
     from .run import run_experiment
 
-    real = in_file(file, driver=driver, busy=busy, rate=rate, twin=twin, calibration=calibration)
+    drivers = drivers_of(file)
+    real = in_file(file, driver=driver or drivers, busy=busy, rate=rate, twin=twin, calibration=calibration)
     request = Request(experiment, tuple(settings or ()), seed, repeat, out, pcap, real=real)
-    raise typer.Exit(run_experiment(request, as_json))
-
-
-@app.command()
-def run(
-    file: File,
-    experiment: Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")],
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the experiment.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random streams.")] = 1,
-    repeat: Annotated[int, typer.Option(min=1, help="Runs of each point.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Results folder [default: runs/NAME-NNNN].")] = None,
-    rate: Annotated[
-        str | None, typer.Option(metavar="auto", help="auto: the highest rate without loss.")
-    ] = None,
-    busy: Annotated[bool, typer.Option("--busy", help="Poll without sleeping.")] = False,
-    twin: Annotated[
-        bool, typer.Option("--twin/--no-twin", help="Run the same in virtual time too, for the residual.")
-    ] = True,
-    as_json: AsJson = False,
-) -> None:
-    """Run an experiment on a lab: it comes up, its testers measure, it goes down."""
-    from ..errors import TwinplaneError
-    from ..lab.testing import drivers_of
-    from ..real import Real
-    from ..session import Request
-    from .run import run_experiment
-
-    if rate not in (None, "auto"):
-        raise TwinplaneError(f"--rate {rate}: only auto; a rate is given as --set rate_mbps={rate}")
-    real = Real(
-        "lab",
-        str(file),
-        driver=drivers_of(file),
-        busy=busy,
-        rate_auto=rate == "auto",
-        twin=twin,
-    )
-    request = Request(experiment, tuple(settings or ()), seed, repeat, out, real=real)
     raise typer.Exit(run_experiment(request, as_json))
 
 
