@@ -47,6 +47,12 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_without_a_command_there_is_help_and_nothing_else() -> None:
+    for words in ((), ("lab",), ("node",)):
+        done = command(*words)
+        assert (done.returncode, done.stderr) == (2, "") and "Usage: twinplane" in done.stdout
+
+
 def test_list() -> None:
     assert good("list").splitlines()[0].startswith("lsp-flap  ")
     assert {entry["name"] for entry in json.loads(good("list", "--json"))} == {"lsp-flap", "lsp-mesh"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -84,3 +85,16 @@ def test_the_command() -> None:
     ):
         done = command(*words)
         assert done.returncode == 2 and sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_interrupted_before_anything_can_be_judged() -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "twinplane", "soak", "--lsps", "200"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=60)[1]
+    assert child.returncode == 130 and said == b"twinplane: interrupted\n"

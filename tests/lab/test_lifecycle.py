@@ -175,6 +175,38 @@ def test_up_is_killed_halfway(lab_file: LabFile, after_ms: int) -> None:
     assert left_behind(name) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("run", "lsp-flap", "--lab", "--set", "n=5", "--set", "m=5", "--set", "rate_mbps=5"), "lsp-flap-{}"),
+        (("soak", "--clock", "wall", "--duration", "60 s", "--interval", "20 s", "--lsps", "4"), "soak-{}"),
+        (("calibrate",), "cal-{}"),
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_has_a_lab_is_asked_to_end(
+    needs_labs: None, tmp_path: Path, words: tuple[str, ...], name: str, number: signal.Signals
+) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "twinplane", *words],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    name = name.format(child.pid)
+    assert processes.wait_until(lambda: (state.folder(name) / "state.json").exists(), 60)
+    child.send_signal(number)
+    said = child.communicate(timeout=60)[1].decode()
+    assert child.returncode == 128 + number and said.splitlines()[-1] == f"twinplane: ended by {number.name}"
+    assert left_behind(name) == []
+
+
+def test_exec_where_the_namespace_is_gone(lab_file: LabFile) -> None:
+    with Lab(lab_file()) as lab:
+        subprocess.run(["ip", "netns", "delete", f"tp-{lab.name}-left"], check=True)
+        assert "is gone" in refused("lab", "exec", "--lab", lab.name, "left", "--", "true")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_up_is_asked_to_end_halfway(lab_file: LabFile, number: signal.Signals) -> None:
     """While it waits for a command of a host that does not end: it removes what it has made."""

@@ -14,8 +14,10 @@ def main() -> None:
     from typer.exceptions import TyperException
 
     from ..errors import TwinplaneError
+    from . import ending
     from .app import app
 
+    ending.on_request()
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # Typer makes an exit code of Ctrl-C
@@ -26,11 +28,16 @@ def main() -> None:
     except typer.Exit as error:
         code = error.exit_code
     except TyperException as error:
-        _say(error.format_message().rstrip("."))
+        # Without any argument the help has been printed, and there is nothing to be said.
+        if text := error.format_message().rstrip("."):
+            _say(text)
         code = 2
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted")
         code = INTERRUPTED
+    except ending.Ended as error:
+        _say(f"ended by {error.name}")
+        raise
     except BrokenPipeError:
         # Whoever read the output has seen enough; nothing is left to be flushed at exit.
         import os

@@ -11,6 +11,7 @@ import typer
 from ..errors import TwinplaneError
 from ..soak import Round, Verdict, judge, soak
 from ..soak.programme import DOWN_S, Subject
+from ..soak.verdict import LEAST
 from ..units import span_ps
 from .tables import print_table
 
@@ -33,10 +34,10 @@ def run_soak(
     duration_s = span_ps(duration, "duration") / 1e12
     interval_s = duration_s / 24 if interval is None else span_ps(interval, "interval") / 1e12
     rounds = round(duration_s / interval_s) if interval_s > 0 else 0
-    if rounds < 3 or interval_s < 10 * DOWN_S:
+    if rounds < LEAST or interval_s < 10 * DOWN_S:
         raise TwinplaneError(
             f"a duration of {duration_s:g} s has {rounds} intervals of {interval_s:g} s:"
-            f" at least 3 of {10 * DOWN_S:g} s are needed"
+            f" at least {LEAST} of {10 * DOWN_S:g} s are needed"
         )
     if clock == "virtual":
         from ..soak.virtual import Virtual
@@ -56,6 +57,8 @@ def _follow(subject: Subject, rounds: int, interval_s: float, as_json: bool) -> 
             if not as_json:
                 _tell(one)
     except KeyboardInterrupt:
+        if len(done) < LEAST:
+            raise  # nothing can be said of leaks
         print("twinplane: interrupted: judged by what there is", file=sys.stderr)
     verdict = judge(done)
     if as_json:

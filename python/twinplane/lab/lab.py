@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import frames
 from ..errors import TwinplaneError
-from . import lowering, making, processes, removing, state
+from . import lowering, making, netns, processes, removing, state
 from .asking import ask
 from .making import TIMEOUT_S, Report
 from .plan import Plan, plan
@@ -145,6 +145,10 @@ class Lab:
         namespace = self.state.node(node).namespace
         if namespace is None:
             raise TwinplaneError(f"'{node}' is outside the lab: run the command as it is")
+        if netns.identity(netns.path_of(namespace)) is None:
+            raise TwinplaneError(
+                f"'{node}': its namespace {namespace} is gone: `twinplane lab down {self.name}`"
+            )
         return [find_ip(), "netns", "exec", namespace, *command]
 
     def environment(self) -> dict[str, str]:

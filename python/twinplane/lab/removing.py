@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+
 from ..errors import TwinplaneError
 from . import netns, processes, starting, state
 from .processes import Process
@@ -24,14 +29,30 @@ def remove(name: str) -> bool:
     if not folder.exists():
         return False
     found = state.load(name)
-    # Without a state nothing but the folder was made.
-    if found is not None:
-        _end_processes(found)
-        for node in found.nodes.values():
-            if node.namespace is not None:
-                netns.forget(node.namespace)
-    state.remove(name)
+    with _to_the_end():
+        # Without a state nothing but the folder was made.
+        if found is not None:
+            _end_processes(found)
+            for node in found.nodes.values():
+                if node.namespace is not None:
+                    netns.forget(node.namespace)
+        state.remove(name)
     return True
+
+
+@contextlib.contextmanager
+def _to_the_end() -> Iterator[None]:
+    """Ctrl-C, pressed again while a lab is removed, does not leave half of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 def _end_processes(found: State) -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from .programme import Round, Sample
 
+LEAST = 3
+"""Fewer intervals say nothing."""
+
 GROWTH_SHARE = 0.02
 GROWTH_BYTES = 1_000_000
 """So much larger may memory be in the last third of the run than in the second, whichever is more."""
@@ -34,8 +37,8 @@ class Verdict:
 def judge(rounds: Sequence[Round]) -> Verdict:
     """Compare the intervals with the first."""
     found = Verdict()
-    if len(rounds) < 3:
-        found.faults.append(f"{len(rounds)} intervals are too few to judge by: at least 3 are needed")
+    if len(rounds) < LEAST:
+        found.faults.append(f"{len(rounds)} intervals are too few to judge by: at least {LEAST} are needed")
         return found
     by_node = {
         sample.node: [one for r in rounds for one in r.samples if one.node == sample.node]
