@@ -159,7 +159,8 @@ def test_replay(tmp_path: Path) -> None:
     assert found["same"]
     assert [row["prefix"] for row in found["table"]] == [row["prefix"] for row in before]
     whole = running.recording.read_text()
-    running.recording.write_text(whole.replace('"timeout"', '"sleep"', 1))
+    assert '"poll"' in whole
+    running.recording.write_text(whole.replace('"poll"', '"sleep"', 1))
     done = twinplane("node", "replay", str(running.recording))
     assert done.returncode == 2 and ": not an input: unknown variant `sleep`" in done.stderr
     done = twinplane("node", "replay", str(tmp_path / "none"))
