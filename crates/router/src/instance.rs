@@ -217,7 +217,7 @@ impl Instance {
         if let Some(seconds) = spec.remove("for_s") {
             let span = seconds.as_f64().filter(|s| *s >= 0.0 && *s < 1e6);
             let span = span.ok_or(format!("for_s {seconds}: a number of seconds is needed"))?;
-            spec.insert("until".into(), Value::from(at + (span * 1e12) as u64));
+            spec.insert("until".into(), Value::from(at.saturating_add((span * 1e12) as u64)));
         }
         let fault = Fault::deserialize(Value::Object(spec)).map_err(|error| format!("fault: {error}"))?;
         self.network.fault(fault).map_err(text)?;

@@ -3,6 +3,7 @@
 use base::Time;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::io::{self, Write};
 
 /// Lines that are kept.
 const LINES: usize = 1_000;
@@ -22,7 +23,7 @@ impl Log {
     /// Says something.
     pub fn say(&mut self, now: Time, text: impl Into<String>) {
         let text = one_line(&text.into());
-        eprintln!("twinplane-router: {}: {text}", self.name);
+        complain(&format!("{}: {text}", self.name));
         if self.lines.len() == LINES {
             self.lines.pop_front();
         }
@@ -35,6 +36,11 @@ impl Log {
         let texts: Vec<&str> = self.lines.iter().map(|line| line.1.as_str()).collect();
         json!({"time_ps": times, "text": texts})
     }
+}
+
+/// Says something on standard error. Nobody need be there to hear it: a disk that is full or a terminal that was closed ends no router.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "twinplane-router: {text}");
 }
 
 /// A text on one line.

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(sentence) => {
-            eprintln!("twinplane-router: {sentence}");
+            log::complain(&sentence);
             return ExitCode::from(CANNOT);
         }
     };
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let place = if code == DEFECT { process::panic_message() } else { None };
     let place = place.map(|place| format!(": {place}")).unwrap_or_default();
     let defect = if code == DEFECT { " (a defect of this program)" } else { "" };
-    eprintln!("twinplane-router: {}: {}{place}{defect}", arguments.node, log::one_line(&sentence));
+    log::complain(&format!("{}: {}{place}{defect}", arguments.node, log::one_line(&sentence)));
     ExitCode::from(code)
 }
 

@@ -1,4 +1,4 @@
-//! What the operating system is asked for: signals as a file, exact sleep, a core, memory given back, own use of both.
+//! What the operating system is asked for: signals as a file, exact sleep, memory given back, own use of both.
 
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
@@ -37,20 +37,6 @@ pub fn prepare() -> io::Result<()> {
     unsafe {
         libc::umask(0o177);
         check(libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong, 0, 0, 0))?;
-    }
-    Ok(())
-}
-
-/// Keeps the calling thread on one core.
-pub fn pin(cpu: usize) -> io::Result<()> {
-    if cpu >= libc::CPU_SETSIZE as usize {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    // SAFETY: the set is a plain bit field of which zero is a value, and lives through the call.
-    unsafe {
-        let mut set: libc::cpu_set_t = MaybeUninit::zeroed().assume_init();
-        libc::CPU_SET(cpu, &mut set);
-        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set))?;
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ const TICK: Span = Span::from_secs(1);
 const PROBE_TICK: Span = Span::from_ms(1);
 /// How much of what happened is kept for the tables of messages and events.
 const KEPT: Span = Span::from_secs(600);
+/// Near the end of time, which is 213 days after its beginning: picoseconds in 64 bits.
+const LAST: Time = Time(u64::MAX - 3_600_000_000_000_000);
 /// Bytes of a recording that are written at once.
 const RECORD_BUFFER: usize = 64 << 10;
 
@@ -55,7 +57,7 @@ impl From<NetworkError> for Failure {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     process::prepare().map_err(|error| format!("timer slack: {}", words(&error)))?;
     if let Some(cpu) = arguments.cpu {
-        process::pin(cpu).map_err(|error| format!("--cpu {cpu}: {}", words(&error)))?;
+        engine::real_time::pin(cpu).map_err(|error| format!("--cpu {cpu}: {}", words(&error)))?;
     }
     let signals = Signals::take().map_err(|error| format!("signals: {}", words(&error)))?;
     let config = Config::read(&arguments.config)?;
@@ -121,6 +123,11 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         }
         if polled.ended || instance.stopped {
             return Ok(());
+        }
+        if now >= LAST {
+            let sentence =
+                "213 days have passed since time zero, as many as its clock can count: start it again";
+            return Err(Failure::Cannot(sentence.into()));
         }
         if now >= tick {
             tick = later(tick, now);
