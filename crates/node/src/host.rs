@@ -1,6 +1,7 @@
 //! An IP host: one port, one address, ARP, ICMP and a default route; nothing is forwarded.
 
 use crate::echo;
+use crate::limiter::Limiter;
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
@@ -11,6 +12,8 @@ use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4};
 
 const PORT: PortId = PortId(0);
+/// ICMP errors that a host sends each second, and at once (RFC 1812, 4.3.2.8, which is for routers; RFC 1122 leaves it open).
+const ERRORS: (u32, u32) = (1_000, 1_000);
 /// Time to live of what a host answers.
 const TTL: u8 = 64;
 
@@ -44,6 +47,7 @@ pub struct Host {
     neighbors: Neighbors<Frame>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
+    errors: Limiter,
     up: bool,
     ident: u16,
 }
@@ -56,6 +60,7 @@ impl Host {
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
+            errors: Limiter::new(ERRORS.0, ERRORS.1),
             up: true,
             ident: 0,
         }
@@ -182,7 +187,8 @@ impl Host {
     /// RFC 1122, 3.2.2.1: a host says so when nobody listens.
     fn refuse(&mut self, now: Time, frame: &Frame, error: IcmpError) {
         self.drops.count(DropReason::NoListener);
-        if let Some(packet) = icmp_error(frame, error, self.config.address) {
+        let packet = icmp_error(frame, error, self.config.address);
+        if let Some(packet) = packet.filter(|_| self.errors.take(now)) {
             self.send_ip(now, &packet);
         }
     }
@@ -197,7 +203,7 @@ impl Host {
             icmp::Repr::EchoRequest { ident, sequence, data } => {
                 self.send_icmp(now, src, TTL, &icmp::Repr::EchoReply { ident, sequence, data });
             }
-            other => match echo::answer(src, &other) {
+            other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
                 None => self.drops.count(DropReason::NoListener),
             },

@@ -107,3 +107,17 @@ fn gives_up_on_a_gateway_that_never_answers() {
     assert_eq!(sent(&mut host).len(), 3, "asked three times");
     assert_eq!(host.drops().get(DropReason::NoAdjacency), 1);
 }
+
+#[test]
+fn a_flood_gets_no_flood_of_errors() {
+    let mut host = host();
+    host.handle_packet(Time(1), PORT, arp(arp::Operation::REQUEST, ADDRESS));
+    sent(&mut host);
+    let mut frame = ip(ADDRESS, &icmp::Repr::EchoReply { ident: 1, sequence: 1, data: b"" }).to_vec();
+    frame[ethernet::HEADER_LEN + 9] = 17;
+    ipv4::Packet::new_unchecked(&mut frame[ethernet::HEADER_LEN..]).fill_checksum();
+    for _ in 0..2 * ERRORS.1 {
+        host.handle_packet(Time(2), PORT, Frame::from_bytes(&frame));
+    }
+    assert_eq!(sent(&mut host).len(), ERRORS.1 as usize);
+}
