@@ -144,6 +144,10 @@ impl Edge {
     pub fn router(&self) -> &Router {
         &self.router
     }
+    /// Forgets the counts of signalling messages from before a time.
+    pub fn forget_messages(&mut self, before: Time) {
+        self.router.forget_messages(before);
+    }
     /// The sink.
     pub fn sink(&self) -> &Sink {
         &self.sink

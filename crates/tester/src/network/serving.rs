@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::description::LspSpec;
+use crate::edge::Edge;
 use base::Time;
 use engine::EventRecord;
 use node::Router;
@@ -27,6 +28,8 @@ impl Network {
         for node in self.ids() {
             if let Some(router) = self.world.device_mut::<Router>(node) {
                 router.forget_messages(time);
+            } else if let Some(edge) = self.world.device_mut::<Edge>(node) {
+                edge.forget_messages(time);
             }
         }
     }
