@@ -223,7 +223,7 @@ impl Headers {
         let Headers { ip, transport, .. } = *self;
         let above = (self.len - ip + len) as u16;
         if self.v6 {
-            self.put(ip + 4, above - 40);
+            self.put(ip + 4, (self.len - ip - 40 + len) as u16);
         } else {
             let id = u16::from_be_bytes([self.bytes[ip + 4], self.bytes[ip + 5]]);
             self.put(ip + 2, above);

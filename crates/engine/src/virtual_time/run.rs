@@ -316,7 +316,9 @@ impl World {
                 recorder.output(self.now, output);
             }
             match output {
-                Some(Output::Transmit { port, frame, ready }) => {
+                Some(Output::Transmit { port, mut frame, ready }) => {
+                    // A frame that waited here came in from outside; when it did is not when it arrives at the next device.
+                    frame.set_arrived(Time::MAX);
                     self.send_from(id, port, ready, frame);
                 }
                 Some(Output::Event(event)) => {
