@@ -174,6 +174,16 @@ def test_a_port_that_goes_away_ends_the_run(tmp_path: Path) -> None:
     assert done.returncode == 2 and port in done.stderr, done.stderr
 
 
+@needs_root
+def test_a_neighbor_that_never_answers(tmp_path: Path) -> None:
+    system = external()
+    with system as words:
+        system.lab.kill("r1")
+        done = command("run", "lsp-flap", *words, *SLOW, "--out", str(tmp_path / "none"), cwd=tmp_path)
+    assert done.returncode == 2 and "nobody has answered ARP at the tester's ingress port" in done.stderr
+    assert not (tmp_path / "none").exists() and not (tmp_path / "runs").exists()
+
+
 class external:
     """Two routers in processes of their own, and the options that test them as somebody else's."""
 

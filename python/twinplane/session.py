@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ class Session:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.experiment: Experiment[Any] = load(request.experiment)
+        self.new = True
         name = self.experiment.name
         self.settings = parse_settings(name, request.settings)
         self.real = self._real(request.real)
@@ -125,8 +127,18 @@ class Session:
                     [parameters.model_dump(mode="json") for parameters in self.points],
                     None if self.real is None else self.real.as_dict(),
                 )
+                self.new = not self.request.out.exists()
                 self.folder = results.open_folder(self.request.out)
         return self.folder
+
+    def give_up(self) -> None:
+        """Take away the folder that was made, if nothing is in it."""
+        if self.folder is None or not self.new:
+            return
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+            if self.request.out is None:
+                self.folder.parent.rmdir()
 
     def execute(self, report: Report | None = None, tick: Tick | None = None) -> results.Results:
         """Run what is not finished, and write everything but the page."""

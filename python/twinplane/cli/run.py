@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
 from types import TracebackType
@@ -39,14 +38,10 @@ def run_experiment(request: Request, as_json: bool) -> int:
         if session.total > 1:
             again = f"; finished runs are kept: the same command with --out {folder} goes on"
             raise SystemExit(_interrupted(again)) from None
-        if request.out is None:
-            with contextlib.suppress(OSError):
-                folder.rmdir()  # if it is empty
+        session.give_up()
         raise
-    except TwinplaneError:
-        if request.out is None:
-            with contextlib.suppress(OSError):
-                folder.rmdir()  # if it is empty
+    except (TwinplaneError, SystemExit):
+        session.give_up()
         raise
     page = of_results(found)
     faults = [text for point in found.points if (text := session.experiment.fault(point))]

@@ -302,7 +302,9 @@ def unanswered(network: Network, p: FlapParameters, waited_s: float) -> str:
     errors, through = count(first.name, "rx", "patherr"), count(last.name, "rx", "path")
     neighbors = network.columns("neighbors", first)
     lead = f"lsp-flap: {format_time(waited_s)} after the first LSP was signalled"
-    if sent == 0 and not any(neighbors.get("mac", [])):
+    foreign = any(node.kind == "external" for node in network.nodes)
+    # What waits for an answer to ARP counts as sent.
+    if (foreign or sent == 0) and not any(neighbors.get("mac", [])):
         return f"{lead} nobody has answered ARP at the tester's ingress port: is the neighbor there, and up?"
     if through == 0:
         more = f" ({errors} PathErr came back)" if errors else ""
