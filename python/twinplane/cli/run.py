@@ -103,7 +103,7 @@ def print_parameters(name: str, as_json: bool) -> None:
         return
     rows = [
         [
-            "none" if e["default"] is None else str(e["default"]) if key == "default" else str(e[key])
+            "none" if e[key] is None else str(e[key])
             for key in e
         ]
         for e in entries
