@@ -75,6 +75,7 @@ def test_every_capture_is_clean(lab_file: LabFile, tmp_path: Path) -> None:
     for link in captures:
         path = tmp_path / f"{link}.pcapng"
         assert complaints(path) == []
+        assert tshark(path, "-Y", "frame.time_delta < 0") == []  # both ends in the order of their times
         assert len(tshark(path)) == counts[link]
     core = tmp_path / "pe1-p.pcapng"
     kinds = set(tshark(core, "-Y", "rsvp", "-T", "fields", "-e", "rsvp.msg"))

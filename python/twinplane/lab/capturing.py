@@ -37,6 +37,12 @@ TP_STATUS_CSUMNOTREADY, TP_STATUS_VLAN_VALID, TP_STATUS_VLAN_TPID_VALID = 1 << 3
 BUFFER_BYTES = 64 << 20
 FRAME_MAX = 256 << 10
 FLUSH_S = 0.2
+BATCH = 64
+SETTLED_NS = 1_000_000
+"""So old is a frame, by its stamp, when no earlier one can come in at the other end any more."""
+
+_Taken = tuple[int, int, bytes, int, str]
+"""When, at which end, what, how long it was, and what is to be remarked."""
 
 UNFINISHED = "checksum left unfinished by the sending kernel"
 """Comment on frames whose checksum a network interface would have filled in."""
@@ -197,45 +203,73 @@ class _Kernel:
 
     def _receive(self) -> None:
         places = {one.fileno(): place for place, one in enumerate(self.sockets)}
-        buffer = bytearray(FRAME_MAX)
-        view = memoryview(buffer)
+        view = memoryview(bytearray(FRAME_MAX))
         waiting = select.poll()
         for descriptor in (*places, self.ended):
             waiting.register(descriptor, select.POLLIN)
         flushed = time.monotonic()
-        while self.limit is None or self.count() < self.limit:
-            ready = [descriptor for descriptor, _ in waiting.poll(int(FLUSH_S * 1000))]
-            for descriptor in ready:
-                if descriptor in places:
-                    self._take(places[descriptor], buffer, view)
+        held: list[_Taken] = []
+        while not self._enough():
+            ready = [descriptor for descriptor, _ in waiting.poll(1 if held else int(FLUSH_S * 1000))]
+            held = self._write_until(*self._take_all(view, held))
             if time.monotonic() - flushed > FLUSH_S:
                 self.file.flush()
                 flushed = time.monotonic()
             if self.ended in ready and not any(descriptor in places for descriptor in ready):
-                break  # what had come before the end has been written
+                break  # what had come before the end has been taken
+        self._write_until(held, None)
         for place, one in enumerate(self.sockets):
             counted = one.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8)
             self.lost[place] = int(struct.unpack("II", counted)[1])
 
-    def _take(self, place: int, buffer: bytearray, view: memoryview) -> None:
+    def _enough(self) -> bool:
+        return self.limit is not None and self.count() >= self.limit
+
+    def _take_all(self, view: memoryview, held: list[_Taken]) -> tuple[list[_Taken], int]:
+        """What waits at all ends, and until when that is all that there was."""
+        until = time.time_ns() - SETTLED_NS
+        taken = [*held]
+        for place in range(len(self.sockets)):
+            found = self._take(place, view)
+            if len(found) == BATCH:
+                until = min(until, found[-1][0])
+            taken += found
+        return taken, until
+
+    def _write_until(self, taken: list[_Taken], until: int | None) -> list[_Taken]:
+        """Write frames in the order of their times; those after `until` are left."""
+        taken.sort(key=_time_of)
+        for number, (at, place, data, length, comment) in enumerate(taken):
+            if until is not None and at > until:
+                return taken[number:]
+            if self._enough():
+                break
+            self.writer.write(place, at, data, length, comment)
+        return []
+
+    def _take(self, place: int, view: memoryview) -> list[_Taken]:
         one = self.sockets[place]
-        for _ in range(64):
-            if self.limit is not None and self.count() >= self.limit:
-                return
+        found: list[_Taken] = []
+        while len(found) < BATCH:
             try:
                 length, told, _, address = one.recvmsg_into(
-                    [buffer], 256, socket.MSG_DONTWAIT | socket.MSG_TRUNC
+                    [view], 256, socket.MSG_DONTWAIT | socket.MSG_TRUNC
                 )
             except BlockingIOError:
-                return
+                break
             if address[2] == PACKET_OUTGOING:
                 continue
             at, status, tag = _told(told)
-            data: bytes | memoryview = view[: min(length, FRAME_MAX)]
+            data = bytes(view[: min(length, FRAME_MAX)])
             if status & TP_STATUS_VLAN_VALID:  # the kernel took the tag out of the frame
-                data, length = bytes(data[:12]) + tag + bytes(data[12:]), length + 4
+                data, length = data[:12] + tag + data[12:], length + 4
             unfinished = status & TP_STATUS_CSUMNOTREADY
-            self.writer.write(place, at, data, length, UNFINISHED if unfinished else "")
+            found.append((at, place, data, length, UNFINISHED if unfinished else ""))
+        return found
+
+
+def _time_of(taken: _Taken) -> int:
+    return taken[0]
 
 
 def _listen(interface: str) -> socket.socket:
