@@ -49,7 +49,7 @@ pub enum Condition {
 }
 
 /// `BPF_FUNC_map_lookup_elem`.
-pub const MAP_LOOKUP: i32 = 1;
+const MAP_LOOKUP: i32 = 1;
 /// `BPF_FUNC_skb_store_bytes`.
 pub const STORE_BYTES: i32 = 9;
 /// `BPF_FUNC_clone_redirect`.
@@ -127,6 +127,16 @@ impl Assembler {
     /// `R0 = helper(R1 to R5)`
     pub fn call(self, helper: i32) -> Assembler {
         self.put(0x85, Reg::R0, Reg::R0, 0, helper)
+    }
+    /// `R0 = &map[0]`, or zero: an array has its values by number. Takes four bytes below R10.
+    pub fn first_value(self, map: &OwnedFd) -> Assembler {
+        const KEY: i16 = -4;
+        self.set(Reg::R1, 0)
+            .store(Width::Word, Reg::R10, KEY, Reg::R1)
+            .copy(Reg::R2, Reg::R10)
+            .add(Reg::R2, i32::from(KEY))
+            .map(Reg::R1, map)
+            .call(MAP_LOOKUP)
     }
     /// `return R0`
     pub fn exit(self) -> Assembler {

@@ -224,12 +224,7 @@ impl Burst {
 fn code(map: &OwnedFd) -> io::Result<Vec<u64>> {
     Assembler::default()
         .copy(R6, R1)
-        .set(R1, 0)
-        .store(Width::Word, R10, -4, R1)
-        .copy(R2, R10)
-        .add(R2, -4)
-        .map(R1, map)
-        .call(bpf::MAP_LOOKUP)
+        .first_value(map)
         .jump(Condition::NotEqual, R0, 0, "found")
         .exit()
         // R6: socket buffer, R7: slot, R8: head, R9: how many.
