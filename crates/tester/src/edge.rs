@@ -335,11 +335,8 @@ impl Device for Edge {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        while let Some(frame) = self.generator.poll(now) {
-            match frame {
-                Some(frame) => self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now }),
-                None => self.drops.count(DropReason::NoRoute),
-            }
+        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoRoute) {
+            self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
         }
         if self.router.poll_timeout().is_some_and(|t| t <= now) {
             self.router.handle_timeout(now);
@@ -363,14 +360,8 @@ impl Device for Edge {
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let before = before.min(self.due);
-        loop {
-            let (at, frame) = self.generator.poll_before(before)?;
-            let Some(frame) = frame else {
-                self.drops.count(DropReason::NoRoute);
-                continue;
-            };
-            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
-        }
+        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoRoute)?;
+        Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -1,6 +1,7 @@
 //! All the sources of a port, in the order in which their packets are due.
 
 use crate::source::Source;
+use base::device::{DropCounters, DropReason};
 use base::{Frame, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,15 +41,32 @@ impl Generator {
         self.due.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// The next packet that is due at `now`; the inner option is empty where the stream could not send it.
+    /// The next packet that is due at `now`. Those that streams could not send are counted as dropped for `reason`.
     #[inline]
-    pub fn poll(&mut self, now: Time) -> Option<Option<Frame>> {
-        self.poll_before(Time(now.0.saturating_add(1))).map(|(_, frame)| frame)
+    pub fn poll(&mut self, now: Time, drops: &mut DropCounters, reason: DropReason) -> Option<Frame> {
+        let after = Time(now.0.saturating_add(1));
+        self.poll_before(after, drops, reason).map(|(_, frame)| frame)
     }
 
-    /// The next packet that is due before `before`, and when it is due.
+    /// The next packet that is due before `before`, and when it is due; as [`Generator::poll`].
     #[inline]
-    pub fn poll_before(&mut self, before: Time) -> Option<(Time, Option<Frame>)> {
+    pub fn poll_before(
+        &mut self,
+        before: Time,
+        drops: &mut DropCounters,
+        reason: DropReason,
+    ) -> Option<(Time, Frame)> {
+        loop {
+            match self.next_before(before)? {
+                (at, Some(frame)) => return Some((at, frame)),
+                (_, None) => drops.count(reason),
+            }
+        }
+    }
+
+    /// The next that is due, empty where the stream could not send it.
+    #[inline]
+    fn next_before(&mut self, before: Time) -> Option<(Time, Option<Frame>)> {
         let mut top = self.due.peek_mut()?;
         let Reverse((time, place)) = *top;
         if time >= before {

@@ -245,11 +245,8 @@ impl Device for Probe {
             let target = (MacAddr::default(), self.config.gateway);
             self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
         }
-        while let Some(frame) = self.generator.poll(now) {
-            match frame {
-                Some(frame) => self.send(now, frame),
-                None => self.drops.count(DropReason::NoAdjacency),
-            }
+        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
+            self.send(now, frame);
         }
     }
 
@@ -257,14 +254,8 @@ impl Device for Probe {
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let before = self.ask.map_or(before, |ask| ask.min(before));
-        loop {
-            let (at, frame) = self.generator.poll_before(before)?;
-            let Some(frame) = frame else {
-                self.drops.count(DropReason::NoAdjacency);
-                continue;
-            };
-            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
-        }
+        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
+        Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
     }
 
     fn poll_output(&mut self) -> Option<Output> {

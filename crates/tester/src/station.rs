@@ -164,11 +164,8 @@ impl Device for Station {
             self.host.handle_timeout(now);
         }
         self.drain();
-        while let Some(frame) = self.generator.poll(now) {
-            match frame {
-                Some(frame) => self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now }),
-                None => self.drops.count(DropReason::NoAdjacency),
-            }
+        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
+            self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
         }
     }
 
@@ -184,14 +181,8 @@ impl Device for Station {
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let others = [self.ask, self.host.poll_timeout()];
         let before = others.into_iter().flatten().fold(before, Time::min);
-        loop {
-            let (at, frame) = self.generator.poll_before(before)?;
-            let Some(frame) = frame else {
-                self.drops.count(DropReason::NoAdjacency);
-                continue;
-            };
-            return Some(Departure { at, port: PORT, frame, next: self.poll_timeout() });
-        }
+        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
+        Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
     }
 
     fn poll_output(&mut self) -> Option<Output> {
