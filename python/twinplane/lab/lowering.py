@@ -303,4 +303,5 @@ class _Lowering:
 def rsvp_options(given: model.Rsvp) -> dict[str, Any]:
     """Signalling options as `Network.router` takes them."""
     names = {"hello": "hello_interval", "key": "rsvp_key", "key_id": "rsvp_key_id"}
-    return {names.get(key, key): value for key, value in given.model_dump(exclude_none=True).items()}
+    said = given.model_dump(exclude_none=True).items()
+    return {names.get(key, key): value for key, value in said if (key, value) != ("hello", "none")}
