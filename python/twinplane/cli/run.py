@@ -101,13 +101,7 @@ def print_parameters(name: str, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(entries))
         return
-    rows = [
-        [
-            "none" if e[key] is None else str(e[key])
-            for key in e
-        ]
-        for e in entries
-    ]
+    rows = [["none" if e[key] is None else str(e[key]) for key in e] for e in entries]
     print_table(["parameter", "default", "allowed", "meaning"], rows, left=4)
 
 

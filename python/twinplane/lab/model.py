@@ -139,8 +139,8 @@ class Rsvp(Strict):
     refresh: Period | None = Field(None, description="Refresh period, such as 30 s.")
     hello: Literal["none"] | Period | None = Field(
         "9 s",
-        description="Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router "
-        "came back without its state.",
+        description="Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a "
+        "router came back without its state.",
     )
     refresh_reduction: bool = Field(False, description="Summary refresh and message ids (RFC 2961).")
     setup_timeout: Period | None = Field(None, description="How long a head end waits for the first Resv.")
