@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from twinplane.alignment import Message, align
+from twinplane.alignment import Message, align, seen_by_both
 from twinplane.bounds import LEAST, MEAN, MOST, TIME, bounds_of
 from twinplane.calibration import (
     CONFIRM_S,
@@ -166,6 +166,12 @@ def test_the_first_difference_is_named() -> None:
     )
     (gone,) = align(first, [])
     assert gone.sessions == (2, 0) and not gone.equal
+
+
+def test_nodes_that_one_run_did_not_see_are_left_out() -> None:
+    router = Message(0.5, "r1", "in", "rx", "Path", "1")
+    (found,) = align(*seen_by_both([message(0, "Path"), router], [message(0, "Path")]))
+    assert found.node == "in" and found.equal
 
 
 def test_a_histogram_keeps_every_packet() -> None:

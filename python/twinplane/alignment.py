@@ -116,6 +116,13 @@ def align(first: Sequence[Message], second: Sequence[Message]) -> list[Aligned]:
     return [_one(where, a.get(where, []), b.get(where, [])) for where in sorted({*a, *b})]
 
 
+def seen_by_both(first: Sequence[Message], second: Sequence[Message]) -> tuple[list[Message], list[Message]]:
+    """Messages at nodes that both runs saw: in a lab only the tester's are seen, in one process all are."""
+    nodes = {message.node for message in first} & {message.node for message in second}
+    a, b = ([message for message in run if message.node in nodes] for run in (first, second))
+    return a, b
+
+
 def _named_alike(first: Sequence[Message], second: Sequence[Message]) -> tuple[list[Message], list[Message]]:
     """Where a node has one neighbour in each run, it is the same one, whatever it is called."""
     near = [_neighbors(run) for run in (first, second)]

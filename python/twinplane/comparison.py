@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .alignment import Aligned, align, messages_of
+from .alignment import Aligned, align, messages_of, seen_by_both
 from .errors import TwinplaneError
 from .experiments.base import Point
 from .results import Results
@@ -109,4 +109,4 @@ def _signals(a: Results, b: Results, pairs: list[Pair]) -> None:
             for table, place in zip(tables, pair.places, strict=True)
         ]
         if all(part["point"] for part in parts):
-            pair.signals = align(*(messages_of(part) for part in parts))
+            pair.signals = align(*seen_by_both(*(messages_of(part) for part in parts)))

@@ -138,7 +138,8 @@ class Progress:
         passed = time.monotonic() - self.begin
         if self.quiet or (self.bar is None and passed < 2.0):
             return
-        speed = f"{self.hops / passed / 1e6:.1f} M packet-hops/s" if self.hops else ""
+        rate = self.hops / passed / 1e6
+        speed = f"{rate:.1f} M packet-hops/s" if rate >= 0.05 else ""
         if self.bar is None:
             self._start()
         self.bar.update(self.line, completed=self.finished, speed=speed, count=self._count())

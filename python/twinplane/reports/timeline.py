@@ -68,7 +68,8 @@ def _messages(messages: pl.DataFrame, curves: list[Curve], panel: int) -> str:
         x, y = filled(bins["start_s"].to_list(), bins["count"].to_list())
         curves.append(Curve(str(kind), x, y, panel, "line", style))
     listed = ", ".join(f"{count} {kind}" for kind, count in totals.head(5).iter_rows())
-    return f"messages sent by all nodes: {listed}"
+    names = sorted(set(sent["node"].to_list())) if "node" in sent.columns else []
+    return f"messages sent by {', '.join(map(str, names)) if 0 < len(names) <= 4 else 'all nodes'}: {listed}"
 
 
 def filled(x: Sequence[float], y: Sequence[Any]) -> tuple[list[float], list[Any]]:
