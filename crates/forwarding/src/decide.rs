@@ -1,6 +1,7 @@
 //! What is to become of a frame: a pure function of tables and bytes, so that a frame which is not transmitted stays as
 //! it came, and so that the control processor gets the same answer as the fast path.
 
+use crate::addresses::may_be_forwarded;
 use crate::adjacency::State;
 use crate::entry::{BOTTOM, CLASS, Entry, Kind};
 use crate::packet::{
@@ -345,29 +346,6 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Is `to`, for which what is known at `place` is the longest prefix, the broadcast address of a connected network (RFC
-    /// 1812, 4.2.3.1), in the form with ones or the obsolete one with zeros? Networks of two addresses have none (RFC 3021).
-    #[inline]
-    fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
-        let Some(known) = place.and_then(|place| self.fib.get(place)) else { return false };
-        if known.active().kind != Kind::Connected || known.len() > 30 {
-            return false;
-        }
-        let hosts = u32::MAX >> known.len();
-        let host = to.to_bits() & hosts;
-        host == hosts || host == 0
-    }
-
-    /// Do packets to this address go to everybody on one of the node's links?
-    pub fn is_broadcast(&self, to: Ipv4Addr) -> bool {
-        to.is_broadcast() || self.is_network_broadcast(self.fib.find(to), to)
-    }
-
-    /// Does the address name one host, as far as this node can tell (RFC 1812, 4.3.2.7)?
-    pub fn is_single_host(&self, address: Ipv4Addr) -> bool {
-        is_unicast(address) && !self.is_broadcast(address)
-    }
-
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
     fn neighbour(&self, entry: &Entry, to: Ipv4Addr) -> Result<u32, Exception> {
         let network = self.adjacencies.get(entry.adjacency).ok_or(DropReason::NoAdjacency)?;
@@ -403,18 +381,6 @@ impl Forwarding {
         }
         Ok(())
     }
-}
-
-/// Not on network 0 or 127, not a group, not reserved (RFC 1812, 5.3.7; RFC 6890, 2.2.2).
-fn is_unicast(address: Ipv4Addr) -> bool {
-    let first = address.octets()[0];
-    first != 0 && first != 127 && first < 224
-}
-
-/// May a packet with these addresses leave its link? The destination is no group address.
-fn may_be_forwarded(from: Ipv4Addr, to: Ipv4Addr) -> bool {
-    let first = to.octets()[0];
-    is_unicast(from) && first != 0 && first != 127
 }
 
 /// What filters look at in the IPv4 packet at `at`, whose header has been checked.

@@ -13,6 +13,7 @@
 
 #![deny(unsafe_code)]
 
+mod addresses;
 mod adjacency;
 mod decide;
 pub mod driver;
