@@ -1,8 +1,8 @@
 //! A network, or a part of one, by the clock on the wall.
 
+use super::columns::Columns;
 use super::error::{NetworkError, input};
 use super::placement::{DriverKind, PortPlacement};
-use super::tables::Columns;
 use super::{Description, Network, Placement};
 use base::{NodeId, Span, Time};
 use engine::Progress;

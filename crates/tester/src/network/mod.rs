@@ -3,6 +3,7 @@
 mod addressing;
 mod build;
 mod check;
+mod columns;
 mod command;
 mod configure;
 mod description;
@@ -14,6 +15,7 @@ pub mod paths;
 mod placement;
 mod plan;
 mod replay;
+mod router_tables;
 mod serving;
 mod signals;
 mod tables;

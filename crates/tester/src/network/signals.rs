@@ -1,7 +1,7 @@
 //! The sequence of signalling messages at the routers that were asked to keep it.
 
 use super::Network;
-use super::tables::Columns;
+use super::columns::Columns;
 use node::router::Direction;
 use serde_json::{Value, json};
 use wire::rsvp::MessageType;

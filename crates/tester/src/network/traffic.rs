@@ -1,7 +1,7 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
 use super::Network;
-use super::tables::Columns;
+use super::columns::Columns;
 use crate::delay::DelayStats;
 use crate::generator::Generator;
 use crate::sink::{PhaseStats, Sink};
