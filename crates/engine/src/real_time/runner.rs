@@ -202,7 +202,7 @@ impl Runner {
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         loop {
             let now = self.clock.now().min(until).max(world.now());
-            let done = self.round(world, now)?;
+            let done = self.round(world, now, until)?;
             let stop = watch(world, now) == Control::Stop;
             // Frames may come in faster than they can be handled: that must not keep anybody waiting.
             if stop || (done != Done::Behind && now >= until) {
@@ -216,7 +216,7 @@ impl Runner {
     }
 
     /// Everything that there is to do at `now`, or a part of it.
-    fn round(&mut self, world: &mut World, now: Time) -> Result<Done, EngineError> {
+    fn round(&mut self, world: &mut World, now: Time, until: Time) -> Result<Done, EngineError> {
         if let Some(due) = world.next_event().filter(|due| *due < now) {
             self.lateness.record(now - due);
         }
@@ -230,10 +230,10 @@ impl Runner {
         }
         let mut more = false;
         for place in 0..self.ports.len() {
-            more |= self.receive(world, place)?;
+            more |= self.receive(world, place, until)?;
         }
         // What came in may be due to leave at once.
-        let reached = world.step(now, EVENTS)? != Progress::More;
+        let reached = world.step(now.max(world.now()), EVENTS)? != Progress::More;
         self.flush(world)?;
         Ok(match (reached, more) {
             (false, _) => Done::Behind,
@@ -243,7 +243,7 @@ impl Runner {
     }
 
     /// Frames come in. Says whether there may be more.
-    fn receive(&mut self, world: &mut World, place: usize) -> Result<bool, EngineError> {
+    fn receive(&mut self, world: &mut World, place: usize, until: Time) -> Result<bool, EngineError> {
         let Attached { node, port, external, state, .. } = &mut self.ports[place];
         if *state == PortState::Gone {
             return Ok(false);
@@ -252,6 +252,8 @@ impl Runner {
             Ok(0) => Ok(false),
             Ok(_) => {
                 let more = self.frames.len() >= BURST;
+                // They may have come after the time that this round began at: what a device takes for them begins no sooner than that.
+                world.step(self.clock.now().min(until).max(world.now()), EVENTS)?;
                 world.enter(*node, *port, &mut self.frames)?;
                 Ok(more)
             }
