@@ -175,6 +175,14 @@ def test_a_port_that_goes_away_ends_the_run(tmp_path: Path) -> None:
 
 
 @needs_root
+def test_a_lab_by_af_xdp(tmp_path: Path) -> None:
+    found = run("--lab", "--driver", "xdp", *SLOW, "--out", str(tmp_path / "xdp"))
+    assert found["metrics"]["failed"] == 0 and found["metrics"]["received"] > 0
+    done = command("calibrate", "--driver", "xdp", "--size", "4000")
+    assert done.returncode == 2 and "AF_XDP takes frames of 3516 bytes at most" in done.stderr
+
+
+@needs_root
 def test_a_neighbor_that_never_answers(tmp_path: Path) -> None:
     system = external()
     with system as words:

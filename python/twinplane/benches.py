@@ -44,6 +44,7 @@ class LinkBench:
 
     def trial(self, rate_bps: float, size: int, seconds: float) -> Trial:
         """See `twinplane.calibration.Bench`."""
+        self._fits(size)
         network = Network(1, phases=(0,))
         tx, rx = network.edge("tx"), network.edge("rx")
         network.link(tx, rx, rate=self.rate, delay=0)
@@ -55,6 +56,16 @@ class LinkBench:
             return self._measure(network, lsp, rate_bps, size, seconds)
         finally:
             network.close()
+
+    def _fits(self, size: int) -> None:
+        from .interfaces import HEADER_AND_FCS
+        from .lab.model import MTU_XDP
+
+        most = MTU_XDP + HEADER_AND_FCS
+        if self.described.get("own") and self.described["driver"] == "xdp" and size > most:
+            raise TwinplaneError(
+                f"calibration: size={size}: on veth interfaces AF_XDP takes frames of {most} bytes at most"
+            )
 
     def _measure(self, network: Network, lsp: Lsp, rate_bps: float, size: int, seconds: float) -> Trial:
         tx, rx = network.node("tx"), network.node("rx")
@@ -111,10 +122,8 @@ def own_pair(driver: str = "packet", busy: bool = False, rate: str = RATE) -> It
 
     network = Network(1)
     network.link(network.edge("tx"), network.edge("rx"), rate=rate, delay=0)
-    with of_network(network, f"cal-{os.getpid()}") as lab:
+    with of_network(network, f"cal-{os.getpid()}", driver) as lab:
         placement = {**tester_placement(lab), "epoch_ns": None, "busy": busy}
-        for port in placement["ports"]:
-            port["driver"] = driver
         described = {
             "kind": "ports",
             "own": True,

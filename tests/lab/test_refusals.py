@@ -121,6 +121,14 @@ def test_a_peer_that_never_answers(lab_file: LabFile, dummy: str) -> None:
         subprocess.run(["ip", "link", "delete", dummy], check=True)
 
 
+def test_an_lsp_that_is_refused(lab_file: LabFile) -> None:
+    file = lab_file(TWO_SITES.replace("carries: 10.2.0.0/24", "carries: 10.2.0.0/24, bandwidth: 2 Gbit/s"))
+    sentence = refused("lab", "up", file, "--timeout", "2")
+    assert "lsp 'east' from 'pe1' is not up in time: it was refused" in sentence
+    assert sentence.endswith("admission control failure, requested bandwidth unavailable")
+    assert gone(file)
+
+
 def _state_of(interface: str) -> list[object]:
     shown = subprocess.run(
         ["ip", "-j", "-d", "link", "show", interface], capture_output=True, text=True, check=True

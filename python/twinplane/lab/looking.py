@@ -109,6 +109,7 @@ def heads(one: State, name: str) -> list[dict[str, Any]]:
                 "label": way.get("out_label"),
                 "bandwidth_bps": way.get("bandwidth_bps"),
                 "failures": row["failures"],
+                "tunnel": row["tunnel"],
             }
         )
     return found

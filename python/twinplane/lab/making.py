@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TwinplaneError
+from ..history import error_words
 from . import kernel, looking, netns, processes, removing, state
 from .asking import ask
 from .plan import Member, Plan, router_program
-from .starting import Starting, run_commands
+from .starting import Starting, last_line, run_commands
 from .state import NodeState, State
 
 TIMEOUT_S = 30.0
@@ -114,7 +115,8 @@ def wait_for_lsps(plan: Plan, made: State, limit: float, report: Report) -> None
 def _tunnels_up(made: State, name: str) -> int:
     node = made.nodes[name]
     if node.process is not None and not node.process.alive():
-        raise TwinplaneError(f"lab '{made.name}': router '{name}' ended: see {made.log(name)}")
+        said = last_line(made.log(name)).removeprefix("twinplane-router: ")
+        raise TwinplaneError(f"lab '{made.name}': router '{name}' ended{f': {said}' if said else ''}")
     return int(ask(made, name, "status")["tunnels"]["up"])
 
 
@@ -125,6 +127,17 @@ def _missing(plan: Plan, made: State, names: list[str]) -> str:
             continue
         for row in looking.heads(made, head):
             if row["state"] != "up" and str(row["lsp"]).startswith(str(lsp["name"])):
-                how = f"it was refused {row['failures']} times" if row["failures"] else "nobody answered"
+                how = "nobody answered"
+                if row["failures"]:
+                    how = f"it was refused {row['failures']} times{_why(made, head, row['tunnel'])}"
                 return f"lsp '{row['lsp']}' from '{head}' is not up in time: {how}"
     return "not every LSP is up in time"
+
+
+def _why(made: State, head: str, tunnel: int) -> str:
+    """What the last error of a tunnel was."""
+    for event in reversed(ask(made, head, "table", "events")["event"]):
+        if event.get("event") == "lsp-error" and event.get("tunnel", {}).get("id") == tunnel:
+            words = error_words(event.get("code"), event.get("value"))
+            return f": {words}" if words else ""
+    return ""

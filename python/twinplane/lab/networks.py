@@ -41,4 +41,9 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
                 )
         extras.ends.append((end(link.a.name), end(link.b.name)))
         extras.drivers.append(driver)
-    return Lab(plan(lowering.Lowered(name, network.lowered(), extras, network)))
+    described = network.lowered()
+    if driver == "xdp":
+        described["links"] = [
+            {**link, "mtu": min(int(link["mtu"]), model.MTU_XDP)} for link in described["links"]
+        ]
+    return Lab(plan(lowering.Lowered(name, described, extras, network)))

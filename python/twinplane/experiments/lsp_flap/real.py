@@ -201,7 +201,7 @@ class InLab(Flapping):
         from ...lab import Lab, of_network
 
         if self.where.lab is None:
-            lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}")
+            lab = of_network(topology(self.p, self.seed), f"lsp-flap-{os.getpid()}", self.where.driver)
         else:
             lab = Lab(self.where.lab)
         with urgent():  # the routers inherit it
