@@ -190,7 +190,7 @@ impl Runner {
         core::mem::take(&mut self.changes)
     }
 
-    /// Runs until the clock says `until`. `watch` is asked after each round, with the time of that; it may change the world, and end
+    /// Runs until the clock says `until`. `watch` is asked after each round, with the time that it reached; it may change the world, and end
     /// the run.
     pub fn run_until(
         &mut self,
@@ -203,7 +203,8 @@ impl Runner {
         loop {
             let now = self.clock.now().min(until).max(world.now());
             let done = self.round(world, now, until)?;
-            let stop = watch(world, now) == Control::Stop;
+            let reached = world.now();
+            let stop = watch(world, reached) == Control::Stop;
             // Frames may come in faster than they can be handled: that must not keep anybody waiting.
             if stop || (done != Done::Behind && now >= until) {
                 return Ok(());
