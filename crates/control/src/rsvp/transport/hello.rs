@@ -38,6 +38,9 @@ pub(super) struct Session {
     dead: Time,
 }
 
+/// The first Hello is sent within this time.
+const BEGIN_WITHIN: Span = Span::from_ms(500);
+
 /// An instance other than `before`, and not zero (RFC 3209, 5.2).
 fn instance(random: &mut Stream, before: u32) -> u32 {
     loop {
@@ -49,9 +52,10 @@ fn instance(random: &mut Stream, before: u32) -> u32 {
 }
 
 impl Session {
-    /// Begins to ask, some time within the first interval.
+    /// Begins to ask, some time within the first interval, but soon: a neighbour that knew an earlier instance of this node shall see that
+    /// it has lost its state.
     pub(super) fn new(now: Time, config: &HelloConfig, random: &mut Stream) -> Session {
-        let interval = config.interval.0.max(1);
+        let interval = config.interval.0.clamp(1, BEGIN_WITHIN.0);
         let offset = (random.next_u64() % interval as u64) as i64;
         Session {
             own: instance(random, 0),
