@@ -115,7 +115,9 @@ def listen(tap: socket.socket, seconds: float) -> list[bytes]:
 
 def test_an_idle_lab_without_lsps_is_quiet(lab_file: LabFile) -> None:
     """Nobody has anything to say: no router solicitations, no multicast reports, no ARP."""
-    text = TWO_SITES[: TWO_SITES.index("lsps:")].replace("{kind: router}", "{kind: router, rsvp: {hello: none}}")
+    text = TWO_SITES[: TWO_SITES.index("lsps:")].replace(
+        "{kind: router}", "{kind: router, rsvp: {hello: none}}"
+    )
     with Lab(lab_file(text)) as lab:
         taps = []
         for node, name in (("left", "e0"), ("p", "e0"), ("p", "e1"), ("pe2", "e1")):
