@@ -112,6 +112,8 @@ impl Session {
         let known = core::mem::replace(&mut self.other, src);
         // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset.
         if self.up && known != src {
+            // Ask the new instance at once, so that it is in use again after one round trip.
+            (self.ask, self.asked) = (now, None);
             return self.lose(random, src, true);
         }
         // RFC 3209, 5.3: the neighbour must reflect our instance.
