@@ -77,6 +77,20 @@ drop_reasons! {
     PortDown,
     /// The egress buffer is full.
     BufferFull,
+    /// Random early detection chose it (RED, between its thresholds).
+    EarlyDrop,
+    /// Random early detection dropped it since the average queue is beyond its upper threshold.
+    AverageQueue,
+    /// CoDel dropped it: packets have waited for too long.
+    Sojourn,
+    /// No class of the egress queue takes it.
+    NoClass,
+    /// Longer than a token bucket is deep: it could never be sent.
+    BeyondBurst,
+    /// A policer dropped it.
+    Policed,
+    /// Its per-hop behaviour has no place in the LSP that it would take (RFC 3270, 3.4).
+    NoBehaviour,
     /// The queue to the control processor is full.
     ControlQueueFull,
     /// Exceeds a rate limit on exceptions.

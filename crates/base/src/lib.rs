@@ -6,6 +6,7 @@
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`device`]: the one contract that every device keeps under both clocks
 //! - [`flow`]: filters that name flows of packets
+//! - [`phb`]: per-hop behaviours
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams
@@ -20,6 +21,7 @@ pub mod frame;
 pub mod ids;
 pub mod label;
 pub mod map;
+pub mod phb;
 pub mod plane;
 pub mod random;
 pub mod time;
@@ -32,6 +34,7 @@ pub use frame::{Body, Frame};
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
 pub use map::Map;
+pub use phb::{Phb, PhbSet, SchedulingClass};
 pub use random::Streams;
 pub use time::{Rate, Serialiser, Span, Time};
 pub use wheel::{TimerId, Wheel};

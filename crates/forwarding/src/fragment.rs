@@ -81,7 +81,7 @@ mod tests {
         bytes.extend([9, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         bytes.extend(options);
         ipv4::Packet::new_unchecked(&mut bytes[at..]).fill_checksum();
-        let inline = inline.min(payload as usize).min(88 - bytes.len());
+        let inline = inline.min(payload as usize).min(base::frame::HEADER_ROOM.saturating_sub(bytes.len()));
         bytes.extend((0..inline).map(|i| i as u8));
         Frame::new(&bytes, Body::Pattern { start: inline as u32, len: payload - inline as u32 })
     }

@@ -7,6 +7,7 @@
 //! - [`local`]: sending what the node itself originates
 //! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
 //! - [`offload`]: what a kernel left undone on frames that do not just pass through
+//! - [`queue`]: queue disciplines at egress ports
 //! - [`view`]: the tables as plain values
 //!
 //! Drain order: after each batch the owner looks at the verdicts; a punted frame is byte for byte what came in.
@@ -30,6 +31,7 @@ mod packet;
 mod port;
 mod prefetch;
 pub mod punt;
+pub mod queue;
 mod tables;
 pub mod view;
 

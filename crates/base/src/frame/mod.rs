@@ -5,7 +5,7 @@
 //! labels; the rest is a [`Body`].
 //!
 //! ```text
-//!  |<----------------------- 128 bytes ---------------------->|
+//!  |<----------------------- 120 bytes ---------------------->|
 //!  +----------+---------------------------+------------------+  +- - - - - - - +
 //!  | headroom | header: Ethernet, labels… |      unused      |  |     body     |
 //!  +----------+---------------------------+------------------+  +- - - - - - - +
@@ -19,14 +19,15 @@ mod tests;
 pub use body::Body;
 pub use offload::{Offload, Segment};
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, PortId};
+use crate::phb::Phb;
 use crate::time::Time;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use std::cell::RefCell;
 
 /// Bytes of header buffer in a frame.
-pub const HEADER_CAPACITY: usize = 128;
+pub const HEADER_CAPACITY: usize = 120;
 /// Free bytes in front of the header of a new frame: eight label stack entries and a VLAN tag.
 pub const HEADROOM: usize = 40;
 /// Bytes of header that a new frame takes.
@@ -46,9 +47,10 @@ const NEVER: Time = Time::MAX;
 struct Data {
     start: u8,
     end: u8,
-    /// Is there an [`Offload`]?
-    undone: bool,
-    needs_checksum: bool,
+    /// Bits of [`flag`].
+    flags: u8,
+    /// The per-hop behaviour, or [`NO_BEHAVIOUR`].
+    behaviour: u8,
     body_len: u32,
     /// The links that the frame crossed, kept only for frames whose source asked for it.
     #[expect(
@@ -62,7 +64,23 @@ struct Data {
     /// [`Body::Empty`] if it holds nothing.
     body: Body,
     offload: Kept,
+    /// Meaningful if [`flag::TAGGED`]: mark, and port of arrival plus one.
+    mark: u32,
+    input: u16,
 }
+
+/// Bits of [`Data::flags`].
+mod flag {
+    /// There is an [`super::Offload`].
+    pub(super) const UNDONE: u8 = 1;
+    /// Its checksum is to be made.
+    pub(super) const NEEDS_CHECKSUM: u8 = 2;
+    /// There is a mark or a port of arrival.
+    pub(super) const TAGGED: u8 = 4;
+}
+
+/// No behaviour has been determined.
+const NO_BEHAVIOUR: u8 = u8::MAX;
 
 /// The rest of an [`Offload`], with places counted from the start of the header buffer.
 #[derive(Clone, Copy, Default)]
@@ -104,7 +122,8 @@ impl Drop for Frame {
             data.set_body(Body::Empty);
         }
         data.trace = None;
-        data.undone = false;
+        data.flags = 0;
+        data.behaviour = NO_BEHAVIOUR;
         data.arrived = NEVER;
         // A thread that ends keeps nothing.
         let _ = SPARE.try_with(|spare| {
@@ -132,13 +151,15 @@ fn fresh() -> Box<Data> {
         start: HEADROOM as u8,
         end: HEADROOM as u8,
         body_len: 0,
-        undone: false,
-        needs_checksum: false,
+        flags: 0,
+        behaviour: NO_BEHAVIOUR,
         trace: None,
         arrived: NEVER,
         header: [0; HEADER_CAPACITY],
         body: Body::Empty,
         offload: Kept::default(),
+        mark: 0,
+        input: 0,
     })
 }
 
@@ -188,8 +209,59 @@ impl Frame {
         self.0.end = (HEADROOM + kept) as u8;
         self.0.set_body(if kept == bytes.len() { Body::Empty } else { Body::owned(&bytes[kept..]) });
         self.0.trace = None;
-        self.0.undone = false;
+        self.0.flags = 0;
+        self.0.behaviour = NO_BEHAVIOUR;
         self.0.arrived = NEVER;
+    }
+
+    /// The per-hop behaviour that the node which holds the frame has determined, if it has.
+    #[inline]
+    pub fn behaviour(&self) -> Option<Phb> {
+        Phb::new(self.0.behaviour)
+    }
+
+    /// Notes the per-hop behaviour that the frame is to get here, or that it has not been determined.
+    #[inline]
+    pub fn set_behaviour(&mut self, phb: Option<Phb>) {
+        self.0.behaviour = phb.map_or(NO_BEHAVIOUR, Phb::code);
+    }
+
+    /// The mark that a conditioner of the node which holds the frame has put on it; zero if none.
+    #[inline]
+    pub fn mark(&self) -> u32 {
+        if self.0.flags & flag::TAGGED != 0 { self.0.mark } else { 0 }
+    }
+
+    /// The port by which the frame came to the node which holds it, if the node takes note of that.
+    #[inline]
+    pub fn input(&self) -> Option<PortId> {
+        if self.0.flags & flag::TAGGED == 0 { None } else { self.0.input.checked_sub(1).map(PortId) }
+    }
+
+    /// Puts a mark on the frame.
+    pub fn set_mark(&mut self, mark: u32) {
+        self.tag();
+        self.0.mark = mark;
+    }
+
+    /// Notes by which port the frame came.
+    pub fn set_input(&mut self, port: PortId) {
+        self.tag();
+        self.0.input = port.0.saturating_add(1);
+    }
+
+    fn tag(&mut self) {
+        if self.0.flags & flag::TAGGED == 0 {
+            self.0.flags |= flag::TAGGED;
+            (self.0.mark, self.0.input) = (0, 0);
+        }
+    }
+
+    /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
+    #[inline]
+    pub fn clear_tags(&mut self) {
+        self.0.behaviour = NO_BEHAVIOUR;
+        self.0.flags &= !flag::TAGGED;
     }
 
     /// When the kernel received the frame, if it came from an interface that says so.
@@ -207,12 +279,12 @@ impl Frame {
     /// What a kernel left undone on the frame.
     #[inline]
     pub fn offload(&self) -> Option<Offload> {
-        if !self.0.undone {
+        if self.0.flags & flag::UNDONE == 0 {
             return None;
         }
         let (start, kept) = (u16::from(self.0.start), self.0.offload);
         Some(Offload {
-            needs_checksum: self.0.needs_checksum,
+            needs_checksum: self.0.flags & flag::NEEDS_CHECKSUM != 0,
             checksum_start: kept.checksum_start.wrapping_sub(start),
             checksum_offset: kept.checksum_offset,
             segment: kept.segment,
@@ -223,10 +295,11 @@ impl Frame {
 
     /// Notes what is left undone on the frame, in places counted from the first byte that it has now.
     pub fn set_offload(&mut self, offload: Option<Offload>) {
-        self.0.undone = offload.is_some();
+        self.0.flags &= !(flag::UNDONE | flag::NEEDS_CHECKSUM);
         if let Some(offload) = offload {
             let start = u16::from(self.0.start);
-            self.0.needs_checksum = offload.needs_checksum;
+            self.0.flags |=
+                if offload.needs_checksum { flag::UNDONE | flag::NEEDS_CHECKSUM } else { flag::UNDONE };
             self.0.offload = Kept {
                 checksum_start: offload.checksum_start.wrapping_add(start),
                 header_len: offload.header_len.wrapping_add(start),
@@ -247,7 +320,7 @@ impl Frame {
     /// Bytes of the longest frame that this is on a wire: its own, unless it is to be cut.
     #[inline]
     pub fn segment_len(&self) -> u32 {
-        if !self.0.undone {
+        if self.0.flags & flag::UNDONE == 0 {
             return self.len();
         }
         self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
@@ -302,7 +375,7 @@ impl Frame {
     /// frame that is to be cut, those of all its pieces.
     #[inline]
     pub fn wire_len(&self) -> u32 {
-        if self.0.undone {
+        if self.0.flags & flag::UNDONE != 0 {
             return self.wire_len_of_pieces();
         }
         (self.len() + FCS_LEN).max(MIN_FRAME_LEN)

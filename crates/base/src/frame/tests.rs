@@ -45,7 +45,7 @@ use proptest::prelude::*;
 #[test]
 fn memory_that_serves_again_holds_nothing_of_before() {
     assert_eq!(size_of::<Option<Frame>>(), 8);
-    let mut first = Frame::new(&[7; 88], Body::Pattern { start: 1, len: 9 });
+    let mut first = Frame::new(&[7; HEADER_ROOM], Body::Pattern { start: 1, len: 9 });
     first.start_trace();
     assert!(first.grow_front(HEADROOM));
     first.header_mut().fill(9);
@@ -89,7 +89,7 @@ proptest! {
 
     /// What a dropped frame held is not seen in the next.
     #[test]
-    fn memory_is_used_again_unseen(bytes in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..88) {
+    fn memory_is_used_again_unseen(bytes in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..HEADER_ROOM) {
         let mut old = Frame::new(&[0xff; HEADER_ROOM], Body::owned(vec![0xff; 9]));
         old.start_trace();
         drop(old);

@@ -1,0 +1,136 @@
+//! A tree of disciplines at an egress port: one way in, one way out.
+
+use super::accounting::Accounting;
+use super::counters::{QueueCounters, QueueRow};
+use super::spec::{SpecError, TreeSpec};
+use super::{Backlog, Context, Discipline, Dropped, Packet, build};
+use base::device::DropReason;
+use base::random::Stream;
+use base::{Frame, Rate, Span, Time};
+
+/// What a tree must know of the port that it is at.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// How fast the port sends; zero is in no time.
+    pub rate: Rate,
+    /// The longest packet (Ethernet payload) that it takes, in bytes.
+    pub mtu: u32,
+}
+
+/// What a tree has to send.
+#[derive(Debug)]
+pub enum Take {
+    /// This, now.
+    Frame(Frame),
+    /// Nothing before this time.
+    Wait(Time),
+    /// Nothing until something is offered.
+    Empty,
+}
+
+/// What went through a tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets offered.
+    pub offered: Backlog,
+    /// Packets taken.
+    pub taken: Backlog,
+    /// Packets dropped.
+    pub dropped: Dropped,
+}
+
+/// A tree of queue disciplines. Offer and take in order of time.
+#[derive(Debug)]
+pub struct Tree {
+    root: Box<dyn Discipline>,
+    accounting: Accounting,
+    random: Stream,
+    totals: Totals,
+    /// The whole tree as one queue.
+    counters: QueueCounters,
+}
+
+impl Tree {
+    /// Builds what a user described, at a port of which `facts` are known; its randomness comes from `random`.
+    pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, SpecError> {
+        let root = build(&spec.root, facts, "root")?;
+        let (totals, counters) = (Totals::default(), QueueCounters::default());
+        Ok(Tree { root, accounting: spec.accounting, random, totals, counters })
+    }
+
+    /// A frame is to be sent.
+    pub fn offer(&mut self, now: Time, frame: Frame) {
+        let len = self.accounting.bytes(&frame);
+        self.totals.offered.packets += 1;
+        self.totals.offered.bytes += u64::from(len);
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        self.root.enqueue(Packet { frame, len, entered: now }, &mut cx);
+    }
+
+    /// The port can send.
+    pub fn take(&mut self, now: Time) -> Take {
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        let packet = self.root.dequeue(&mut cx);
+        let wake = cx.wake;
+        match packet {
+            Some(packet) => {
+                self.totals.taken.packets += 1;
+                self.totals.taken.bytes += u64::from(packet.len);
+                Take::Frame(packet.frame)
+            }
+            None if self.root.backlog().packets == 0 => Take::Empty,
+            None => Take::Wait(wake.max(now)),
+        }
+    }
+
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.root.backlog()
+    }
+
+    /// Drops all that waits.
+    pub fn clear(&mut self, now: Time, reason: DropReason) {
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        self.root.clear(&mut cx, reason);
+    }
+
+    /// What went through.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Every queue and class, parents first.
+    pub fn report(&self, now: Time) -> Vec<QueueRow> {
+        let mut rows = Vec::new();
+        self.root.report("root", now, &mut rows);
+        rows
+    }
+
+    /// Keeps series of all backlogs.
+    pub fn watch(&mut self, bin: Span) {
+        self.counters.watch(bin);
+        self.root.watch(bin);
+    }
+
+    /// What should be true of the tree at `now` and of every queue in it, and is not: nothing, unless a discipline is wrong.
+    pub fn audit(&self, now: Time) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let Totals { offered, taken, dropped } = &self.totals;
+        let waits = self.root.backlog();
+        if offered.packets != taken.packets + dropped.packets.total() + waits.packets
+            || offered.bytes != taken.bytes + dropped.bytes + waits.bytes
+        {
+            wrong.push(format!(
+                "tree: {offered:?} offered, {taken:?} taken, {dropped:?} dropped, {waits:?} wait"
+            ));
+        }
+        for row in self.report(now) {
+            if !row.counters.balanced() {
+                wrong.push(format!("{}: in is not out, dropped and waiting: {:?}", row.path, row.counters));
+            } else if !row.counters.obeys_little(now) {
+                wrong.push(format!("{}: Little's law does not hold: {:?}", row.path, row.counters));
+            }
+        }
+        wrong
+    }
+}
