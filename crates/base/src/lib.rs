@@ -5,6 +5,7 @@
 //! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`device`]: the one contract that every device keeps under both clocks
+//! - [`diffserv`]: what LSPs know of behaviours (RFC 3270)
 //! - [`flow`]: filters that name flows of packets
 //! - [`phb`]: per-hop behaviours
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
@@ -15,6 +16,7 @@
 
 pub mod command;
 pub mod device;
+pub mod diffserv;
 pub mod event;
 pub mod flow;
 pub mod frame;
@@ -29,6 +31,7 @@ pub mod wheel;
 
 pub use command::Command;
 pub use device::{Device, Output, Verdict};
+pub use diffserv::{DiffServConfig, DscpMap};
 pub use event::Event;
 pub use frame::{Body, Frame};
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};

@@ -3,6 +3,8 @@
 //! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
 //! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
 
+pub use crate::diffserv::{Encaps, ExpMap, LspClasses, TunnelModel};
+
 use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
 use crate::label::{Label, TrafficClass};

@@ -1,0 +1,278 @@
+//! What label-switched paths know of differentiated services (RFC 3270).
+
+use crate::label::{Dscp, TrafficClass};
+use crate::phb::{Phb, PhbSet, SchedulingClass};
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// How the markings of a packet inside an LSP and of the LSP around it have to do with each other (RFC 3270, 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunnelModel {
+    /// The LSP has its own marking, by which the egress forwards, too; the marking inside comes out as it went in (2.6.2).
+    #[default]
+    Pipe,
+    /// As pipe, but the egress forwards by the marking inside (2.6.2.1).
+    ShortPipe,
+    /// There is one marking: what the LSP changed shows in the packet that leaves it (2.6.3).
+    Uniform,
+}
+
+/// Which behaviour each value of the EXP bits means: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight behaviours.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ExpMap([Phb; 8]);
+
+impl ExpMap {
+    /// What a node uses that has been told of no other: default, AF11, AF12, AF21, AF31, EF, CS6, CS7.
+    pub const PRECONFIGURED: ExpMap = ExpMap([
+        Phb::DEFAULT,
+        Phb::of_dscp(dscp(10)),
+        Phb::of_dscp(dscp(12)),
+        Phb::of_dscp(dscp(18)),
+        Phb::of_dscp(dscp(26)),
+        Phb::EF,
+        Phb::of_dscp(dscp(48)),
+        Phb::of_dscp(dscp(56)),
+    ]);
+    /// Every value means default forwarding.
+    pub const ALL_DEFAULT: ExpMap = ExpMap([Phb::DEFAULT; 8]);
+
+    /// The mapping of EXP 0 to 7 to these.
+    pub const fn new(behaviours: [Phb; 8]) -> ExpMap {
+        ExpMap(behaviours)
+    }
+    /// The behaviours of EXP 0 to 7.
+    pub const fn as_array(&self) -> &[Phb; 8] {
+        &self.0
+    }
+    /// The behaviour that `exp` means.
+    #[inline]
+    pub fn phb(&self, exp: TrafficClass) -> Phb {
+        self.0[usize::from(exp.value() & 7)]
+    }
+    /// The lowest value that means `phb`, if one does.
+    #[inline]
+    pub fn exp(&self, phb: Phb) -> Option<TrafficClass> {
+        self.0.iter().position(|p| *p == phb).map(|exp| TrafficClass::truncate(exp as u8))
+    }
+    /// All that it maps to.
+    pub fn behaviours(&self) -> PhbSet {
+        self.0.into_iter().collect()
+    }
+}
+
+/// A code point in a constant.
+const fn dscp(value: u8) -> Dscp {
+    match Dscp::new(value) {
+        Some(dscp) => dscp,
+        None => Dscp::DEFAULT,
+    }
+}
+
+impl Default for ExpMap {
+    fn default() -> ExpMap {
+        ExpMap::PRECONFIGURED
+    }
+}
+impl fmt::Debug for ExpMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// What the label and the EXP bits of an LSP say about a packet's behaviour (RFC 3270, 1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encaps {
+    /// EXP-inferred: the EXP bits tell scheduling class and drop precedence.
+    ELsp(ExpMap),
+    /// Label-only-inferred: the label tells the scheduling class, the EXP bits the drop precedence.
+    LLsp(SchedulingClass),
+}
+
+impl Encaps {
+    /// The behaviour of a packet that has `exp`, if the mapping knows it.
+    #[inline]
+    pub fn phb(&self, exp: TrafficClass) -> Option<Phb> {
+        match self {
+            Encaps::ELsp(map) => Some(map.phb(exp)),
+            // RFC 3270, 4.2: of a group with drop precedences EXP 1, 2 and 3 are those; of others EXP 0 is the behaviour.
+            Encaps::LLsp(class) => match (class.is_group(), exp.value()) {
+                (true, precedence @ 1..=3) => Some(class.with_precedence(precedence)),
+                (false, 0) => Some(class.first()),
+                _ => None,
+            },
+        }
+    }
+
+    /// The EXP bits for a packet of behaviour `phb`, if the LSP has a place for it.
+    #[inline]
+    pub fn exp(&self, phb: Phb) -> Option<TrafficClass> {
+        match self {
+            Encaps::ELsp(map) => map.exp(phb),
+            // RFC 3270, 4.3.
+            Encaps::LLsp(class) => {
+                (phb.scheduling_class() == *class).then(|| TrafficClass::truncate(phb.drop_precedence()))
+            }
+        }
+    }
+
+    /// The behaviours that packets in the LSP can have.
+    pub fn behaviours(&self) -> PhbSet {
+        match self {
+            Encaps::ELsp(map) => map.behaviours(),
+            Encaps::LLsp(class) => class.behaviours(),
+        }
+    }
+}
+
+/// What a label of an LSP means for behaviours, incoming or outgoing: its DiffServ context (RFC 3270, 2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LspClasses {
+    /// How the marking around has to do with the marking inside.
+    pub model: TunnelModel,
+    /// What EXP bits mean.
+    pub encaps: Encaps,
+}
+
+/// What a node that supports RFC 3270 is configured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DiffServConfig {
+    /// The mapping of E-LSPs for which none was signalled (RFC 3270, 3.2.1 and 3.2.2).
+    pub exp_map: ExpMap,
+    /// The tunnelling model of all LSPs that begin, pass or end here.
+    pub model: TunnelModel,
+    /// The behaviours that LSPs may ask for; all if absent.
+    pub supported: Option<PhbSet>,
+    /// Code points whose packets get another behaviour than the one whose recommended code point they are.
+    pub dscp: DscpMap,
+}
+
+impl Default for DiffServConfig {
+    fn default() -> DiffServConfig {
+        DiffServConfig {
+            exp_map: ExpMap::PRECONFIGURED,
+            model: TunnelModel::Pipe,
+            supported: None,
+            dscp: DscpMap::default(),
+        }
+    }
+}
+
+impl DiffServConfig {
+    /// The behaviours that LSPs may ask for.
+    pub fn supported(&self) -> PhbSet {
+        self.supported.unwrap_or(PhbSet::ALL)
+    }
+}
+
+/// Which behaviour packets of each code point get, and by which code point a behaviour is marked (RFC 2474, 3). In JSON a list of
+/// pairs of code point and behaviour, of those that differ from the recommended ones.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Dscp, Phb)>", into = "Vec<(Dscp, Phb)>")]
+pub struct DscpMap([Phb; 64]);
+
+impl DscpMap {
+    /// The behaviour of packets with `dscp`.
+    #[inline]
+    pub fn phb(&self, dscp: Dscp) -> Phb {
+        self.0[usize::from(dscp.value() & 63)]
+    }
+    /// The code point that marks `phb`: the recommended one if it means that here, else the lowest that does, else the recommended one.
+    pub fn dscp(&self, phb: Phb) -> Dscp {
+        if self.phb(phb.dscp()) == phb {
+            return phb.dscp();
+        }
+        let other = self.0.iter().position(|p| *p == phb).and_then(|dscp| Dscp::new(dscp as u8));
+        other.unwrap_or(phb.dscp())
+    }
+    /// Gives packets with `dscp` the behaviour `phb`.
+    pub fn set(&mut self, dscp: Dscp, phb: Phb) {
+        self.0[usize::from(dscp.value() & 63)] = phb;
+    }
+    fn recommended() -> impl Iterator<Item = (Dscp, Phb)> {
+        (0..64).filter_map(Dscp::new).map(|dscp| (dscp, Phb::of_dscp(dscp)))
+    }
+}
+
+impl Default for DscpMap {
+    fn default() -> DscpMap {
+        let mut map = DscpMap([Phb::DEFAULT; 64]);
+        DscpMap::recommended().for_each(|(dscp, phb)| map.set(dscp, phb));
+        map
+    }
+}
+impl From<Vec<(Dscp, Phb)>> for DscpMap {
+    fn from(pairs: Vec<(Dscp, Phb)>) -> DscpMap {
+        let mut map = DscpMap::default();
+        pairs.into_iter().for_each(|(dscp, phb)| map.set(dscp, phb));
+        map
+    }
+}
+impl From<DscpMap> for Vec<(Dscp, Phb)> {
+    fn from(map: DscpMap) -> Vec<(Dscp, Phb)> {
+        let all = DscpMap::recommended().map(|(dscp, phb)| (dscp, phb, map.phb(dscp)));
+        all.filter(|(_, usual, here)| usual != here).map(|(dscp, _, here)| (dscp, here)).collect()
+    }
+}
+impl fmt::Debug for DscpMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(Vec::from(*self)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exp(value: u8) -> TrafficClass {
+        TrafficClass::truncate(value)
+    }
+
+    #[test]
+    fn every_mapped_behaviour_comes_back_from_its_exp() {
+        let lsps = Phb::class_selector(0).into_iter().chain((0..64).filter_map(Phb::new));
+        let lsps = lsps.map(|phb| Encaps::LLsp(phb.scheduling_class()));
+        for encaps in lsps.chain([Encaps::ELsp(ExpMap::PRECONFIGURED), Encaps::ELsp(ExpMap::ALL_DEFAULT)]) {
+            for phb in (0..64).filter_map(Phb::new) {
+                let there = encaps.exp(phb);
+                assert_eq!(there.is_some(), encaps.behaviours().contains(phb), "{encaps:?} {phb}");
+                if let Some(there) = there {
+                    assert_eq!(encaps.phb(there), Some(phb), "{encaps:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn exp_bits_of_label_only_inferred_lsps_are_those_of_the_rfc() {
+        // RFC 3270, 4.2 and 4.3.
+        let af2 = Encaps::LLsp(Phb::assured(2, 1).expect("AF21").scheduling_class());
+        for precedence in 1..=3 {
+            let phb = Phb::assured(2, precedence).expect("AF2x");
+            assert_eq!((af2.exp(phb), af2.phb(exp(precedence))), (Some(exp(precedence)), Some(phb)));
+        }
+        assert_eq!((af2.phb(exp(0)), af2.phb(exp(4)), af2.exp(Phb::EF)), (None, None, None));
+        let ef = Encaps::LLsp(Phb::EF.scheduling_class());
+        assert_eq!((ef.phb(exp(0)), ef.exp(Phb::EF), ef.phb(exp(1))), (Some(Phb::EF), Some(exp(0)), None));
+    }
+
+    #[test]
+    fn a_configuration_reads_what_it_writes() {
+        let text = r#"{"exp_map":["default","AF11","AF12","AF13","EF","EF","CS6","CS7"],"model":"short-pipe",
+            "supported":["EF","default"],"dscp":[[63,"EF"]]}"#;
+        let config: DiffServConfig = serde_json::from_str(text).expect("well formed");
+        assert_eq!(config.exp_map.phb(exp(3)).to_string(), "AF13");
+        assert_eq!(config.dscp.phb(Dscp::new(63).expect("six bits")), Phb::EF);
+        assert_eq!(config.dscp.dscp(Phb::EF), Dscp::EF);
+        assert!(config.supported().contains(Phb::EF) && !config.supported().contains(Phb::LE));
+        let again = serde_json::to_string(&config).expect("writes");
+        assert_eq!(serde_json::from_str::<DiffServConfig>(&again).expect("reads"), config);
+        assert_eq!(
+            serde_json::from_str::<DiffServConfig>("{}").expect("all by default"),
+            DiffServConfig::default()
+        );
+    }
+}
