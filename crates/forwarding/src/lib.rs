@@ -7,6 +7,7 @@
 //! - [`local`]: sending what the node itself originates
 //! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
 //! - [`offload`]: what a kernel left undone on frames that do not just pass through
+//! - [`conditioner`]: meters, markers and policers, at ingress ports or before egress queues
 //! - [`queue`]: queue disciplines at egress ports
 //! - [`view`]: the tables as plain values
 //!
@@ -16,6 +17,7 @@
 
 mod addresses;
 mod adjacency;
+pub mod conditioner;
 mod decide;
 pub mod driver;
 mod entry;

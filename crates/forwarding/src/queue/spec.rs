@@ -4,6 +4,7 @@
 
 use super::accounting::Accounting;
 use super::classify::Match;
+use crate::conditioner::ConditionerSpec;
 use base::{PhbSet, Rate, Span};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub struct TreeSpec {
     /// What packets count for.
     #[serde(default)]
     pub accounting: Accounting,
+    /// What packets go through before they are queued.
+    #[serde(default)]
+    pub conditioner: Option<ConditionerSpec>,
     /// The discipline that the port asks.
     pub root: QueueSpec,
 }
