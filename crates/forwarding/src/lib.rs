@@ -24,7 +24,6 @@ mod entry;
 mod fast;
 mod fib;
 mod filter;
-mod flow;
 pub mod fragment;
 pub mod icmp;
 mod ilm;

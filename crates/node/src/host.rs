@@ -1,4 +1,7 @@
-//! An IP host: one port, one address, ARP, ICMP and a default route; nothing is forwarded.
+//! An IP host: an address, ARP and a default route at each of its ports, and ICMP; nothing is forwarded.
+//!
+//! With several ports it is a strong host as it sends (RFC 1122, 3.3.4.2): a packet leaves by the port whose address is its source. It
+//! takes a packet to any of its addresses, whichever port it came by.
 
 use crate::echo;
 use crate::limiter::Limiter;
@@ -11,15 +14,21 @@ use forwarding::icmp::{IcmpError, icmp_error};
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4};
 
-const PORT: PortId = PortId(0);
 /// ICMP errors that a host sends each second, and at once (RFC 1812, 4.3.2.8, which is for routers; RFC 1122 leaves it open).
 const ERRORS: (u32, u32) = (1_000, 1_000);
 /// Time to live of what a host answers.
 const TTL: u8 = 64;
 
-/// How a host is set up.
-#[derive(Clone, Copy, Debug)]
+/// How a host is set up: its ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
+    /// Its ports, by number. What it sends of its own accord, and not in answer, it sends by the first.
+    pub ports: Vec<HostPort>,
+}
+
+/// How a port of a host is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPort {
     /// Its Ethernet address.
     pub mac: MacAddr,
     /// Its IP address.
@@ -31,6 +40,20 @@ pub struct HostConfig {
 }
 
 impl HostConfig {
+    /// The port that has an address.
+    pub fn port_of(&self, address: Ipv4Addr) -> Option<PortId> {
+        let place = self.ports.iter().position(|port| port.address == address)?;
+        u16::try_from(place).ok().map(PortId)
+    }
+
+    /// A port by its number.
+    #[inline]
+    pub fn port(&self, port: PortId) -> Option<&HostPort> {
+        self.ports.get(port.index())
+    }
+}
+
+impl HostPort {
     /// The neighbour that packets to an address go to (RFC 1122, 3.3.1.1).
     pub fn next_hop(&self, to: Ipv4Addr) -> Ipv4Addr {
         if Prefix::new(self.address, self.prefix_len).contains(to) { to } else { self.gateway }
@@ -48,20 +71,21 @@ pub struct Host {
     outputs: VecDeque<Output>,
     drops: DropCounters,
     errors: Limiter,
-    up: bool,
+    /// Which ports are up.
+    up: Vec<bool>,
     ident: u16,
 }
 
 impl Host {
-    /// A host whose port is up.
+    /// A host whose ports are up.
     pub fn new(config: HostConfig) -> Host {
         Host {
+            up: vec![true; config.ports.len()],
             config,
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
             errors: Limiter::new(ERRORS.0, ERRORS.1),
-            up: true,
             ident: 0,
         }
     }
@@ -78,38 +102,40 @@ impl Host {
     pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, MacAddr)> {
         self.neighbors.iter()
     }
-    /// The Ethernet address that packets to `to` go to, if it is known.
-    pub fn neighbor_mac(&self, to: Ipv4Addr) -> Option<MacAddr> {
-        self.neighbors.get(PORT, self.config.next_hop(to))
+    /// The Ethernet address that packets to `to` go to by a port, if it is known.
+    pub fn neighbor_mac(&self, port: PortId, to: Ipv4Addr) -> Option<MacAddr> {
+        self.neighbors.get(port, self.config.port(port)?.next_hop(to))
     }
 
-    /// Sends an IP packet; it waits until the neighbour's Ethernet address is known.
+    /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address is known.
     pub fn send_ip(&mut self, now: Time, packet: &[u8]) {
         let mut bytes = vec![0; ethernet::HEADER_LEN];
         bytes.extend_from_slice(packet);
         let frame = Frame::from_bytes(&bytes);
-        let to = packet.get(16..20).and_then(|b| b.first_chunk::<4>()).copied().map(Ipv4Addr::from);
-        match to {
-            Some(to) => self.send_to(now, self.config.next_hop(to), frame),
-            None => self.drops.count(DropReason::Truncated),
+        let address = |at: usize| Some(Ipv4Addr::from(*packet.get(at..)?.first_chunk::<4>()?));
+        let by = address(12).and_then(|src| self.config.port_of(src)).unwrap_or(PortId(0));
+        match (address(16), self.config.port(by)) {
+            (Some(to), Some(port)) => self.send_to(now, by, port.next_hop(to), frame),
+            _ => self.drops.count(DropReason::Truncated),
         }
     }
 
-    fn send_to(&mut self, now: Time, neighbor: Ipv4Addr, mut frame: Frame) {
-        if !self.up {
+    fn send_to(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr, mut frame: Frame) {
+        let own = self.config.port(port).filter(|_| self.up[port.index()]);
+        let Some(own) = own else {
             self.drops.count(DropReason::PortDown);
             return;
-        }
-        match self.neighbors.get(PORT, neighbor) {
+        };
+        match self.neighbors.get(port, neighbor) {
             Some(mac) => {
-                let header = ethernet::Repr::untagged(mac, self.config.mac, ethernet::EtherType::IPV4);
+                let header = ethernet::Repr::untagged(mac, own.mac, ethernet::EtherType::IPV4);
                 header.emit(frame.header_mut());
-                self.transmit(now, frame);
+                self.transmit(now, port, frame);
             }
             None => {
                 let bytes = frame.len();
-                match self.neighbors.wait(now, PORT, neighbor, frame, bytes) {
-                    Ok(true) => self.ask(now, neighbor, None),
+                match self.neighbors.wait(now, port, neighbor, frame, bytes) {
+                    Ok(true) => self.ask(now, port, neighbor, None),
                     Ok(false) => {}
                     Err(_) => self.drops.count(DropReason::NoAdjacency),
                 }
@@ -117,27 +143,33 @@ impl Host {
         }
     }
 
-    fn transmit(&mut self, now: Time, frame: Frame) {
-        self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
+    fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
+        self.outputs.push_back(Output::Transmit { port, frame, ready: now });
     }
 
-    fn arp(&self, operation: arp::Operation, target_mac: MacAddr, target_ip: Ipv4Addr) -> arp::Repr {
-        let (sender_mac, sender_ip) = (self.config.mac, self.config.address);
-        arp::Repr { operation, sender_mac, sender_ip, target_mac, target_ip }
+    fn send_arp(&mut self, now: Time, port: PortId, operation: arp::Operation, target: (MacAddr, Ipv4Addr)) {
+        let Some(own) = self.config.port(port) else { return };
+        let repr = arp::Repr {
+            operation,
+            sender_mac: own.mac,
+            sender_ip: own.address,
+            target_mac: target.0,
+            target_ip: target.1,
+        };
+        self.transmit(now, port, arp_frame(&repr));
     }
 
-    /// Asks who has an address, for someone without a packet that would wait for it; that one asks again if nobody answers.
-    pub fn expect(&mut self, now: Time, neighbor: Ipv4Addr) {
-        self.ask(now, neighbor, None);
+    /// Asks at a port who has an address, for someone without a packet that would wait for it; that one asks again if nobody answers.
+    pub fn expect(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr) {
+        self.ask(now, port, neighbor, None);
     }
 
     /// Asks everybody, or only who was known to have the address.
-    fn ask(&mut self, now: Time, neighbor: Ipv4Addr, known: Option<MacAddr>) {
-        let request = self.arp(arp::Operation::REQUEST, known.unwrap_or_default(), neighbor);
-        self.transmit(now, arp_frame(&request));
+    fn ask(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr, known: Option<MacAddr>) {
+        self.send_arp(now, port, arp::Operation::REQUEST, (known.unwrap_or_default(), neighbor));
     }
 
-    fn handle_arp(&mut self, now: Time, payload: &[u8]) {
+    fn handle_arp(&mut self, now: Time, port: PortId, payload: &[u8]) {
         let parsed = arp::Packet::new_checked(payload).and_then(|packet| arp::Repr::parse(&packet));
         let valid = parsed.ok().filter(|arp| !arp.sender_mac.is_group() && !arp.sender_ip.is_unspecified());
         let Some(repr) = valid else {
@@ -145,16 +177,15 @@ impl Host {
             return;
         };
         // RFC 826: learn from those who ask for us; update what is known from anybody.
-        let for_us = repr.target_ip == self.config.address;
-        if for_us || self.neighbors.contains(PORT, repr.sender_ip) {
-            let learned = self.neighbors.learn(now, PORT, repr.sender_ip, repr.sender_mac, for_us);
+        let for_us = self.config.port(port).is_some_and(|own| own.address == repr.target_ip);
+        if for_us || self.neighbors.contains(port, repr.sender_ip) {
+            let learned = self.neighbors.learn(now, port, repr.sender_ip, repr.sender_mac, for_us);
             if let Learned::News(waiting) = learned {
-                waiting.into_iter().for_each(|frame| self.send_to(now, repr.sender_ip, frame));
+                waiting.into_iter().for_each(|frame| self.send_to(now, port, repr.sender_ip, frame));
             }
         }
         if for_us && repr.operation == arp::Operation::REQUEST {
-            let reply = self.arp(arp::Operation::REPLY, repr.sender_mac, repr.sender_ip);
-            self.transmit(now, arp_frame(&reply));
+            self.send_arp(now, port, arp::Operation::REPLY, (repr.sender_mac, repr.sender_ip));
         }
     }
 
@@ -167,7 +198,7 @@ impl Host {
             self.drops.count(DropReason::BadChecksum);
             return;
         }
-        if ip.dst() != self.config.address {
+        if self.config.port_of(ip.dst()).is_none() {
             // RFC 1122, 3.2.1.3: a host discards what is not addressed to it.
             self.drops.count(DropReason::NotForUs);
             return;
@@ -178,22 +209,23 @@ impl Host {
             return;
         }
         match ip.protocol() {
-            ipv4::Protocol::ICMP => self.handle_icmp(now, ip.src(), ip.payload()),
-            ipv4::Protocol::UDP => self.refuse(now, frame, IcmpError::PortUnreachable),
-            _ => self.refuse(now, frame, IcmpError::ProtocolUnreachable),
+            ipv4::Protocol::ICMP => self.handle_icmp(now, [ip.src(), ip.dst()], ip.payload()),
+            ipv4::Protocol::UDP => self.refuse(now, frame, ip.dst(), IcmpError::PortUnreachable),
+            _ => self.refuse(now, frame, ip.dst(), IcmpError::ProtocolUnreachable),
         }
     }
 
     /// RFC 1122, 3.2.2.1: a host says so when nobody listens.
-    fn refuse(&mut self, now: Time, frame: &Frame, error: IcmpError) {
+    fn refuse(&mut self, now: Time, frame: &Frame, asked: Ipv4Addr, error: IcmpError) {
         self.drops.count(DropReason::NoListener);
-        let packet = icmp_error(frame, error, self.config.address);
+        let packet = icmp_error(frame, error, asked);
         if let Some(packet) = packet.filter(|_| self.errors.take(now)) {
             self.send_ip(now, &packet);
         }
     }
 
-    fn handle_icmp(&mut self, now: Time, src: Ipv4Addr, payload: &[u8]) {
+    /// Takes an ICMP message from `from` to one of the own addresses, `own`.
+    fn handle_icmp(&mut self, now: Time, [from, own]: [Ipv4Addr; 2], payload: &[u8]) {
         let parsed = icmp::Packet::new_checked(payload);
         let Some(message) = parsed.as_ref().ok().and_then(|packet| icmp::Repr::parse(packet).ok()) else {
             self.drops.count(DropReason::Malformed);
@@ -201,47 +233,49 @@ impl Host {
         };
         match message {
             icmp::Repr::EchoRequest { ident, sequence, data } => {
-                self.send_icmp(now, src, TTL, &icmp::Repr::EchoReply { ident, sequence, data });
+                // RFC 1122, 3.2.2.6: from the address that was asked.
+                self.send_icmp(now, [own, from], TTL, &icmp::Repr::EchoReply { ident, sequence, data });
             }
-            other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
+            other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(from, &m)) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
                 None => self.drops.count(DropReason::NoListener),
             },
         }
     }
 
-    fn send_icmp(&mut self, now: Time, dst: Ipv4Addr, ttl: u8, message: &icmp::Repr<'_>) {
+    fn send_icmp(&mut self, now: Time, [src, dst]: [Ipv4Addr; 2], ttl: u8, message: &icmp::Repr<'_>) {
         self.ident = self.ident.wrapping_add(1);
-        let packet = echo::packet(self.config.address, dst, ttl, self.ident, message);
+        let packet = echo::packet(src, dst, ttl, self.ident, message);
         self.send_ip(now, &packet);
     }
 
-    fn port_changed(&mut self, up: bool) {
-        if self.up == up {
-            return;
+    fn port_changed(&mut self, port: PortId, up: bool) {
+        match self.up.get_mut(port.index()) {
+            Some(state) if *state != up => *state = up,
+            _ => return,
         }
-        self.up = up;
         if !up {
-            let (_, lost) = self.neighbors.forget_port(PORT);
+            let (_, lost) = self.neighbors.forget_port(port);
             lost.iter().for_each(|_| self.drops.count(DropReason::PortDown));
         }
-        let port = PORT.0;
+        let port = port.0;
         let event = if up { Event::PortUp { port } } else { Event::PortDown { port } };
         self.outputs.push_back(Output::Event(event));
     }
 }
 
 impl Device for Host {
-    fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         let bytes = frame.to_vec();
         let dst = bytes.first_chunk::<6>().map(|mac| MacAddr(*mac));
-        if dst.is_some_and(|dst| dst != self.config.mac && dst != MacAddr::BROADCAST) {
+        let own = self.config.port(port).map(|own| own.mac);
+        if dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
             self.drops.count(DropReason::NotForUs);
             return;
         }
         let payload = bytes.get(ethernet::HEADER_LEN..).unwrap_or_default();
         match bytes.get(12..14) {
-            Some([0x08, 0x06]) => self.handle_arp(now, payload),
+            Some([0x08, 0x06]) => self.handle_arp(now, port, payload),
             Some([0x08, 0x00]) => self.handle_ip(now, &frame, payload),
             Some(_) => self.drops.count(DropReason::UnknownProtocol),
             None => self.drops.count(DropReason::Truncated),
@@ -251,7 +285,7 @@ impl Device for Host {
     fn handle_timeout(&mut self, now: Time) {
         for due in self.neighbors.due(now) {
             match due {
-                Due::Ask(_, neighbor, known) => self.ask(now, neighbor, known),
+                Due::Ask(port, neighbor, known) => self.ask(now, port, neighbor, known),
                 Due::Gone(..) => {}
                 Due::GiveUp(waiting, reason) => waiting.iter().for_each(|_| self.drops.count(reason)),
             }
@@ -260,10 +294,14 @@ impl Device for Host {
 
     fn handle_command(&mut self, now: Time, command: Command) {
         match command {
-            Command::PortUp(_) => self.port_changed(true),
-            Command::PortDown(_) => self.port_changed(false),
-            Command::Probe { to, ttl, sequence } => self.send_icmp(now, to, ttl, &echo::request(sequence)),
-            Command::Restart => *self = Host::new(self.config),
+            Command::PortUp(port) => self.port_changed(port, true),
+            Command::PortDown(port) => self.port_changed(port, false),
+            Command::Probe { to, ttl, sequence } => {
+                if let Some(src) = self.config.ports.first().map(|first| first.address) {
+                    self.send_icmp(now, [src, to], ttl, &echo::request(sequence));
+                }
+            }
+            Command::Restart => *self = Host::new(self.config.clone()),
             _ => {}
         }
     }

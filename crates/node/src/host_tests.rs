@@ -1,5 +1,6 @@
 use super::*;
 
+const PORT: PortId = PortId(0);
 const MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const ROUTER: MacAddr = MacAddr([2, 0, 0, 0, 0, 9]);
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
@@ -7,7 +8,9 @@ const GATEWAY: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 9);
 
 fn host() -> Host {
-    Host::new(HostConfig { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY })
+    Host::new(HostConfig {
+        ports: vec![HostPort { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY }],
+    })
 }
 
 fn sent(host: &mut Host) -> Vec<Vec<u8>> {
@@ -57,7 +60,7 @@ fn answers_arp_for_itself_only() {
     assert!(sent(&mut host).is_empty());
     host.handle_packet(Time(1), PORT, arp(arp::Operation::REQUEST, ADDRESS));
     assert_eq!(sent(&mut host).len(), 1);
-    assert_eq!(host.neighbor_mac(FAR), Some(ROUTER), "and learns who asked");
+    assert_eq!(host.neighbor_mac(PORT, FAR), Some(ROUTER), "and learns who asked");
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub mod processor;
 pub mod profile;
 pub mod router;
 
-pub use host::{Host, HostConfig};
+pub use host::{Host, HostConfig, HostPort};
 pub use peer::Peer;
 pub use profile::DeviceProfile;
 pub use router::{Router, RouterConfig};

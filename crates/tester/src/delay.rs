@@ -8,6 +8,8 @@ use base::Span;
 pub struct DelayStats {
     count: u64,
     sum: u128,
+    /// The sum of the squares.
+    squares: u128,
     min: u64,
     max: u64,
     /// Sum of |delay - delay of the packet before it|, and how many there were.
@@ -26,7 +28,16 @@ impl DelayStats {
     /// Empty statistics.
     pub fn new() -> DelayStats {
         let histogram = Histogram::default();
-        DelayStats { count: 0, sum: 0, min: u64::MAX, max: 0, variation: (0, 0), last: None, histogram }
+        DelayStats {
+            count: 0,
+            sum: 0,
+            squares: 0,
+            min: u64::MAX,
+            max: 0,
+            variation: (0, 0),
+            last: None,
+            histogram,
+        }
     }
 
     /// Takes note of a delay; a negative one (clocks that differ) counts as zero.
@@ -35,6 +46,7 @@ impl DelayStats {
         let ps = delay.0.max(0) as u64;
         self.count += 1;
         self.sum += u128::from(ps);
+        self.squares = self.squares.saturating_add(u128::from(ps) * u128::from(ps));
         self.min = self.min.min(ps);
         self.max = self.max.max(ps);
         if let Some(last) = self.last.replace(ps) {
@@ -48,6 +60,7 @@ impl DelayStats {
     pub fn merge(&mut self, other: &DelayStats) {
         self.count += other.count;
         self.sum += other.sum;
+        self.squares = self.squares.saturating_add(other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.variation.0 += other.variation.0;
@@ -69,6 +82,17 @@ impl DelayStats {
     /// Mean in seconds.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e12)
+    }
+    /// Standard deviation of the delays as a sample, in seconds. Nothing if there are fewer than two, or they are beyond all reason.
+    pub fn sd_s(&self) -> Option<f64> {
+        if self.count < 2 || self.squares == u128::MAX {
+            return None;
+        }
+        // The sum of the squares less the square of the sum by the count, without a number that is too great.
+        let count = u128::from(self.count);
+        let (whole, rest) = (self.sum / count, self.sum % count);
+        let deviation = self.squares.saturating_sub(whole * self.sum).saturating_sub(rest * self.sum / count);
+        Some(libm::sqrt(deviation as f64 / (self.count - 1) as f64) / 1e12)
     }
     /// Least, in seconds.
     pub fn min_s(&self) -> Option<f64> {
@@ -105,6 +129,9 @@ mod tests {
         assert_eq!(stats.mean_s(), Some(500.5e-6));
         assert_eq!((stats.min_s(), stats.max_s()), (Some(1e-6), Some(1e-3)));
         assert_eq!(stats.jitter_s(), Some(1e-6));
+        // The variance of 1 to n is n (n + 1) / 12.
+        let sd = stats.sd_s().expect("a deviation");
+        assert!((sd / (1000.0f64 * 1001.0 / 12.0).sqrt() / 1e-6 - 1.0).abs() < 1e-12, "{sd}");
         let median = stats.quantile_s(0.5).expect("a median");
         assert!((median / 500e-6 - 1.0).abs() < 0.01);
         let mut both = stats.clone();

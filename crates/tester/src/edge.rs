@@ -7,7 +7,7 @@ use crate::generator::Generator;
 use crate::packet::{Shape, Template, read_stamp};
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
-use crate::source::{Arrivals, Source};
+use crate::source::Source;
 use base::command::{TunnelId, TunnelSpec};
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
@@ -125,15 +125,7 @@ impl Edge {
     }
 
     /// Adds a source for these streams, which take turns.
-    pub fn add_source(
-        &mut self,
-        arrivals: Arrivals,
-        stop: Time,
-        phases: Vec<Time>,
-        trace: bool,
-        streams: Vec<EdgeStream>,
-    ) {
-        let mut source = Source::new(arrivals, stop, phases, trace);
+    pub fn add_source(&mut self, mut source: Source, streams: Vec<EdgeStream>) {
         streams.iter().for_each(|s| source.add_stream(s.stream));
         self.generator.add(source);
         self.streams.push(streams);
@@ -335,7 +327,7 @@ impl Device for Edge {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoRoute) {
+        while let Some((_, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoRoute) {
             self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
         }
         if self.router.poll_timeout().is_some_and(|t| t <= now) {
@@ -360,7 +352,7 @@ impl Device for Edge {
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let before = before.min(self.due);
-        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoRoute)?;
+        let (at, _, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoRoute)?;
         Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
     }
 

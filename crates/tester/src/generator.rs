@@ -1,13 +1,13 @@
-//! All the sources of a port, in the order in which their packets are due.
+//! All the sources of a device, in the order in which their packets are due.
 
 use crate::source::Source;
 use base::device::{DropCounters, DropReason};
-use base::{Frame, Time};
+use base::{Frame, PortId, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// The sources of a port.
+/// The sources of a device.
 #[derive(Debug, Default)]
 pub struct Generator {
     sources: Vec<Source>,
@@ -41,32 +41,37 @@ impl Generator {
         self.due.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// The next packet that is due at `now`. Those that streams could not send are counted as dropped for `reason`.
+    /// The next packet that is due at `now`, and the port that it leaves by. Those that streams could not send are counted as dropped for `reason`.
     #[inline]
-    pub fn poll(&mut self, now: Time, drops: &mut DropCounters, reason: DropReason) -> Option<Frame> {
+    pub fn poll(
+        &mut self,
+        now: Time,
+        drops: &mut DropCounters,
+        reason: DropReason,
+    ) -> Option<(PortId, Frame)> {
         let after = Time(now.0.saturating_add(1));
-        self.poll_before(after, drops, reason).map(|(_, frame)| frame)
+        self.poll_before(after, drops, reason).map(|(_, port, frame)| (port, frame))
     }
 
-    /// The next packet that is due before `before`, and when it is due; as [`Generator::poll`].
+    /// The next packet that is due before `before`, and when it is due and where; as [`Generator::poll`].
     #[inline]
     pub fn poll_before(
         &mut self,
         before: Time,
         drops: &mut DropCounters,
         reason: DropReason,
-    ) -> Option<(Time, Frame)> {
+    ) -> Option<(Time, PortId, Frame)> {
         loop {
             match self.next_before(before)? {
-                (at, Some(frame)) => return Some((at, frame)),
-                (_, None) => drops.count(reason),
+                (at, port, Some(frame)) => return Some((at, port, frame)),
+                (.., None) => drops.count(reason),
             }
         }
     }
 
     /// The next that is due, empty where the stream could not send it.
     #[inline]
-    fn next_before(&mut self, before: Time) -> Option<(Time, Option<Frame>)> {
+    fn next_before(&mut self, before: Time) -> Option<(Time, PortId, Option<Frame>)> {
         let mut top = self.due.peek_mut()?;
         let Reverse((time, place)) = *top;
         if time >= before {
@@ -74,12 +79,13 @@ impl Generator {
         }
         let source = &mut self.sources[place];
         let sent = source.poll(time);
+        let port = source.port();
         match source.next() {
             Some(next) => *top = Reverse((next, place)),
             None => {
                 PeekMut::pop(top);
             }
         }
-        sent
+        sent.map(|(at, frame)| (at, port, frame))
     }
 }

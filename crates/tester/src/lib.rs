@@ -1,5 +1,6 @@
 //! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
 
+pub mod arrivals;
 pub mod delay;
 pub mod edge;
 pub mod flood;
@@ -13,5 +14,6 @@ pub mod programme;
 pub mod sequence;
 pub mod series;
 pub mod sink;
+pub mod sizes;
 pub mod source;
 pub mod station;

@@ -19,12 +19,22 @@ impl Pacer {
     /// A rate of zero sends one packet and then waits for ever.
     pub fn new(start: Time, bits: u64, bits_per_s: u64) -> Pacer {
         let numerator = u128::from(bits) * u128::from(base::time::PS_PER_S);
-        let denominator = bits_per_s.max(1);
-        let whole = if bits_per_s == 0 { u128::from(u64::MAX) } else { numerator / u128::from(denominator) };
+        Pacer::every(start, numerator, u128::from(bits_per_s))
+    }
+
+    /// One packet each `numerator / denominator` picoseconds, the first at `start`; with a denominator of zero, one packet alone.
+    ///
+    /// Exact as long as the denominator is below 2^62; a greater one loses its lowest bits.
+    pub fn every(start: Time, numerator: u128, denominator: u128) -> Pacer {
+        if denominator == 0 {
+            return Pacer { whole: u64::MAX, rest: 0, denominator: 1, carry: 0, next: start };
+        }
+        let beyond = 66u32.saturating_sub(denominator.leading_zeros());
+        let (numerator, denominator) = (numerator >> beyond, denominator >> beyond);
         Pacer {
-            whole: u64::try_from(whole).unwrap_or(u64::MAX),
-            rest: (numerator % u128::from(denominator)) as u64,
-            denominator,
+            whole: u64::try_from(numerator / denominator).unwrap_or(u64::MAX),
+            rest: (numerator % denominator) as u64,
+            denominator: denominator as u64,
             carry: 0,
             next: start,
         }

@@ -1,9 +1,9 @@
-//! Test packets: a header made once, of which each packet rewrites the measurement payload.
+//! Test packets: a header made once, of which each packet rewrites the measurement payload and, where sizes differ, the lengths.
 
 use base::frame::{FCS_LEN, HEADER_ROOM};
 use base::{Body, Dscp, Frame, Label, MacAddr, StreamId, Time, TrafficClass};
 use core::net::Ipv4Addr;
-use wire::{ethernet, ipv4, measurement, mpls, udp};
+use wire::{checksum, ethernet, ipv4, measurement, mpls, udp};
 
 /// Source port of test packets, in the dynamic range like the destination port.
 const SOURCE_PORT: u16 = measurement::PORT;
@@ -38,6 +38,9 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The longest frame, in bytes, without labels: that of the longest IP packet.
+    pub const SIZE_MAX: u32 = 65_535 + ethernet::HEADER_LEN as u32 + FCS_LEN;
+
     /// The least frame, in bytes, that takes the headers and the measurement payload.
     pub fn size_min(labels: usize) -> u32 {
         let headers =
@@ -52,6 +55,8 @@ pub struct Template {
     bytes: [u8; HEADER_ROOM],
     len: usize,
     body: Body,
+    /// Where the IP header and the measurement payload begin.
+    ip: usize,
     payload: usize,
 }
 
@@ -69,7 +74,8 @@ impl Template {
             entry.emit(&mut bytes[at..]);
             at += mpls::ENTRY_LEN;
         }
-        let ip_len = size as usize - FCS_LEN as usize - at;
+        let start = at;
+        let ip_len = ip_len(size, at);
         let ip = ipv4::Repr {
             src: shape.src,
             dst: shape.dst,
@@ -81,7 +87,7 @@ impl Template {
             dont_fragment: true,
             more_fragments: false,
             fragment_offset: 0,
-            payload_len: (ip_len - 20) as u16,
+            payload_len: ip_len - 20,
             options: ipv4::Options::NONE,
         };
         ip.emit(&mut bytes[at..]);
@@ -89,15 +95,33 @@ impl Template {
         let mut datagram = udp::Packet::new_unchecked(&mut bytes[at..]);
         datagram.set_src_port(SOURCE_PORT);
         datagram.set_dst_port(measurement::PORT);
-        datagram.set_length((ip_len - 20) as u16);
+        datagram.set_length(ip_len - 20);
         datagram.set_checksum(0); // RFC 768: the sender made none
         at += udp::HEADER_LEN;
         let payload = at;
         measurement::Packet::new_unchecked(&mut bytes[at..]).set_stream(shape.stream);
         at += measurement::LEN;
-        let rest = size - FCS_LEN - at as u32;
-        let body = if rest == 0 { Body::Empty } else { Body::Pattern { start: 0, len: rest } };
-        Template { bytes, len: at, body, payload }
+        let body = filler(start + usize::from(ip_len) - at);
+        Template { bytes, len: at, body, ip: start, payload }
+    }
+
+    /// Lets the next frames have `size` bytes, with frame check sequence: as many as its headers need at least, as an IP packet can
+    /// have at most.
+    #[inline]
+    pub fn set_size(&mut self, size: u32) {
+        let least = (self.len as u32 + FCS_LEN).max(base::frame::MIN_FRAME_LEN);
+        let ip_len = ip_len(size.max(least), self.ip);
+        let mut ip = ipv4::Packet::new_unchecked(&mut self.bytes[self.ip..]);
+        let old = ip.total_len();
+        if old == ip_len {
+            return;
+        }
+        // RFC 1624: only the length changes, and the checksum with it.
+        let sum = checksum::update(ip.checksum(), old, ip_len);
+        ip.set_total_len(ip_len);
+        ip.set_checksum(sum);
+        udp::Packet::new_unchecked(&mut self.bytes[self.ip + 20..]).set_length(ip_len - 20);
+        self.body = filler(self.ip + usize::from(ip_len) - self.len);
     }
 
     /// The packet with this sequence number that is due at `departure`.
@@ -108,6 +132,17 @@ impl Template {
         payload.set_departure(departure);
         Frame::from_room(&self.bytes, self.len, self.body.clone())
     }
+}
+
+/// Bytes of the IP packet in a frame of `size` bytes in which it begins at `at`.
+#[inline]
+fn ip_len(size: u32, at: usize) -> u16 {
+    u16::try_from(size - FCS_LEN - at as u32).unwrap_or(u16::MAX)
+}
+
+#[inline]
+fn filler(len: usize) -> Body {
+    if len == 0 { Body::Empty } else { Body::Pattern { start: 0, len: len as u32 } }
 }
 
 /// What the measurement payload of a received test packet says.
@@ -182,6 +217,27 @@ mod tests {
             }
         }
         assert_eq!(read_stamp(&[0; 60], Time(0)), None);
+    }
+
+    #[test]
+    fn frames_of_any_size_are_those_of_a_template_of_that_size() {
+        for labels in [&[][..], &[100], &[100, 200, 300, 400]] {
+            let mut varying = Template::new(&shape(labels, 512));
+            for size in [0, 64, 65, 9_018, 9_017, 80, 65_535, Shape::SIZE_MAX, Shape::SIZE_MAX + 99, 1_518] {
+                varying.set_size(size);
+                let expected = Template::new(&shape(labels, size)).frame(1, Time(7));
+                let frame = varying.frame(1, Time(7));
+                assert!(frame == expected, "{size} bytes, {} labels", labels.len());
+                let at = ethernet::HEADER_LEN + 4 * labels.len();
+                let bytes = frame.to_vec();
+                let ip = ipv4::Packet::new_checked(&bytes[at..]).expect("an IP packet");
+                assert!(ip.verify_checksum().is_ok());
+                let lengths = (usize::from(ip.total_len()), ip.payload().len());
+                assert_eq!(lengths, (bytes.len() - at, bytes.len() - at - 20));
+                let datagram = udp::Packet::new_checked(ip.payload()).expect("a datagram");
+                assert_eq!(usize::from(datagram.length()), bytes.len() - at - 20);
+            }
+        }
         assert_eq!(read_stamp(&[], Time(0)), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::generator::Generator;
 use crate::packet::{Shape, Template, read_stamp};
 use crate::sink::Sink;
-use crate::source::{Arrivals, Source};
+use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::{
     Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass, Verdict,
@@ -97,16 +97,7 @@ impl Probe {
     }
 
     /// Adds a source for these streams, which take turns, and returns its place.
-    pub fn add_source(
-        &mut self,
-        now: Time,
-        arrivals: Arrivals,
-        stop: Time,
-        phases: Vec<Time>,
-        trace: bool,
-        specs: Vec<StreamSpec>,
-    ) {
-        let mut source = Source::new(arrivals, stop, phases, trace);
+    pub fn add_source(&mut self, now: Time, mut source: Source, specs: Vec<StreamSpec>) {
         specs.iter().for_each(|spec| source.add_stream(spec.stream));
         self.generator.add(source);
         self.specs.push(specs);
@@ -245,7 +236,7 @@ impl Device for Probe {
             let target = (MacAddr::default(), self.config.gateway);
             self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
         }
-        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
+        while let Some((_, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
             self.send(now, frame);
         }
     }
@@ -254,7 +245,7 @@ impl Device for Probe {
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let before = self.ask.map_or(before, |ask| ask.min(before));
-        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
+        let (at, _, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
         Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
     }
 

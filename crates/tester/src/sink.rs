@@ -64,8 +64,39 @@ pub struct StreamStats {
     pub sequence: Sequence,
     /// Per phase: the first for packets due before any phase begins, then one each.
     pub phases: Vec<PhaseStats>,
-    /// The wire of the port that sends the stream.
-    source_wire: Serialiser,
+    /// The wires of the ports that send the stream and that take it.
+    wires: Wires,
+    /// Every packet, if that is kept.
+    kept: Option<Vec<Kept>>,
+}
+
+impl StreamStats {
+    /// Every packet in order of arrival, duplicates left out, if that is kept.
+    pub fn kept(&self) -> Option<&[Kept]> {
+        self.kept.as_deref()
+    }
+}
+
+/// The wires at the ends of a stream's way.
+#[derive(Clone, Debug)]
+pub struct Wires {
+    /// That of the port that sends.
+    pub source: Serialiser,
+    /// That of the port that takes.
+    pub sink: Serialiser,
+}
+
+/// A packet of a stream that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number in the stream, from zero.
+    pub sequence: u64,
+    /// When it was due to leave.
+    pub departure: Time,
+    /// When its last bit arrived.
+    pub arrival: Time,
+    /// Its delay by the sink's convention.
+    pub delay: Span,
 }
 
 /// One test packet as it arrived: an entry of a sink's log.
@@ -87,17 +118,16 @@ pub struct Sink {
     places: Map<StreamId, u32>,
     starts: Vec<Time>,
     convention: Convention,
-    sink_wire: Serialiser,
     series: Series,
     unknown: u64,
     log: Option<Vec<LogEntry>>,
 }
 
 impl Sink {
-    /// A sink for the measurement phases that begin at `starts`, on a port at the rate of `sink_wire`.
-    pub fn new(starts: Vec<Time>, convention: Convention, sink_wire: Serialiser, series: Series) -> Sink {
+    /// A sink for the measurement phases that begin at `starts`.
+    pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
         let places = Map::new();
-        Sink { streams: Vec::new(), places, starts, convention, sink_wire, series, unknown: 0, log: None }
+        Sink { streams: Vec::new(), places, starts, convention, series, unknown: 0, log: None }
     }
 
     /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it grows without limit.
@@ -110,11 +140,12 @@ impl Sink {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// Expects a stream from a port at the rate of `source_wire`. Packets of other streams are counted as unknown.
-    pub fn expect(&mut self, stream: StreamId, source_wire: Serialiser) {
+    /// Expects a stream, and keeps every packet of it if `keep`. Packets of other streams are counted as unknown.
+    pub fn expect(&mut self, stream: StreamId, wires: Wires, keep: bool) {
         let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
-        let stats = StreamStats { sequence: Sequence::default(), phases, source_wire };
+        let kept = keep.then(Vec::new);
+        let stats = StreamStats { sequence: Sequence::default(), phases, wires, kept };
         match self.places.get(&stream) {
             Some(&place) => self.streams[place as usize] = stats,
             None => {
@@ -143,7 +174,8 @@ impl Sink {
         let stream = &mut self.streams[place as usize];
         let phase = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
         let phase = &mut stream.phases[phase];
-        match stream.sequence.arrive(stream.sequence.extend(stamp.sequence)) {
+        let number = stream.sequence.extend(stamp.sequence);
+        match stream.sequence.arrive(number) {
             Arrival::InOrder => {}
             Arrival::Reordered => phase.reordered += 1,
             Arrival::Duplicate => {
@@ -151,11 +183,14 @@ impl Sink {
                 return;
             }
         }
-        let (out, into) = (&stream.source_wire, &self.sink_wire);
+        let Wires { source: out, sink: into } = &stream.wires;
         let delay =
             self.convention.delay(stamp.departure, now, || out.span(wire_len), || into.span(wire_len));
         phase.received += 1;
         phase.delay.record(delay);
+        if let Some(kept) = &mut stream.kept {
+            kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
+        }
         self.series.record(now, delay);
     }
 
@@ -192,9 +227,7 @@ mod tests {
 
     #[test]
     fn a_kernel_s_stamp_is_the_time_of_arrival() {
-        let wire = Serialiser::new(Rate(0), 0);
-        let mut sink =
-            Sink::new(Vec::new(), Convention::FirstToLast, wire.clone(), Series::new(Span::from_ms(1)));
+        let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         sink.keep_log();
         let stamp = Stamp { stream: StreamId(0), sequence: 0, departure: Time(100) };
         let mut frame = Frame::from_bytes(&[0; 60]);
@@ -210,8 +243,9 @@ mod tests {
         let wire = Serialiser::new(Rate::from_gbps(1), 0);
         let starts = vec![Time(0), Time(1_000)];
         let series = Series::new(Span::from_ms(1));
-        let mut sink = Sink::new(starts, Convention::FirstToLast, wire.clone(), series);
-        sink.expect(StreamId(3), wire);
+        let mut sink = Sink::new(starts, Convention::FirstToLast, series);
+        let wires = Wires { source: wire.clone(), sink: wire };
+        sink.expect(StreamId(3), wires, true);
         let stamp = |sequence, departure| Stamp { stream: StreamId(3), sequence, departure: Time(departure) };
         sink.arrive(Time(1_500), stamp(0, 500), 64);
         sink.arrive(Time(2_500), stamp(2, 1_500), 64);

@@ -1,45 +1,9 @@
 //! Sources of test packets: a schedule that streams share, and what each has sent.
 
-use crate::pacer::Pacer;
+use crate::arrivals::Arrivals;
 use crate::packet::Template;
-use base::random::Stream as Random;
-use base::{Frame, Span, StreamId, Time};
-use rand_distr::{Distribution, Exp1};
-
-/// When the packets of a source are due.
-#[derive(Debug)]
-pub enum Arrivals {
-    /// Constant bit rate.
-    Constant(Pacer),
-    /// A Poisson process: independent, exponentially distributed gaps.
-    Poisson {
-        /// When the next packet is due.
-        next: Time,
-        /// The mean gap.
-        mean: Span,
-        /// The source's own random stream.
-        random: Box<Random>,
-    },
-}
-
-impl Arrivals {
-    fn next(&self) -> Time {
-        match self {
-            Arrivals::Constant(pacer) => pacer.next(),
-            Arrivals::Poisson { next, .. } => *next,
-        }
-    }
-    #[inline]
-    fn advance(&mut self) {
-        match self {
-            Arrivals::Constant(pacer) => pacer.advance(),
-            Arrivals::Poisson { next, mean, random } => {
-                let gap: f64 = Exp1.sample(&mut **random);
-                *next += mean.mul_f64(gap);
-            }
-        }
-    }
-}
+use crate::sizes::Sizes;
+use base::{Frame, PortId, StreamId, Time};
 
 #[derive(Debug)]
 struct Stream {
@@ -48,6 +12,8 @@ struct Stream {
     sent: u64,
     /// What had been sent at the start of each phase.
     sent_at_phase: Vec<u64>,
+    /// When each packet was due, if that is kept.
+    departures: Option<Vec<Time>>,
 }
 
 /// A source that sends for one stream or, in turn, for several: together they keep one schedule, so that the streams of a
@@ -55,6 +21,10 @@ struct Stream {
 #[derive(Debug)]
 pub struct Source {
     arrivals: Arrivals,
+    /// If they differ.
+    sizes: Option<Box<Sizes>>,
+    port: PortId,
+    keeps: bool,
     stop: Time,
     streams: Vec<Stream>,
     turn: usize,
@@ -67,12 +37,48 @@ impl Source {
     /// A source with this schedule that sends nothing from `stop` on. `phases` are the times at which a new phase
     /// of the measurement begins, in order. With `trace`, packets write down the links that they cross.
     pub fn new(arrivals: Arrivals, stop: Time, phases: Vec<Time>, trace: bool) -> Source {
-        Source { arrivals, stop, streams: Vec::new(), turn: 0, phases, phase: 0, trace }
+        Source {
+            arrivals,
+            sizes: None,
+            port: PortId(0),
+            keeps: false,
+            stop,
+            streams: Vec::new(),
+            turn: 0,
+            phases,
+            phase: 0,
+            trace,
+        }
+    }
+
+    /// The same with frames of sizes that differ.
+    #[must_use]
+    pub fn with_sizes(self, sizes: Option<Sizes>) -> Source {
+        Source { sizes: sizes.map(Box::new), ..self }
+    }
+
+    /// The same by another port than the first.
+    #[must_use]
+    pub fn by(self, port: PortId) -> Source {
+        Source { port, ..self }
+    }
+
+    /// The same that keeps, if `keeps`, when each packet was due. That grows without limit.
+    #[must_use]
+    pub fn keeping(self, keeps: bool) -> Source {
+        Source { keeps, ..self }
+    }
+
+    /// The port that packets leave by.
+    #[inline]
+    pub fn port(&self) -> PortId {
+        self.port
     }
 
     /// Adds a stream; it is sent for when its template is set.
     pub fn add_stream(&mut self, id: StreamId) {
-        self.streams.push(Stream { id, template: None, sent: 0, sent_at_phase: Vec::new() });
+        let departures = self.keeps.then(Vec::new);
+        self.streams.push(Stream { id, template: None, sent: 0, sent_at_phase: Vec::new(), departures });
     }
 
     /// Sets (or takes away) what the packets of the `index`-th stream look like.
@@ -103,7 +109,15 @@ impl Source {
         let stream = &mut self.streams[turn];
         let sequence = stream.sent as u32;
         stream.sent += 1;
+        if let Some(departures) = &mut stream.departures {
+            departures.push(due);
+        }
+        // A size is drawn for every packet, sent or not: the next one has its own whatever became of this.
+        let size = self.sizes.as_mut().map(|sizes| sizes.draw());
         let frame = stream.template.as_mut().map(|template| {
+            if let Some(size) = size {
+                template.set_size(size);
+            }
             let mut frame = template.frame(sequence, due);
             if self.trace {
                 frame.start_trace();
@@ -124,6 +138,11 @@ impl Source {
         })
     }
 
+    /// For each stream that keeps them, when its packets were due, in order.
+    pub fn departures(&self) -> impl Iterator<Item = (StreamId, &[Time])> {
+        self.streams.iter().filter_map(|s| Some((s.id, s.departures.as_deref()?)))
+    }
+
     /// Packets sent by all streams.
     pub fn total(&self) -> u64 {
         self.streams.iter().map(|s| s.sent).sum()
@@ -133,8 +152,9 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacer::Pacer;
     use crate::packet::Shape;
-    use base::{Dscp, MacAddr, Streams, TrafficClass};
+    use base::{Dscp, MacAddr, TrafficClass};
     use core::net::Ipv4Addr;
 
     fn template(stream: u32) -> Template {
@@ -174,19 +194,21 @@ mod tests {
     }
 
     #[test]
-    fn poisson_gaps_have_the_mean_asked_for() {
-        let random = Box::new(Streams::new(1).stream("poisson"));
-        let arrivals = Arrivals::Poisson { next: Time(0), mean: Span::from_us(10), random };
-        let mut source = Source::new(arrivals, Time::MAX, Vec::new(), false);
+    fn sizes_are_those_listed_and_departures_are_kept() {
+        let pacer = Pacer::new(Time(0), 1_000, 1_000_000_000);
+        let sizes = Sizes::Listed { sizes: [100, 9_000, 64].into(), at: 0 };
+        let source = Source::new(Arrivals::Constant(pacer), Time::MAX, Vec::new(), false);
+        let mut source = source.with_sizes(Some(sizes)).by(PortId(3)).keeping(true);
         source.add_stream(StreamId(0));
-        let n = 100_000u64;
-        let mut last = Time(0);
-        for _ in 0..n {
-            last = source.next().expect("endless");
-            source.poll(last);
+        // The first is lost, and nevertheless has the first size.
+        let mut seen = Vec::new();
+        for k in 0..5u64 {
+            let (_, frame) = source.poll(Time(k * 1_000_000)).expect("due");
+            seen.push(frame.map(|frame| frame.wire_len()));
+            source.set_template(0, Some(template(0)));
         }
-        let mean = last.0 as f64 / (n - 1) as f64;
-        // Four standard errors of the mean of n exponential gaps.
-        assert!((mean / 1e7 - 1.0).abs() < 4.0 / (n as f64).sqrt());
+        assert_eq!(seen, [None, Some(9_000), Some(64), Some(100), Some(9_000)]);
+        let kept: Vec<_> = source.departures().map(|(_, times)| times.len()).collect();
+        assert_eq!((kept, source.port()), (vec![5], PortId(3)));
     }
 }

@@ -1,17 +1,18 @@
 //! A simulated host that is a source and a sink of test packets too.
+//!
+//! With several ports it may send to itself: a packet leaves by one port, crosses the network, and comes back by another.
 
 use crate::generator::Generator;
 use crate::packet::read_stamp;
 use crate::probe::StreamSpec;
 use crate::sink::Sink;
-use crate::source::{Arrivals, Source};
+use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::{Command, Device, Frame, Output, PortId, Span, Time, Verdict};
 use core::net::Ipv4Addr;
 use node::Host;
 use std::collections::VecDeque;
 
-const PORT: PortId = PortId(0);
 const ARP_INTERVAL: Span = Span::from_secs(1);
 /// Where the destination is in an IPv4 packet without label.
 const DESTINATION: core::ops::Range<usize> = 30..34;
@@ -21,7 +22,10 @@ const DESTINATION: core::ops::Range<usize> = 30..34;
 pub struct Station {
     host: Host,
     generator: Generator,
-    specs: Vec<Vec<StreamSpec>>,
+    /// The streams of each source, and the port that they leave by.
+    specs: Vec<(PortId, Vec<StreamSpec>)>,
+    /// The host's addresses.
+    own: Vec<[u8; 4]>,
     sink: Sink,
     /// When to ask for the gateway again, as long as a source waits for it.
     ask: Option<Time>,
@@ -33,6 +37,7 @@ impl Station {
     /// Sources and a sink at `host`.
     pub fn new(host: Host, sink: Sink) -> Station {
         Station {
+            own: host.config().ports.iter().map(|port| port.address.octets()).collect(),
             host,
             generator: Generator::default(),
             specs: Vec::new(),
@@ -44,19 +49,10 @@ impl Station {
     }
 
     /// Adds a source for these streams, which take turns.
-    pub fn add_source(
-        &mut self,
-        now: Time,
-        arrivals: Arrivals,
-        stop: Time,
-        phases: Vec<Time>,
-        trace: bool,
-        specs: Vec<StreamSpec>,
-    ) {
-        let mut source = Source::new(arrivals, stop, phases, trace);
+    pub fn add_source(&mut self, now: Time, mut source: Source, specs: Vec<StreamSpec>) {
         specs.iter().for_each(|spec| source.add_stream(spec.stream));
+        self.specs.push((source.port(), specs));
         self.generator.add(source);
-        self.specs.push(specs);
         if !self.set_templates() {
             self.ask = self.ask.or(Some(now));
         }
@@ -87,13 +83,13 @@ impl Station {
 
     /// Gives each stream its header as far as neighbours are known, and says whether they all are.
     fn set_templates(&mut self) -> bool {
-        let config = *self.host.config();
         let mut complete = true;
-        for (place, specs) in self.specs.iter().enumerate() {
+        for (place, (port, specs)) in self.specs.iter().enumerate() {
+            let Some(own) = self.host.config().port(*port) else { continue };
             for (index, spec) in specs.iter().enumerate() {
-                let mac = self.host.neighbor_mac(spec.dst);
+                let mac = self.host.neighbor_mac(*port, spec.dst);
                 complete &= mac.is_some();
-                let template = mac.map(|mac| spec.template(config.mac, mac, config.address));
+                let template = mac.map(|mac| spec.template(own.mac, mac, own.address));
                 if let Some(source) = self.generator.source_mut(place) {
                     source.set_template(index, template);
                 }
@@ -109,19 +105,20 @@ impl Station {
             return;
         }
         self.ask = Some(now + ARP_INTERVAL);
-        let streams = self.specs.iter().flatten();
-        let unknown = streams.filter(|spec| self.host.neighbor_mac(spec.dst).is_none());
-        let mut hops: Vec<Ipv4Addr> = unknown.map(|spec| self.host.config().next_hop(spec.dst)).collect();
+        let streams = self.specs.iter().flat_map(|(port, specs)| specs.iter().map(|spec| (*port, spec.dst)));
+        let unknown = streams.filter(|&(port, dst)| self.host.neighbor_mac(port, dst).is_none());
+        let hop = |(port, dst)| Some((port, self.host.config().port(port)?.next_hop(dst)));
+        let mut hops: Vec<(PortId, Ipv4Addr)> = unknown.filter_map(hop).collect();
         hops.sort_unstable();
         hops.dedup();
-        hops.into_iter().for_each(|hop| self.host.expect(now, hop));
+        hops.into_iter().for_each(|(port, hop)| self.host.expect(now, port, hop));
     }
 
     /// Takes a test packet, and says whether it was one.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let own = self.host.config().address.octets();
-        if frame.header().get(DESTINATION) != Some(&own[..]) {
+        let to = frame.header().get(DESTINATION);
+        if !self.own.iter().any(|own| to == Some(&own[..])) {
             return false;
         }
         let Some(stamp) = read_stamp(frame.header(), now) else { return false };
@@ -164,8 +161,8 @@ impl Device for Station {
             self.host.handle_timeout(now);
         }
         self.drain();
-        while let Some(frame) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
-            self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
+        while let Some((port, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
+            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
         }
     }
 
@@ -181,8 +178,9 @@ impl Device for Station {
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let others = [self.ask, self.host.poll_timeout()];
         let before = others.into_iter().flatten().fold(before, Time::min);
-        let (at, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
-        Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })
+        let (at, port, frame) =
+            self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
+        Some(Departure { at, port, frame, next: self.poll_timeout() })
     }
 
     fn poll_output(&mut self) -> Option<Output> {

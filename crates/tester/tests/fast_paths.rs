@@ -31,8 +31,8 @@ fn description(seed: u64, routers: usize, streams: u64, mbps: u64, size: u32, de
         "flows": [
             {"from": 0, "to": routers + 1, "over": 0, "rate_bps": mbps * 1_000_000, "size": size, "start_ps": 20 * MS, "stop_ps": end},
             {"from": 0, "to": routers + 1, "over": 1, "rate_bps": 50_000_000, "size": 300, "start_ps": 30 * MS, "stop_ps": end},
-            {"from": 1, "to": routers, "rate_bps": 90_000_000, "size": 200, "arrivals": "poisson", "start_ps": 10 * MS, "stop_ps": end},
-            {"from": routers, "to": 1, "rate_bps": 90_000_000, "size": 900, "arrivals": "poisson", "start_ps": 10 * MS, "stop_ps": end},
+            {"name": "east", "from": 1, "to": routers, "rate_bps": 90_000_000, "size": 200, "arrivals": "poisson", "start_ps": 10 * MS, "stop_ps": end},
+            {"name": "west", "from": routers, "to": 1, "rate_bps": 90_000_000, "size": 900, "arrivals": "poisson", "start_ps": 10 * MS, "stop_ps": end},
         ],
         "phases_ps": [20 * MS, 40 * MS],
         "series_bin_ps": 5 * MS,

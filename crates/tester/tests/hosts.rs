@@ -127,7 +127,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         ),
         (
             |d| d["links"][1] = json!({"a": 1, "b": 3, "rate_bps": 1}),
-            "node 'left': an edge, a raw port or a host has one link, not 2",
+            "host 'left' has several links: link 1 must say its 'addresses' at both ends",
         ),
         (
             |d| drop(d["links"].as_array_mut().map(Vec::pop)),

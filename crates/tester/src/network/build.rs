@@ -12,10 +12,11 @@ use crate::probe::{Probe, ProbeConfig};
 use crate::series::Series;
 use crate::sink::Sink;
 use crate::station::Station;
-use base::{Device, Map, NodeId, PortId, Rate, Serialiser, Span, Time};
+use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use core::net::Ipv4Addr;
 use engine::{PortSpec, World};
 use node::{Host, Peer, Router};
+use std::collections::BTreeSet;
 
 impl Network {
     /// Builds a network in virtual time: addresses, devices with their static routes, links, LSPs and flows.
@@ -46,6 +47,7 @@ impl Network {
             lsps: Vec::new(),
             by_tunnel: Map::new(),
             flows: Vec::new(),
+            random_flows: BTreeSet::new(),
             streams: Vec::new(),
             tunnels_used: Map::new(),
             lsps_used: 0,
@@ -89,11 +91,11 @@ impl Network {
             NodeKind::Router => Box::new(self.fresh_router(node)),
             NodeKind::Edge => {
                 let router = self.fresh_router(node);
-                Box::new(Edge::new(router, self.new_sink(self.rate_of(node)), spec.programme.clone()))
+                Box::new(Edge::new(router, self.new_sink(), spec.programme.clone()))
             }
             NodeKind::Host => {
                 let host = Host::new(self.host_config(node));
-                Box::new(Station::new(host, self.new_sink(self.rate_of(node))))
+                Box::new(Station::new(host, self.new_sink()))
             }
         }
     }
@@ -107,15 +109,10 @@ impl Network {
         router
     }
 
-    /// The rate of a node with one port.
-    fn rate_of(&self, node: usize) -> Rate {
-        self.ports_of(node).next().map_or(Rate(0), |(link, _)| link.spec.rate)
-    }
-
-    fn new_sink(&self, rate: Rate) -> Sink {
+    fn new_sink(&self) -> Sink {
         let phases = self.description.phases.clone();
         let series = Series::new(self.description.series_bin);
-        Sink::new(phases, self.description.convention, Serialiser::new(rate, 0), series)
+        Sink::new(phases, self.description.convention, series)
     }
 
     fn add_links(&mut self) -> Result<(), NetworkError> {
@@ -154,7 +151,7 @@ impl Network {
                 address,
                 gateway: Ipv4Addr::from_bits(address.to_bits() + 1),
             };
-            let id = self.world.add_device(Box::new(Probe::new(config, self.new_sink(Rate(0)))));
+            let id = self.world.add_device(Box::new(Probe::new(config, self.new_sink())));
             let link = engine::LinkSpec::new(NodeId(node as u32), id, Rate(0), Span::ZERO);
             let (link, ..) = self.world.add_link(link)?;
             self.probes[node] = Some((id, link));

@@ -3,6 +3,7 @@
 use super::addressing;
 use super::description::{Description, LspSpec, NodeKind};
 use super::error::{NetworkError, input};
+use super::plan;
 
 /// Refuses what can't be built; addresses are looked at when they are given.
 pub fn check(description: &Description) -> Result<(), NetworkError> {
@@ -29,9 +30,6 @@ fn check_nodes(description: &Description) -> Result<(), NetworkError> {
     }
     for node in nodes {
         let host = node.kind == NodeKind::Host;
-        if host && node.address.is_none() {
-            return input(format!("host '{}' has no address: say one such as 10.1.0.2/24", node.name));
-        }
         if !host && (node.address.is_some() || node.gateway.is_some()) {
             return input(format!(
                 "node '{}': only hosts have an address and a gateway of their own",
@@ -72,14 +70,15 @@ fn check_links(description: &Description) -> Result<(), NetworkError> {
             links_of[near] += 1;
         }
     }
-    for (node, links) in nodes.iter().zip(links_of) {
+    for (index, (node, links)) in nodes.iter().zip(links_of).enumerate() {
         match node.kind {
             NodeKind::Host if links == 0 => {
                 return input(format!("host '{}' has no link: it needs one, to a router", node.name));
             }
-            NodeKind::Edge | NodeKind::Peer | NodeKind::Host if links != 1 => {
+            NodeKind::Host => plan::check_host(description, index)?,
+            NodeKind::Edge | NodeKind::Peer if links != 1 => {
                 return input(format!(
-                    "node '{}': an edge, a raw port or a host has one link, not {links}",
+                    "node '{}': an edge or a raw port has one link, not {links}",
                     node.name
                 ));
             }

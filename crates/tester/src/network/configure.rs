@@ -9,7 +9,7 @@ use control::rsvp;
 use control::rsvp::transport;
 use core::net::Ipv4Addr;
 use node::router::PortSetup;
-use node::{HostConfig, Router, RouterConfig};
+use node::{HostConfig, HostPort, Router, RouterConfig};
 
 impl Network {
     /// The Ethernet address of a node's port.
@@ -66,11 +66,13 @@ impl Network {
     }
 
     pub(super) fn host_config(&self, node: usize) -> HostConfig {
-        let (address, prefix_len, gateway) = match self.ports_of(node).next() {
-            Some((link, side)) => (link.addresses[side], link.prefix_len, link.addresses[1 - side]),
-            None => (self.loopback(node), 32, Ipv4Addr::UNSPECIFIED),
+        let port = |(link, side): (&Link, usize)| HostPort {
+            mac: Self::mac_of(node, link.ports[side]),
+            address: link.addresses[side],
+            prefix_len: link.prefix_len,
+            gateway: link.addresses[1 - side],
         };
-        HostConfig { mac: Self::mac_of(node, PortId(0)), address, prefix_len, gateway }
+        HostConfig { ports: self.ports_of(node).map(port).collect() }
     }
 
     /// Static routes to every node, host and link by the shortest path, and to the tester beside the router.

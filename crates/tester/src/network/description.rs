@@ -1,11 +1,14 @@
 //! One description of a network: what every front lowers its topology to, and every runner takes.
 
+use super::flow_spec::FlowSpec;
 use crate::programme::Step;
 use crate::sink::Convention;
 use base::command::{FlowFilter, ReservationStyle};
 use base::plane::{Prefix, TtlModel};
 use base::{Rate, Span, Time};
 use core::net::Ipv4Addr;
+use forwarding::conditioner::ConditionerSpec;
+use forwarding::queue::TreeSpec;
 use node::DeviceProfile;
 use serde::Deserialize;
 
@@ -36,6 +39,9 @@ pub struct Description {
     /// Width of the bins of series.
     #[serde(default = "default_bin", rename = "series_bin_ps")]
     pub series_bin: Span,
+    /// Width of the bins of the series that queues keep of their backlogs; none are kept if absent.
+    #[serde(default, rename = "queue_bin_ps")]
+    pub queue_bin: Option<Span>,
 }
 
 fn default_bin() -> Span {
@@ -52,7 +58,7 @@ pub enum NodeKind {
     Edge,
     /// A raw port.
     Peer,
-    /// An IP host on one link, to a router: in virtual time a device that answers ARP and ping and sends and takes flows; in real
+    /// An IP host on one link or several, to routers: in virtual time a device that answers ARP and ping and sends and takes flows; in real
     /// time a real host beyond an interface, unless it is asked for in the process too.
     Host,
     /// Somebody else's router. It exists in real time only.
@@ -119,7 +125,7 @@ pub struct NodeSpec {
     /// Test programme of an edge.
     #[serde(default)]
     pub programme: Vec<Step>,
-    /// Address of a host.
+    /// Address of a host; one with several links has those that the links give it, and this, if it is given, is the first among them.
     #[serde(default)]
     pub address: Option<InterfaceAddress>,
     /// Address of the router's port towards a host; the first of the prefix that is not the host's if absent.
@@ -208,9 +214,21 @@ pub struct LinkSpec {
     /// Cost of the link for shortest paths.
     #[serde(default = "default_metric")]
     pub metric: u64,
-    /// Addresses at `a` and at `b`, instead of those that the builder gives.
+    /// Addresses at `a` and at `b`, instead of those that the builder gives. A host with several links has its addresses here.
     #[serde(default)]
     pub addresses: Option<[InterfaceAddress; 2]>,
+    /// Queue disciplines of the port at `a`: what waits there to be sent over the link; one queue of the port's buffer if absent.
+    #[serde(default)]
+    pub a_queue: Option<TreeSpec>,
+    /// The same at `b`.
+    #[serde(default)]
+    pub b_queue: Option<TreeSpec>,
+    /// What packets go through that arrive at the port at `a`, which is a router's.
+    #[serde(default)]
+    pub a_ingress: Option<ConditionerSpec>,
+    /// The same at `b`.
+    #[serde(default)]
+    pub b_ingress: Option<ConditionerSpec>,
 }
 
 fn default_mtu() -> u32 {
@@ -307,53 +325,6 @@ fn retry_max() -> Span {
 }
 fn yes() -> bool {
     true
-}
-
-/// When packets are due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ArrivalSpec {
-    /// Constant bit rate.
-    #[default]
-    Constant,
-    /// Poisson.
-    Poisson,
-}
-
-/// A flow of test packets; over a group of LSPs, one stream for each, which share the rate evenly.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlowSpec {
-    /// Name.
-    #[serde(default)]
-    pub name: String,
-    /// Node at which it begins.
-    pub from: usize,
-    /// Node at which it ends.
-    pub to: usize,
-    /// Group of LSPs that it takes; the routing table decides if absent.
-    #[serde(default)]
-    pub over: Option<usize>,
-    /// Rate of all its streams together; frame bytes count.
-    #[serde(rename = "rate_bps")]
-    pub rate: Rate,
-    /// Bytes of a frame, with frame check sequence, as the source sends it.
-    pub size: u32,
-    /// When packets are due.
-    #[serde(default)]
-    pub arrivals: ArrivalSpec,
-    /// Code point.
-    #[serde(default)]
-    pub dscp: u8,
-    /// When it starts.
-    #[serde(default, rename = "start_ps")]
-    pub start: Time,
-    /// When it stops; never if absent.
-    #[serde(default, rename = "stop_ps")]
-    pub stop: Option<Time>,
-    /// Do packets write down the links that they cross?
-    #[serde(default)]
-    pub trace: bool,
 }
 
 #[cfg(test)]

@@ -1,21 +1,24 @@
 //! Flows: from a rate between two nodes to sources, streams and sinks.
 
 use super::addressing;
-use super::description::{ArrivalSpec, FlowSpec, NodeKind};
+use super::description::NodeKind;
 use super::error::{NetworkError, input};
+use super::flow_spec::FlowSpec;
 use super::{Flow, Network};
 use crate::edge::EdgeStream;
-use crate::pacer::Pacer;
 use crate::packet::Shape;
 use crate::probe::StreamSpec;
-use crate::source::Arrivals;
-use base::{Dscp, Serialiser, Span, StreamId, Streams, Time};
+use crate::sink::Wires;
+use crate::source::Source;
+use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::Ipv4Addr;
 
 /// Time to live of test packets: real networks have paths of more than 64 hops.
 const TTL: u8 = 255;
-/// The longest frame that a source makes.
-const SIZE_MAX: u32 = 9_018;
+/// The longest frame that a source makes whatever its links take: what is beyond them is refused on the way.
+const SIZE_USUAL: u32 = 9_018;
+/// Ethernet header and frame check sequence.
+const ETHERNET: u32 = 18;
 
 impl Network {
     /// Adds a flow; over a group of LSPs, a stream for each.
@@ -24,10 +27,13 @@ impl Network {
         let flow = self.flows.len();
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
+        let [from_link, to_link] = self.links_of_flow(&spec);
         let destinations: Vec<Ipv4Addr> = match spec.over.and_then(|group| self.lsps.get(group)) {
             Some(group) => (0..group.spec.count).map(|i| addressing::test_address(group.first + i)).collect(),
-            None if self.description.nodes[spec.to].kind == NodeKind::Host => vec![self.loopback(spec.to)],
-            None => vec![addressing::probe(spec.to)],
+            None => vec![match to_link.map(|link| &self.links[link]) {
+                Some(link) => link.addresses[link.side(spec.to)],
+                None => addressing::probe(spec.to),
+            }],
         };
         let count = destinations.len() as u32;
         if first_stream + count > wire::measurement::MAX_STREAM {
@@ -38,30 +44,47 @@ impl Network {
             ));
         }
         let streams = || (first_stream..).map(StreamId).zip(destinations.iter().copied());
-        let phases = self.description.phases.clone();
-        let (stop, trace, size) = (spec.stop.unwrap_or(Time::MAX), spec.trace, spec.size);
-        let start = spec.start.max(self.now());
-        let arrivals = self.arrivals(&spec, flow, start);
-        let out = self.wire_of(spec.from);
+        let wires =
+            Wires { source: self.wire_of(spec.from, from_link), sink: self.wire_of(spec.to, to_link) };
         for (stream, _) in streams() {
-            self.expect(spec.to, stream, out.clone());
+            self.expect(spec.to, stream, &wires, spec.log);
         }
         self.streams.extend((0..count).map(|_| flow as u32));
+        let (source, size) = self.source_of(&spec, from_link);
         if let Some(edge) = self.edge_mut(spec.from) {
             let make = |(stream, dst)| EdgeStream { stream, dst, dscp, ttl: TTL, size };
-            edge.add_source(arrivals, stop, phases, trace, streams().map(make).collect());
+            edge.add_source(source, streams().map(make).collect());
         } else {
             let now = self.now();
             let specs =
                 streams().map(|(stream, dst)| StreamSpec { stream, dst, dscp, ttl: TTL, size }).collect();
             if let Some(station) = self.station_mut(spec.from) {
-                station.add_source(now, arrivals, stop, phases, trace, specs);
+                station.add_source(now, source, specs);
             } else if let Some(probe) = self.probe_mut(spec.from) {
-                probe.add_source(now, arrivals, stop, phases, trace, specs);
+                probe.add_source(now, source, specs);
             }
+        }
+        if spec.is_random() {
+            self.random_flows.insert(spec.name.clone());
         }
         self.flows.push(Flow { spec, first_stream });
         Ok(flow)
+    }
+
+    /// What sends a flow's packets, and how long they are if they are all alike.
+    fn source_of(&self, spec: &FlowSpec, from_link: Option<usize>) -> (Source, u32) {
+        let streams = Streams::new(self.description.seed);
+        let arrivals = spec.arrivals(streams, spec.start.max(self.now()), self.labels_of(spec));
+        let (stop, phases) = (spec.stop.unwrap_or(Time::MAX), self.description.phases.clone());
+        let port = from_link.and_then(|link| self.links[link].port_at(spec.from)).unwrap_or(PortId(0));
+        let source = Source::new(arrivals, stop, phases, spec.trace);
+        let source = source.with_sizes(spec.sizes(streams)).by(port).keeping(spec.log);
+        (source, spec.size_range().map_or(0, |range| range.0))
+    }
+
+    /// Labels on each packet as it is sent.
+    fn labels_of(&self, spec: &FlowSpec) -> u32 {
+        u32::from(self.description.nodes[spec.from].kind == NodeKind::Edge)
     }
 
     /// Is a host a real one, beyond an interface of a router that is here?
@@ -70,34 +93,40 @@ impl Network {
         !self.is_local(host) && routers.any(|router| self.is_local(router))
     }
 
-    fn expect(&mut self, node: usize, stream: StreamId, out: Serialiser) {
+    fn expect(&mut self, node: usize, stream: StreamId, wires: &Wires, keep: bool) {
         if let Some(edge) = self.edge_mut(node) {
-            edge.sink_mut().expect(stream, out);
+            edge.sink_mut().expect(stream, wires.clone(), keep);
         } else if let Some(station) = self.station_mut(node) {
-            station.sink_mut().expect(stream, out);
+            station.sink_mut().expect(stream, wires.clone(), keep);
         } else if let Some(probe) = self.probe_mut(node) {
-            probe.sink_mut().expect(stream, out);
+            probe.sink_mut().expect(stream, wires.clone(), keep);
         }
     }
 
-    /// The wire of the port that the sources of a node send by.
-    fn wire_of(&self, node: usize) -> Serialiser {
-        let own = matches!(self.description.nodes[node].kind, NodeKind::Edge | NodeKind::Host);
-        let link = self.ports_of(node).next().filter(|_| own);
-        Serialiser::new(link.map_or(base::Rate(0), |(link, _)| link.spec.rate), 0)
+    /// The links by which a flow leaves a host and comes to one: what it says, else those of the shortest path.
+    fn links_of_flow(&self, spec: &FlowSpec) -> [Option<usize>; 2] {
+        let ends = [(spec.from, spec.from_link), (spec.to, spec.to_link)];
+        let hosts = ends.map(|(node, _)| self.description.nodes[node].kind == NodeKind::Host);
+        let choice = |(node, given): (usize, Option<usize>)| {
+            given.is_none() && spec.from != spec.to && self.graph.links_of(node).count() > 1
+        };
+        let chooses = ends.into_iter().zip(hosts).any(|(end, host)| host && choice(end));
+        let path = if chooses { self.graph.tree(spec.from).links_to(spec.to) } else { None };
+        let path = path.unwrap_or_default();
+        let found = [path.first().copied(), path.last().copied()];
+        let of = |side: usize| {
+            let (node, given) = ends[side];
+            hosts[side].then(|| given.or(found[side]).or_else(|| self.graph.links_of(node).next())).flatten()
+        };
+        [of(0), of(1)]
     }
 
-    fn arrivals(&self, spec: &FlowSpec, flow: usize, start: Time) -> Arrivals {
-        let bits = u64::from(spec.size) * 8;
-        match spec.arrivals {
-            ArrivalSpec::Constant => Arrivals::Constant(Pacer::new(start, bits, spec.rate.0)),
-            ArrivalSpec::Poisson => {
-                let random =
-                    Streams::new(self.description.seed).stream(&format!("flow/{}/{flow}", spec.name));
-                let mean = Span::from_secs_f64(bits as f64 / spec.rate.0.max(1) as f64);
-                Arrivals::Poisson { next: start, mean, random: Box::new(random) }
-            }
-        }
+    /// The wire of the port by which a node sends and takes test packets: that of a host's link, of an edge's only one, or one without
+    /// a rate to a tester beside a router.
+    fn wire_of(&self, node: usize, link: Option<usize>) -> Serialiser {
+        let edge = self.description.nodes[node].kind == NodeKind::Edge;
+        let own = link.or_else(|| self.graph.links_of(node).next().filter(|_| edge));
+        Serialiser::new(own.map_or(Rate(0), |link| self.links[link].spec.rate), 0)
     }
 
     fn check_flow(&self, spec: &FlowSpec) -> Result<(), NetworkError> {
@@ -115,19 +144,12 @@ impl Network {
             };
             return input(format!("{what}: '{}' is {why}", self.node_name(end)));
         }
-        let labels = usize::from(self.description.nodes[spec.from].kind == NodeKind::Edge);
-        let least = Shape::size_min(labels);
-        if !(least..=SIZE_MAX).contains(&spec.size) {
+        self.check_flow_links(spec, &what)?;
+        self.check_flow_packets(spec, &what)?;
+        if spec.is_random() && self.random_flows.contains(&spec.name) {
             return input(format!(
-                "{what}: size={}: a test packet has {least} to {SIZE_MAX} bytes here",
-                spec.size
+                "{what}: another flow has this name: each draws random numbers that go by its name"
             ));
-        }
-        if spec.dscp > 63 {
-            return input(format!("{what}: dscp={}: 0 to 63", spec.dscp));
-        }
-        if spec.rate.0 == 0 {
-            return input(format!("{what}: rate=0: a flow has a rate"));
         }
         match spec.over.map(|group| self.lsps.get(group)) {
             Some(None) => return input(format!("{what}: there is no LSP group {}", spec.over.unwrap_or(0))),
@@ -140,8 +162,51 @@ impl Network {
                     "{what}: a host sends over no LSP: say with 'carries' what the LSP takes"
                 ));
             }
-            None if labels == 1 => return input(format!("{what}: an edge sends over LSPs only")),
+            None if self.description.nodes[spec.from].kind == NodeKind::Edge => {
+                return input(format!("{what}: an edge sends over LSPs only"));
+            }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn check_flow_links(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+        for (name, node, link) in
+            [("from_link", spec.from, spec.from_link), ("to_link", spec.to, spec.to_link)]
+        {
+            let Some(link) = link else { continue };
+            if self.description.nodes[node].kind != NodeKind::Host {
+                return input(format!("{what}: {name}: '{}' is no host", self.node_name(node)));
+            }
+            if !self.graph.links_of(node).any(|own| own == link) {
+                return input(format!("{what}: {name}: '{}' is not at link {link}", self.node_name(node)));
+            }
+        }
+        if spec.from == spec.to && self.description.nodes[spec.from].kind == NodeKind::Host {
+            let name = self.node_name(spec.from);
+            if spec.from_link.is_none() || spec.to_link.is_none() || spec.from_link == spec.to_link {
+                return input(format!(
+                    "{what}: from '{name}' to itself: from_link and to_link say by which two of its links"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_flow_packets(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+        let labels = self.labels_of(spec);
+        spec.check_emission(what, labels)?;
+        let least = Shape::size_min(labels as usize);
+        let taken = self.ports_of(spec.from).map(|(link, _)| link.spec.mtu.saturating_add(ETHERNET)).max();
+        let most = taken.unwrap_or(0).clamp(SIZE_USUAL, Shape::SIZE_MAX);
+        if let Some((min, max)) = spec.size_range() {
+            let bad = if min < least { Some(min) } else { Some(max).filter(|max| *max > most) };
+            if let Some(size) = bad {
+                return input(format!("{what}: size={size}: a test packet has {least} to {most} bytes here"));
+            }
+        }
+        if spec.dscp > 63 {
+            return input(format!("{what}: dscp={}: 0 to 63", spec.dscp));
         }
         Ok(())
     }

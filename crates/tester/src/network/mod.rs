@@ -7,7 +7,9 @@ mod columns;
 mod command;
 mod configure;
 mod description;
+mod emission;
 mod error;
+mod flow_spec;
 mod flows;
 mod live;
 mod lsps;
@@ -22,10 +24,13 @@ mod tables;
 mod traffic;
 
 pub use description::{
-    ArrivalSpec, Description, EgressLabel, FlowSpec, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeKind,
-    NodeSpec, RsvpSpec,
+    Description, EgressLabel, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeKind, NodeSpec, RsvpSpec,
 };
 pub use error::NetworkError;
+pub use flow_spec::{
+    ArrivalSpec, EmpiricalSpec, ExponentialSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts,
+    SizeSpec, TraceSpec, UniformSpec,
+};
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::ReplaySummary;
 
@@ -40,6 +45,7 @@ use live::Wall;
 use node::Router;
 use paths::Graph;
 use placement::Placed;
+use std::collections::BTreeSet;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -105,6 +111,8 @@ pub struct Network {
     /// Group and place in it of each tunnel, by head end.
     by_tunnel: Map<(u32, TunnelId), (u32, u32)>,
     flows: Vec<Flow>,
+    /// Names of the flows that draw random numbers.
+    random_flows: BTreeSet<String>,
     /// Flow of each stream.
     streams: Vec<u32>,
     /// Tunnel ids given so far, by head end and tail end.

@@ -19,7 +19,12 @@ pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
     };
     let plan = |(index, spec): (usize, &LinkSpec)| {
         let (addresses, prefix_len) = match host_of(description, spec) {
-            Some(side) => host_link(description, index, spec, side)?,
+            Some(side) => match spec.addresses {
+                Some(given) if is_multihomed(description, [spec.a, spec.b][side]) => {
+                    host_given(description, index, spec, side, given)?
+                }
+                _ => host_link(description, index, spec, side)?,
+            },
             None => match spec.addresses {
                 Some(given) => given_link(description, index, spec, given)?,
                 None => (addresses.next(spec.a, spec.b)?, 30),
@@ -37,7 +42,54 @@ pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
 pub fn loopback(description: &Description, node: usize) -> Ipv4Addr {
     let spec = description.nodes.get(node);
     let given = spec.and_then(|n| n.router_id.or(n.address.map(|a| a.address)));
-    given.unwrap_or_else(|| addressing::loopback(node))
+    let first = || match spec.map(|n| n.kind) {
+        Some(NodeKind::Host) => addresses_of(description, node).next().map(|own| own.address),
+        _ => None,
+    };
+    given.or_else(first).unwrap_or_else(|| addressing::loopback(node))
+}
+
+/// The addresses that links give a node, in their order.
+fn addresses_of(description: &Description, node: usize) -> impl Iterator<Item = InterfaceAddress> {
+    let own = move |link: &LinkSpec| {
+        let side = [link.a, link.b].iter().position(|&end| end == node)?;
+        link.addresses.map(|given| given[side])
+    };
+    description.links.iter().filter_map(own)
+}
+
+/// Has a host its addresses from its links?
+pub fn is_multihomed(description: &Description, host: usize) -> bool {
+    let links = description.links.iter().filter(|link| link.a == host || link.b == host).count();
+    links > 1 || description.nodes[host].address.is_none()
+}
+
+/// Refuses a host with several links, or none of its own address, that its links give no addresses.
+pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkError> {
+    let node = &description.nodes[host];
+    let name = &node.name;
+    if !is_multihomed(description, host) {
+        return Ok(());
+    }
+    let mut links = description.links.iter().enumerate().filter(|(_, link)| link.a == host || link.b == host);
+    let several = links.clone().count() > 1;
+    if let Some((link, _)) = links.find(|(_, link)| link.addresses.is_none()) {
+        return input(match several {
+            false => format!("host '{name}' has no address: say one such as 10.1.0.2/24"),
+            true => {
+                format!("host '{name}' has several links: link {link} must say its 'addresses' at both ends")
+            }
+        });
+    }
+    if node.gateway.is_some() {
+        return input(format!("host '{name}': its gateways are at the other ends of its links"));
+    }
+    match node.address {
+        Some(own) if !addresses_of(description, host).any(|given| given == own) => {
+            input(format!("host '{name}': {own} is not among the addresses that its links give it"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// At which end of a link a host is.
@@ -87,6 +139,23 @@ fn host_link(
     Ok((addresses, own.len))
 }
 
+/// The addresses of a link of a host that has its addresses from its links.
+fn host_given(
+    description: &Description,
+    index: usize,
+    spec: &LinkSpec,
+    side: usize,
+    given: [InterfaceAddress; 2],
+) -> Result<Addresses, NetworkError> {
+    let addresses = given_link(description, index, spec, given)?;
+    let name = &description.nodes[[spec.a, spec.b][side]].name;
+    let prefix = given[side].prefix();
+    match reserved(description).find(|(taken, _)| overlap(*taken, prefix)) {
+        Some((taken, whose)) => input(format!("host '{name}': {prefix} collides with {taken}, {whose}")),
+        None => Ok(addresses),
+    }
+}
+
 /// Addresses that the user gave a link.
 fn given_link(
     description: &Description,
@@ -105,7 +174,7 @@ fn given_link(
     }
     for own in given {
         if !own.is_usable(own.address) || !is_unicast(own.address) {
-            return input(format!("{what}: {own}: not an address that a router can have"));
+            return input(format!("{what}: {own}: not an address that an interface can have"));
         }
     }
     if let Some((taken, whose)) = taken(description, a.prefix()) {

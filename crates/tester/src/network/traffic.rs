@@ -55,6 +55,7 @@ pub fn streams(network: &Network) -> Value {
         "duplicated",
         "reordered",
         "delay_mean_s",
+        "delay_sd_s",
         "delay_min_s",
         "delay_max_s",
         "delay_p50_s",
@@ -99,7 +100,7 @@ pub fn streams(network: &Network) -> Value {
 /// The delays of each flow and phase, all its streams together: moments, quantiles, and the histogram as two lists.
 pub fn delays(network: &Network) -> Value {
     let names = [
-        "flow", "phase", "received", "mean_s", "min_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s",
+        "flow", "phase", "received", "mean_s", "sd_s", "min_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s",
         "upper_s", "count",
     ];
     let mut table = Columns::new(&names);
@@ -120,6 +121,7 @@ pub fn delays(network: &Network) -> Value {
                 json!(phase as i64 - 1),
                 json!(delay.count()),
                 json!(delay.mean_s()),
+                json!(delay.sd_s()),
                 json!(delay.min_s()),
                 json!(delay.quantile_s(0.5)),
                 json!(delay.quantile_s(0.9)),
@@ -149,6 +151,7 @@ fn push(table: &mut Columns, network: &Network, stream: StreamId, phase: usize, 
         json!(row.stats.map(|stats| stats.duplicated)),
         json!(row.stats.map(|stats| stats.reordered)),
         of(DelayStats::mean_s),
+        of(DelayStats::sd_s),
         of(DelayStats::min_s),
         of(DelayStats::max_s),
         of(|delay| delay.quantile_s(0.5)),
