@@ -59,6 +59,14 @@ pub enum EngineError {
         /// What it may be.
         range: &'static str,
     },
+    /// Queue disciplines can't be put at a port that is in use.
+    #[error("node {} port {}: it has sent frames, or has queue disciplines already", .node.0, .port.0)]
+    QueueInUse {
+        /// The device.
+        node: NodeId,
+        /// The port.
+        port: PortId,
+    },
     /// A device panicked. It takes part no more, as if switched off; the rest of the network can run on.
     #[error("node {} panicked at {at}: {message}", .node.0)]
     DevicePanicked {

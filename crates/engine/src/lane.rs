@@ -14,13 +14,17 @@
 //! Rates that don't divide carry their remainder through a busy period; a port that was idle starts afresh. A frame
 //! waits from `enters` to `start`, and the bytes that wait are bounded by the buffer; a frame that can start at once
 //! needs none.
+//!
+//! A port with a tree of queue disciplines is not known so far ahead: [`crate::egress`].
 
 use crate::digest::{self, Digest};
+use crate::egress::Egress;
 use crate::link::{OVERHEAD_BYTES, PortSpec};
 use crate::ring::FlightRing;
 use base::device::DropReason;
 use base::frame::MIN_FRAME_LEN;
 use base::{Frame, LinkId, NodeId, PortId, Rate, Serialiser, Span, Time};
+use forwarding::queue::Tree;
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -49,8 +53,9 @@ pub struct Lane {
     pub run_pause: u8,
     /// Departures are captured.
     pub attend_departures: bool,
-    /// Can the link be used?
-    pub up: bool,
+    /// The link can be used, and nothing but the wire is behind the port.
+    direct: bool,
+    up: bool,
     /// The link.
     pub link: LinkId,
     /// The first frame of which it is not known that its first bit has left, unless that has arrived.
@@ -64,6 +69,8 @@ pub struct Lane {
     /// Frames taken back when the link or the device went down, and their bytes.
     removed: (u64, u64),
     spec: PortSpec,
+    /// The queues in front of the wire, if frames don't leave in the order in which they come.
+    egress: Option<Box<Egress>>,
 }
 
 /// What became of a frame that was handed to a port.
@@ -73,6 +80,8 @@ pub enum Sent {
     First(Time),
     /// It follows others.
     Behind,
+    /// Nothing is on its way, and what waits in queues (if anything does) arrives no sooner than this.
+    Waits(Time),
     /// It was refused.
     Refused(DropReason),
 }
@@ -95,6 +104,7 @@ impl Lane {
             punted: false,
             run_pause: 0,
             attend_departures: false,
+            direct: true,
             up: true,
             link,
             waiting: 0,
@@ -105,6 +115,7 @@ impl Lane {
             serialiser: Serialiser::new(spec.rate, spec.clock_offset_ppb),
             removed: (0, 0),
             spec,
+            egress: None,
         };
         lane.limit_rate(None);
         lane
@@ -128,9 +139,9 @@ impl Lane {
 
     /// Takes a frame whose first bit leaves at `ready` or later. The caller counts a frame that is refused.
     #[inline(always)]
-    pub fn transmit(&mut self, now: Time, ready: Time, mut frame: Frame) -> Sent {
-        if !self.up {
-            return Sent::Refused(DropReason::PortDown);
+    pub fn transmit(&mut self, now: Time, ready: Time, frame: Frame) -> Sent {
+        if !self.direct {
+            return self.transmit_queued(now, ready, frame);
         }
         let wire_len = frame.wire_len();
         let enters = now.max(ready).max(self.entered);
@@ -143,6 +154,14 @@ impl Lane {
         } else {
             enters
         };
+        let first = self.ring.is_empty();
+        let arrival = self.leave(start, frame, wire_len);
+        if first { Sent::First(arrival) } else { Sent::Behind }
+    }
+
+    /// The first bit of a frame leaves at `start`, when the port is free. Returns when its last bit arrives.
+    #[inline(always)]
+    fn leave(&mut self, start: Time, mut frame: Frame, wire_len: u32) -> Time {
         let last = if self.per_byte != 0 {
             let last = start.0.saturating_add(self.per_byte * u64::from(wire_len));
             self.free = Time(last.saturating_add(self.per_gap));
@@ -151,12 +170,97 @@ impl Lane {
             self.serialise(start, wire_len)
         };
         let arrival = Time(last.saturating_add(self.delay));
+        frame.clear_tags();
         frame.note_link(self.link);
         self.digest.fold(Time(last), digest::content(&frame, wire_len));
         self.taken_bytes += u64::from(wire_len);
-        let first = self.ring.is_empty();
         self.ring.push(frame, start, arrival, self.taken_bytes);
-        if first { Sent::First(arrival) } else { Sent::Behind }
+        arrival
+    }
+
+    /// The same of a port that is down, or that has queues.
+    #[inline(never)]
+    fn transmit_queued(&mut self, now: Time, ready: Time, frame: Frame) -> Sent {
+        if !self.up {
+            return Sent::Refused(DropReason::PortDown);
+        }
+        let Some(mut egress) = self.egress.take() else { return Sent::Refused(DropReason::PortDown) };
+        let first = self.ring.is_empty();
+        self.entered = now.max(ready).max(self.entered);
+        egress.hand_over(now, self.entered, frame, &mut |start, frame| self.take(start, frame));
+        self.egress = Some(egress);
+        match self.ring.next_arrival() {
+            None => Sent::Waits(self.upcoming()),
+            Some(arrival) if first => Sent::First(arrival),
+            Some(_) => Sent::Behind,
+        }
+    }
+
+    /// The wire takes a frame from the queues. Returns when the port is free again.
+    #[inline]
+    fn take(&mut self, start: Time, frame: Frame) -> Time {
+        let wire_len = frame.wire_len();
+        self.leave(start, frame, wire_len);
+        self.free
+    }
+
+    /// Puts queues in front of the wire.
+    pub fn set_queue(&mut self, tree: Tree) {
+        self.egress = Some(Box::new(Egress::new(tree, self.free)));
+        self.direct = false;
+    }
+
+    /// The queues, if there are any.
+    pub fn egress(&self) -> Option<&Egress> {
+        self.egress.as_deref()
+    }
+
+    /// Are there queues?
+    #[inline]
+    pub fn is_queued(&self) -> bool {
+        self.egress.is_some()
+    }
+
+    /// Does at the port what is due up to `to`. Whatever is handed over before or at that time by a fault, and before it by a device, has
+    /// been handed over.
+    pub fn catch_up(&mut self, to: Time) {
+        if let Some(mut egress) = self.egress.take() {
+            egress.catch_up(to, &mut |start, frame| self.take(start, frame));
+            self.egress = Some(egress);
+        }
+    }
+
+    /// When something is due at the port.
+    #[inline]
+    pub fn due(&self) -> Time {
+        self.egress.as_ref().map_or(Time::MAX, |egress| egress.due())
+    }
+
+    /// What waits in queues arrives no sooner than this.
+    #[inline]
+    pub fn upcoming(&self) -> Time {
+        match &self.egress {
+            Some(egress) if !egress.is_empty() => Time(egress.due().0.saturating_add(self.shortest)),
+            _ => Time::MAX,
+        }
+    }
+
+    /// The next arrival, or if that is not known a time before which there is none.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        self.ring.next_arrival().unwrap_or_else(|| self.upcoming())
+    }
+
+    /// Can the link be used?
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// The link can be used, or can't.
+    pub fn set_up(&mut self, up: bool) {
+        self.up = up;
+        self.direct = up && self.egress.is_none();
     }
 
     /// When the last bit of a frame leaves whose first bit leaves at `start`, at a rate that does not divide evenly.
@@ -232,16 +336,23 @@ impl Lane {
 
     /// Bytes that wait at `at`, which is not before the last call of [`Lane::transmit`].
     pub fn waiting_bytes(&self, at: Time) -> u64 {
+        let queued = self.egress.as_ref().map_or(0, |egress| egress.waiting_bytes());
         let waiting = (self.ring.head()..self.ring.tail()).rev().map(|place| self.ring.at(place));
-        waiting.take_while(|flight| flight.start > at).map(|flight| u64::from(flight.wire_len())).sum()
+        waiting.take_while(|flight| flight.start > at).map(|flight| u64::from(flight.wire_len())).sum::<u64>()
+            + queued
     }
 
     /// The most bytes that ever waited.
     pub fn waiting_bytes_max(&self) -> u64 {
-        self.waiting_bytes_max
+        self.egress.as_ref().map_or(self.waiting_bytes_max, |egress| egress.waiting_bytes_max())
     }
 
-    /// Drops what is queued or on its way, and returns how many frames that were. The port is free at once.
+    /// Drops what waits in queues for `reason`, and returns how many frames that were. They count as dropped there.
+    pub fn clear_queue(&mut self, now: Time, reason: DropReason) -> u64 {
+        self.egress.as_mut().map_or(0, |egress| egress.clear(now, self.free, reason))
+    }
+
+    /// Drops what has been taken and has not arrived, and returns how many frames that were. The port is free at once.
     pub fn clear(&mut self, now: Time) -> u64 {
         let before = self.removed.0;
         while let Some((_, wire_len)) = self.ring.pop_back() {
@@ -251,7 +362,7 @@ impl Lane {
         self.removed.0 - before
     }
 
-    /// Drops what waits for its first bit to leave, and returns how many frames that were.
+    /// Drops what has been taken and waits for its first bit to leave, and returns how many frames that were.
     pub fn clear_waiting(&mut self, now: Time) -> u64 {
         let before = self.removed.0;
         let mut free = self.free;

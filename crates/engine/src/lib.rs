@@ -1,7 +1,7 @@
 //! Ports, links, faults, timers, capture, record and replay; both clocks.
 //!
 //! What both clocks share stands on its own: [`link`] (what the user says of a link), [`lane`] (one direction of a
-//! link: the egress port and the wire behind it), [`fault`] and [`impair`] (what can go wrong on it), [`capture`],
+//! link: the egress port and the wire behind it), [`egress`] (queue disciplines in front of that wire), [`fault`] and [`impair`] (what can go wrong on it), [`capture`],
 //! [`digest`], [`counters`] and [`record`]. The virtual clock is [`virtual_time::World`]: an event queue that jumps.
 //! [`real_time::Runner`] drives the same world by the clock on the wall, and [`external`] carries frames to and from interfaces.
 //!
@@ -10,6 +10,7 @@
 pub mod capture;
 pub mod counters;
 pub mod digest;
+pub mod egress;
 pub mod error;
 pub mod external;
 pub mod fault;
@@ -25,7 +26,7 @@ pub mod virtual_time;
 pub use capture::{
     CaptureError, CaptureId, CaptureReader, CaptureSpec, CaptureSummary, CaptureTarget, CaptureTo, Packet,
 };
-pub use counters::{DirectionCounters, PortCounters};
+pub use counters::{DirectionCounters, Imbalance, PortCounters};
 pub use digest::RunDigest;
 pub use error::EngineError;
 pub use fault::{Direction, Fault, FaultKind};

@@ -1,9 +1,9 @@
 //! The two priority queues of the virtual clock.
 //!
 //! [`LaneHeap`] holds the head of every lane that has frames under way; only its top changes often, so that it keeps
-//! no index of positions. [`TimerHeap`] holds one timer per device and finds any of them.
+//! no index of positions. [`TimerHeap`] holds one timer for each number (of a device, or of a lane) and finds any of them.
 
-use base::{NodeId, Time};
+use base::Time;
 
 /// Orders lanes by the arrival of their first frame, then by receiving port.
 ///
@@ -128,7 +128,7 @@ impl LaneHeap {
 
 const ABSENT: u32 = u32::MAX;
 
-/// One timer per device, ordered by time and then by device.
+/// One timer for each number, ordered by time and then by number.
 #[derive(Debug, Default)]
 pub struct TimerHeap {
     heap: Vec<(Time, u32)>,
@@ -137,20 +137,22 @@ pub struct TimerHeap {
 
 impl TimerHeap {
     /// The next timer.
-    pub fn peek(&self) -> Option<(Time, NodeId)> {
-        self.heap.first().map(|&(time, node)| (time, NodeId(node)))
+    #[inline]
+    pub fn peek(&self) -> Option<(Time, u32)> {
+        self.heap.first().copied()
     }
 
-    /// Sets a device's timer, or takes it away.
-    pub fn set(&mut self, node: NodeId, time: Option<Time>) {
-        if self.place.len() <= node.index() {
-            self.place.resize(node.index() + 1, ABSENT);
+    /// Sets the timer of a number, or takes it away.
+    pub fn set(&mut self, number: u32, time: Option<Time>) {
+        let index = number as usize;
+        if self.place.len() <= index {
+            self.place.resize(index + 1, ABSENT);
         }
-        let at = self.place[node.index()];
+        let at = self.place[index];
         match (time, at) {
             (None, ABSENT) => {}
             (None, at) => {
-                self.place[node.index()] = ABSENT;
+                self.place[index] = ABSENT;
                 let moved = self.heap.len() - 1 != at as usize;
                 self.heap.swap_remove(at as usize);
                 if moved {
@@ -158,7 +160,7 @@ impl TimerHeap {
                 }
             }
             (Some(time), ABSENT) => {
-                self.heap.push((time, node.0));
+                self.heap.push((time, number));
                 self.settle(self.heap.len() - 1);
             }
             (Some(time), at) => {
@@ -240,9 +242,9 @@ mod tests {
             let mut heap = TimerHeap::default();
             let mut model: BTreeMap<u32, u64> = BTreeMap::new();
             for (node, time) in steps {
-                heap.set(NodeId(node), time.map(Time));
+                heap.set(node, time.map(Time));
                 match time { Some(t) => model.insert(node, t), None => model.remove(&node) };
-                let first = model.iter().map(|(&n, &t)| (Time(t), NodeId(n))).min();
+                let first = model.iter().map(|(&n, &t)| (Time(t), n)).min();
                 prop_assert_eq!(heap.peek(), first);
             }
         }

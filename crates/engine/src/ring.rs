@@ -19,6 +19,10 @@ impl Flight {
     pub fn wire_len(&self) -> u32 {
         self.frame.as_ref().map_or(0, Frame::wire_len)
     }
+    /// The frame, until it is taken out.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
+    }
 }
 
 /// Frames in the order in which they were sent. Places are counted from the first frame ever sent, so that

@@ -260,8 +260,10 @@ impl Frame {
     /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
     #[inline]
     pub fn clear_tags(&mut self) {
-        self.0.behaviour = NO_BEHAVIOUR;
-        self.0.flags &= !flag::TAGGED;
+        if self.0.behaviour != NO_BEHAVIOUR || self.0.flags & flag::TAGGED != 0 {
+            self.0.behaviour = NO_BEHAVIOUR;
+            self.0.flags &= !flag::TAGGED;
+        }
     }
 
     /// When the kernel received the frame, if it came from an interface that says so.

@@ -1,9 +1,11 @@
 //! Looking into a network: devices, counters, events, the digest, the audit.
 
 use super::{EventRecord, World};
-use crate::counters::{DirectionCounters, PortCounters};
+use crate::counters::{DirectionCounters, Imbalance, PortCounters};
 use crate::digest::{Digest, RunDigest};
+use crate::egress::Egress;
 use crate::error::EngineError;
+use base::device::DropCounters;
 use base::{Device, LinkId, NodeId, PortId, Time};
 use core::any::Any;
 
@@ -66,11 +68,16 @@ impl World {
         Ok(self.nodes[self.check_node(node)?].stray_frames)
     }
 
-    /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and returns
-    /// the directions of which that is not true: none, unless the engine is wrong.
-    pub fn audit(&self) -> Vec<(LinkId, DirectionCounters)> {
-        let all = (0..self.lanes.len() as u32).map(|g| (LinkId(g / 2), self.direction(g)));
-        all.filter(|(_, counters)| !counters.balanced()).collect()
+    /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and that every queue conserves its packets and
+    /// obeys Little's law; returns the directions of which that is not true: none, unless the engine or a queue discipline is wrong.
+    pub fn audit(&self) -> Vec<Imbalance> {
+        let check = |g: u32| {
+            let (counters, egress) = (self.direction(g), self.lanes[g as usize].egress());
+            let queues = egress.map_or_else(Vec::new, |egress| egress.audit(self.ahead));
+            let wrong = !counters.balanced() || !queues.is_empty();
+            wrong.then_some(Imbalance { link: LinkId(g / 2), counters, queues })
+        };
+        (0..self.lanes.len() as u32).filter_map(check).collect()
     }
 
     /// The digest of the run so far: every frame's bytes and time on every link.
@@ -83,16 +90,22 @@ impl World {
         let (lane, port) = (&self.lanes[g as usize], &self.ports[g as usize]);
         // What comes in from outside was sent there.
         let entered = self.ports[g as usize ^ 1].outside.as_ref().map_or((0, 0), |outside| outside.entered);
+        let queued = lane.egress().map_or(0, Egress::waiting_frames);
+        let queue_drops = lane.egress().map_or_else(DropCounters::default, Egress::drops);
+        let mut drops = port.drops.clone();
+        drops.merge(&queue_drops);
         DirectionCounters {
             sent_frames: lane.sent_frames() + entered.0,
             sent_bytes: lane.sent_bytes() + entered.1,
             received_frames: lane.arrived_frames() - port.attended.0 + port.delivered.0,
             received_bytes: lane.arrived_bytes() - port.attended.1 + port.delivered.1,
             duplicated: port.duplicated,
-            in_flight: lane.ring.len() as u64 + port.late,
+            queued,
+            in_flight: lane.ring.len() as u64 + port.late + queued,
             waiting_bytes: lane.waiting_bytes(self.ahead),
             waiting_bytes_max: lane.waiting_bytes_max(),
-            drops: port.drops.clone(),
+            drops,
+            queue_drops,
         }
     }
 

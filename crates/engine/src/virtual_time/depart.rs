@@ -13,6 +13,7 @@ impl World {
     /// its timeout is to be handled.
     pub(super) fn depart(&mut self, first: Time, until: Time, budget: u64) -> u64 {
         let Some((_, id)) = self.timers.peek() else { return 0 };
+        let id = NodeId(id);
         let row = if self.nodes[id.index()].recorder.is_some() { 0 } else { self.row(id, first) };
         let (mut done, mut before) = (0, Time(first.0.saturating_add(1)));
         while done < row.min(budget) {
@@ -37,8 +38,9 @@ impl World {
         }
         if done > 0 {
             let next = self.nodes[id.index()].timeout;
-            self.timers.set(id, if next == Time::MAX { None } else { Some(next) });
-            self.next_other = self.timers.peek().map_or(Time::MAX, |(at, _)| at).min(self.next_task);
+            self.timers.set(id.0, if next == Time::MAX { None } else { Some(next) });
+            let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
+            self.next_other = timer.min(self.next_task).min(self.queues.next());
             self.ahead = self.ahead.max(self.now);
             if self.now == first {
                 self.spin(id, first, done);

@@ -46,7 +46,7 @@ impl World {
     /// Can the link be used?
     pub fn link_is_up(&self, link: LinkId) -> Result<bool, EngineError> {
         self.check_link(link)?;
-        Ok(self.lanes[2 * link.index()].up)
+        Ok(self.lanes[2 * link.index()].is_up())
     }
 
     /// Is the device up: neither restarting nor failed?
@@ -56,6 +56,8 @@ impl World {
 
     pub(super) fn apply_fault(&mut self, kind: &FaultKind, on: bool) {
         use FaultKind::*;
+        // A fault comes before what is due at a port at the same time.
+        self.catch_up_all(Time(self.now.0.saturating_sub(1)));
         match *kind {
             LinkDown { link } => self.set_link(link, !on),
             LinkUp { link } => self.set_link(link, true),
@@ -73,6 +75,7 @@ impl World {
             }
             HealAll => self.heal(),
         }
+        self.expect_all();
     }
 
     fn impair(&mut self, g: u32, kind: &FaultKind, on: bool) {
@@ -101,16 +104,17 @@ impl World {
     }
 
     fn set_link(&mut self, link: LinkId, up: bool) {
-        if self.lanes[2 * link.index()].up == up {
+        if self.lanes[2 * link.index()].is_up() == up {
             return;
         }
         for g in [2 * link.0, 2 * link.0 + 1] {
             self.tap_cut(g, self.now, false);
             let (lane, port) = (&mut self.lanes[g as usize], &mut self.ports[g as usize]);
-            lane.up = up;
+            lane.set_up(up);
             let gone = lane.clear(self.now) + port.late;
-            if gone > 0 {
-                port.fates.fold(self.now, CLEARED | gone);
+            let queued = lane.clear_queue(self.now, DropReason::LinkDown);
+            if gone + queued > 0 {
+                port.fates.fold(self.now, CLEARED | (gone + queued));
                 self.lane_heap.remove(g);
                 self.late.clear(g ^ 1);
                 port.late = 0;
@@ -137,7 +141,7 @@ impl World {
     fn tell_port(&mut self, g: u32) {
         let far = &self.lanes[g as usize ^ 1];
         let (id, port) = (far.to_node, far.to_port);
-        let down = !self.lanes[g as usize].up;
+        let down = !self.lanes[g as usize].is_up();
         if self.nodes[id.index()].state != NodeState::Up || self.ports[g as usize].told_down == down {
             return;
         }
@@ -154,15 +158,16 @@ impl World {
         node.timeout = Time::MAX;
         node.restarts += 1;
         let restarts = node.restarts;
-        self.timers.set(id, None);
+        self.timers.set(id.0, None);
         for g in node.ports.clone() {
             self.tap_cut(g, self.now, true);
             let lane = &mut self.lanes[g as usize];
             let had = !lane.ring.is_empty();
             let gone = lane.clear_waiting(self.now);
-            if gone > 0 {
+            let queued = lane.clear_queue(self.now, DropReason::NodeDown);
+            if gone + queued > 0 {
                 let port = &mut self.ports[g as usize];
-                port.fates.fold(self.now, CLEARED | gone);
+                port.fates.fold(self.now, CLEARED | (gone + queued));
                 port.drops.add(DropReason::NodeDown, gone);
             }
             if had && lane.ring.is_empty() {
@@ -185,7 +190,7 @@ impl World {
         for g in self.nodes[id.index()].ports.clone() {
             // A restarted device takes its ports to be up, but may as well remember that one was down.
             let port = &mut self.ports[g as usize];
-            port.told_down &= self.lanes[g as usize].up;
+            port.told_down &= self.lanes[g as usize].is_up();
             self.tell_port(g);
             self.attend(g ^ 1);
         }

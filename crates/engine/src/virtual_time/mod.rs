@@ -5,10 +5,12 @@
 //! What happens at the same picosecond happens in this order, which is part of the contract:
 //!
 //! 1. commands, faults and injected frames, in the order in which they were asked for;
-//! 2. arrivals, by the global number of the receiving port (ports are numbered as links are made: link `l` has the
+//! 2. what is due at ports with queue disciplines ([`crate::egress`]): each port by itself, before a frame is handed to it at
+//!    that time;
+//! 3. arrivals, by the global number of the receiving port (ports are numbered as links are made: link `l` has the
 //!    ports `2 l` at its first end and `2 l + 1` at its second), then in order of arrival; a frame that a fault
 //!    delayed or copied comes after one that arrives undisturbed;
-//! 3. timeouts of devices, by node.
+//! 4. timeouts of devices, by node.
 //!
 //! # What a device sees
 //!
@@ -22,6 +24,7 @@ mod depart;
 mod faults;
 mod late;
 mod outside;
+mod queues;
 mod run;
 mod taps;
 
@@ -37,6 +40,7 @@ use base::device::DropCounters;
 use base::{Command, Device, Event, NodeId, Streams, Time};
 use late::LateFrames;
 use outside::Outside;
+use queues::Queues;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -115,7 +119,7 @@ struct PortState {
 
 /// A network in virtual time.
 ///
-/// - build: [`World::add_device`], [`World::add_link`]
+/// - build: [`World::add_device`], [`World::add_link`], [`World::set_queue`]
 /// - ask: [`World::command`], [`World::inject`], [`World::fault`]
 /// - run: [`World::run_until`], or [`World::step`] to come back every so many events
 /// - watch: [`World::capture`], [`World::record`]
@@ -136,6 +140,7 @@ pub struct World {
     timers: TimerHeap,
     agenda: Agenda,
     late: LateFrames,
+    queues: Queues,
     /// The earliest time at which something other than an undisturbed arrival may happen.
     next_other: Time,
     /// The earliest of these that is not a timeout.
@@ -169,6 +174,7 @@ impl World {
             timers: TimerHeap::default(),
             agenda: Agenda::default(),
             late: LateFrames::default(),
+            queues: Queues::new(),
             next_other: Time::MAX,
             next_task: Time::MAX,
             in_step: false,

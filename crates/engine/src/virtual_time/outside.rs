@@ -60,7 +60,7 @@ impl World {
     }
 
     fn come_in(&mut self, id: NodeId, in_port: PortId, lane: u32, frames: &mut Vec<Frame>) {
-        let refused = if !self.lanes[lane as usize].up {
+        let refused = if !self.lanes[lane as usize].is_up() {
             Some(DropReason::LinkDown)
         } else if self.nodes[id.index()].state != NodeState::Up {
             Some(DropReason::NodeDown)

@@ -1,7 +1,7 @@
 //! The inner loop.
 
 use super::agenda::Task;
-use super::taps::tap_departure;
+use super::taps::tap_departures;
 use super::{EventRecord, Node, NodeState, Progress, World};
 use crate::error::EngineError;
 use crate::lane::{Lane, Sent};
@@ -62,6 +62,7 @@ impl World {
             if next > until || next == Time::MAX {
                 self.ahead = if until == Time::MAX { self.ahead } else { until };
                 self.now = self.ahead;
+                self.catch_up_all(self.now);
                 return Ok(Progress::Reached);
             }
             if left == 0 {
@@ -69,7 +70,7 @@ impl World {
             }
             let done = if arrival < self.next_other {
                 self.run_lanes(until, left)
-            } else if next < arrival.min(self.next_task)
+            } else if next < arrival.min(self.next_task).min(self.queues.next())
                 && let departed @ 1.. = self.depart(next, until, left)
             {
                 departed
@@ -95,7 +96,7 @@ impl World {
             if first >= self.next_other || first > until {
                 break;
             }
-            let lane = &self.lanes[g as usize];
+            let lane = &mut self.lanes[g as usize];
             if lane.attend_arrivals || lane.punted {
                 left -= 1;
                 self.now = first;
@@ -112,8 +113,12 @@ impl World {
     /// it that nothing can interfere with: [`run_bound`]. Returns how many events there were.
     #[inline(never)]
     fn run_lane(&mut self, g: u32, first: Time, until: Time, budget: u64) -> u64 {
-        let World { nodes, lanes, ports, lane_heap, .. } = self;
-        let lane = &lanes[g as usize];
+        let World { nodes, lanes, ports, lane_heap, queues, .. } = self;
+        let lane = &mut lanes[g as usize];
+        if lane.is_queued() {
+            // What is handed to the port at this time comes after what is due there.
+            lane.catch_up(first);
+        }
         let (id, in_port) = (lane.to_node, lane.to_port);
         self.running = id;
         let mut now = first;
@@ -134,10 +139,13 @@ impl World {
                 Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
                     Some(&out) => {
                         let lane = &mut lanes[out as usize];
+                        let place = lane.ring.tail();
                         let sent = lane.transmit(now, ready, frame);
                         if lane.attend_departures {
                             let port = &ports[out as usize];
-                            self.tap_over |= tap_departure(&mut self.taps, port, lane, now, out, sent);
+                            self.tap_over |= tap_departures(&mut self.taps, port, lane, now, out, place);
+                            queues.expect(out, lane);
+                            self.next_other = self.next_other.min(queues.next());
                         }
                         match sent {
                             Sent::Behind => {}
@@ -148,6 +156,11 @@ impl World {
                                 {
                                     lane_heap.push(arrival, lane);
                                 }
+                            }
+                            Sent::Waits(arrival) => {
+                                answer = answer.min(answered(lanes, out, arrival));
+                                queues.expect(out, &lanes[out as usize]);
+                                self.next_other = self.next_other.min(queues.next());
                             }
                             Sent::Refused(reason) => ports[out as usize].drops.count(reason),
                         }
@@ -200,6 +213,10 @@ impl World {
             (None, Some((arrival, out))) => lane_heap.replace_top(arrival, out),
             (None, None) => lane_heap.pop(),
         }
+        if lanes[g as usize].is_queued() && lanes[g as usize].ring.is_empty() {
+            queues.expect(g, &lanes[g as usize]);
+            self.next_other = self.next_other.min(queues.next());
+        }
         if let Some(frame) = punted {
             nodes[id.index()].device.handle_packet(now, in_port, frame);
             self.drain(id);
@@ -211,13 +228,18 @@ impl World {
     fn settle_top(&mut self, g: u32) {
         match self.lanes[g as usize].ring.next_arrival() {
             Some(next) => self.lane_heap.replace_top(next, g),
-            None => self.lane_heap.pop(),
+            None => {
+                self.lane_heap.pop();
+                self.queues.expect(g, &self.lanes[g as usize]);
+                self.next_other = self.next_other.min(self.queues.next());
+            }
         }
     }
 
     /// The first frame of lane `g` arrives, and there is more to do than to forward it.
     fn arrive_attended(&mut self, g: u32) {
         let lane = &mut self.lanes[g as usize];
+        lane.catch_up(self.now);
         let punted = core::mem::take(&mut lane.punted);
         let Some(frame) = lane.arrive() else {
             self.lane_heap.pop();
@@ -291,14 +313,22 @@ impl World {
             return Time::MAX;
         };
         let lane = &mut self.lanes[out as usize];
+        let place = lane.ring.tail();
         let sent = lane.transmit(self.now, ready, frame);
         if lane.attend_departures {
             let port = &self.ports[out as usize];
-            self.tap_over |= tap_departure(&mut self.taps, port, lane, self.now, out, sent);
+            self.tap_over |= tap_departures(&mut self.taps, port, lane, self.now, out, place);
+            self.queues.expect(out, lane);
+            self.next_other = self.next_other.min(self.queues.next());
         }
         match sent {
             Sent::First(arrival) => {
                 self.lane_heap.push(arrival, out);
+                return answered(&self.lanes, out, arrival);
+            }
+            Sent::Waits(arrival) => {
+                self.queues.expect(out, &self.lanes[out as usize]);
+                self.next_other = self.next_other.min(self.queues.next());
                 return answered(&self.lanes, out, arrival);
             }
             Sent::Behind => {}
@@ -331,7 +361,7 @@ impl World {
         let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
         let timeout = timeout.map(|at| at.max(self.now));
         node.timeout = timeout.unwrap_or(Time::MAX);
-        self.timers.set(id, timeout);
+        self.timers.set(id.0, timeout);
         self.look_ahead();
     }
 
@@ -339,7 +369,7 @@ impl World {
     pub(super) fn look_ahead(&mut self) {
         let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
         self.next_task = self.agenda.next().min(self.late.next());
-        self.next_other = timer.min(self.next_task);
+        self.next_other = timer.min(self.next_task).min(self.queues.next());
     }
 
     /// Does one thing that is due at `now`, in the order that the module's documentation states.
@@ -349,6 +379,10 @@ impl World {
                 self.look_ahead();
                 self.apply(task);
             }
+            return Ok(());
+        }
+        if self.queues.next() == now {
+            self.serve_queue(now);
             return Ok(());
         }
         let (at, g) = self.lane_heap.peek();
@@ -365,6 +399,7 @@ impl World {
             self.look_ahead();
             return Ok(());
         };
+        let id = NodeId(id);
         self.spin(id, now, 1);
         if self.spinning.2 > SPIN_LIMIT {
             self.running = id;
@@ -425,7 +460,7 @@ impl World {
         let id = self.running;
         self.nodes[id.index()].state = NodeState::Failed;
         self.nodes[id.index()].timeout = Time::MAX;
-        self.timers.set(id, None);
+        self.timers.set(id.0, None);
         self.lane_heap.clear();
         for g in 0..self.lanes.len() as u32 {
             if let Some(arrival) = self.lanes[g as usize].ring.next_arrival() {
@@ -433,7 +468,7 @@ impl World {
             }
             self.attend(g);
         }
-        self.look_ahead();
+        self.expect_all();
     }
 
     /// Decides whether arrivals of lane `g` take the general path.
@@ -452,7 +487,8 @@ impl World {
 /// accord, if `first` is the earliest event of all; zero if that is not beyond `next`.
 ///
 /// Only inputs of the same device matter. Its own timeout (which its departures heed by themselves) and what was asked for are
-/// known, and so are the first arrivals of its other lanes. A frame that is yet to be sent into one of those is sent
+/// known, and so are the first arrivals of its other lanes (if a frame waits in a queue, a time before
+/// which there is none). A frame that is yet to be sent into one of those is sent
 /// at `first` or later, or when its sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest
 /// delay after that; the caller looks after answers to what the device itself sends meanwhile. So devices run ahead of
 /// each other by about a link's delay, and no device can tell.
@@ -480,7 +516,7 @@ pub(super) fn run_bound(
             sent = idle_until(nodes, lanes, lanes[out as usize].to_node, id, first).0;
             sent = sent.saturating_add(lane.shortest());
         }
-        bound = bound.min(Time(sent)).min(lane.ring.next_arrival().unwrap_or(Time::MAX));
+        bound = bound.min(Time(sent)).min(lane.next_arrival());
         if bound <= next {
             return Time::ZERO;
         }
@@ -503,7 +539,7 @@ fn idle_until(nodes: &[Node], lanes: &[Lane], id: NodeId, neighbor: NodeId, firs
     let mut until = node.timeout;
     for &out in &node.ports {
         let lane = &lanes[out as usize ^ 1];
-        until = until.min(lane.ring.next_arrival().unwrap_or(Time::MAX));
+        until = until.min(lane.next_arrival());
         if lanes[out as usize].to_node != neighbor {
             until = until.min(Time(first.0.saturating_add(lane.shortest())));
         }

@@ -5,7 +5,7 @@ use crate::capture::pcapng::Way;
 use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
-use crate::lane::{Lane, Sent};
+use crate::lane::Lane;
 use crate::record::{RecordTo, Recorder, Recording};
 use base::{Frame, NodeId, Time};
 
@@ -171,29 +171,31 @@ impl World {
 
     fn attend_all(&mut self) {
         (0..self.lanes.len() as u32).for_each(|g| self.attend(g));
+        self.expect_all();
         self.in_step = self.ports.iter().any(|port| !port.out_taps.is_empty() || !port.in_taps.is_empty());
     }
 }
 
-/// The frame that lane `g` took, if it did, is captured. Returns whether a capture is over.
+/// The frames that lane `g` took, from number `place` on, are captured. Returns whether a capture is over.
 #[cold]
-pub(super) fn tap_departure(
+pub(super) fn tap_departures(
     taps: &mut [Option<Tap>],
     port: &PortState,
     lane: &Lane,
     now: Time,
     g: u32,
-    sent: Sent,
+    place: u64,
 ) -> bool {
-    let Some((flight, frame)) = lane.ring.last().filter(|_| !matches!(sent, Sent::Refused(_))) else {
-        return false;
-    };
-    let last_bit = flight.arrival - lane.delay();
     let mut over = false;
-    for &id in &port.out_taps {
-        if let Some(Some(tap)) = taps.get_mut(id as usize) {
-            tap.pass(now, g, Way::Outbound, flight.start, last_bit, frame);
-            over |= tap.is_over();
+    for place in place..lane.ring.tail() {
+        let flight = lane.ring.at(place);
+        let Some(frame) = flight.frame() else { continue };
+        let last_bit = flight.arrival - lane.delay();
+        for &id in &port.out_taps {
+            if let Some(Some(tap)) = taps.get_mut(id as usize) {
+                tap.pass(now, g, Way::Outbound, flight.start, last_bit, frame);
+                over |= tap.is_over();
+            }
         }
     }
     over

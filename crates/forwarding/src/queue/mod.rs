@@ -63,6 +63,8 @@ pub struct Dropped {
     pub packets: DropCounters,
     /// Bytes that they counted for.
     pub bytes: u64,
+    /// Bytes that they would have taken on a wire.
+    pub wire_bytes: u64,
 }
 
 impl<'a> Context<'a> {
@@ -82,6 +84,7 @@ impl<'a> Context<'a> {
     pub fn drop(&mut self, packet: Packet, reason: DropReason) {
         self.dropped.packets.count(reason);
         self.dropped.bytes += u64::from(packet.len);
+        self.dropped.wire_bytes += u64::from(packet.frame.wire_len());
     }
 
     /// A number from 0 (included) to 1 (excluded).

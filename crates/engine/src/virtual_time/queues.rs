@@ -1,0 +1,112 @@
+//! Ports with queue disciplines: when they are looked after.
+//!
+//! What a port does with its queues ([`crate::egress`]) depends on nothing but what was handed to it before, so that it need not be done when it is due. It is
+//! done when the sending device hands over a frame, when a frame arrives at the far end, and at the end of a run. Only of a lane on which nothing
+//! is on its way it must be known when something may arrive: such lanes have a timer here, for what is due at the port and the shortest time that a frame
+//! takes from there. It may be early; then it is set anew. A port that is captured is looked after when something is due.
+
+use super::World;
+use super::taps::tap_departures;
+use crate::error::EngineError;
+use crate::lane::Lane;
+use crate::queue::TimerHeap;
+use base::{NodeId, PortId, Time};
+use forwarding::queue::Tree;
+
+/// The lanes with queues.
+pub(super) struct Queues {
+    timers: TimerHeap,
+    /// The first of these.
+    next: Time,
+    lanes: Vec<u32>,
+}
+
+impl Queues {
+    pub(super) fn new() -> Queues {
+        Queues { timers: TimerHeap::default(), next: Time::MAX, lanes: Vec::new() }
+    }
+
+    /// When a lane is to be looked after next.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Finds out when lane `g`, which is `lane`, is to be looked after.
+    #[inline]
+    pub(super) fn expect(&mut self, g: u32, lane: &Lane) {
+        let at = if lane.attend_departures {
+            lane.due()
+        } else if lane.ring.is_empty() {
+            lane.upcoming()
+        } else {
+            Time::MAX
+        };
+        self.timers.set(g, (at != Time::MAX).then_some(at));
+        self.next = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
+    }
+}
+
+impl World {
+    /// Puts queue disciplines at a port, which is to be done before it sends anything. They take the place of the port's buffer:
+    /// [`crate::PortSpec::buffer_bytes`] means nothing any more.
+    pub fn set_queue(&mut self, node: NodeId, port: PortId, tree: Tree) -> Result<(), EngineError> {
+        let g = self.lane_of(node, port)?;
+        let lane = &mut self.lanes[g as usize];
+        if lane.sent_frames() > 0 || lane.is_queued() {
+            return Err(EngineError::QueueInUse { node, port });
+        }
+        lane.set_queue(tree);
+        self.queues.lanes.push(g);
+        Ok(())
+    }
+
+    /// The queue disciplines at a port, if there are any.
+    pub fn queue(&self, node: NodeId, port: PortId) -> Option<&Tree> {
+        let g = self.lane_of(node, port).ok()?;
+        self.lanes[g as usize].egress().map(|egress| egress.tree())
+    }
+
+    /// A lane is to be looked after at `now`.
+    pub(super) fn serve_queue(&mut self, now: Time) {
+        if let Some((_, g)) = self.queues.timers.peek() {
+            self.catch_up(g, now);
+        }
+        self.look_ahead();
+    }
+
+    /// Does what is due at the port of lane `g` up to `to`.
+    pub(super) fn catch_up(&mut self, g: u32, to: Time) {
+        let lane = &mut self.lanes[g as usize];
+        let (idle, place) = (lane.ring.is_empty(), lane.ring.tail());
+        lane.catch_up(to);
+        if lane.attend_departures {
+            self.tap_over |=
+                tap_departures(&mut self.taps, &self.ports[g as usize], lane, self.now, g, place);
+        }
+        if idle && let Some(arrival) = lane.ring.next_arrival() {
+            self.lane_heap.push(arrival, g);
+        }
+        self.queues.expect(g, lane);
+    }
+
+    /// Does what is due at all ports up to `to`.
+    pub(super) fn catch_up_all(&mut self, to: Time) {
+        for place in 0..self.queues.lanes.len() {
+            let g = self.queues.lanes[place];
+            if self.lanes[g as usize].due() <= to {
+                self.catch_up(g, to);
+            }
+        }
+        self.look_ahead();
+    }
+
+    /// Lanes are not as they were: finds out when all are to be looked after.
+    pub(super) fn expect_all(&mut self) {
+        for place in 0..self.queues.lanes.len() {
+            let g = self.queues.lanes[place];
+            self.queues.expect(g, &self.lanes[g as usize]);
+        }
+        self.look_ahead();
+    }
+}
