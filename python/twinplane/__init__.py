@@ -17,8 +17,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import wire
-    from .errors import TwinplaneError
+    from . import queues, wire
+    from .errors import TwinplaneError, TwinplaneWarning
     from .handles import Capture, Flow, Link, Lsp
     from .lab import Lab
     from .network import Network
@@ -42,8 +42,10 @@ __all__ = [
     "Recording",
     "Router",
     "TwinplaneError",
+    "TwinplaneWarning",
     "capture_interface",
     "load_results",
+    "queues",
     "report",
     "wire",
 ]
@@ -62,14 +64,15 @@ _HOMES = {
     "Recording": "recording",
     "Router": "nodes",
     "TwinplaneError": "errors",
+    "TwinplaneWarning": "errors",
     "capture_interface": "tapping",
     "report": "reports",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "wire":
-        return importlib.import_module(".wire", __name__)
+    if name in ("queues", "traffic", "wire"):
+        return importlib.import_module(f".{name}", __name__)
     if name == "load_results":
         return importlib.import_module(".results", __name__).load
     if name == "__version__":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import _core
     from .handles import Hop
     from .network import Network
+    from .queues import Conditioner, Tree
 
 
 CLOCKS = ("virtual", "wall")
@@ -41,6 +42,7 @@ class Building(Outside):
         convention: str = "first-to-first",
         phases: Sequence[Quantity] = (0,),
         series_bin: Quantity = "10 ms",
+        queue_bin: Quantity | None = None,
         local: Sequence[str] | None = None,
         incarnation: int = 0,
         epoch_ns: int | None = None,
@@ -54,6 +56,8 @@ class Building(Outside):
         ones and hosts beyond an interface. `incarnation` counts how often the process was started before,
         `epoch_ns` is time zero on the system's monotonic clock, `busy` polls interfaces without sleep on
         processor `cpu`; with `strict_ports` an interface that goes down or away ends the run with an error.
+
+        With `queue_bin` the backlog of every queue is kept over time, in bins of that width (`queue_series`).
         """
         if clock not in CLOCKS:
             raise TwinplaneError(f"clock={clock!r}: unknown{suggest(clock, CLOCKS)}")
@@ -74,6 +78,13 @@ class Building(Outside):
         self.convention = convention
         self.phases_ps = [units.span_ps(phase, "phase") for phase in phases]
         self.series_bin_ps = units.span_ps(series_bin, "series_bin")
+        self.queue_bin_ps = None if queue_bin is None else units.span_ps(queue_bin, "queue_bin")
+        if self.queue_bin_ps == 0:
+            raise TwinplaneError("queue_bin: it is not above zero")
+        self.placed: dict[tuple[int, str], Tree | Conditioner] = {}
+        """Queues and conditioners by link and end, as ``a_queue`` and so on."""
+        self.warnings: list[str] = []
+        """What is odd about the network, though it runs."""
         self.nodes: list[Node] = []
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
@@ -147,10 +158,17 @@ class Building(Outside):
         metric: int = 1,
         clock_ppm: tuple[float, float] = (0.0, 0.0),
         addresses: tuple[str, str] | None = None,
+        queue: Any = None,
+        ingress: Any = None,
     ) -> Link:
         """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs.
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
+
+        `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
+        ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
+        markers for what arrives by the link, a `twinplane.queues.Conditioner` in the same way. Rates of
+        classes that do not add up are a `TwinplaneWarning`, kept in `warnings`.
         """
         a, b = self.node(x), self.node(y)
         self.require_unstarted(f"link {a.name} - {b.name}")
@@ -178,6 +196,15 @@ class Building(Outside):
                 else [interface_address(text, f"link {a.name} - {b.name}") for text in addresses],
             }
         )
+        if queue is not None or ingress is not None:
+            from .queues.attaching import attach
+
+            try:
+                attach(self._network, link, queue, ingress)
+            except TwinplaneError:
+                self.links.pop()
+                self.description.links.pop()
+                raise
         return link
 
     def add_lsp(

@@ -10,6 +10,10 @@ class TwinplaneError(Exception):
     """Something cannot be done as asked. The text is one clear sentence."""
 
 
+class TwinplaneWarning(UserWarning):
+    """Something is odd, though it can be done as asked. The text is one clear sentence."""
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` for the known name nearest to `name`, or nothing."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)

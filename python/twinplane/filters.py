@@ -29,7 +29,8 @@ def prefixes(given: Sequence[str] | str, what: str) -> list[str]:
     return [prefix(text, f"{what}: carries") for text in ([given] if isinstance(given, str) else given)]
 
 
-def _protocol(value: str | int, what: str) -> int:
+def protocol(value: str | int, what: str) -> int:
+    """The number of an IP protocol."""
     text = str(value).lower()
     if text in PROTOCOLS:
         return PROTOCOLS[text]
@@ -41,7 +42,8 @@ def _protocol(value: str | int, what: str) -> int:
     )
 
 
-def _ports(value: str | int | Sequence[int], what: str) -> list[int]:
+def ports(value: str | int | Sequence[int], what: str) -> list[int]:
+    """First and last port."""
     parts: Sequence[Any] = value.split("-") if isinstance(value, str) else [value]
     if not isinstance(value, (str, int)):
         parts = value
@@ -67,11 +69,11 @@ def filter_spec(given: Mapping[str, Any], what: str) -> dict[str, Any]:
         if key in ("src", "dst"):
             found[key] = prefix(str(value), f"{what}: filter: {key}")
         elif key == "protocol":
-            found[key] = _protocol(value, f"{what}: filter")
+            found[key] = protocol(value, f"{what}: filter")
         elif key == "dscp":
             found[key] = units.dscp(value)
         else:
-            found[key] = _ports(value, f"{what}: filter: {key}")
+            found[key] = ports(value, f"{what}: filter: {key}")
     if ("src_ports" in found or "dst_ports" in found) and "protocol" not in found:
         raise TwinplaneError(f"{what}: filter: ports need a protocol that has some, such as tcp")
     return found

@@ -45,6 +45,12 @@ class Link:
         """The Ethernet address of one end."""
         return self._end(node, "macs")
 
+    def queues(self) -> pl.DataFrame:
+        """What `Network.queues` says of the trees at both ends."""
+        import polars as pl
+
+        return self.network.queues().filter(pl.col("link") == self.index)
+
     def other(self, node: Node) -> Node:
         """The node at the other end."""
         return self.b if node is self.a else self.a

@@ -88,18 +88,32 @@ class Network(Building):
         if self._core is None:
             if not self.nodes:
                 raise TwinplaneError("the network has no nodes")
-            self._core = core.network(self.lowered(), self.placement)
+            try:
+                self._core = core.network(self.lowered(), self.placement)
+            except TwinplaneError as error:
+                if not self.placed:
+                    raise
+                from .queues.attaching import in_words
+
+                raise TwinplaneError(in_words(str(error))) from None
         return self._core
 
     def lowered(self) -> dict[str, Any]:
         """The description that the core takes."""
-        return {
+        found = {
             "seed": self.seed,
             **self.description.as_dict(),
             "phases_ps": self.phases_ps,
             "convention": self.convention,
             "series_bin_ps": self.series_bin_ps,
         }
+        if self.placed:
+            from .queues.attaching import lowered
+
+            found["links"] = lowered(self)
+        if self.queue_bin_ps is not None:
+            found["queue_bin_ps"] = self.queue_bin_ps
+        return found
 
     def _start(self) -> _core.Network:
         running = self.running()
@@ -218,6 +232,35 @@ class Network(Building):
     def forget_lateness(self) -> None:
         """Begin anew to measure how late things happen in real time, for table ``lateness``."""
         self._start().clear_lateness()
+
+    def queues(self, node: Node | str | None = None) -> pl.DataFrame:
+        """Every queue and class in front of a link: given, sent, dropped by reason, marks, backlog.
+
+        Counts are packets, and bytes as the tree accounts them; a row is named by its node, the neighbour at
+        the other end of the link and its path in the tree (``root/gold``). By Little's law `mean_packets` is
+        the rate of arrival times `mean_wait_s`: that is checked of every queue in every run.
+        """
+        return self._of_links("queues", node)
+
+    def conditioners(self, node: Node | str | None = None) -> pl.DataFrame:
+        """What the rules of meters and markers did: packets and bytes by rule, colour and action."""
+        return self._of_links("conditioners", node)
+
+    def queue_series(self, node: Node | str | None = None) -> pl.DataFrame:
+        """Backlog of every queue over time, mean and most bytes in bins of ``Network(queue_bin=...)``."""
+        if self.queue_bin_ps is None:
+            raise TwinplaneError('no series is kept: say so with Network(queue_bin="10 ms")')
+        return self._of_links("queue_series", node)
+
+    def _of_links(self, name: str, node: Node | str | None) -> pl.DataFrame:
+        """A table with a row for each end of a link, with the neighbour's name beside the link's number."""
+        found = self.columns(name, None if node is None else self.node(node))
+        ends = [
+            (self.links[link], at if isinstance(at, str) else self.names[at])
+            for link, at in zip(found["link"], found["node"], strict=True)
+        ]
+        found["neighbor"] = [link.other(self.node(at)).name for link, at in ends]
+        return frames.frame(frames.readable(frames.ordered(found), self.names))
 
     def interfaces(self) -> pl.DataFrame:
         """In real time, what every interface counted, and how late its frames were."""

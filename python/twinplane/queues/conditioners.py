@@ -1,0 +1,170 @@
+"""Traffic conditioning (RFC 2475, 2.3.3): which packets are metered, and what becomes of each colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ..units import format_rate
+from . import phb
+from .base import Name, Ports, Rate, Size, Spec, SpecError
+from .matching import Match, check_order
+
+
+class TokenBucket(Spec):
+    """A token bucket, with a second one for the peak rate if that is given: green conforms, red exceeds."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {
+        "rate": "rate_bps",
+        "burst": "burst_bytes",
+        "peakrate": "peak_bps",
+        "mtu": "mtu_bytes",
+    }
+
+    kind: Literal["token-bucket"] = Field(default="token-bucket", description="Green conforms, red exceeds.")
+    rate: Rate = Field(description="Rate at which tokens come.")
+    burst: Size = Field(description="Bytes that the bucket holds.")
+    peakrate: Rate | None = Field(default=None, description="Rate of a second bucket, which limits bursts.")
+    mtu: Size | None = Field(
+        default=None, description="Bytes that the second bucket holds [default: one packet]."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> TokenBucket:
+        if self.peakrate is not None and self.peakrate <= self.rate:
+            raise SpecError(
+                f"{format_rate(self.peakrate)} has to be above rate={format_rate(self.rate)}", "peakrate"
+            )
+        if self.mtu is not None and self.peakrate is None:
+            raise SpecError("it is the size of the peak rate's bucket: peakrate is missing", "mtu")
+        return self
+
+
+class SingleRate(Spec):
+    """The single-rate three-colour marker (RFC 2697)."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"cir": "cir_bps", "cbs": "cbs_bytes", "ebs": "ebs_bytes"}
+
+    kind: Literal["single-rate"] = Field(
+        default="single-rate", description="Three colours by one rate (RFC 2697)."
+    )
+    cir: Rate = Field(description="Committed information rate.")
+    cbs: Size = Field(description="Committed burst size.")
+    ebs: Size = Field(description="Excess burst size.")
+    aware: bool = Field(default=False, description="Take the colour that a packet has (its drop precedence).")
+
+
+class TwoRate(Spec):
+    """The two-rate three-colour marker (RFC 2698)."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {
+        "cir": "cir_bps",
+        "cbs": "cbs_bytes",
+        "pir": "pir_bps",
+        "pbs": "pbs_bytes",
+    }
+
+    kind: Literal["two-rate"] = Field(
+        default="two-rate", description="Three colours by two rates (RFC 2698)."
+    )
+    cir: Rate = Field(description="Committed information rate.")
+    cbs: Size = Field(description="Committed burst size.")
+    pir: Rate = Field(description="Peak information rate.")
+    pbs: Size = Field(description="Peak burst size.")
+    aware: bool = Field(default=False, description="Take the colour that a packet has (its drop precedence).")
+
+    @model_validator(mode="after")
+    def _check(self) -> TwoRate:
+        # RFC 2698, 2: the PIR must be equal to or greater than the CIR.
+        if self.pir < self.cir:
+            raise SpecError(f"{format_rate(self.pir)} has to be at least cir={format_rate(self.cir)}", "pir")
+        return self
+
+
+Meter = Annotated[TokenBucket | SingleRate | TwoRate, Field(discriminator="kind")]
+"""Any meter."""
+
+
+def _action(value: str) -> str:
+    word, _, rest = value.strip().partition(" ")
+    if value.strip() in ("pass", "drop"):
+        return value.strip()
+    if word == "remark":
+        return f"remark {phb.name_of(phb.behaviour(rest.strip()))}"
+    if word == "mark" and rest.strip().isdecimal() and int(rest) < 1 << 32:
+        return f"mark {int(rest)}"
+    raise ValueError(
+        f"{value!r} is no action: pass, drop, 'remark PHB' such as 'remark AF12', or 'mark NUMBER'"
+    )
+
+
+Action = Annotated[str, AfterValidator(_action)]
+"""``pass``, ``drop``, ``remark AF12`` or ``mark 7``."""
+
+
+def _lowered(action: str) -> dict[str, Any]:
+    word, _, rest = action.partition(" ")
+    if word == "remark":
+        return {"kind": word, "phb": phb.name_of(phb.behaviour(rest))}
+    return {"kind": word, "mark": int(rest)} if word == "mark" else {"kind": word}
+
+
+class Rule(Match):
+    """Packets, their meter, and what becomes of each colour; without a meter every packet is green.
+
+    An action is ``"pass"``, ``"drop"``, ``"remark AF12"`` (the code point of an IP packet, the EXP bits of a
+    labelled one) or ``"mark 7"`` (for filters by `mark`).
+    """
+
+    name: Name = Field(description="Its name, for the counters.")
+    meter: Meter | None = Field(
+        default=None, description="What tells the colour [default: none, all are green]."
+    )
+    green: Action = Field(default="pass", description="What becomes of packets in profile.")
+    yellow: Action = Field(default="pass", description="What becomes of those between.")
+    red: Action = Field(default="drop", description="What becomes of those out of profile.")
+
+    def lowered(self, ports: Ports) -> dict[str, Any]:
+        """As the core takes it."""
+        meter = None if self.meter is None else self.meter.lowered(ports)
+        actions = {key: _lowered(getattr(self, key)) for key in ("green", "yellow", "red")}
+        return {"name": self.name, "match": self.match(ports), "meter": meter, **actions}
+
+
+class Accounting(Spec):
+    """Which bytes of a packet count; published results depend on it.
+
+    `layer` is ``ip`` (the IP packet), ``network`` (labels too), ``link`` (and the Ethernet header: what Linux
+    counts), ``frame`` (with padding and frame check sequence) or ``wire`` (with preamble and gap).
+    `overhead` is added to each packet, and none counts for less than `minimum` (tc-stab's mpu).
+    """
+
+    layer: Literal["ip", "network", "link", "frame", "wire"] = Field(
+        default="link",
+        description="ip, network (labels too), link (as Linux), frame (with FCS) or wire (with gaps).",
+    )
+    overhead: int = Field(
+        default=0, ge=-65535, le=65535, description="Bytes added to each packet; may be negative."
+    )
+    minimum: int = Field(default=0, ge=0, le=65535, description="The least that a packet counts for.")
+
+
+class Conditioner(Spec):
+    """Rules in order: the first that takes a packet decides; packets that none takes pass."""
+
+    accounting: Accounting = Field(
+        default_factory=lambda: Accounting(), description="What packets count for."
+    )
+    rules: tuple[Rule, ...] = Field(description="Rules in order.", min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Conditioner:
+        names: set[str] = set()
+        for place, rule in enumerate(self.rules):
+            if rule.name in names:
+                raise SpecError(f"another rule is called '{rule.name}'", "rules", place, "name")
+            names.add(rule.name)
+        check_order(self.rules, "rules", "rule")
+        return self

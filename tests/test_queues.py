@@ -1,0 +1,319 @@
+"""Queue disciplines, filters and conditioners as a user describes them, and what is refused."""
+
+import warnings
+from typing import Any
+
+import pytest
+import twinplane as tp
+from twinplane import queues as q
+from twinplane.queues.attaching import in_words
+from twinplane.queues.phb import behaviour, behaviours, name_of
+from twinplane.queues.tree import tree
+
+
+def ports(_: Any) -> list[int]:
+    return [3]
+
+
+def htb(**more: Any) -> q.Htb:
+    classes = {
+        "all": q.HtbClass(rate="4 Mbit/s"),
+        "gold": q.HtbClass(
+            parent="all", rate="1 Mbit/s", ceil="4 Mbit/s", prio=1, queue=q.Bfifo(limit="10 kB")
+        ),
+        "rest": q.HtbClass(parent="all", rate=3e6, queue=q.FqCodel(target="2 ms")),
+    }
+    return q.Htb(**{"classes": classes, "default": "rest", **more})
+
+
+def test_a_tree_is_lowered_to_what_the_core_takes() -> None:
+    made = q.Tree(
+        root=htb(filters=[{"phb": "EF", "class": "gold"}, {"inputs": "p", "class": "gold"}]),
+        accounting={"layer": "ip"},
+    )
+    assert made.lowered(ports) == {
+        "accounting": {"layer": "ip", "overhead": 0, "minimum": 0},
+        "root": {
+            "discipline": "htb",
+            "classes": [
+                {"name": "all", "rate_bps": 4_000_000, "priority": 0},
+                {
+                    "name": "gold",
+                    "parent": "all",
+                    "rate_bps": 1_000_000,
+                    "ceil_bps": 4_000_000,
+                    "priority": 1,
+                    "queue": {"discipline": "bfifo", "limit_bytes": 10_000},
+                },
+                {
+                    "name": "rest",
+                    "parent": "all",
+                    "rate_bps": 3_000_000,
+                    "priority": 0,
+                    "queue": {"discipline": "fq-codel", "target_ps": 2 * 10**9},
+                },
+            ],
+            "filters": [
+                {"match": {"phb": ["EF"]}, "class": "gold"},
+                {"match": {"inputs": [3]}, "class": "gold"},
+            ],
+            "default": "rest",
+        },
+    }
+
+
+def test_the_burst_of_red_is_packets_or_bytes() -> None:
+    given = {"limit": "120 kB", "min": "10 kB", "max": "100 kB", "avpkt": 1000}
+    for burst, packets in ((11, 11), ("11", 11), ("11 kB", 11), ("10500 B", 11), (None, 40)):
+        assert q.Red(**given, burst=burst).lowered(ports)["burst_packets"] == packets
+    # tc-red: max is a quarter of limit, min a third of max.
+    assert q.Red(limit="120 kB").lowered(ports) | {"discipline": ""} == {
+        "discipline": "",
+        "limit_bytes": 120_000,
+        "min_bytes": 10_000,
+        "max_bytes": 30_000,
+        "avpkt_bytes": 1000,
+        "burst_packets": 17,
+    }
+
+
+def test_gred_has_a_queue_for_each_behaviour() -> None:
+    made = q.Gred(
+        limit="120 kB",
+        min="30 kB",
+        max="100 kB",
+        burst="35 kB",
+        queues={"AF11": {"prio": 1}, "more": {"phb": ["AF12", "AF13"], "probability": 0.1}},
+        grio=True,
+    ).lowered(ports)
+    assert made["rio"] and made["limit_bytes"] == 120_000
+    assert [queue["phb"] for queue in made["queues"]] == [["AF11"], ["AF12", "AF13"]]
+    assert [queue["priority"] for queue in made["queues"]] == [1, 8]
+    assert made["queues"][1]["red"]["probability"] == 0.1 and made["queues"][0]["red"]["burst_packets"] == 35
+
+
+def test_the_latency_of_tbf_becomes_a_limit() -> None:
+    made = q.Tbf(rate="1 Mbit/s", burst="10 kB", latency="50 ms")
+    assert made.lowered(ports)["limit_bytes"] == 16_250
+    fast = q.Tbf(rate="1 Mbit/s", burst="10 kB", latency="50 ms", peakrate="1.2 Mbit/s", mtu=1500)
+    assert fast.lowered(ports)["limit_bytes"] == 9000
+
+
+def test_a_conditioner_meters_and_marks() -> None:
+    made = q.Conditioner(
+        rules=[
+            {"name": "ef", "dscp": "EF", "meter": q.TokenBucket(rate="1.1 Mbit/s", burst="10 kB")},
+            {
+                "name": "af",
+                "phb": "AF1",
+                "meter": {
+                    "kind": "two-rate",
+                    "cir": 1e6,
+                    "cbs": 1500,
+                    "pir": 2e6,
+                    "pbs": 3000,
+                    "aware": True,
+                },
+                "yellow": "remark af12",
+                "red": "mark 7",
+            },
+        ]
+    ).lowered(ports)
+    first, second = made["rules"]
+    assert first["match"] == {"dscp": [46]} and first["red"] == {"kind": "drop"}
+    assert first["meter"] == {"kind": "token-bucket", "rate_bps": 1_100_000, "burst_bytes": 10_000}
+    assert second["match"] == {"phb": ["AF11", "AF12", "AF13"]} and second["meter"]["aware"]
+    assert second["yellow"] == {"kind": "remark", "phb": "AF12"} and second["red"] == {
+        "kind": "mark",
+        "mark": 7,
+    }
+
+
+def test_behaviours_have_names() -> None:
+    names = [behaviour(word) for word in ("EF", "af11", "CS7", "default", "BE", 63, "DSCP 5")]
+    assert names == [46, 10, 56, 0, 0, 63, 5]
+    assert behaviours(["AF1", "EF"]) == (10, 12, 14, 46)
+    assert [name_of(code) for code in (0, 8, 10, 46, 5)] == ["default", "CS1", "AF11", "EF", "DSCP 5"]
+
+
+def _classes(**more: Any) -> dict[str, Any]:
+    return {"discipline": "htb", "classes": {"a": {"rate": 1000}, "b": {"rate": 1000}}, **more}
+
+
+RED = {"discipline": "red", "limit": 120_000, "min": 10_000, "max": 100_000, "avpkt": 1000}
+
+BAD = {
+    "parent": (
+        {"discipline": "htb", "classes": {"gold": {"rate": 1}, "b": {"rate": 1, "parent": "golt"}}},
+        "x: class 'b': parent: there is no class 'golt' (did you mean 'gold'?)",
+    ),
+    "cycle": (
+        {
+            "discipline": "cbq",
+            "avpkt": 1000,
+            "classes": {
+                "a": {"rate": 1, "parent": "b"},
+                "b": {"rate": 1, "parent": "c"},
+                "c": {"rate": 1, "parent": "a"},
+            },
+        },
+        "x: class 'a': parent: the classes are a cycle: 'a' is in 'b', 'b' is in 'c', 'c' is in 'a'",
+    ),
+    "in itself": (
+        {"discipline": "htb", "classes": {"a": {"rate": 1, "parent": "a"}}},
+        "x: class 'a': parent: the classes are a cycle: 'a' is in 'a'",
+    ),
+    "leaf": (
+        {
+            "discipline": "htb",
+            "classes": {"a": {"rate": 1, "queue": {"discipline": "pfifo"}}, "b": {"rate": 1, "parent": "a"}},
+        },
+        "x: class 'a': it has a queue, and 'b' is in it: packets wait in leaves only",
+    ),
+    "inner": (
+        {"discipline": "htb", "classes": {"a": {"rate": 1}, "b": {"rate": 1, "parent": "a"}}, "default": "a"},
+        "x: default: class 'a' has others in it: packets wait in leaves (b)",
+    ),
+    "ceil": (
+        {"discipline": "htb", "classes": {"a": {"rate": "2 Mbit/s", "ceil": "1 Mbit/s"}}},
+        "x: class 'a': ceil: 1 Mbit/s has to be at least rate=2 Mbit/s",
+    ),
+    "thresholds": (
+        {**RED, "min": 110_000},
+        "x: min: thresholds out of order: min=110000 has to be below max=100000",
+    ),
+    "limit": ({**RED, "limit": 90_000}, "x: max: thresholds out of order: max=100000 has to be at most"),
+    "burst": ({**RED, "burst": 9}, "x: burst: 9 packets of 1000 bytes are less than min=10000: at least 10"),
+    "phb": (_classes(filters=[{"phb": "AF14", "class": "a"}]), "x: filter 1: phb: 'AF14' is no per-hop"),
+    "dscp": (
+        _classes(filters=[{"dscp": 64, "class": "a"}]),
+        "x: filter 1: dscp: 64: a code point is 0 to 63",
+    ),
+    "class": (
+        _classes(filters=[{"dscp": 6, "class": "c"}]),
+        "x: filter 1: class: there is no class 'c' (one of a, b)",
+    ),
+    "shadow": (
+        _classes(filters=[{"phb": "AF1", "class": "a"}, {"phb": "AF12", "exp": 3, "class": "b"}]),
+        "x: filter 2: it can take nothing: filter 1 before it takes all of its packets",
+    ),
+    "shadows": (
+        _classes(
+            filters=[
+                {"phb": "AF11", "class": "a"},
+                {"phb": "AF12", "class": "b"},
+                {"phb": ["AF11", "AF12"], "class": "b"},
+            ]
+        ),
+        "x: filter 3: it can take nothing: those before it take every phb that it names",
+    ),
+    "empty": (
+        _classes(filters=[{"labelled": False, "exp": 3, "class": "a"}]),
+        "x: filter 1: exp: it can take nothing: a packet without a label has no exp",
+    ),
+    "ports": (
+        _classes(filters=[{"protocol": "icmp", "dst_ports": 7, "class": "a"}]),
+        "x: filter 1: protocol: it can take nothing: protocol icmp has no ports",
+    ),
+    "unit": (
+        {"discipline": "bfifo", "limit": "10 kbyte"},
+        "x: limit: '10 kbyte': unknown unit 'kbyte' (did you mean 'byte'?)",
+    ),
+    "field": (_classes(defautl="a"), "x: unknown field 'defautl' (did you mean 'default'?)"),
+    "field of a class": (
+        {"discipline": "cbq", "avpkt": 1, "classes": {"red": {"rate": 1, "boundet": True}}},
+        "x: class 'red': unknown field 'boundet' (did you mean 'bounded'?)",
+    ),
+    "discipline": ({"discipline": "hbt"}, "x: discipline: 'hbt' is none of pfifo, "),
+    "nothing": ({"limit": 3}, "x: discipline is missing"),
+    "gred twice": (
+        {"discipline": "gred", "limit": 120_000, "queues": {"AF11": {}, "y": {"phb": "AF1"}}},
+        "x: queue 'y': phb: AF11 belongs to 'AF11' already",
+    ),
+    "peak": (
+        {"discipline": "tbf", "rate": 10, "burst": 10, "limit": 9, "peakrate": 9, "mtu": 9},
+        "x: peakrate: 9 bit/s has to be above rate=10 bit/s",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_sentence_with_its_place(case: str) -> None:
+    given, said = BAD[case]
+    with pytest.raises(tp.TwinplaneError) as caught:
+        tree(given, "x")
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_models_refuse_in_the_same_words() -> None:
+    with pytest.raises(tp.TwinplaneError, match=r"^htb: default: there is no class 'gould' \(did you mean"):
+        htb(default="gould")
+    with pytest.raises(tp.TwinplaneError, match=r"^HtbClass: rate: '4 Mbit': unknown unit"):
+        q.HtbClass(rate="4 Mbit")
+    with pytest.raises(
+        tp.TwinplaneError, match=r"^Conditioner: rule 1: red: 'remark AF44' *|'AF44' is no per-hop"
+    ):
+        q.Conditioner(rules=[{"name": "ef", "red": "remark AF44"}])
+    with pytest.raises(tp.TwinplaneError, match="rule 2: name: another rule is called 'ef'"):
+        q.Conditioner(rules=[{"name": "ef", "phb": "EF"}, {"name": "ef"}])
+
+
+def test_errors_of_the_core_have_the_same_form() -> None:
+    text = "link 0: root/gold/voice: the burst of 10 bytes is less than a packet"
+    assert (
+        in_words(text) == "link 0: class 'gold': class 'voice': the burst of 10 bytes is less than a packet"
+    )
+    assert in_words("root: no") == "no"
+
+
+def network() -> tuple[tp.Network, tp.Router, tp.Router]:
+    net = tp.Network()
+    return net, net.router("a"), net.router("b")
+
+
+def test_queues_are_at_the_ends_that_are_named() -> None:
+    net, a, b = network()
+    net.link(a, b, queue={"b": q.Pfifo(limit=7)}, ingress={a: q.Conditioner(rules=[{"name": "all"}])})
+    net.link(a, b, queue=htb())
+    first, second = net.lowered()["links"]
+    assert first["b_queue"]["root"] == {"discipline": "pfifo", "limit": 7}
+    assert "a_queue" not in first and first["a_ingress"]["rules"][0]["name"] == "all"
+    assert second["a_queue"] == second["b_queue"]
+    with pytest.raises(
+        tp.TwinplaneError, match="link a - b: queue: 'c' is not an end of this link, a and b are"
+    ):
+        net.link(a, b, queue={"c": q.Pfifo()})
+    assert len(net.links) == 2
+
+
+def test_inputs_are_ports_of_the_node() -> None:
+    net, a, b = network()
+    c = net.router("c")
+    net.link(a, c)
+    into = {"discipline": "drr", "classes": {"x": {}, "y": {}}, "filters": [{"inputs": "c", "class": "x"}]}
+    net.link(a, b, queue={"a": into})
+    direct = net.link(a, c)
+    assert net.lowered()["links"][1]["a_queue"]["root"]["filters"][0]["match"] == {"inputs": [0, 2]}
+    net.link(a, b, queue={"a": q.Drr(classes={"x": {}}, filters=[{"inputs": [direct], "class": "x"}])})
+    assert net.lowered()["links"][3]["a_queue"]["root"]["filters"][0]["match"] == {"inputs": [2]}
+    net.link(a, b, queue={"b": into})
+    with pytest.raises(tp.TwinplaneError, match=r"queue at b: inputs: b has no neighbour 'c' \(one of a"):
+        net.lowered()
+
+
+def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much() -> None:
+    net, a, b = network()
+    classes = {name: {"rate": rate} for name, rate in (("ef", 0.8e6), ("af1", 2e6), ("de", 1e6))}
+    shaper = q.Htb(
+        classes={"all": {"rate": "2.8 Mbit/s"}, **{k: {**v, "parent": "all"} for k, v in classes.items()}}
+    )
+    with pytest.warns(tp.TwinplaneWarning, match="1 Mbit/s more than there is") as caught:
+        net.link(a, b, rate="100 Mbit/s", queue={"a": shaper})
+    assert len(caught) == 1
+    assert net.warnings == [
+        "link a - b: queue at a: classes 'ef', 'af1' and 'de' have 3.8 Mbit/s together,"
+        " class 'all' has 2.8 Mbit/s: 1 Mbit/s more than there is"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net.link(a, b, rate="100 Mbit/s", queue={"a": htb()})
