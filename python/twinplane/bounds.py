@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .calibration import Calibration, Spread
+from .metrics import flat, like
 from .units import format_time
 
 MEAN, LEAST, MOST, TIME = "mean of delays", "delay", "greatest delay", "time"
@@ -48,9 +49,9 @@ def bounds_of(
 ) -> tuple[dict[str, Any], dict[str, float], dict[str, str]]:
     """Metrics without those below the floor, the bounds of the others, and why some are missing."""
     share = own_share(calibration, lateness)
-    given, bounds, refused = dict(metrics), {}, {}
+    given, bounds, refused = flat(metrics), {}, {}
     for key, kind in kinds.items():
-        value = metrics.get(key)
+        value = given.get(key)
         if value is None:
             continue
         if kind in (MEAN, LEAST, MOST) and value < calibration.floor_s:
@@ -61,4 +62,4 @@ def bounds_of(
             )
         else:
             bounds[key] = share[kind]
-    return given, bounds, refused
+    return like(metrics, given), bounds, refused

@@ -9,6 +9,7 @@ from typing import Any
 from .alignment import Aligned, align, messages_of, seen_by_both
 from .errors import TwinplaneError
 from .experiments.base import Point
+from .metrics import flat
 from .results import Results
 from .statistics import residuals
 
@@ -92,10 +93,11 @@ def rows_of(name: str, x: Point, y: Point) -> list[Row]:
     bounds = {key: x.bounds.get(key, 0.0) + y.bounds.get(key, 0.0) for key in {*x.bounds, *y.bounds}}
     known = residuals(x.metrics, y.metrics, bounds)
     found = []
-    for key in dict.fromkeys([*x.metrics, *y.metrics]):
+    one, two = flat(x.metrics), flat(y.metrics)
+    for key in dict.fromkeys([*one, *two]):
         values: dict[str, Any] = dict(known.get(key, {}))
         reason = x.refused.get(key) or y.refused.get(key)
-        found.append(Row(name, key, x.metrics.get(key), y.metrics.get(key), **values, refused=reason))
+        found.append(Row(name, key, one.get(key), two.get(key), **values, refused=reason))
     return found
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from . import core
 from .errors import TwinplaneError
 from .experiments import load
-from .experiments.base import Experiment, Outcome, Tick
+from .experiments.base import Experiment, Outcome, Tick, of_part
 from .experiments.parameters import Parameters
 from .files import write_json
 from .manifest import FORMAT
@@ -124,32 +124,40 @@ def run_task(task: Task, tick: Tick | None = None) -> Done:
     parameters = experiment.parameters.model_validate(task.parameters)
     if task.real is not None:
         return _run_real(experiment, parameters, task, task.real, tick)
-    network = experiment.build(parameters, task.seed)
-    if task.signals:
-        network.log_signals()
-    taps = _captures(network, task)
-    experiment.run(network, parameters, tick)
-    outcome = experiment.summarise(network, parameters)
-    _save_captures(taps, task)
-    return Done.of(outcome, task.tables)
+    outcomes = {}
+    parts = experiment.parts(parameters)
+    for place, (name, part) in enumerate(parts.items()):
+        network = experiment.build(part, task.seed)
+        if task.signals:
+            network.log_signals()
+        taps = _captures(network, task)
+        experiment.run(network, part, of_part(tick, place, len(parts)))
+        outcomes[name] = experiment.summarise(network, part)
+        _save_captures(taps, task, name)
+    return Done.of(experiment.joined(parameters, outcomes), task.tables)
 
 
 def _run_real(
     experiment: Experiment[Any], parameters: Parameters, task: Task, real: Real, tick: Tick | None
 ) -> Done:
-    from .live import run_point
+    from .live import Measured, joined, run_point
 
-    taps: list[Capture] = []
-    with experiment.ground(parameters, task.seed, real) as ground:
-        found = run_point(
-            experiment,
-            parameters,
-            real,
-            ground,
-            tick,
-            lambda network: taps.extend(_captures(network, task)),
-            lambda: _save_captures(taps, task),
-        )
+    runs: dict[str, Measured] = {}
+    parts = experiment.parts(parameters)
+    for place, (name, part) in enumerate(parts.items()):
+        taps: list[Capture] = []
+
+        def ready(network: Network, taps: list[Capture] = taps) -> None:
+            taps.extend(_captures(network, task))
+
+        def finished(taps: list[Capture] = taps, name: str = name) -> None:
+            _save_captures(taps, task, name)
+
+        known = next(iter(runs.values())).known if runs else None
+        told = of_part(tick, place, len(parts))
+        with experiment.ground(part, task.seed, real) as ground:
+            runs[name] = run_point(experiment, part, real, ground, told, ready, finished, known)
+    found = joined(experiment, parameters, runs)
     done = Done.of(found.outcome, task.tables)
     done.real = found.as_dict()
     if task.tables:
@@ -163,10 +171,10 @@ def _captures(network: Network, task: Task) -> list[Capture]:
     return [network.capture(link, packets=task.packets) for link in network.links if is_here(network, link)]
 
 
-def _save_captures(taps: Sequence[Capture], task: Task) -> None:
+def _save_captures(taps: Sequence[Capture], task: Task, part: str) -> None:
     for place, tap in enumerate(taps):
         name = f"{place:02d}-{tap.link.a.name}-{tap.link.b.name}".replace("/", "_")
-        tap.save(Path(str(task.captures)) / f"{name}.pcapng")
+        tap.save(Path(str(task.captures)) / part / f"{name}.pcapng")
 
 
 class Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,12 +23,13 @@ from .calibration import (
     search,
 )
 from .errors import TwinplaneError
+from .experiments.base import Outcome
 from .placing import lateness
 from .real import Real
 from .urgency import urgent
 
 if TYPE_CHECKING:
-    from .experiments.base import Experiment, Outcome, Tick
+    from .experiments.base import Experiment, Tick
     from .network import Network
 
 TWIN_TABLES = ("signals", "series", "lsps_up")
@@ -99,6 +100,8 @@ class Measured:
     refused: dict[str, str] = field(default_factory=dict)
     calibration: dict[str, Any] = field(default_factory=dict)
     twin: dict[str, Any] = field(default_factory=dict)
+    known: Calibration | None = None
+    """What was known of the tester's ports."""
 
     def as_dict(self) -> dict[str, Any]:
         """What is kept beside metrics and tables."""
@@ -160,10 +163,17 @@ def run_point(
     tick: Tick | None = None,
     ready: Callable[[Network], None] | None = None,
     finished: Callable[[], None] | None = None,
+    known: Calibration | None = None,
 ) -> Measured:
-    """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin."""
+    """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin.
+
+    What is `known` of ports like these is not measured again.
+    """
     with urgent() as is_urgent:
-        calibration, through, parameters = prepare(experiment, parameters, real, ground)
+        if known is None:
+            calibration, through, parameters = prepare(experiment, parameters, real, ground)
+        else:
+            calibration, through = known, None
         network = ground.network(parameters)
         if ready is not None:
             ready(network)
@@ -182,7 +192,30 @@ def run_point(
         finished()
     network.close()
     twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}
-    return Measured(parameters, outcome, bounds, refused, said, twin)
+    return Measured(parameters, outcome, bounds, refused, said, twin, calibration)
+
+
+def joined(experiment: Experiment[Any], parameters: Any, parts: Mapping[str, Measured]) -> Measured:
+    """One of all parts: of the run's lateness the worst, which bounds them all."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    worst = max(parts.values(), key=lambda one: (one.calibration["run_lateness"] or {}).get("max_s") or 0.0)
+    found = Measured(
+        parameters,
+        experiment.joined(parameters, {name: one.outcome for name, one in parts.items()}),
+        calibration=worst.calibration,
+        known=worst.known,
+    )
+    for one in parts.values():
+        found.bounds |= one.bounds
+        found.refused |= one.refused
+    twins = {
+        name: Outcome(one.twin["metrics"], one.twin["tables"]) for name, one in parts.items() if one.twin
+    }
+    if twins:
+        whole = experiment.joined(parameters, twins)
+        found.twin = {"metrics": whole.metrics, "tables": whole.tables}
+    return found
 
 
 def run_twin(experiment: Experiment[Any], parameters: Any, network: Network) -> dict[str, Any]:

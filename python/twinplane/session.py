@@ -13,7 +13,7 @@ from . import results
 from .errors import TwinplaneError
 from .execution import Done, Report, Store, Task, default_jobs, execute, tasks
 from .experiments import load
-from .experiments.base import Experiment, Point, Tick
+from .experiments.base import Experiment, Tick
 from .experiments.parameters import Parameters, parse_settings, points
 from .manifest import manifest
 from .statistics import combine, together
@@ -196,10 +196,11 @@ class Session:
             signals=self.request.signals,
         )
         results.save(folder, whole, summary)
-        self._draw(folder, [results.point_of(entry) for entry in entries])
+        self._draw(folder)
 
-    def _draw(self, folder: Path, figures: Sequence[Point]) -> None:
+    def _draw(self, folder: Path) -> None:
         from .charts.static import save
 
-        for chart in self.experiment.charts(figures):
+        found = results.load(folder)
+        for chart in [*self.experiment.charts(found.points), *self.experiment.plots(found)]:
             save(chart, folder / "figures")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .metrics import flat, like
+
 CONFIDENCE = 0.95
 
 
@@ -59,8 +61,9 @@ def combine(repeats: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[
         return dict(repeats[0]), {}
     means: dict[str, Any] = {}
     intervals: dict[str, Any] = {}
-    for key, first in repeats[0].items():
-        values = [repeat.get(key) for repeat in repeats]
+    every = [flat(repeat) for repeat in repeats]
+    for key, first in every[0].items():
+        values = [repeat.get(key) for repeat in every]
         numbers = [value for value in values if _is_number(value)]
         if numbers and len(numbers) + values.count(None) == len(values):
             intervals[key] = interval([float(value) for value in numbers if value is not None])
@@ -69,7 +72,7 @@ def combine(repeats: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], dict[
             means[key] = first if same else mean
         else:
             means[key] = first
-    return means, intervals
+    return like(repeats[0], means), intervals
 
 
 def together(runs: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,9 +86,10 @@ def together(runs: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]) -> dic
         for key in dict.fromkeys(key for run in runs for key in run["bounds"])
         if key not in refused
     }
+    given = {key: value for key, value in flat(entry["metrics"]).items() if key not in refused}
     found: dict[str, Any] = {
         "parameters": runs[0]["parameters"],
-        "metrics": {key: None if key in refused else value for key, value in entry["metrics"].items()},
+        "metrics": like(entry["metrics"], given),
         "bounds": bounds,
         "refused": refused,
         "calibration": runs[0]["calibration"],
@@ -102,8 +106,9 @@ def residuals(
 ) -> dict[str, dict[str, float | bool | None]]:
     """Second less first by metric, with the bound and whether the residual lies within it."""
     found = {}
-    for key in dict.fromkeys([*first, *second]):
-        x, y = first.get(key), second.get(key)
+    one, two = flat(first), flat(second)
+    for key in dict.fromkeys([*one, *two]):
+        x, y = one.get(key), two.get(key)
         if x is None or y is None or not (_is_number(x) and _is_number(y)):
             continue
         bound = bounds.get(key)

@@ -24,6 +24,7 @@ mod entry;
 mod fast;
 mod fib;
 mod filter;
+mod flow;
 pub mod fragment;
 pub mod icmp;
 mod ilm;

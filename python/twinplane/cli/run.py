@@ -76,14 +76,14 @@ def print_points(found: Results, most: int = 60) -> None:
     """The table of a run, a long one cut in the middle."""
     experiment = load(found.experiment)
     columns = experiment.columns(found.points)
-    points = found.points
+    points = experiment.lines(found.points)
     cut = len(points) > most
     shown = [*points[: most // 2], *points[-most // 2 :]] if cut else points
     rows = [[column.text(point) for column in columns] for point in shown]
     if cut:
         rows.insert(most // 2, ["..."] * len(columns))
     print_table([column.title for column in columns], rows)
-    typer.echo(experiment.answer(points))
+    typer.echo(experiment.answer(found.points))
 
 
 def print_parameters(name: str, as_json: bool) -> None:

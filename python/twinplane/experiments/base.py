@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..live import Ground
     from ..network import Network
     from ..real import Real
+    from ..results import Results
 
 Metrics = dict[str, Any]
 Tick = Callable[[float], None]
@@ -103,6 +104,15 @@ class Experiment(ABC, Generic[P]):
     inexact: ClassVar[Mapping[str, str]] = {}
     """Metrics that real time blurs, and their kinds (see `twinplane.bounds`)."""
 
+    def parts(self, parameters: P) -> Mapping[str, P]:
+        """What a point runs one after another, each a network of its own, by name: usually itself alone."""
+        return {"": parameters}
+
+    def joined(self, parameters: P, outcomes: Mapping[str, Outcome]) -> Outcome:
+        """One outcome of those of the parts."""
+        (outcome,) = outcomes.values()
+        return outcome
+
     @abstractmethod
     def build(self, parameters: P, seed: int) -> Network:
         """The network with its LSPs and flows."""
@@ -138,9 +148,17 @@ class Experiment(ABC, Generic[P]):
     def columns(self, points: Sequence[Point]) -> list[Column]:
         """The table that a run prints."""
 
+    def lines(self, points: Sequence[Point]) -> Sequence[Point]:
+        """The lines of that table: usually one for each point."""
+        return points
+
     @abstractmethod
     def charts(self, points: Sequence[Point]) -> list[Chart]:
         """Figures over all points, the one that shows the answer first."""
+
+    def plots(self, found: Results) -> list[Chart]:
+        """Figures of what only tables know."""
+        return []
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
         """Published figures beside ours."""
@@ -195,6 +213,11 @@ class Experiment(ABC, Generic[P]):
     def count_bounds(self, network: Network, parameters: P, within_s: float) -> dict[str, float]:
         """How far counts at a time may be off if times of signalling are known to `within_s`."""
         return {}
+
+
+def of_part(tick: Tick | None, place: int, count: int) -> Tick | None:
+    """What the part at `place` of `count` tells, as a share of the whole."""
+    return tick if tick is None or count == 1 else lambda share: tick((place + share) / count)
 
 
 def steps(network: Network, until_s: float, tick: Tick | None, slices: int = 50) -> None:

@@ -31,7 +31,7 @@ ROWS_MAX = 60
 def page(found: Results) -> str:
     """Everything on one page."""
     experiment = load(found.experiment)
-    charts = experiment.charts(found.points)
+    charts = [*experiment.charts(found.points), *experiment.plots(found)]
     manifest = found.manifest
     results, more = _results(experiment, found), Section("More figures", charts=charts[1:])
     long = len(found.points) > ROWS_MAX
@@ -71,7 +71,7 @@ def _bounds(experiment: Experiment[Any], found: Results) -> list[str]:
 
 def _results(experiment: Experiment[Any], found: Results) -> Section:
     columns = experiment.columns(found.points)
-    rows = [[column.text(point) for column in columns] for point in found.points]
+    rows = [[column.text(point) for column in columns] for point in experiment.lines(found.points)]
     model = experiment.parameters
     real = real_of(found.manifest)
     points = [model.model_validate(point.parameters) for point in found.points]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..alignment import align, messages_of
 from ..calibration import Calibration, sentences
 from ..charts import Chart, Curve, Mark
+from ..metrics import flat
 from ..units import format_time
 from .page import Section, Table
 
@@ -119,8 +120,9 @@ def twins(found: Results) -> list[Section]:
         return []
     rows = []
     for place, entry in known:
+        measured, twin = flat(entry["metrics"]), flat(entry["twin"]["metrics"])
         for key, value in entry["twin"]["residuals"].items():
-            real, virtual = entry["metrics"].get(key), entry["twin"]["metrics"].get(key)
+            real, virtual = measured.get(key), twin.get(key)
             rows.append(
                 [
                     _label(found, place),
@@ -134,8 +136,7 @@ def twins(found: Results) -> list[Section]:
                 ]
             )
         rows += [
-            [_label(found, place), key, _text(key, entry["twin"]["metrics"].get(key)), reason.split(":")[0]]
-            + ["-"] * 4
+            [_label(found, place), key, _text(key, twin.get(key)), reason.split(":")[0]] + ["-"] * 4
             for key, reason in entry.get("refused", {}).items()
         ]
     titles = ["point", "metric", "virtual", "real", "residual", "relative", "bound", "within"]

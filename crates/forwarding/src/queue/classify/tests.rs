@@ -1,0 +1,301 @@
+use super::*;
+use base::flow::FlowKey;
+use base::plane::Prefix;
+use base::{Body, Label, Phb};
+use core::net::Ipv4Addr;
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+/// A packet before it is one.
+#[derive(Clone, Debug)]
+struct Sent {
+    /// Label and EXP, outermost first.
+    labels: Vec<(u32, u8)>,
+    ip: Option<FlowKey>,
+    behaviour: Option<Phb>,
+    mark: u32,
+    input: Option<u16>,
+    held: usize,
+}
+
+impl Sent {
+    fn frame(&self) -> Frame {
+        let mut bytes = vec![2; 12];
+        let ethertype: u16 = match (self.labels.is_empty(), self.ip) {
+            (false, _) => 0x8847,
+            (true, Some(_)) => 0x0800,
+            (true, None) => 0x0806,
+        };
+        bytes.extend(ethertype.to_be_bytes());
+        for (n, (label, exp)) in self.labels.iter().enumerate() {
+            let bottom = u32::from(n + 1 == self.labels.len());
+            bytes.extend((label << 12 | u32::from(*exp) << 9 | bottom << 8 | 64).to_be_bytes());
+        }
+        let headers = bytes.len() + 20;
+        match self.ip {
+            Some(flow) => {
+                let fragment = if flow.ports.is_none() { 7 } else { 0 };
+                let tos = flow.dscp.to_tos(1);
+                bytes.extend([0x45, tos, 0, 60, 0, 0, 0, fragment, 9, flow.protocol, 0, 0]);
+                bytes.extend(flow.src.octets());
+                bytes.extend(flow.dst.octets());
+                let (source, destination) = flow.ports.unwrap_or_default();
+                bytes.extend(source.to_be_bytes());
+                bytes.extend(destination.to_be_bytes());
+                bytes.extend([0; 36]);
+            }
+            None => bytes.extend([0; 46]),
+        }
+        let held = (headers + self.held).min(bytes.len());
+        let mut frame = Frame::new(&bytes[..held], Body::owned(&bytes[held..]));
+        frame.set_behaviour(self.behaviour);
+        if self.mark != 0 {
+            frame.set_mark(self.mark);
+        }
+        if let Some(port) = self.input {
+            frame.set_input(PortId(port));
+        }
+        frame
+    }
+
+    /// What the documentation of [`Match`] says, word for word.
+    fn is_taken(&self, filter: &Match) -> bool {
+        let said = match (self.labels.first(), self.ip) {
+            (Some((_, exp)), _) => [0, 10, 12, 18, 26, 46, 48, 56][usize::from(*exp)],
+            (None, Some(flow)) => flow.dscp.value(),
+            (None, None) => 0,
+        };
+        let phb = self.behaviour.or(Phb::new(said)).unwrap_or_default();
+        let outer = self.labels.first();
+        filter.phb.is_none_or(|set| set.contains(phb))
+            && filter.dscp.as_ref().is_none_or(|list| self.ip.is_some_and(|flow| list.contains(&flow.dscp)))
+            && filter.exp.as_ref().is_none_or(|list| outer.is_some_and(|(_, exp)| list.contains(exp)))
+            && filter.labels.is_none_or(|(a, b)| outer.is_some_and(|(label, _)| (a..=b).contains(label)))
+            && filter.labelled.is_none_or(|labelled| outer.is_some() == labelled)
+            && filter.flow.is_none_or(|flow| self.ip.is_some_and(|key| flow.takes(&key)))
+            && filter.mark.is_none_or(|mark| mark == self.mark)
+            && filter
+                .inputs
+                .as_ref()
+                .is_none_or(|ports| self.input.is_some_and(|port| ports.contains(&PortId(port))))
+    }
+}
+
+fn dscp() -> impl Strategy<Value = Dscp> {
+    prop_oneof![Just(0u8), Just(10), Just(12), Just(46), 0u8..64]
+        .prop_map(|d| Dscp::new(d).unwrap_or_default())
+}
+fn phb() -> impl Strategy<Value = Phb> {
+    dscp().prop_map(Phb::of_dscp)
+}
+fn label() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 16u32..30, 1 => Just(0u32), 1 => 0xf_fff0u32..=0xf_ffff]
+}
+fn address() -> impl Strategy<Value = Ipv4Addr> {
+    (0u8..3, 0u8..3).prop_map(|(a, b)| Ipv4Addr::new(10, 0, a, b))
+}
+fn flow_key() -> impl Strategy<Value = FlowKey> {
+    let ports = (0u16..6, 0u16..6);
+    (address(), address(), prop_oneof![Just(6u8), Just(17), Just(1)], of(ports), dscp()).prop_map(
+        |(src, dst, protocol, ports, dscp)| {
+            let ports = if protocol == 1 { None } else { ports };
+            FlowKey { src, dst, protocol, ports, dscp }
+        },
+    )
+}
+fn sent() -> impl Strategy<Value = Sent> {
+    let tags = (of(phb()), 0u32..3, of(0u16..4));
+    (vec((label(), 0u8..8), 0..4), of(flow_key()), tags, 0usize..8).prop_map(
+        |(labels, ip, (behaviour, mark, input), held)| Sent { labels, ip, behaviour, mark, input, held },
+    )
+}
+fn flow_filter() -> impl Strategy<Value = FlowFilter> {
+    let prefix = || of((address(), prop_oneof![Just(0u8), 28u8..=32]).prop_map(|(a, n)| Prefix::new(a, n)));
+    let range = || of((0u16..6, 0u16..6).prop_map(|(a, b)| (a.min(b), a.max(b))));
+    (prefix(), prefix(), of(prop_oneof![Just(6u8), Just(17)]), range(), range(), of(dscp())).prop_map(
+        |(src, dst, protocol, src_ports, dst_ports, dscp)| {
+            let (src_ports, dst_ports) =
+                if protocol.is_some() { (src_ports, dst_ports) } else { (None, None) };
+            FlowFilter { src, dst, protocol, src_ports, dst_ports, dscp }
+        },
+    )
+}
+/// Each field is seldom given, so that filters take something.
+fn filter() -> impl Strategy<Value = Match> {
+    let sets = (
+        proptest::option::weighted(
+            0.3,
+            prop_oneof![vec(phb(), 1..4).prop_map(|v| v.into_iter().collect::<PhbSet>()), Just(PhbSet::ALL)],
+        ),
+        proptest::option::weighted(
+            0.2,
+            prop_oneof![vec(dscp(), 1..4), Just((0..64).filter_map(Dscp::new).collect::<Vec<_>>())],
+        ),
+        proptest::option::weighted(0.2, prop_oneof![vec(0u8..8, 1..9), Just((0..8).collect::<Vec<_>>())]),
+    );
+    let range = prop_oneof![
+        label().prop_map(|a| (a, a)),
+        (label(), label()).prop_map(|(a, b)| (a.min(b), a.max(b))),
+        Just((0, Label::MAX.value())),
+    ];
+    let labels = (proptest::option::weighted(0.2, range), proptest::option::weighted(0.2, any::<bool>()));
+    let tags = (
+        proptest::option::weighted(0.2, 0u32..3),
+        proptest::option::weighted(0.2, vec((0u16..5).prop_map(PortId), 1..40)),
+    );
+    (sets, labels, proptest::option::weighted(0.3, flow_filter()), tags).prop_map(
+        |((phb, dscp, exp), (labels, labelled), flow, (mark, inputs))| Match {
+            phb,
+            dscp,
+            exp,
+            labels,
+            labelled,
+            flow,
+            mark,
+            inputs,
+        },
+    )
+}
+
+fn compile(filters: &[Match]) -> Matcher {
+    Matcher::new(filters.iter().map(|f| (String::new(), f)), "test").expect("checked before")
+}
+
+proptest! {
+    /// The first in a list that takes the packet.
+    #[test]
+    fn finds_what_a_list_finds(
+        filters in vec(filter(), 0..40),
+        kind in 0u8..4,
+        packets in vec(sent(), 1..60),
+    ) {
+        let mut filters: Vec<Match> = filters.into_iter().filter(|f| Condition::new(f).is_ok()).collect();
+        for filter in &mut filters {
+            // Many of one kind.
+            match kind {
+                1 => *filter = Match { phb: filter.phb, ..Match::default() },
+                2 => *filter = Match { labels: filter.labels, phb: filter.phb, ..Match::default() },
+                3 => *filter = Match { labels: filter.labels, flow: filter.flow, ..Match::default() },
+                _ => {}
+            }
+        }
+        let matcher = compile(&filters);
+        for packet in &packets {
+            let naive = filters.iter().position(|filter| packet.is_taken(filter));
+            prop_assert_eq!(matcher.find(&packet.frame()).map(|n| n as usize), naive, "{:?}", packet);
+        }
+        for shadow in shadowed(&filters) {
+            let earlier = |packet: &Sent| filters[..shadow.filter].iter().any(|f| packet.is_taken(f));
+            prop_assert!(packets.iter().all(|p| !p.is_taken(&filters[shadow.filter]) || earlier(p)));
+            prop_assert!(!shadow.by.is_empty() && shadow.by.iter().all(|n| *n < shadow.filter));
+        }
+    }
+
+    /// What is refused takes nothing.
+    #[test]
+    fn only_filters_that_take_nothing_are_refused(filter in filter(), packets in vec(sent(), 1..60)) {
+        if Condition::new(&filter).is_err() {
+            prop_assert!(packets.iter().all(|packet| !packet.is_taken(&filter)));
+        }
+    }
+}
+
+#[test]
+fn classes_are_found_by_name() {
+    let filters: Vec<FilterSpec> = serde_json::from_str(
+        r#"[{"match":{"phb":["EF"]},"class":"gold"},{"match":{"dscp":[10,12]},"class":"silver"},
+            {"match":{"flow":{"dst":"10.0.0.0/24"}},"class":"gold"}]"#,
+    )
+    .expect("well formed");
+    let classifier =
+        Classifier::new(&filters, Some("rest"), &["rest", "silver", "gold"], "root").expect("right");
+    let packet = |dscp: u8, to: [u8; 4]| {
+        let flow = FlowKey {
+            src: Ipv4Addr::LOCALHOST,
+            dst: to.into(),
+            protocol: 17,
+            ports: None,
+            dscp: Dscp::new(dscp).unwrap_or_default(),
+        };
+        Sent { labels: vec![], ip: Some(flow), behaviour: None, mark: 0, input: None, held: 0 }.frame()
+    };
+    let found = [
+        classifier.find(&packet(46, [9; 4])),
+        classifier.find(&packet(10, [10, 0, 0, 1])),
+        classifier.find(&packet(0, [10, 0, 0, 1])),
+        classifier.find(&packet(0, [9; 4])),
+    ];
+    assert_eq!(found, [Some(2), Some(1), Some(2), Some(0)]);
+    let error = Classifier::new(&filters, None, &["rest", "gold"], "root/x").expect_err("no silver");
+    assert_eq!(error.to_string(), "root/x: filter 2: there is no class 'silver' (there are: rest, gold)");
+    let error =
+        Classifier::new(&filters, Some("none"), &["gold", "silver"], "root").expect_err("no such default");
+    assert!(error.to_string().contains("default: there is no class 'none'"), "{error}");
+}
+
+#[test]
+fn errors_name_the_filter_and_the_reason() {
+    let refused = |json: &str| {
+        let text = format!(r#"[{{"class":"a"}},{{"match":{json},"class":"a"}}]"#);
+        let filters: Vec<FilterSpec> = match serde_json::from_str(&text) {
+            Ok(filters) => filters,
+            Err(error) => return error.to_string(),
+        };
+        Classifier::new(&filters, None, &["a"], "root").expect_err(json).to_string()
+    };
+    for (json, part) in [
+        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no behaviour"),
+        (r#"{"phb":["AF14"]}"#, "AF14"),
+        (r#"{"dscp":[64]}"#, "DSCP 64"),
+        (r#"{"dscp":[]}"#, "'dscp' has no code point"),
+        (r#"{"exp":[8]}"#, "EXP 8"),
+        (r#"{"exp":[]}"#, "'exp' has no value"),
+        (r#"{"labels":[20,19]}"#, "labels 20 to 19"),
+        (r#"{"labels":[0,1048576]}"#, "label 1048576"),
+        (r#"{"labels":[3,3]}"#, "implicit null"),
+        (r#"{"labelled":false,"exp":[1]}"#, "'exp' asks for a label"),
+        (r#"{"labelled":false,"labels":[16,17]}"#, "'labels' asks for a label"),
+        (r#"{"inputs":[]}"#, "'inputs' has no port"),
+        (r#"{"flow":{"dst_ports":[80,80]}}"#, "without a protocol"),
+        (r#"{"dscp":[10],"flow":{"dscp":12}}"#, "'dscp' is without 12"),
+        (r#"{"colour":1}"#, "colour"),
+    ] {
+        assert!(refused(json).contains(part), "{json}: {}", refused(json));
+    }
+}
+
+#[test]
+fn shadows_are_found_even_where_several_filters_throw_them() {
+    let filters: Vec<Match> = serde_json::from_str(
+        r#"[{"phb":["EF"]}, {"phb":["AF11","AF12"]}, {"phb":["EF","AF11"]}, {"phb":["EF","AF13"]},
+            {"flow":{"src":"0.0.0.0/1"}}, {"flow":{"src":"128.0.0.0/1"}}, {"dscp":[0]}, {"flow":{}},
+            {"labelled":false}, {"exp":[0,1,2,3]}, {"exp":[4,5,6,7],"labels":[0,100]}, {"labels":[16,17]}, {"inputs":[1]},
+            {}, {"mark":7}]"#,
+    )
+    .expect("well formed");
+    let found: Vec<_> = shadowed(&filters).into_iter().map(|s| (s.filter, s.by)).collect();
+    assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [2, 6, 7, 11, 14]);
+    assert_eq!(found[0].1, [0, 1]);
+    assert!(found[1].1.ends_with(&[4, 5]), "{:?}", found[1]);
+}
+
+#[test]
+fn a_look_up_does_not_grow_with_the_filters_of_a_kind() {
+    // Not in time, which tests do not measure, but in what is compared: no filter is left to be looked at one by one.
+    for n in [4u32, 1000] {
+        let of_kind: [Box<dyn Fn(u32) -> Match>; 4] = [
+            Box::new(|i| Match { labels: Some((16 + i, 16 + i)), ..Match::default() }),
+            Box::new(|i| Match { mark: Some(i), ..Match::default() }),
+            Box::new(|i| Match { inputs: Some(vec![PortId(i as u16)]), ..Match::default() }),
+            Box::new(|i| {
+                let dst = Some(Prefix::host(Ipv4Addr::from_bits(0x0a00_0000 + i)));
+                Match { flow: Some(FlowFilter { dst, ..FlowFilter::default() }), ..Match::default() }
+            }),
+        ];
+        for kind in of_kind {
+            let matcher = compile(&(0..n).map(&kind).collect::<Vec<_>>());
+            assert_eq!(matcher.table.compared_one_by_one(), 0);
+        }
+    }
+}
