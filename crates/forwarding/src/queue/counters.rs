@@ -1,6 +1,6 @@
 //! What every queue counts, and what must always be true of that.
 
-use super::{Backlog, Packet};
+use super::{Backlog, Loss, Packet};
 use base::device::{DropCounters, DropReason};
 use base::{Span, Time};
 
@@ -51,6 +51,14 @@ impl QueueCounters {
     /// A packet that counts for `len` bytes is given at `now`; it waits until it leaves or is lost.
     #[inline]
     pub fn enter(&mut self, now: Time, len: u32) {
+        self.admit(now, len);
+        self.note_backlog(now);
+    }
+
+    /// The same for one that may be lost at once: the greatest backlogs are noted by [`QueueCounters::note_backlog`], when that is
+    /// known.
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, len: u32) {
         self.advance(now);
         let bytes = u64::from(len);
         self.given.packets += 1;
@@ -58,6 +66,11 @@ impl QueueCounters {
         self.backlog.packets += 1;
         self.backlog.bytes += bytes;
         self.entered += u128::from(now.0);
+    }
+
+    /// Notes the backlog if it is the greatest so far.
+    #[inline]
+    pub(super) fn note_backlog(&mut self, now: Time) {
         self.backlog_bytes_max = self.backlog_bytes_max.max(self.backlog.bytes);
         self.backlog_packets_max = self.backlog_packets_max.max(self.backlog.packets);
         if let Some(series) = &mut self.series {
@@ -85,6 +98,12 @@ impl QueueCounters {
     pub fn lose(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         self.remove(now, packet.len, packet.entered);
         self.count_drop(packet.len, reason);
+    }
+
+    /// A packet that waited is dropped by a queue below.
+    pub(super) fn lose_below(&mut self, now: Time, loss: &Loss) {
+        self.remove(now, loss.len, loss.entered);
+        self.count_drop(loss.len, loss.reason);
     }
 
     #[inline]

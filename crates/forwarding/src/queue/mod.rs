@@ -13,17 +13,33 @@
 //! sent now; one that holds packets back says with [`Context::wake_at`] when it may send. A parent asks its children in the same way.
 //!
 //! Every packet that was ever given to a queue has left it, was dropped with a reason, or is in it: [`counters`] counts all three, and
-//! [`Tree::audit`] compares.
+//! [`Tree::audit`] compares. A discipline with others below it asks them through an [`Inner`], which counts what they drop, too.
 
 pub mod accounting;
+mod bits;
+pub mod bucket;
+mod check;
 pub mod classify;
 pub mod counters;
+mod drr;
+pub mod ecn;
 mod fifo;
+mod gred;
+mod held;
+mod inner;
+mod parking;
+mod prio;
+pub mod red;
 pub mod spec;
+mod tbf;
+#[cfg(test)]
+pub(crate) mod testing;
 mod tree;
 
 pub use accounting::Accounting;
 pub use counters::{QueueCounters, QueueRow};
+pub use held::Held;
+pub use inner::Inner;
 pub use spec::{SpecError, TreeSpec};
 pub use tree::{Facts, Take, Totals, Tree};
 
@@ -65,11 +81,25 @@ pub struct Dropped {
     pub bytes: u64,
     /// Bytes that they would have taken on a wire.
     pub wire_bytes: u64,
+    /// Those of the present call, for the disciplines above.
+    recent: Vec<Loss>,
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Bytes that it counted for.
+    pub len: u32,
+    /// When it entered the tree.
+    pub entered: Time,
+    /// Why.
+    pub reason: DropReason,
 }
 
 impl<'a> Context<'a> {
     /// At `now`.
     pub fn new(now: Time, random: &'a mut Stream, dropped: &'a mut Dropped) -> Context<'a> {
+        dropped.recent.clear();
         Context { now, wake: Time::MAX, random, dropped }
     }
 
@@ -85,6 +115,27 @@ impl<'a> Context<'a> {
         self.dropped.packets.count(reason);
         self.dropped.bytes += u64::from(packet.len);
         self.dropped.wire_bytes += u64::from(packet.frame.wire_len());
+        self.dropped.recent.push(Loss { len: packet.len, entered: packet.entered, reason });
+    }
+
+    /// How many packets have been dropped since the tree was called. See [`Context::lost_since`].
+    #[inline]
+    pub fn losses(&self) -> usize {
+        self.dropped.recent.len()
+    }
+
+    /// What has been dropped since [`Context::losses`] was `before`.
+    #[inline]
+    pub fn lost_since(&self, before: usize) -> &[Loss] {
+        self.dropped.recent.get(before..).unwrap_or_default()
+    }
+
+    /// Asks something below, and returns until when that is held back instead of passing it on.
+    #[inline]
+    pub fn ask<T>(&mut self, below: impl FnOnce(&mut Context<'a>) -> T) -> (T, Time) {
+        let outer = core::mem::replace(&mut self.wake, Time::MAX);
+        let answer = below(self);
+        (answer, core::mem::replace(&mut self.wake, outer))
     }
 
     /// A number from 0 (included) to 1 (excluded).
@@ -117,8 +168,8 @@ pub trait Discipline: Debug + Send {
     /// The packet that is sent now. Nothing if there is none or all are held back; then [`Context::wake_at`] has been told until when.
     fn dequeue(&mut self, cx: &mut Context<'_>) -> Option<Packet>;
 
-    /// The bytes that the packet counts for which [`Discipline::dequeue`] would return now. That packet is settled by it: until it is
-    /// taken, nothing else is returned, whatever is enqueued meanwhile.
+    /// The bytes that the packet counts for which [`Discipline::dequeue`] would return now. Called next, and at the same time, that returns
+    /// this very packet. Later it may be another: a more urgent one may have come.
     fn peek(&mut self, cx: &mut Context<'_>) -> Option<u32>;
 
     /// What waits, held back or not.
@@ -139,9 +190,11 @@ pub fn build(spec: &QueueSpec, facts: &Facts, path: &str) -> Result<Box<dyn Disc
     match spec {
         QueueSpec::Pfifo(spec) => Ok(Box::new(fifo::Fifo::packets(spec, path)?)),
         QueueSpec::Bfifo(spec) => Ok(Box::new(fifo::Fifo::bytes(spec, path)?)),
-        _ => {
-            let _ = facts;
-            Err(SpecError::new(path, format!("{}: not there yet", spec.name())))
-        }
+        QueueSpec::Tbf(spec) => Ok(Box::new(tbf::Tbf::new(spec, facts, path)?)),
+        QueueSpec::Prio(spec) => Ok(Box::new(prio::Prio::new(spec, facts, path)?)),
+        QueueSpec::Red(spec) => Ok(Box::new(red::Red::new(spec, facts, path)?)),
+        QueueSpec::Gred(spec) => Ok(Box::new(gred::Gred::new(spec, facts, path)?)),
+        QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts, path)?)),
+        _ => Err(SpecError::new(path, format!("{}: not there yet", spec.name()))),
     }
 }

@@ -1,7 +1,7 @@
 //! A tree of disciplines at an egress port: one way in, one way out.
 
 use super::accounting::Accounting;
-use super::counters::{QueueCounters, QueueRow};
+use super::counters::QueueRow;
 use super::spec::{SpecError, TreeSpec};
 use super::{Backlog, Context, Discipline, Dropped, Packet, build};
 use base::device::DropReason;
@@ -15,6 +15,13 @@ pub struct Facts {
     pub rate: Rate,
     /// The longest packet (Ethernet payload) that it takes, in bytes.
     pub mtu: u32,
+}
+
+impl Facts {
+    /// The longest frame as [`super::accounting::Layer::Link`] counts it.
+    pub fn longest(&self) -> u32 {
+        self.mtu.saturating_add(14)
+    }
 }
 
 /// What a tree has to send.
@@ -46,16 +53,13 @@ pub struct Tree {
     accounting: Accounting,
     random: Stream,
     totals: Totals,
-    /// The whole tree as one queue.
-    counters: QueueCounters,
 }
 
 impl Tree {
     /// Builds what a user described, at a port of which `facts` are known; its randomness comes from `random`.
     pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, SpecError> {
         let root = build(&spec.root, facts, "root")?;
-        let (totals, counters) = (Totals::default(), QueueCounters::default());
-        Ok(Tree { root, accounting: spec.accounting, random, totals, counters })
+        Ok(Tree { root, accounting: spec.accounting, random, totals: Totals::default() })
     }
 
     /// A frame is to be sent.
@@ -108,7 +112,6 @@ impl Tree {
 
     /// Keeps series of all backlogs.
     pub fn watch(&mut self, bin: Span) {
-        self.counters.watch(bin);
         self.root.watch(bin);
     }
 

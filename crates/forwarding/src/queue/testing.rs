@@ -1,0 +1,70 @@
+//! What tests of disciplines share.
+
+use super::{Facts, Take, Tree, TreeSpec};
+use base::random::Streams;
+use base::{Body, Frame, Rate, Time};
+
+/// Picoseconds of a byte at 8 Mbit/s.
+pub(crate) const US: u64 = 1_000_000;
+
+/// A frame of `len` bytes (at least 34) with an IPv4 header of that type of service. The last bytes of the header are its length again.
+pub(crate) fn frame(tos: u8, len: u32) -> Frame {
+    let mut header = vec![2; 12];
+    header.extend([8, 0, 0x45, tos]);
+    header.extend(((len - 14) as u16).to_be_bytes());
+    header.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    let check = !wire::checksum::sum(&header[14..]);
+    header[24..26].copy_from_slice(&check.to_be_bytes());
+    Frame::new(&header, Body::Pattern { start: 0, len: len - 34 })
+}
+
+/// The DSCP of such a frame.
+pub(crate) fn dscp(frame: &Frame) -> u8 {
+    frame.header()[15] >> 2
+}
+
+/// A port of 8 Mbit/s: a byte a microsecond.
+pub(crate) fn facts() -> Facts {
+    Facts { rate: Rate(8_000_000), mtu: 1500 }
+}
+
+/// A tree of the discipline in `json`.
+pub(crate) fn tree(json: &str) -> Result<Tree, String> {
+    let spec: TreeSpec =
+        serde_json::from_str(&format!(r#"{{"root": {json}}}"#)).map_err(|e| e.to_string())?;
+    Tree::new(&spec, &facts(), Streams::new(1).stream("queue")).map_err(|e| e.to_string())
+}
+
+/// Offers, one after the other at `now`, frames of (DSCP, length).
+pub(crate) fn offer(tree: &mut Tree, now: u64, frames: &[(u8, u32)]) {
+    for &(dscp, len) in frames {
+        tree.offer(Time(now), frame(dscp << 2, len));
+        assert_eq!(tree.audit(Time(now)), [""; 0]);
+    }
+}
+
+/// Takes what there is at `now`, by DSCP.
+pub(crate) fn take_all(tree: &mut Tree, now: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Take::Frame(frame) = tree.take(Time(now)) {
+        out.push(dscp(&frame));
+        assert_eq!(tree.audit(Time(now)), [""; 0]);
+    }
+    out
+}
+
+/// Until when the tree has nothing at `now`; picoseconds, none if it is empty.
+pub(crate) fn wait(tree: &mut Tree, now: u64) -> Option<u64> {
+    match tree.take(Time(now)) {
+        Take::Wait(until) => Some(until.0),
+        Take::Empty => None,
+        Take::Frame(frame) => panic!("{frame:?} is sent"),
+    }
+}
+
+/// The counter `extra` of the row at `path`.
+pub(crate) fn extra(tree: &Tree, now: u64, path: &str, name: &str) -> f64 {
+    let rows = tree.report(Time(now));
+    let row = rows.iter().find(|row| row.path == path).expect("a row of that path");
+    row.extra.iter().find(|(key, _)| *key == name).expect("an extra of that name").1
+}
