@@ -4,6 +4,7 @@ use crate::adjacency::State;
 use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_ttl, u32_at};
+use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
@@ -16,7 +17,8 @@ const AHEAD_ENTRY: usize = 48;
 
 impl Forwarding {
     /// Decides on frames that arrived by `port`, rewrites those that are transmitted, and counts. `verdicts` is as long
-    /// as `frames`; a frame that is punted is unchanged. `ready` is `now`: what latency the device has is added by it.
+    /// as `frames`; a frame that is punted is unchanged, but for what a
+    /// conditioner of the port wrote. `ready` is `now`: what latency the device has is added by it.
     #[inline]
     pub fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
         if let ([frame], [verdict]) = (&mut *frames, &mut *verdicts) {
@@ -29,12 +31,10 @@ impl Forwarding {
     /// A batch of one, as events of the virtual clock bring: there is nothing to be fetched ahead.
     #[inline]
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
-        let mut key = u64::MAX;
+        let mut key = NO_KEY;
         let bytes = u64::from(frame.wire_len());
         if let Some(ingress) = self.ports.get_mut(port) {
-            if ingress.config.up {
-                key = ingress.key;
-            }
+            key = ingress.short;
             ingress.counters.rx_packets += 1;
             ingress.counters.rx_bytes += bytes;
         }
@@ -45,10 +45,7 @@ impl Forwarding {
     }
 
     fn forward_many(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        let key = match self.ports.get(port) {
-            Some(ingress) if ingress.config.up => ingress.key,
-            _ => u64::MAX, // no address: its lowest 16 bits are zero
-        };
+        let key = self.ports.get(port).map_or(NO_KEY, |ingress| ingress.short);
         frames.iter().take(AHEAD_HEADER).for_each(Frame::prefetch);
         frames.iter().take(AHEAD_ENTRY).for_each(|frame| self.prefetch_entry(frame));
         let (mut packets, mut bytes) = (0, 0);
@@ -150,13 +147,16 @@ impl Forwarding {
     #[inline(never)]
     fn forward(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let decision = match self.admit(port, frame.header()) {
-            Ok(admitted) => {
-                let decision = self.decide::<false>(admitted, frame);
-                if ethertype(frame.header()) == Some(ETHERTYPE_MPLS) {
-                    self.count_labels(frame.header(), frame.wire_len());
+            Ok(admitted) => match self.condition(now, port, frame) {
+                Ok(()) => {
+                    let decision = self.decide::<false>(admitted, frame);
+                    if ethertype(frame.header()) == Some(ETHERTYPE_MPLS) {
+                        self.count_labels(frame.header(), frame.wire_len());
+                    }
+                    decision
                 }
-                decision
-            }
+                Err(reason) => Err(reason.into()),
+            },
             Err(reason) => Err(reason.into()),
         };
         self.carry_out(now, frame, decision)

@@ -23,7 +23,19 @@ pub(crate) struct Port {
     pub(crate) config: PortConfig,
     /// The address as [`mac_key`] makes it, to be compared with the start of a frame at once.
     pub(crate) key: u64,
+    /// The same if frames for this port may take the short way through it; else [`NO_KEY`].
+    pub(crate) short: u64,
     pub(crate) counters: PortCounters,
+}
+
+/// No address's key, whose lowest 16 bits are zero.
+pub(crate) const NO_KEY: u64 = u64::MAX;
+
+impl Port {
+    /// Says whether frames may take the short way if the port is up.
+    pub(crate) fn set_short(&mut self, short: bool) {
+        self.short = if short && self.config.up { self.key } else { NO_KEY };
+    }
 }
 
 /// All ports, by id.
@@ -38,6 +50,7 @@ pub(crate) const fn mac_key(mac: MacAddr) -> u64 {
 }
 
 impl Ports {
+    /// Whether frames may take the short way is yet to be said.
     pub(crate) fn set(&mut self, id: PortId, config: PortConfig) {
         if self.0.len() <= id.index() {
             self.0.resize(id.index() + 1, None);
@@ -45,7 +58,7 @@ impl Ports {
         let key = mac_key(config.mac);
         match &mut self.0[id.index()] {
             Some(port) => (port.config, port.key) = (config, key),
-            empty => *empty = Some(Port { config, key, counters: PortCounters::default() }),
+            empty => *empty = Some(Port { config, key, short: NO_KEY, counters: PortCounters::default() }),
         }
     }
 

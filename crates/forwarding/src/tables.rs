@@ -1,6 +1,7 @@
 //! The tables of one node, and how they are written.
 
 use crate::adjacency::Adjacencies;
+use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::Fib;
 use crate::filter::Filters;
@@ -51,6 +52,7 @@ impl Default for Config {
 pub struct Forwarding {
     pub(crate) config: Config,
     pub(crate) ports: Ports,
+    pub(crate) conditioners: Conditioners,
     pub(crate) adjacencies: Adjacencies,
     pub(crate) stacks: Stacks,
     pub(crate) ilm: Ilm,
@@ -70,6 +72,7 @@ impl Forwarding {
         match *op {
             TableOp::PortSet { port, config } => {
                 self.ports.set(port, config);
+                self.find_way_in(port);
                 self.adjacencies.port_changed(port, &config);
                 Ok(())
             }

@@ -1,5 +1,160 @@
 //! Conditioners: what is metered, marked and policed at an ingress port, or before an egress queue (RFC 2475, 2.3.3).
+//!
+//! - [`spec`]: a conditioner as the user describes it
+//! - [`Conditioner`]: one that runs: [`Conditioner::condition`]
+//! - [`meter`]: token bucket, single-rate and two-rate three-colour markers
+//! - [`ConditionerRow`]: what it counted
+//!
+//! Each packet goes through the first rule that takes it: the rule's meter tells its colour, the colour what becomes of it. Nothing is
+//! allocated for a packet.
 
+mod install;
+pub mod meter;
+mod remark;
 pub mod spec;
+#[cfg(test)]
+mod tests;
 
+pub use meter::{Colour, Meter};
 pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
+
+use crate::queue::classify::{Matcher, behaviour};
+use crate::queue::{Accounting, Backlog, SpecError};
+use base::device::DropReason;
+use base::diffserv::{DiffServConfig, DscpMap, ExpMap};
+use base::{Frame, Time};
+pub(crate) use install::Conditioners;
+use remark::Remark;
+
+/// What the numbers on packets mean here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Codes {
+    exp: ExpMap,
+    dscp: DscpMap,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    name: String,
+    meter: Option<Meter>,
+    /// By colour.
+    actions: [ActionSpec; 3],
+    counted: [Backlog; 3],
+}
+
+/// What a conditioner counted, for a rule and a colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionerRow {
+    /// The rule's name.
+    pub rule: String,
+    /// The colour.
+    pub colour: Colour,
+    /// What became of its packets, in a few words.
+    pub action: String,
+    /// How many there were, and the bytes that they counted for.
+    pub counted: Backlog,
+}
+
+/// Rules in order, each with its meter, actions and counters. Give it packets in order of time.
+#[derive(Clone, Debug, Default)]
+pub struct Conditioner {
+    matcher: Matcher,
+    rules: Vec<Rule>,
+    accounting: Accounting,
+    codes: Codes,
+    unmatched: Backlog,
+}
+
+impl Conditioner {
+    /// Builds what a user described. `path` says in errors where it is, such as `ingress`.
+    pub fn new(spec: &ConditionerSpec, path: &str) -> Result<Conditioner, SpecError> {
+        let mut names = std::collections::BTreeSet::new();
+        let called = |n: usize, rule: &RuleSpec| format!("rule {} '{}'", n + 1, rule.name);
+        let mut rules = Vec::new();
+        for (n, rule) in spec.rules.iter().enumerate() {
+            let error = |text: String| SpecError::new(path, format!("{}: {text}", called(n, rule)));
+            if rule.name.is_empty() {
+                return Err(error("a rule needs a name".into()));
+            }
+            if !names.insert(rule.name.as_str()) {
+                return Err(error("another rule has that name".into()));
+            }
+            let actions = [rule.green, rule.yellow, rule.red];
+            for action in &actions {
+                if let ActionSpec::Remark { exp: Some(exp @ 8..), .. } = action {
+                    return Err(error(format!("EXP {exp}: three bits hold at most 7")));
+                }
+            }
+            let meter = rule.meter.as_ref().map(Meter::new).transpose().map_err(error)?;
+            rules.push(Rule { name: rule.name.clone(), meter, actions, counted: Default::default() });
+        }
+        let matches = spec.rules.iter().enumerate().map(|(n, rule)| (called(n, rule), &rule.matches));
+        let matcher = Matcher::new(matches, path)?;
+        Ok(Conditioner {
+            matcher,
+            rules,
+            accounting: spec.accounting,
+            codes: Codes::default(),
+            unmatched: Backlog::default(),
+        })
+    }
+
+    /// Remarks by what code points and EXP values mean at this node; by the standard mappings if it is never told.
+    pub fn set_diffserv(&mut self, config: &DiffServConfig) {
+        self.codes = Codes { exp: config.exp_map, dscp: config.dscp };
+    }
+
+    /// Does any rule ask for the port by which a packet came?
+    pub fn asks_input(&self) -> bool {
+        self.matcher.asks_input()
+    }
+
+    /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped.
+    #[inline]
+    pub fn condition(&mut self, now: Time, frame: &mut Frame) -> Result<(), DropReason> {
+        let bytes = self.accounting.bytes(frame);
+        let count = |counted: &mut Backlog| {
+            counted.packets += 1;
+            counted.bytes += u64::from(bytes);
+        };
+        let rule = self.matcher.find(frame).and_then(|n| self.rules.get_mut(n as usize));
+        let Some(rule) = rule else {
+            count(&mut self.unmatched);
+            return Ok(());
+        };
+        let colour = match &mut rule.meter {
+            Some(meter) => meter.colour(now, bytes, Colour::of(behaviour(frame))),
+            None => Colour::Green,
+        };
+        count(&mut rule.counted[colour as usize]);
+        match rule.actions[colour as usize] {
+            ActionSpec::Pass => {}
+            ActionSpec::Drop => return Err(DropReason::Policed),
+            ActionSpec::Mark { mark } => frame.set_mark(mark),
+            ActionSpec::Remark { phb, below_labels, exp } => {
+                Remark { phb, below_labels, exp }.apply(frame, &self.codes);
+            }
+        }
+        Ok(())
+    }
+
+    /// What each rule counted for each colour that its meter knows, in order.
+    pub fn report(&self) -> Vec<ConditionerRow> {
+        let mut rows = Vec::new();
+        for rule in &self.rules {
+            let colours = rule.meter.as_ref().map_or(&[Colour::Green][..], Meter::colours);
+            rows.extend(colours.iter().map(|colour| ConditionerRow {
+                rule: rule.name.clone(),
+                colour: *colour,
+                action: rule.actions[*colour as usize].to_string(),
+                counted: rule.counted[*colour as usize],
+            }));
+        }
+        rows
+    }
+
+    /// Packets that no rule took, which passed.
+    pub fn unmatched(&self) -> Backlog {
+        self.unmatched
+    }
+}

@@ -59,7 +59,7 @@ pub enum MeterSpec {
         /// Rate of the second bucket.
         #[serde(default)]
         peak_bps: Option<Rate>,
-        /// Bytes that the second bucket holds; 1500 if absent.
+        /// Bytes that the second bucket holds; 2047 if absent.
         #[serde(default)]
         mtu_bytes: Option<u64>,
     },
@@ -108,6 +108,9 @@ pub enum ActionSpec {
         /// Also in the IP header below the labels: then the packet keeps the behaviour when its tunnel ends, whatever its model.
         #[serde(default)]
         below_labels: bool,
+        /// The traffic-class bits of the label; those that mean the behaviour in the node's map of EXP values if absent.
+        #[serde(default)]
+        exp: Option<u8>,
     },
     /// They get a mark, which filters of this node's queues can look at; it does not leave the node.
     Mark {
@@ -122,8 +125,11 @@ impl fmt::Display for ActionSpec {
         match self {
             ActionSpec::Pass => f.write_str("pass"),
             ActionSpec::Drop => f.write_str("drop"),
-            ActionSpec::Remark { phb, below_labels: false } => write!(f, "remark {phb}"),
-            ActionSpec::Remark { phb, below_labels: true } => write!(f, "remark {phb} below labels too"),
+            ActionSpec::Remark { phb, below_labels, exp } => {
+                write!(f, "remark {phb}")?;
+                exp.map_or(Ok(()), |exp| write!(f, " as EXP {exp}"))?;
+                if *below_labels { f.write_str(", below labels too") } else { Ok(()) }
+            }
             ActionSpec::Mark { mark } => write!(f, "mark {mark}"),
         }
     }

@@ -4,7 +4,9 @@ use super::accounting::Accounting;
 use super::counters::QueueRow;
 use super::spec::{SpecError, TreeSpec};
 use super::{Backlog, Context, Discipline, Dropped, Packet, build};
+use crate::conditioner::Conditioner;
 use base::device::DropReason;
+use base::diffserv::DiffServConfig;
 use base::random::Stream;
 use base::{Frame, Rate, Span, Time};
 
@@ -50,6 +52,7 @@ pub struct Totals {
 #[derive(Debug)]
 pub struct Tree {
     root: Box<dyn Discipline>,
+    conditioner: Option<Conditioner>,
     accounting: Accounting,
     random: Stream,
     totals: Totals,
@@ -59,14 +62,23 @@ impl Tree {
     /// Builds what a user described, at a port of which `facts` are known; its randomness comes from `random`.
     pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, SpecError> {
         let root = build(&spec.root, facts, "root")?;
-        Ok(Tree { root, accounting: spec.accounting, random, totals: Totals::default() })
+        let conditioner =
+            spec.conditioner.as_ref().map(|spec| Conditioner::new(spec, "conditioner")).transpose()?;
+        Ok(Tree { root, conditioner, accounting: spec.accounting, random, totals: Totals::default() })
     }
 
     /// A frame is to be sent.
-    pub fn offer(&mut self, now: Time, frame: Frame) {
+    pub fn offer(&mut self, now: Time, mut frame: Frame) {
         let len = self.accounting.bytes(&frame);
         self.totals.offered.packets += 1;
         self.totals.offered.bytes += u64::from(len);
+        if let Some(conditioner) = &mut self.conditioner
+            && let Err(reason) = conditioner.condition(now, &mut frame)
+        {
+            self.totals.dropped.packets.count(reason);
+            self.totals.dropped.bytes += u64::from(len);
+            return;
+        }
         let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
         self.root.enqueue(Packet { frame, len, entered: now }, &mut cx);
     }
@@ -96,6 +108,18 @@ impl Tree {
     pub fn clear(&mut self, now: Time, reason: DropReason) {
         let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
         self.root.clear(&mut cx, reason);
+    }
+
+    /// What packets go through before they are queued.
+    pub fn conditioner(&self) -> Option<&Conditioner> {
+        self.conditioner.as_ref()
+    }
+
+    /// Tells the tree what code points and EXP values mean at the node that it is at, for what its conditioner writes.
+    pub fn set_diffserv(&mut self, config: &DiffServConfig) {
+        if let Some(conditioner) = &mut self.conditioner {
+            conditioner.set_diffserv(config);
+        }
     }
 
     /// What went through.

@@ -1,0 +1,213 @@
+//! Meters: which colour a packet has.
+//!
+//! Tokens are counted in picobits, 10^-12 bit: a rate of `r` bit/s brings `r` of them in each picosecond. All arithmetic is on whole
+//! numbers and without division, so that a meter is exact at every packet, however long it runs. Tokens come as a fluid: where the RFCs speak
+//! of buckets that are "incremented by one CIR times per second", a fraction of a token counts as that fraction.
+
+use super::spec::MeterSpec;
+use base::{Phb, Rate, Time};
+
+/// What a meter says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Colour {
+    /// Within the committed profile.
+    Green,
+    /// Beyond it, but within the excess or peak profile.
+    Yellow,
+    /// Beyond all.
+    Red,
+}
+
+impl Colour {
+    /// All, the best first.
+    pub const ALL: [Colour; 3] = [Colour::Green, Colour::Yellow, Colour::Red];
+
+    /// The colour that a packet has by its behaviour: drop precedence 2 is yellow, 3 is red (RFC 2697, 1 and RFC 2698, 1).
+    pub const fn of(phb: Phb) -> Colour {
+        match phb.drop_precedence() {
+            2 => Colour::Yellow,
+            3 => Colour::Red,
+            _ => Colour::Green,
+        }
+    }
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Colour::Green => "green",
+            Colour::Yellow => "yellow",
+            Colour::Red => "red",
+        }
+    }
+}
+
+/// Picobits of a byte.
+const BYTE: u128 = 8_000_000_000_000;
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    level: u128,
+    size: u128,
+    /// Picobits in a picosecond.
+    rate: u64,
+}
+
+impl Bucket {
+    fn full(rate: Rate, bytes: u64) -> Bucket {
+        let size = u128::from(bytes) * BYTE;
+        Bucket { level: size, size, rate: rate.0 }
+    }
+
+    /// Adds tokens and returns those that find no room.
+    #[inline]
+    fn add(&mut self, tokens: u128) -> u128 {
+        let room = self.size - self.level;
+        self.level += tokens.min(room);
+        tokens.saturating_sub(room)
+    }
+
+    /// Adds what comes in `span` picoseconds and returns what finds no room.
+    #[inline]
+    fn fill(&mut self, span: u64) -> u128 {
+        self.add(u128::from(self.rate) * u128::from(span))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    TokenBucket { bucket: Bucket, peak: Option<Bucket> },
+    SingleRate { committed: Bucket, excess: Bucket, aware: bool },
+    TwoRate { committed: Bucket, peak: Bucket, aware: bool },
+}
+
+/// A meter. Buckets are full at time zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Meter {
+    kind: Kind,
+    /// Up to when tokens have come.
+    filled: Time,
+}
+
+/// Bytes of the bucket for the peak rate where none are given: any packet of an Ethernet with usual frames.
+const PEAK_BYTES: u64 = 2047;
+
+impl Meter {
+    /// Builds what a user described, or says what is wrong with it.
+    pub fn new(spec: &MeterSpec) -> Result<Meter, String> {
+        let positive = |name: &str, value: u64| {
+            if value > 0 { Ok(()) } else { Err(format!("{name} is 0: it has to be at least 1")) }
+        };
+        let kind = match *spec {
+            MeterSpec::TokenBucket { rate_bps, burst_bytes, peak_bps, mtu_bytes } => {
+                positive("rate_bps", rate_bps.0)?;
+                positive("burst_bytes", burst_bytes)?;
+                let peak = match (peak_bps, mtu_bytes) {
+                    (None, None) => None,
+                    (None, Some(_)) => {
+                        return Err("mtu_bytes without peak_bps, whose bucket it is for".into());
+                    }
+                    (Some(peak), mtu) => {
+                        if peak < rate_bps {
+                            let (peak, rate) = (peak.0, rate_bps.0);
+                            return Err(format!("peak_bps {peak} is below rate_bps {rate}"));
+                        }
+                        let mtu = mtu.unwrap_or(PEAK_BYTES);
+                        positive("mtu_bytes", mtu)?;
+                        Some(Bucket::full(peak, mtu))
+                    }
+                };
+                Kind::TokenBucket { bucket: Bucket::full(rate_bps, burst_bytes), peak }
+            }
+            MeterSpec::SingleRate { cir_bps, cbs_bytes, ebs_bytes, aware } => {
+                positive("cir_bps", cir_bps.0)?;
+                // RFC 2697, 2: "at least one of them must be larger than 0".
+                if cbs_bytes == 0 && ebs_bytes == 0 {
+                    return Err("cbs_bytes and ebs_bytes are both 0: at least one has to be more".into());
+                }
+                let committed = Bucket::full(cir_bps, cbs_bytes);
+                Kind::SingleRate { committed, excess: Bucket::full(Rate(0), ebs_bytes), aware }
+            }
+            MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
+                positive("cir_bps", cir_bps.0)?;
+                // RFC 2698, 2: "The PIR must be equal to or greater than the CIR"; both bursts "must be greater than 0".
+                if pir_bps < cir_bps {
+                    return Err(format!("pir_bps {} is below cir_bps {}", pir_bps.0, cir_bps.0));
+                }
+                positive("cbs_bytes", cbs_bytes)?;
+                positive("pbs_bytes", pbs_bytes)?;
+                let committed = Bucket::full(cir_bps, cbs_bytes);
+                Kind::TwoRate { committed, peak: Bucket::full(pir_bps, pbs_bytes), aware }
+            }
+        };
+        Ok(Meter { kind, filled: Time(0) })
+    }
+
+    /// The colours that it may say.
+    pub fn colours(&self) -> &'static [Colour] {
+        match self.kind {
+            Kind::TokenBucket { .. } => &[Colour::Green, Colour::Red],
+            _ => &Colour::ALL,
+        }
+    }
+
+    /// The colour of a packet that comes at `now`, counts for `bytes` and has colour `input`. `now` never goes back.
+    #[inline]
+    pub fn colour(&mut self, now: Time, bytes: u32, input: Colour) -> Colour {
+        let span = now.0.saturating_sub(self.filled.0);
+        self.filled = self.filled.max(now);
+        let need = u128::from(bytes) * BYTE;
+        match &mut self.kind {
+            Kind::TokenBucket { bucket, peak } => {
+                bucket.fill(span);
+                if let Some(peak) = peak {
+                    peak.fill(span);
+                    if peak.level < need {
+                        return Colour::Red;
+                    }
+                }
+                if bucket.level < need {
+                    return Colour::Red;
+                }
+                bucket.level -= need;
+                if let Some(peak) = peak {
+                    peak.level -= need;
+                }
+                Colour::Green
+            }
+            // RFC 2697, 3.
+            Kind::SingleRate { committed, excess, aware } => {
+                let beyond = committed.fill(span);
+                excess.add(beyond);
+                let input = if *aware { input } else { Colour::Green };
+                if input == Colour::Green && committed.level >= need {
+                    committed.level -= need;
+                    Colour::Green
+                } else if input != Colour::Red && excess.level >= need {
+                    excess.level -= need;
+                    Colour::Yellow
+                } else {
+                    Colour::Red
+                }
+            }
+            // RFC 2698, 3.
+            Kind::TwoRate { committed, peak, aware } => {
+                committed.fill(span);
+                peak.fill(span);
+                let input = if *aware { input } else { Colour::Green };
+                if input == Colour::Red || peak.level < need {
+                    return Colour::Red;
+                }
+                peak.level -= need;
+                if input == Colour::Yellow || committed.level < need {
+                    return Colour::Yellow;
+                }
+                committed.level -= need;
+                Colour::Green
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "meter_tests.rs"]
+mod tests;

@@ -1,0 +1,49 @@
+//! Writing another behaviour into a packet.
+
+use super::Codes;
+use crate::flow::ipv4_at;
+use crate::packet::{ETHERNET, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
+use base::{Frame, Phb};
+use wire::checksum;
+
+/// Bits of a label stack entry: traffic class.
+const CLASS: u32 = 0xe00;
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remark {
+    pub(super) phb: Phb,
+    pub(super) below_labels: bool,
+    pub(super) exp: Option<u8>,
+}
+
+impl Remark {
+    /// Gives the packet its new behaviour, at this node and in its header.
+    pub(super) fn apply(&self, frame: &mut Frame, codes: &Codes) {
+        frame.set_behaviour(Some(self.phb));
+        let header = frame.header_mut();
+        let labelled = u16_at(header, 12) == Some(ETHERTYPE_MPLS);
+        if labelled {
+            let exp = self.exp.or_else(|| codes.exp.exp(self.phb).map(|exp| exp.value()));
+            if let (Some(exp), Some(word)) = (exp, u32_at(header, ETHERNET)) {
+                let word = word & !CLASS | u32::from(exp & 7) << 9;
+                header[ETHERNET..ETHERNET + LABEL].copy_from_slice(&word.to_be_bytes());
+            }
+        }
+        if !labelled || self.below_labels {
+            let ip = ipv4_at(header).and_then(|at| header.get_mut(at..));
+            if let Some(ip) = ip.and_then(|ip| ip.first_chunk_mut::<IPV4>()) {
+                set_tos(ip, codes.dscp.dscp(self.phb).to_tos(ip[1]));
+            }
+        }
+    }
+}
+
+/// Writes the former TOS byte of an IPv4 header and updates its checksum by the difference (RFC 1624, equation 3).
+fn set_tos(ip: &mut [u8; IPV4], tos: u8) {
+    let old = u16::from_be_bytes([ip[0], ip[1]]);
+    let new = u16::from_be_bytes([ip[0], tos]);
+    let check = checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, new);
+    ip[1] = tos;
+    ip[10..12].copy_from_slice(&check.to_be_bytes());
+}
