@@ -5,7 +5,7 @@
 //! labels; the rest is a [`Body`].
 //!
 //! ```text
-//!  |<----------------------- 120 bytes ---------------------->|
+//!  |<----------------------- 128 bytes ---------------------->|
 //!  +----------+---------------------------+------------------+  +- - - - - - - +
 //!  | headroom | header: Ethernet, labels… |      unused      |  |     body     |
 //!  +----------+---------------------------+------------------+  +- - - - - - - +
@@ -27,7 +27,7 @@ use core::mem::ManuallyDrop;
 use std::cell::RefCell;
 
 /// Bytes of header buffer in a frame.
-pub const HEADER_CAPACITY: usize = 120;
+pub const HEADER_CAPACITY: usize = 128;
 /// Free bytes in front of the header of a new frame: eight label stack entries and a VLAN tag.
 pub const HEADROOM: usize = 40;
 /// Bytes of header that a new frame takes.
@@ -52,21 +52,25 @@ struct Data {
     /// The per-hop behaviour, or [`NO_BEHAVIOUR`].
     behaviour: u8,
     body_len: u32,
-    /// The links that the frame crossed, kept only for frames whose source asked for it.
-    #[expect(
-        clippy::box_collection,
-        reason = "seldom there; what forwarding reads shall fit in two cache lines"
-    )]
-    trace: Option<Box<Vec<LinkId>>>,
+    /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for the next frame that has some.
+    extras: Option<Box<Extras>>,
     /// Puts byte [`HEADROOM`] of the header at the start of a cache line, too.
     arrived: Time,
     header: [u8; HEADER_CAPACITY],
     /// [`Body::Empty`] if it holds nothing.
     body: Body,
     offload: Kept,
-    /// Meaningful if [`flag::TAGGED`]: mark, and port of arrival plus one.
+}
+
+/// What few frames have.
+#[derive(Clone, Default)]
+struct Extras {
+    /// The links that the frame crossed, if its source asked for them: [`flag::TRACED`].
+    trace: Vec<LinkId>,
+    /// Meaningful if [`flag::TAGGED`].
     mark: u32,
-    input: u16,
+    /// The same.
+    input: Option<PortId>,
 }
 
 /// Bits of [`Data::flags`].
@@ -77,6 +81,8 @@ mod flag {
     pub(super) const NEEDS_CHECKSUM: u8 = 2;
     /// There is a mark or a port of arrival.
     pub(super) const TAGGED: u8 = 4;
+    /// The links that the frame crosses are written down.
+    pub(super) const TRACED: u8 = 8;
 }
 
 /// No behaviour has been determined.
@@ -121,7 +127,6 @@ impl Drop for Frame {
         if data.body_len != 0 {
             data.set_body(Body::Empty);
         }
-        data.trace = None;
         data.flags = 0;
         data.behaviour = NO_BEHAVIOUR;
         data.arrived = NEVER;
@@ -153,13 +158,11 @@ fn fresh() -> Box<Data> {
         body_len: 0,
         flags: 0,
         behaviour: NO_BEHAVIOUR,
-        trace: None,
+        extras: None,
         arrived: NEVER,
         header: [0; HEADER_CAPACITY],
         body: Body::Empty,
         offload: Kept::default(),
-        mark: 0,
-        input: 0,
     })
 }
 
@@ -208,7 +211,6 @@ impl Frame {
         self.0.start = HEADROOM as u8;
         self.0.end = (HEADROOM + kept) as u8;
         self.0.set_body(if kept == bytes.len() { Body::Empty } else { Body::owned(&bytes[kept..]) });
-        self.0.trace = None;
         self.0.flags = 0;
         self.0.behaviour = NO_BEHAVIOUR;
         self.0.arrived = NEVER;
@@ -229,32 +231,38 @@ impl Frame {
     /// The mark that a conditioner of the node which holds the frame has put on it; zero if none.
     #[inline]
     pub fn mark(&self) -> u32 {
-        if self.0.flags & flag::TAGGED != 0 { self.0.mark } else { 0 }
+        self.tags().map_or(0, |extras| extras.mark)
     }
 
     /// The port by which the frame came to the node which holds it, if the node takes note of that.
     #[inline]
     pub fn input(&self) -> Option<PortId> {
-        if self.0.flags & flag::TAGGED == 0 { None } else { self.0.input.checked_sub(1).map(PortId) }
+        self.tags().and_then(|extras| extras.input)
+    }
+
+    #[inline]
+    fn tags(&self) -> Option<&Extras> {
+        if self.0.flags & flag::TAGGED == 0 { None } else { self.0.extras.as_deref() }
     }
 
     /// Puts a mark on the frame.
     pub fn set_mark(&mut self, mark: u32) {
-        self.tag();
-        self.0.mark = mark;
+        self.tag().mark = mark;
     }
 
     /// Notes by which port the frame came.
     pub fn set_input(&mut self, port: PortId) {
-        self.tag();
-        self.0.input = port.0.saturating_add(1);
+        self.tag().input = Some(port);
     }
 
-    fn tag(&mut self) {
-        if self.0.flags & flag::TAGGED == 0 {
-            self.0.flags |= flag::TAGGED;
-            (self.0.mark, self.0.input) = (0, 0);
+    fn tag(&mut self) -> &mut Extras {
+        let data = &mut **self.0;
+        let extras = data.extras.get_or_insert_default();
+        if data.flags & flag::TAGGED == 0 {
+            data.flags |= flag::TAGGED;
+            (extras.mark, extras.input) = (0, None);
         }
+        extras
     }
 
     /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
@@ -422,20 +430,26 @@ impl Frame {
 
     /// Asks the links that the frame crosses to write themselves down.
     pub fn start_trace(&mut self) {
-        self.0.trace = Some(Box::default());
+        self.0.flags |= flag::TRACED;
+        self.0.extras.get_or_insert_default().trace.clear();
     }
 
     /// Writes a crossed link down if the source asked for it.
     #[inline]
     pub fn note_link(&mut self, link: LinkId) {
-        if let Some(trace) = &mut self.0.trace {
-            trace.push(link);
+        if self.0.flags & flag::TRACED != 0
+            && let Some(extras) = &mut self.0.extras
+        {
+            extras.trace.push(link);
         }
     }
 
     /// The links crossed so far, if the source asked for them.
     pub fn trace(&self) -> Option<&[LinkId]> {
-        self.0.trace.as_deref().map(Vec::as_slice)
+        if self.0.flags & flag::TRACED == 0 {
+            return None;
+        }
+        self.0.extras.as_ref().map(|extras| extras.trace.as_slice())
     }
 
     /// Hints the processor that the header is about to be read.
