@@ -136,6 +136,60 @@ pub struct LspClasses {
     pub encaps: Encaps,
 }
 
+impl fmt::Display for Encaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Encaps::ELsp(map) => {
+                f.write_str("E-LSP")?;
+                map.as_array().iter().try_for_each(|phb| write!(f, " {phb}"))
+            }
+            Encaps::LLsp(class) => write!(f, "L-LSP {class}"),
+        }
+    }
+}
+
+/// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the behaviours of EXP 0 to 7.
+impl fmt::Display for LspClasses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = match self.model {
+            TunnelModel::Pipe => "pipe",
+            TunnelModel::ShortPipe => "short-pipe",
+            TunnelModel::Uniform => "uniform",
+        };
+        write!(f, "{model} {}", self.encaps)
+    }
+}
+
+/// What the head end of an LSP asks for (RFC 3270, 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LspDiffServ {
+    /// An E-LSP.
+    ELsp {
+        /// Its mapping, which is signalled; if absent, every node's own preconfigured one.
+        #[serde(default)]
+        map: Option<ExpMap>,
+        /// Say so in signalling even if the mapping is the preconfigured one: an object without map entries.
+        #[serde(default)]
+        signal: bool,
+    },
+    /// An L-LSP.
+    LLsp {
+        /// Its scheduling class.
+        class: SchedulingClass,
+    },
+}
+
+impl LspDiffServ {
+    /// What the LSP's EXP bits mean at a node whose preconfigured mapping is `preconfigured`.
+    pub fn encaps(&self, preconfigured: ExpMap) -> Encaps {
+        match *self {
+            LspDiffServ::ELsp { map, .. } => Encaps::ELsp(map.unwrap_or(preconfigured)),
+            LspDiffServ::LLsp { class } => Encaps::LLsp(class),
+        }
+    }
+}
+
 /// What a node that supports RFC 3270 is configured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

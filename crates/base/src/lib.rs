@@ -31,7 +31,7 @@ pub mod wheel;
 
 pub use command::Command;
 pub use device::{Device, Output, Verdict};
-pub use diffserv::{DiffServConfig, DscpMap};
+pub use diffserv::{DiffServConfig, DscpMap, LspDiffServ};
 pub use event::Event;
 pub use frame::{Body, Frame};
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};

@@ -8,6 +8,7 @@ pub use crate::diffserv::{Encaps, ExpMap, LspClasses, TunnelModel};
 use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
 use crate::label::{Label, TrafficClass};
+use crate::phb::PhbSet;
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::str::FromStr;
@@ -31,7 +32,7 @@ pub enum TtlModel {
     ShortPipe,
 }
 
-/// Where the traffic class of pushed labels comes from.
+/// Where the traffic class of pushed labels comes from, and what that of the label means by which a packet comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassSource {
@@ -40,6 +41,8 @@ pub enum ClassSource {
     Copy,
     /// Always this one.
     Set(TrafficClass),
+    /// From the packet's behaviour, as the LSP says; and by it the behaviour is told from the label that is taken off (RFC 3270).
+    DiffServ(LspClasses),
 }
 
 /// Up to four labels, the last of them outermost.
@@ -202,6 +205,16 @@ impl From<Prefix> for String {
 pub enum Fec {
     /// Packets to a destination prefix; the longest match wins, against routes too.
     Prefix(Prefix),
+    /// Packets to a destination prefix that have one of these behaviours (RFC 3270, 2.4). The longest match among all prefixes wins
+    /// first; the packets of a prefix that none of these entries takes follow its [`Fec::Prefix`], or its route.
+    ClassPrefix {
+        /// The destinations.
+        prefix: Prefix,
+        /// The behaviours; without meaning where an entry is removed.
+        classes: PhbSet,
+        /// The entry's name within the prefix, and its place: the lowest of those that take a packet wins.
+        order: u64,
+    },
     /// Packets that a filter takes; looked at before prefixes and routes, but not for packets to this node and to hosts
     /// on its own links.
     Flow {

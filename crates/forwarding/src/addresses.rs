@@ -20,7 +20,7 @@ impl Forwarding {
 
     /// Do packets to this address go to everybody on one of the node's links?
     pub fn is_broadcast(&self, to: Ipv4Addr) -> bool {
-        to.is_broadcast() || self.is_network_broadcast(self.fib.find(to), to)
+        to.is_broadcast() || self.is_network_broadcast(self.fib.plain(self.fib.find(to), to), to)
     }
 
     /// Does the address name one host, as far as this node can tell (RFC 1812, 4.3.2.7)?

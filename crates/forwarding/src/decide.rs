@@ -3,6 +3,7 @@
 
 use crate::addresses::may_be_forwarded;
 use crate::adjacency::State;
+use crate::behaviour::{Behaviours, exp_bits, exp_of};
 use crate::entry::{BOTTOM, CLASS, Entry, Kind};
 use crate::packet::{
     ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, labels_in, u16_at, u32_at,
@@ -12,8 +13,8 @@ use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::flow::{FlowFilter, FlowKey};
-use base::plane::{LabelStack, TtlModel};
-use base::{Dscp, Frame, Label, MacAddr, PortId};
+use base::plane::{LabelStack, TtlModel, TunnelModel};
+use base::{Dscp, Frame, Label, MacAddr, Phb, PortId, TrafficClass};
 use core::net::Ipv4Addr;
 use wire::checksum;
 
@@ -30,6 +31,12 @@ pub(crate) struct Plan {
     pub(crate) below_ttl: Option<u8>,
     /// Is that header IP?
     pub(crate) below_is_ip: bool,
+    /// The code point to write into that IP header.
+    pub(crate) below_dscp: Option<Dscp>,
+    /// The EXP bits to write into that label stack entry.
+    pub(crate) below_exp: Option<TrafficClass>,
+    /// The behaviour that the packet gets here, if it was determined.
+    pub(crate) behaviour: Option<Phb>,
     pub(crate) adjacency: u32,
     pub(crate) by: By,
     /// Bytes behind the IP packet, which belong to nobody.
@@ -44,6 +51,8 @@ pub(crate) enum By {
     Label,
     /// A prefix.
     Prefix(u32),
+    /// A prefix, and a place among its LSPs for some behaviours.
+    Class(u32, u8),
     /// A filter.
     Filter(u32),
 }
@@ -91,6 +100,8 @@ struct Popped {
     ttl: Option<u8>,
     /// Has the router alert label to go back on?
     alert: bool,
+    /// What is known of its behaviour (RFC 3270, 2.2).
+    known: Behaviours,
 }
 
 impl Popped {
@@ -101,7 +112,7 @@ impl Popped {
     fn pop(self, model: TtlModel, ttl: u8) -> Popped {
         // RFC 3443, 4.2: of a uniform LSP the TTL of the popped label counts on, of a pipe LSP that of the exposed header.
         let ttl = if model == TtlModel::Uniform { Some(ttl) } else { None };
-        Popped { at: self.at + LABEL, ttl, alert: self.alert }
+        Popped { at: self.at + LABEL, ttl, ..self }
     }
 }
 
@@ -131,18 +142,18 @@ impl Forwarding {
     ) -> Result<Plan, Exception> {
         let (len, longest) = (frame.len(), frame.segment_len());
         let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group };
+        let popped = Popped { at: ETHERNET, known: Behaviours::new(frame.behaviour()), ..Popped::default() };
         match admitted.ethertype {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
-            ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes),
-            ETHERTYPE_IPV4 => self.unlabelled::<AGAIN>(bytes, Popped { at: ETHERNET, ..Popped::default() }),
+            ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes, popped),
+            ETHERTYPE_IPV4 => self.unlabelled::<AGAIN>(bytes, popped),
             ETHERTYPE_ARP => Err(PuntReason::Arp.into()),
             // Among them VLAN tags: no port has a tagged interface yet.
             _ => Err(DropReason::UnknownProtocol.into()),
         }
     }
 
-    fn labelled<const AGAIN: bool>(&self, bytes: Bytes) -> Result<Plan, Exception> {
-        let mut popped = Popped { at: ETHERNET, ..Popped::default() };
+    fn labelled<const AGAIN: bool>(&self, bytes: Bytes, mut popped: Popped) -> Result<Plan, Exception> {
         loop {
             let at = popped.at;
             let word = u32_at(bytes.header, at).ok_or_else(|| bytes.missing(at + LABEL))?;
@@ -153,6 +164,7 @@ impl Forwarding {
                 // allows it anywhere in the stack.
                 label @ (Label::EXPLICIT_NULL | Label::EXPLICIT_NULL_V6) => {
                     popped = popped.pop(self.config.explicit_null_ttl, ttl);
+                    self.note_pop(&mut popped.known, word, None)?;
                     if bottom && label == Label::EXPLICIT_NULL_V6 {
                         return Err(DropReason::UnknownProtocol.into());
                     }
@@ -170,7 +182,10 @@ impl Forwarding {
                     match entry.kind {
                         Kind::Empty => return Err(DropReason::UnknownLabel.into()),
                         Kind::Discard => return Err(DropReason::Discard.into()),
-                        Kind::Local => popped = popped.pop(entry.ttl(), ttl),
+                        Kind::Local => {
+                            popped = popped.pop(entry.ttl(), ttl);
+                            self.note_pop(&mut popped.known, word, Some(entry))?;
+                        }
                         Kind::One | Kind::Via | Kind::Connected => {
                             return self.switched(bytes, popped, word, ttl, entry);
                         }
@@ -187,7 +202,7 @@ impl Forwarding {
     fn switched(
         &self,
         bytes: Bytes,
-        popped: Popped,
+        mut popped: Popped,
         word: u32,
         ttl: u8,
         entry: &Entry,
@@ -201,6 +216,17 @@ impl Forwarding {
         let below = popped.at + LABEL;
         let mut plan = Plan { pop: popped.count() + 1, adjacency: entry.adjacency, ..Plan::default() };
         plan.below_is_ip = bottom;
+        let context = self.context(Some(entry));
+        let own = match context {
+            Some(context) => {
+                let own = popped.known.note(context.behaviour(exp_of(word)));
+                Some(own.ok_or(DropReason::NoBehaviour)?)
+            }
+            None => None,
+        };
+        plan.behaviour = popped.known.treatment;
+        // RFC 3270, 2.6.3: at the penultimate hop of a uniform LSP its marking goes down into what is exposed.
+        let imposed = own.filter(|_| context.is_some_and(|c| c.model() == TunnelModel::Uniform));
         if entry.depth == 0 {
             // RFC 3443, 4.3 (3): a uniform LSP's TTL goes down into the exposed header; a pipe's header stays as it is.
             plan.below_ttl = (entry.ttl() == TtlModel::Uniform).then_some(ttl);
@@ -209,21 +235,24 @@ impl Forwarding {
                 if ip[0] >> 4 != 4 {
                     return Err(DropReason::UnknownProtocol.into());
                 }
+                plan.below_dscp = imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
                 if entry.kind == Kind::Connected {
                     plan.adjacency = self.neighbour(entry, Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]))?;
                 }
-            } else if bytes.header.len() < below + LABEL {
-                return Err(bytes.missing(below + LABEL));
+            } else {
+                let exposed = u32_at(bytes.header, below).ok_or_else(|| bytes.missing(below + LABEL))?;
+                plan.below_exp = imposed.and_then(|phb| self.exp_for(phb, exp_of(exposed)));
             }
         } else {
-            self.push(&mut plan, entry, word & CLASS, ttl);
+            self.push(&mut plan, entry, word & CLASS, ttl, own)?;
             if bottom {
                 plan.stack[0] |= BOTTOM;
             }
         }
         if popped.alert && (plan.depth > 0 || !bottom) {
             // RFC 3032, 2.1: "should be pushed back onto the label stack before forwarding".
-            plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | word & CLASS | u32::from(ttl);
+            let class = if plan.depth > 0 { plan.stack[plan.depth - 1] } else { word } & CLASS;
+            plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | class | u32::from(ttl);
             plan.depth += 1;
         }
         let len = bytes.longest.saturating_sub((ETHERNET + plan.pop * LABEL) as u32);
@@ -231,8 +260,16 @@ impl Forwarding {
         Ok(plan)
     }
 
-    /// Puts the labels of `entry` on what has class bits `class` and the outgoing time to live `ttl`.
-    fn push(&self, plan: &mut Plan, entry: &Entry, class: u32, ttl: u8) {
+    /// Puts the labels of `entry` on what has class bits `class` and the outgoing time to live `ttl`; `own` is the behaviour that the
+    /// label tells whose place the first of them takes.
+    fn push(
+        &self,
+        plan: &mut Plan,
+        entry: &Entry,
+        class: u32,
+        ttl: u8,
+        own: Option<Phb>,
+    ) -> Result<(), DropReason> {
         let labels = self.stacks.labels(entry);
         let class = entry.class_bits(class);
         let depth = usize::from(entry.depth).min(LabelStack::MAX);
@@ -240,14 +277,29 @@ impl Forwarding {
         let pushed = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
         // The first label of an ILM entry takes the place of the one taken off: a swap (RFC 3443, 4.3 (1) and (2)).
         let first = if plan.pop > 0 && plan.by == By::Label { ttl } else { pushed };
+        let context = entry.context().and_then(|place| self.contexts.get(place));
         for (place, label) in labels[..depth].iter().enumerate() {
             let ttl = if place == 0 { first } else { pushed };
+            let class = match context {
+                None => class,
+                Some(context) => {
+                    // RFC 3270, 2.4: a label that is swapped goes on with its own marking, one that is pushed gets that of the treatment.
+                    let phb = if place == 0 { own.or(plan.behaviour) } else { plan.behaviour };
+                    let phb = phb.unwrap_or_default();
+                    let (exp, meant) = context.exp(phb).ok_or(DropReason::NoBehaviour)?;
+                    if plan.behaviour == Some(phb) {
+                        plan.behaviour = Some(meant);
+                    }
+                    exp_bits(exp)
+                }
+            };
             plan.stack[place] = label.value() << 12 | class | u32::from(ttl);
         }
         plan.depth = depth;
+        Ok(())
     }
 
-    fn unlabelled<const AGAIN: bool>(&self, bytes: Bytes, popped: Popped) -> Result<Plan, Exception> {
+    fn unlabelled<const AGAIN: bool>(&self, bytes: Bytes, mut popped: Popped) -> Result<Plan, Exception> {
         let at = popped.at;
         let rest = bytes.header.get(at..).unwrap_or_default();
         let ip = rest.first_chunk::<IPV4>().ok_or_else(|| bytes.missing(at + IPV4))?;
@@ -273,10 +325,11 @@ impl Forwarding {
         }
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
         let known = self.fib.find(to);
-        let entry = known.and_then(|place| self.fib.get(place)).map(|k| k.active());
+        let plain = self.fib.plain(known, to);
+        let entry = plain.and_then(|place| self.fib.get(place)).map(|k| k.active());
         let labels = popped.count() as u8;
         let ours = entry.is_some_and(|e| e.kind == Kind::Local);
-        if ours || to.is_multicast() || to.is_broadcast() || self.is_network_broadcast(known, to) {
+        if ours || to.is_multicast() || to.is_broadcast() || self.is_network_broadcast(plain, to) {
             return Err(PuntReason::Local { labels }.into());
         }
         // RFC 1812, 5.3.4: what came to a group address on the link and is no group packet isn't forwarded.
@@ -305,11 +358,13 @@ impl Forwarding {
         } else {
             None
         };
+        popped.known.note(self.behaviour_of_tos(ip[1]));
+        let behaviour = popped.known.treatment;
         let (by, entry) = match filtered.and_then(|place| Some((place, self.filters.get(place)?))) {
             Some((place, filtered)) => (By::Filter(place), &filtered.entry),
             None => {
-                let place = known.ok_or(PuntReason::NoRoute { labels })?;
-                (By::Prefix(place), entry.ok_or(PuntReason::NoRoute { labels })?)
+                let phb = behaviour.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
+                known.and_then(|place| self.choose(place, to, phb)).ok_or(PuntReason::NoRoute { labels })?
             }
         };
         match entry.kind {
@@ -317,7 +372,8 @@ impl Forwarding {
             Kind::Local => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, ..Plan::default() };
+        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, behaviour, ..Plan::default() };
+        plan.below_dscp = popped.known.imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
         plan.below_ttl = Some(ttl - 1);
         plan.excess = bytes.len - (at + total) as u32;
         self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1)?;
@@ -340,7 +396,10 @@ impl Forwarding {
         plan.adjacency =
             if entry.kind == Kind::Connected { self.neighbour(entry, to)? } else { entry.adjacency };
         if entry.depth > 0 {
-            self.push(plan, entry, u32::from(tos >> 5) << 9, ttl);
+            if entry.context().is_some() {
+                plan.behaviour = plan.behaviour.or(Some(Phb::of_dscp(Dscp::of_tos(tos))));
+            }
+            self.push(plan, entry, u32::from(tos >> 5) << 9, ttl, None)?;
             plan.stack[0] |= BOTTOM;
         }
         Ok(())

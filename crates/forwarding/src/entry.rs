@@ -1,5 +1,6 @@
 //! A next-hop label forwarding entry as the fast path reads it: half a cache line with its counters.
 
+use crate::classes::Contexts;
 use base::plane::{ClassSource, Nhlfe, TtlModel};
 use base::{Label, TrafficClass};
 
@@ -15,9 +16,9 @@ pub(crate) enum Kind {
     /// There is no entry.
     #[default]
     Empty,
-    /// Puts one label on and sends to an adjacency: in the ILM, the common swap.
+    /// Puts one label on, whose class does not depend on a behaviour, and sends to an adjacency: in the ILM, the common swap.
     One,
-    /// Puts any other number of labels on and sends to an adjacency.
+    /// Puts any other number of labels on, or one by behaviour, and sends to an adjacency.
     Via,
     /// Puts no label on and sends to the neighbour that has the destination address.
     Connected,
@@ -43,7 +44,7 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// Labels to put on.
     pub(crate) depth: u8,
-    /// The class to set, or [`Entry::COPY`].
+    /// The class to set, or [`Entry::COPY`], or the place of a context from [`Entry::CONTEXT`] on.
     class: u8,
     ttl: u8,
 }
@@ -51,11 +52,15 @@ pub(crate) struct Entry {
 impl Entry {
     const COPY: u8 = 8;
 
-    /// The entry without its labels and adjacency.
-    pub(crate) fn new(kind: Kind, nhlfe: &Nhlfe) -> Entry {
+    /// The first of the values of `class` that name a context.
+    const CONTEXT: u8 = 9;
+
+    /// The entry without its labels and adjacency; `context` is the place of its context, if it has one.
+    pub(crate) fn new(kind: Kind, nhlfe: &Nhlfe, context: u8) -> Entry {
         let (class, keep) = match nhlfe.class {
             ClassSource::Copy => (Entry::COPY, BOTTOM | CLASS),
             ClassSource::Set(class) => (class.value(), BOTTOM),
+            ClassSource::DiffServ(_) => (Entry::CONTEXT + context, BOTTOM),
         };
         let ttl = match nhlfe.ttl {
             TtlModel::Uniform => 0,
@@ -77,12 +82,18 @@ impl Entry {
     }
 
     /// Where the class of pushed labels comes from.
-    pub(crate) fn class(&self) -> ClassSource {
-        if self.class < Entry::COPY {
-            ClassSource::Set(TrafficClass::truncate(self.class))
-        } else {
-            ClassSource::Copy
+    pub(crate) fn class(&self, contexts: &Contexts) -> ClassSource {
+        match self.context().and_then(|place| contexts.get(place)) {
+            Some(context) => ClassSource::DiffServ(context.classes),
+            None if self.class < Entry::COPY => ClassSource::Set(TrafficClass::truncate(self.class)),
+            None => ClassSource::Copy,
         }
+    }
+
+    /// The place of its DiffServ context, if it has one.
+    #[inline]
+    pub(crate) fn context(&self) -> Option<u8> {
+        self.class.checked_sub(Entry::CONTEXT)
     }
 
     /// The class bits of pushed labels when `below` are those of what they are pushed on.

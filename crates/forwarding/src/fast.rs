@@ -3,7 +3,7 @@
 use crate::adjacency::State;
 use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_ttl, u32_at};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl, u32_at};
 use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
@@ -220,6 +220,12 @@ impl Forwarding {
             Some(ttl) => below.iter_mut().take(LABEL).skip(LABEL - 1).for_each(|b| *b = ttl),
             None => {}
         }
+        if let Some(dscp) = plan.below_dscp {
+            set_ipv4_dscp(below, dscp);
+        }
+        if let (Some(exp), Some(byte)) = (plan.below_exp, below.get_mut(2)) {
+            *byte = *byte & !0x0e | exp.value() << 1;
+        }
         for (bytes, word) in labels.chunks_exact_mut(LABEL).zip(plan.stack[..plan.depth].iter().rev()) {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
@@ -231,10 +237,17 @@ impl Forwarding {
         let entry: Option<&mut Entry> = match plan.by {
             By::Label => None,
             By::Prefix(place) => self.fib.get_mut(place).map(|known| known.active_mut()),
+            By::Class(place, at) => {
+                let classed = self.fib.get(place).map_or(0, |known| known.classed);
+                self.fib.class_list_mut(classed).and_then(|list| list.get_mut(at))
+            }
             By::Filter(place) => self.filters.get_mut(place).map(|filtered| &mut filtered.entry),
         };
         if let Some(entry) = entry {
             entry.count(bytes);
+        }
+        if plan.behaviour.is_some() {
+            frame.set_behaviour(plan.behaviour);
         }
         self.ports.count_tx(adjacency.port, u64::from(bytes));
         Ok(adjacency.port)

@@ -3,6 +3,7 @@
 //! The root decides on 8 bits, every further node on 4 in one cache line; a node exists only where prefixes differ.
 //! An address takes one step, plus one for each 4 bits of the longest prefix near it beyond the eighth.
 
+use crate::classed::ClassList;
 use crate::entry::{Entry, Kind};
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
@@ -13,6 +14,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Known {
     pub(crate) ftn: Entry,
     pub(crate) route: Entry,
+    /// The list of its LSPs for some behaviours, plus one.
+    pub(crate) classed: u32,
     len: u8,
 }
 
@@ -32,7 +35,7 @@ impl Known {
         if self.ftn.kind != Kind::Empty { &mut self.ftn } else { &mut self.route }
     }
     fn is_empty(&self) -> bool {
-        self.ftn.kind == Kind::Empty && self.route.kind == Kind::Empty
+        self.ftn.kind == Kind::Empty && self.route.kind == Kind::Empty && self.classed == 0
     }
 }
 
@@ -57,6 +60,9 @@ pub(crate) struct Fib {
     known: Vec<Known>,
     free_known: Vec<u32>,
     prefixes: BTreeMap<Prefix, u32>,
+    pub(crate) lists: Vec<ClassList>,
+    /// Free ones, plus one.
+    pub(crate) free_lists: Vec<u32>,
 }
 
 impl Default for Fib {
@@ -68,6 +74,8 @@ impl Default for Fib {
             known: Vec::new(),
             free_known: Vec::new(),
             prefixes: BTreeMap::new(),
+            lists: Vec::new(),
+            free_lists: Vec::new(),
         }
     }
 }
@@ -100,9 +108,14 @@ impl Fib {
         self.known.get_mut(place as usize)
     }
 
+    /// Where what is known of exactly `prefix` is.
+    pub(crate) fn place(&self, prefix: Prefix) -> Option<u32> {
+        self.prefixes.get(&prefix).copied()
+    }
+
     /// What is known of exactly `prefix`.
     pub(crate) fn exact(&self, prefix: Prefix) -> Option<&Known> {
-        self.get(*self.prefixes.get(&prefix)?)
+        self.get(self.place(prefix)?)
     }
 
     /// Changes what is known of exactly `prefix`; forgets the prefix if nothing is left.

@@ -17,6 +17,9 @@
 
 mod addresses;
 mod adjacency;
+mod behaviour;
+mod classed;
+mod classes;
 pub mod conditioner;
 mod decide;
 pub mod driver;

@@ -1,14 +1,14 @@
 //! Sending what the node itself originates.
 
 use crate::adjacency::State;
-use crate::decide::{By, Plan};
+use crate::decide::Plan;
 use crate::entry::Kind;
 use crate::packet::{ETHERNET, IPV4, LABEL};
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::Nhlfe;
-use base::{Frame, PortId};
+use base::{Dscp, Frame, Phb, PortId};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
@@ -23,13 +23,15 @@ impl Forwarding {
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
         let place = self.fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
-        let entry = self.fib.get(place).ok_or(PuntReason::NoRoute { labels: 0 })?.active();
+        let behaviour = self.behaviour_of_tos(ip[1]);
+        let phb = behaviour.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
+        let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
             Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
             Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { by: By::Prefix(place), below_is_ip: true, ..Plan::default() };
+        let mut plan = Plan { by, below_is_ip: true, behaviour, ..Plan::default() };
         self.encapsulate(&mut plan, entry, to, ip[1], ip[8])?;
         self.leave(frame, &plan)
     }
@@ -42,20 +44,22 @@ impl Forwarding {
         gateway: Ipv4Addr,
         frame: &mut Frame,
     ) -> Result<PortId, Exception> {
-        ip_header(frame)?;
+        let ip = ip_header(frame)?;
         let missing = PuntReason::NoAdjacency { port, gateway };
         if !self.ports.get(port).ok_or(missing)?.config.up {
             return Err(DropReason::PortDown.into());
         }
         let adjacency = self.adjacencies.find(port, gateway).ok_or(missing)?;
-        let plan = Plan { adjacency, below_is_ip: true, ..Plan::default() };
+        let behaviour = self.behaviour_of_tos(ip[1]);
+        let plan = Plan { adjacency, below_is_ip: true, behaviour, ..Plan::default() };
         self.leave(frame, &plan)
     }
 
-    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route.
+    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by behaviour, that of
+    /// default forwarding.
     pub fn route_local(&self, to: Ipv4Addr) -> Option<Nhlfe> {
-        let known = self.fib.get(self.fib.find(to)?)?;
-        Some(self.nhlfe(known.active()))
+        let (_, entry) = self.choose(self.fib.find(to)?, to, Phb::DEFAULT)?;
+        Some(self.nhlfe(entry))
     }
 
     fn leave(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {

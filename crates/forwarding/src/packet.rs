@@ -1,5 +1,6 @@
 //! Offsets and arithmetic on raw bytes that the fast path needs. Slow paths use the views of `wire`.
 
+use base::Dscp;
 use wire::checksum;
 
 /// Bytes of an Ethernet II header.
@@ -33,6 +34,16 @@ pub(crate) fn set_ipv4_ttl(ip: &mut [u8], ttl: u8) {
     let new = u16::from_be_bytes([ttl, ip[9]]);
     let check = checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, new);
     ip[8] = ttl;
+    ip[10..12].copy_from_slice(&check.to_be_bytes());
+}
+
+/// Writes `dscp` into an IPv4 header, leaves its ECN bits, and updates its checksum by the difference (RFC 1624, equation 3).
+pub(crate) fn set_ipv4_dscp(ip: &mut [u8], dscp: Dscp) {
+    let Some(ip) = ip.first_chunk_mut::<IPV4>() else { return };
+    let old = u16::from_be_bytes([ip[0], ip[1]]);
+    ip[1] = dscp.to_tos(ip[1]);
+    let check =
+        checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, u16::from_be_bytes([ip[0], ip[1]]));
     ip[10..12].copy_from_slice(&check.to_be_bytes());
 }
 

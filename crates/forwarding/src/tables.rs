@@ -1,6 +1,8 @@
 //! The tables of one node, and how they are written.
 
 use crate::adjacency::Adjacencies;
+use crate::classed::Classed;
+use crate::classes::{Context, Contexts};
 use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::Fib;
@@ -10,10 +12,10 @@ use crate::port::Ports;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
-    Ack, Batch, ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
-    TtlModel,
+    Ack, Batch, ClassSource, Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix,
+    TableError, TableOp, TtlModel,
 };
-use base::{Label, PortId};
+use base::{DiffServConfig, Label, PhbSet, PortId};
 use core::net::Ipv4Addr;
 
 /// What holds for a whole node.
@@ -23,6 +25,9 @@ pub struct Config {
     pub pipe_ttl: u8,
     /// How the explicit null label, which no entry describes, treats the time to live when it is popped.
     pub explicit_null_ttl: TtlModel,
+    /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no behaviours, and an entry that copies
+    /// classes copies them.
+    pub diffserv: Option<DiffServConfig>,
     /// The most labels that the ILM takes.
     pub ilm_max: usize,
     /// The most prefixes that FIB and FTN take together.
@@ -36,6 +41,7 @@ impl Default for Config {
         Config {
             pipe_ttl: 255,
             explicit_null_ttl: TtlModel::Uniform,
+            diffserv: None,
             ilm_max: usize::MAX,
             fib_max: usize::MAX,
             filters_max: usize::MAX,
@@ -55,16 +61,25 @@ pub struct Forwarding {
     pub(crate) conditioners: Conditioners,
     pub(crate) adjacencies: Adjacencies,
     pub(crate) stacks: Stacks,
+    pub(crate) contexts: Contexts,
+    /// That of E-LSPs with the preconfigured mapping, of a node that supports DiffServ.
+    pub(crate) preconfigured: Option<Box<Context>>,
     pub(crate) ilm: Ilm,
     pub(crate) fib: Fib,
     pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,
 }
 
+/// What an LSP is at a node when nothing was said of it (RFC 3270, 3.2.1).
+fn preconfigured(config: &DiffServConfig) -> LspClasses {
+    LspClasses { model: config.model, encaps: Encaps::ELsp(config.exp_map) }
+}
+
 impl Forwarding {
     /// Empty tables.
     pub fn new(config: Config) -> Forwarding {
-        Forwarding { config, ..Forwarding::default() }
+        let preconfigured = config.diffserv.map(|config| Box::new(Context::new(preconfigured(&config))));
+        Forwarding { config, preconfigured, ..Forwarding::default() }
     }
 
     /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
@@ -84,6 +99,14 @@ impl Forwarding {
             }
             TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => self.prefix_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),
+            TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
+                self.classed_set(prefix, classes, order, &nhlfe)
+            }
+            TableOp::FtnRemove { fec: Fec::ClassPrefix { prefix, order, .. } } => {
+                let old = self.fib.update_classed(prefix, |list| list.remove(order));
+                self.release(&old.ok_or(TableError::NoEntry)?);
+                Ok(())
+            }
             TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
                 self.filter_set(order, filter, &nhlfe)
             }
@@ -187,6 +210,31 @@ impl Forwarding {
         Ok(())
     }
 
+    fn classed_set(
+        &mut self,
+        prefix: Prefix,
+        classes: PhbSet,
+        order: u64,
+        nhlfe: &Nhlfe,
+    ) -> Result<(), TableError> {
+        if classes.is_empty() {
+            return Err(TableError::Filter);
+        }
+        if self.fib.exact(prefix).is_none() && self.fib.len() >= self.config.fib_max {
+            return Err(TableError::Full);
+        }
+        let entry = self.compile(nhlfe)?;
+        match self.fib.update_classed(prefix, |list| list.set(Classed { order, classes, entry })) {
+            Ok(Some(old)) => self.release(&old),
+            Ok(None) => {}
+            Err(()) => {
+                self.release(&entry);
+                return Err(TableError::Full);
+            }
+        }
+        Ok(())
+    }
+
     fn filter_set(&mut self, order: u64, filter: FlowFilter, nhlfe: &Nhlfe) -> Result<(), TableError> {
         if filter.check().is_err() {
             return Err(TableError::Filter);
@@ -208,16 +256,30 @@ impl Forwarding {
         if push.contains(&Label::IMPLICIT_NULL) {
             return Err(TableError::ReservedLabel);
         }
+        // RFC 3270, 3.2.1: an LSP for which nothing was said is an E-LSP with the preconfigured mapping.
+        let class = match (nhlfe.class, &self.preconfigured) {
+            (ClassSource::Copy, Some(context)) => ClassSource::DiffServ(context.classes),
+            (class, _) => class,
+        };
+        let nhlfe = &Nhlfe { class, ..*nhlfe };
+        let by_class = self.preconfigured.is_some() || matches!(class, ClassSource::DiffServ(_));
         let kind = match (nhlfe.next_hop, push.len()) {
             (NextHop::Local, _) => Kind::Local,
             (NextHop::Discard, _) => Kind::Discard,
             (NextHop::Via { gateway: Ipv4Addr::UNSPECIFIED, .. }, 0) => Kind::Connected,
-            (NextHop::Via { .. }, 1) => Kind::One,
+            (NextHop::Via { .. }, 1) if !by_class => Kind::One,
             (NextHop::Via { .. }, _) => Kind::Via,
         };
-        let mut entry = Entry::new(kind, nhlfe);
-        if let NextHop::Via { port, gateway } = nhlfe.next_hop {
-            let config = self.port_config(port)?;
+        let via = match nhlfe.next_hop {
+            NextHop::Via { port, gateway } => Some((port, gateway, self.port_config(port)?)),
+            NextHop::Local | NextHop::Discard => None,
+        };
+        let context = match class {
+            ClassSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::Full)?,
+            ClassSource::Copy | ClassSource::Set(_) => 0,
+        };
+        let mut entry = Entry::new(kind, nhlfe, context);
+        if let Some((port, gateway, config)) = via {
             entry.adjacency = self.adjacencies.acquire(port, gateway, &config);
         }
         match push {
@@ -235,6 +297,9 @@ impl Forwarding {
         if entry.depth > 1 {
             self.stacks.remove(entry.word);
         }
+        if let Some(context) = entry.context() {
+            self.contexts.release(context);
+        }
         self.adjacencies.release(entry.adjacency);
     }
 
@@ -250,6 +315,11 @@ impl Forwarding {
                 None => NextHop::Discard,
             },
         };
-        Nhlfe { push: push.unwrap_or_default(), next_hop, ttl: entry.ttl(), class: entry.class() }
+        Nhlfe {
+            push: push.unwrap_or_default(),
+            next_hop,
+            ttl: entry.ttl(),
+            class: entry.class(&self.contexts),
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! The tables as plain values, in a defined order, for people and programs to look at.
 
-use crate::entry::Kind;
+use crate::classed::ClassList;
+use crate::entry::{Entry, Kind};
 use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{NextHop, Nhlfe, PortConfig, Prefix};
-use base::{Label, MacAddr, PortId};
+use base::{Label, MacAddr, PhbSet, PortId};
 use core::net::Ipv4Addr;
 
 /// A bound label. Packets and bytes are those received with it, whatever became of them.
@@ -22,11 +23,13 @@ pub struct IlmRow {
     pub bytes: u64,
 }
 
-/// A prefix that is mapped to an LSP.
+/// A prefix that is mapped to an LSP, or packets of some behaviours to it that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FtnRow {
     /// The destinations.
     pub prefix: Prefix,
+    /// The behaviours, and the place among the entries of the prefix; all packets that no such entry takes if absent.
+    pub classes: Option<(u64, PhbSet)>,
     /// What is done.
     pub nhlfe: Nhlfe,
     /// Packets sent.
@@ -117,14 +120,20 @@ impl Forwarding {
         self.ilm.len()
     }
 
-    /// Prefixes mapped to LSPs, by prefix.
+    /// Prefixes mapped to LSPs, by prefix, those for some behaviours first.
     pub fn ftn(&self) -> impl Iterator<Item = FtnRow> {
-        let known = self.fib.iter().map(|(prefix, known)| (prefix, &known.ftn));
-        known.filter(|(_, e)| e.kind != Kind::Empty).map(|(prefix, e)| FtnRow {
+        let row = |prefix, classes, e: &Entry| FtnRow {
             prefix,
+            classes,
             nhlfe: self.nhlfe(e),
             packets: e.packets,
             bytes: e.bytes,
+        };
+        self.fib.iter().flat_map(move |(prefix, known)| {
+            let list = self.fib.class_list(known.classed).into_iter().flat_map(ClassList::iter);
+            let classed = list.map(move |c| row(prefix, Some((c.order, c.classes)), &c.entry));
+            let plain = (known.ftn.kind != Kind::Empty).then(|| row(prefix, None, &known.ftn));
+            classed.chain(plain)
         })
     }
 

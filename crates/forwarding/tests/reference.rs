@@ -6,7 +6,7 @@ mod support;
 use base::device::DropReason;
 use base::flow::{FlowFilter, FlowKey};
 use base::plane::{ClassSource, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
-use base::{Frame, MacAddr, NodeId, PortId, Time, TrafficClass, Verdict};
+use base::{Frame, MacAddr, NodeId, Phb, PhbSet, PortId, Time, TrafficClass, Verdict};
 use core::net::Ipv4Addr;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,6 +23,7 @@ struct Naive {
     ilm: BTreeMap<u32, Nhlfe>,
     routes: BTreeMap<Prefix, NextHop>,
     ftn: BTreeMap<Prefix, Nhlfe>,
+    classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     filters: BTreeMap<u64, (FlowFilter, Nhlfe)>,
 }
 
@@ -44,6 +45,12 @@ impl Naive {
             TableOp::IlmRemove { label } => self.ilm.remove(&label.value()).is_some(),
             TableOp::FtnSet { fec: Fec::Prefix(p), nhlfe } => self.ftn.insert(p, nhlfe).is_some(),
             TableOp::FtnRemove { fec: Fec::Prefix(p) } => self.ftn.remove(&p).is_some(),
+            TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
+                self.classed.insert((prefix, order), (classes, nhlfe)).is_some()
+            }
+            TableOp::FtnRemove { fec: Fec::ClassPrefix { prefix, order, .. } } => {
+                self.classed.remove(&(prefix, order)).is_some()
+            }
             TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
                 self.filters.insert(order, (filter, nhlfe)).is_some()
             }
@@ -127,7 +134,8 @@ impl Naive {
             dscp: base::Dscp::of_tos(ip[1]),
         };
         let filtered = self.filters.values().find(|(filter, _)| !connected && filter.takes(&flow));
-        let Some(nhlfe) = filtered.map(|f| f.1).or(found) else { return Punted };
+        let chosen = filtered.map(|f| f.1).or_else(|| self.choose(to, Phb::of_dscp(flow.dscp)));
+        let Some(nhlfe) = chosen else { return Punted };
         if nhlfe.next_hop == NextHop::Local {
             return Punted;
         }
@@ -157,6 +165,17 @@ impl Naive {
             (None, None) => None,
             (Some(r), m) if m.is_none_or(|m| m.len() < r.len()) => Some((r, plain(self.routes[&r]))),
             (_, m) => m.map(|m| (m, self.ftn[&m])),
+        }
+    }
+
+    /// The longest prefix of an address that has something for packets of a behaviour, and what it says.
+    fn choose(&self, to: Ipv4Addr, phb: Phb) -> Option<Nhlfe> {
+        let plain = self.find(to);
+        let of = |at: &Prefix| self.classed.iter().find(|((p, _), (set, _))| p == at && set.contains(phb));
+        let classed = self.classed.keys().map(|(p, _)| *p).filter(|p| p.contains(to) && of(p).is_some());
+        match (plain, classed.max_by_key(|p| p.len())) {
+            (plain, Some(at)) if plain.is_none_or(|(p, _)| p.len() <= at.len()) => of(&at).map(|c| c.1.1),
+            (plain, _) => plain.map(|p| p.1),
         }
     }
 
@@ -254,6 +273,15 @@ fn flow() -> impl Strategy<Value = base::plane::Fec> {
         base::plane::Fec::Flow { order, filter }
     })
 }
+fn classed() -> impl Strategy<Value = base::plane::Fec> {
+    let some = vec(0u8..64, 8).prop_map(|codes| codes.into_iter().filter_map(Phb::new).collect::<PhbSet>());
+    let classes = prop_oneof![2 => some, 1 => Just(PhbSet::ALL)];
+    (some_prefix(), classes, 0u64..4).prop_map(|(prefix, classes, order)| base::plane::Fec::ClassPrefix {
+        prefix,
+        classes,
+        order,
+    })
+}
 fn op() -> impl Strategy<Value = TableOp> {
     let label = prop_oneof![16u32..24, Just(0xf_ffff)].prop_map(label);
     let config = (0..PORTS, prop_oneof![4 => Just(1500u32), 1 => Just(70)], proptest::bool::weighted(0.9));
@@ -265,6 +293,8 @@ fn op() -> impl Strategy<Value = TableOp> {
         2 => label.prop_map(|label| TableOp::IlmRemove { label }),
         3 => (fec(), entry()).prop_map(|(fec, nhlfe)| TableOp::FtnSet { fec, nhlfe }),
         1 => fec().prop_map(|fec| TableOp::FtnRemove { fec }),
+        4 => (classed(), entry()).prop_map(|(fec, nhlfe)| TableOp::FtnSet { fec, nhlfe }),
+        2 => classed().prop_map(|fec| TableOp::FtnRemove { fec }),
         3 => (flow(), entry()).prop_map(|(fec, nhlfe)| TableOp::FtnSet { fec, nhlfe }),
         2 => flow().prop_map(|fec| TableOp::FtnRemove { fec }),
         3 => (some_prefix(), next_hop()).prop_map(|(prefix, next_hop)| TableOp::RouteSet { prefix, next_hop }),
@@ -380,7 +410,13 @@ proptest! {
         // What the views show is what was written.
         let shown: Vec<_> = tables.ilm().map(|row| (row.label.value(), row.nhlfe)).collect();
         prop_assert_eq!(shown, naive.ilm.into_iter().collect::<Vec<_>>());
-        let shown: Vec<_> = tables.ftn().map(|row| (row.prefix, row.nhlfe)).collect();
+        let shown: Vec<_> = tables
+            .ftn()
+            .filter_map(|row| row.classes.map(|(order, set)| ((row.prefix, order), (set, row.nhlfe))))
+            .collect();
+        prop_assert_eq!(shown, naive.classed.into_iter().collect::<Vec<_>>());
+        let shown: Vec<_> =
+            tables.ftn().filter(|row| row.classes.is_none()).map(|row| (row.prefix, row.nhlfe)).collect();
         prop_assert_eq!(shown, naive.ftn.into_iter().collect::<Vec<_>>());
         let shown: Vec<_> = tables.filters().map(|row| (row.order, (row.filter, row.nhlfe))).collect();
         prop_assert_eq!(shown, naive.filters.into_iter().collect::<Vec<_>>());

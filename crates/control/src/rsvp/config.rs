@@ -2,7 +2,7 @@
 
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
 use base::plane::{ClassSource, TtlModel};
-use base::{Label, PortId, Rate, Span, Streams};
+use base::{DiffServConfig, Label, PortId, Rate, Span, Streams};
 use core::net::Ipv4Addr;
 
 /// An interface that speaks RSVP.
@@ -99,6 +99,8 @@ pub struct Config {
     pub ttl: TtlModel,
     /// Where the traffic class of pushed labels comes from.
     pub class: ClassSource,
+    /// What the node knows of RFC 3270; if absent, it doesn't support it, and refuses LSPs that signal behaviours.
+    pub diffserv: Option<DiffServConfig>,
     /// Refresh period R (RFC 2205, 3.7).
     pub refresh_period: Span,
     /// K: so many refreshes may be lost before state is (RFC 2205, 3.7).
@@ -140,6 +142,7 @@ impl Default for Config {
             egress_label: EgressLabel::Real,
             ttl: TtlModel::Uniform,
             class: ClassSource::Copy,
+            diffserv: None,
             refresh_period: Span::from_secs(30),
             lifetime_multiplier: 3,
             jitter: true,

@@ -1,7 +1,7 @@
 //! Traffic of a tunnel: mapped to its LSP, moved to another in one step, taken off (RFC 3209, 2.5).
 //!
-//! A tunnel carries prefixes and filters. They are mapped to its LSP while it has one; a prefix that several tunnels carry
-//! goes by [`super::mapping`]. Filters are looked at in the order in which their tunnels were declared, and within a tunnel
+//! A tunnel carries prefixes, perhaps only packets of some behaviours to them, and filters. They are mapped to its LSP while it has one; a prefix that several tunnels carry
+//! goes by [`super::mapping`]. Filters, and entries of a prefix for some behaviours, are looked at in the order in which their tunnels were declared, and within a tunnel
 //! in the order given; a tunnel that is changed keeps its place.
 
 use super::Rsvp;
@@ -15,26 +15,33 @@ use base::{Event, Label};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Filters that a tunnel can have: so many places are kept for each.
+/// Filters that a tunnel can have, and prefixes by behaviour: so many places are kept for each.
 const FILTER_BITS: u32 = 20;
 
 /// What a tunnel, the one declared as number `sequence`, carries.
 fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
     let flow = move |(place, &filter)| Fec::Flow { order: sequence << FILTER_BITS | place, filter };
     let flows = (0..1u64 << FILTER_BITS).zip(&spec.filters).map(flow);
-    spec.carries.iter().copied().map(Fec::Prefix).chain(flows)
+    let class = move |(place, &(prefix, classes))| Fec::ClassPrefix {
+        prefix,
+        classes,
+        order: sequence << FILTER_BITS | place,
+    };
+    let classed = (0..1u64 << FILTER_BITS).zip(&spec.classed).map(class);
+    spec.carries.iter().copied().map(Fec::Prefix).chain(classed).chain(flows)
 }
 
 /// The table entries that they are in.
-fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<(Option<Prefix>, u64)> {
+fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<(Option<Prefix>, Option<u64>)> {
     let all = spec.into_iter().flat_map(|spec| fecs(spec, sequence));
     all.map(entry).collect()
 }
 
-fn entry(fec: Fec) -> (Option<Prefix>, u64) {
+fn entry(fec: Fec) -> (Option<Prefix>, Option<u64>) {
     match fec {
-        Fec::Prefix(prefix) => (Some(prefix), 0),
-        Fec::Flow { order, .. } => (None, order),
+        Fec::Prefix(prefix) => (Some(prefix), None),
+        Fec::ClassPrefix { prefix, order, .. } => (Some(prefix), Some(order)),
+        Fec::Flow { order, .. } => (None, Some(order)),
     }
 }
 
@@ -79,7 +86,7 @@ impl Rsvp {
         let mappings = &mut self.mappings;
         let own = |fec: &Fec| match *fec {
             Fec::Prefix(prefix) => mappings.set(prefix, sequence, lsp),
-            Fec::Flow { .. } => true,
+            Fec::ClassPrefix { .. } | Fec::Flow { .. } => true,
         };
         fecs(spec, sequence).filter(own).map(|fec| TableOp::FtnSet { fec, nhlfe }).collect()
     }
@@ -92,7 +99,7 @@ impl Rsvp {
         for fec in fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec))) {
             let after = match fec {
                 Fec::Prefix(prefix) => self.mappings.remove(prefix, sequence),
-                Fec::Flow { .. } => After::Nothing,
+                Fec::ClassPrefix { .. } | Fec::Flow { .. } => After::Nothing,
             };
             match after {
                 After::Same => {}
@@ -166,7 +173,9 @@ impl Rsvp {
         let Some(active) = tunnel.active.filter(|_| tunnel.moving.is_none()) else { return };
         let (sequence, wanted) = (tunnel.sequence, tunnel.spec.clone());
         let carried = tunnel.carried.replace(wanted.clone());
-        if carried.as_ref().is_some_and(|c| c.carries == wanted.carries && c.filters == wanted.filters) {
+        if carried.as_ref().is_some_and(|c| {
+            c.carries == wanted.carries && c.classed == wanted.classed && c.filters == wanted.filters
+        }) {
             return;
         }
         let mut ops =

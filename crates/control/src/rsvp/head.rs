@@ -79,6 +79,7 @@ impl Rsvp {
         let before = std::mem::replace(&mut tunnel.spec, Arc::new(spec.clone()));
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
+            classed: spec.classed.clone(),
             filters: spec.filters.clone(),
             retry_limit: spec.retry_limit,
             retry_first: spec.retry_first,

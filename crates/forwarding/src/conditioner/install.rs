@@ -33,7 +33,10 @@ impl Conditioners {
 
 impl Forwarding {
     /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away.
-    pub fn set_conditioner(&mut self, port: PortId, conditioner: Option<Conditioner>) {
+    pub fn set_conditioner(&mut self, port: PortId, mut conditioner: Option<Conditioner>) {
+        if let (Some(conditioner), Some(config)) = (&mut conditioner, &self.config.diffserv) {
+            conditioner.set_diffserv(config);
+        }
         let at = &mut self.conditioners.at;
         if at.len() <= port.index() {
             at.resize_with(port.index() + 1, || None);
@@ -67,6 +70,13 @@ impl Forwarding {
     pub(crate) fn condition(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Result<(), DropReason> {
         if self.conditioners.note_inputs {
             frame.set_input(port);
+        }
+        if self.conditioners.get(port).is_none() {
+            return Ok(());
+        }
+        // RFC 3270, 2.1: the incoming behaviour is determined before traffic conditioning.
+        if frame.behaviour().is_none() {
+            frame.set_behaviour(self.incoming_behaviour(frame));
         }
         let Some(conditioner) = self.conditioners.get_mut(port) else { return Ok(()) };
         if conditioner.asks_input() {

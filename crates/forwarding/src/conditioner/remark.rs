@@ -2,9 +2,8 @@
 
 use super::Codes;
 use crate::flow::ipv4_at;
-use crate::packet::{ETHERNET, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
+use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, u16_at, u32_at};
 use base::{Frame, Phb};
-use wire::checksum;
 
 /// Bits of a label stack entry: traffic class.
 const CLASS: u32 = 0xe00;
@@ -32,18 +31,9 @@ impl Remark {
         }
         if !labelled || self.below_labels {
             let ip = ipv4_at(header).and_then(|at| header.get_mut(at..));
-            if let Some(ip) = ip.and_then(|ip| ip.first_chunk_mut::<IPV4>()) {
-                set_tos(ip, codes.dscp.dscp(self.phb).to_tos(ip[1]));
+            if let Some(ip) = ip {
+                set_ipv4_dscp(ip, codes.dscp.dscp(self.phb));
             }
         }
     }
-}
-
-/// Writes the former TOS byte of an IPv4 header and updates its checksum by the difference (RFC 1624, equation 3).
-fn set_tos(ip: &mut [u8; IPV4], tos: u8) {
-    let old = u16::from_be_bytes([ip[0], ip[1]]);
-    let new = u16::from_be_bytes([ip[0], tos]);
-    let check = checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, new);
-    ip[1] = tos;
-    ip[10..12].copy_from_slice(&check.to_be_bytes());
 }

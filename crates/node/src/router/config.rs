@@ -36,7 +36,7 @@ pub struct RouterConfig {
     pub ports: Vec<PortSetup>,
     /// How long the router takes for what it does.
     pub profile: DeviceProfile,
-    /// RSVP-TE, but for name, router id, interfaces and random streams, which are taken from here.
+    /// RSVP-TE, and with it DiffServ over MPLS of both planes, but for name, router id, interfaces and random streams, which are taken from here.
     pub rsvp: rsvp::Config,
     /// Random streams of the run.
     pub streams: Streams,
@@ -65,7 +65,8 @@ impl RouterConfig {
     }
 
     pub(super) fn forwarding(&self) -> forwarding::Config {
-        forwarding::Config { explicit_null_ttl: self.rsvp.ttl, ..forwarding::Config::default() }
+        let (explicit_null_ttl, diffserv) = (self.rsvp.ttl, self.rsvp.diffserv);
+        forwarding::Config { explicit_null_ttl, diffserv, ..forwarding::Config::default() }
     }
 
     pub(super) fn write_time(&self) -> forwarding::WriteTime {

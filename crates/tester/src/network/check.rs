@@ -1,7 +1,7 @@
 //! What must be true of a description before anything is built from it.
 
 use super::addressing;
-use super::description::{Description, LspSpec, NodeKind};
+use super::description::{Description, LspSpec, NodeKind, NodeSpec};
 use super::error::{NetworkError, input};
 use super::plan;
 
@@ -35,6 +35,9 @@ fn check_nodes(description: &Description) -> Result<(), NetworkError> {
                 "node '{}': only hosts have an address and a gateway of their own",
                 node.name
             ));
+        }
+        if node.diffserv.is_some() && matches!(node.kind, NodeKind::Host | NodeKind::Peer) {
+            return input(format!("node '{}': a host or a raw port has no 'diffserv'", node.name));
         }
         if node.router_id.is_some() && matches!(node.kind, NodeKind::Host | NodeKind::Peer) {
             return input(format!("node '{}': a host or a raw port has no router id", node.name));
@@ -90,6 +93,15 @@ fn check_links(description: &Description) -> Result<(), NetworkError> {
 
 /// Refuses what an LSP can't carry.
 pub fn check_carried(spec: &LspSpec) -> Result<(), NetworkError> {
+    if spec.classes.is_some_and(|classes| classes.is_empty()) {
+        return input(format!("lsp '{}': 'classes' is empty: no packet would take it", spec.name));
+    }
+    if spec.classes.is_some() && spec.carries.is_empty() {
+        return input(format!(
+            "lsp '{}': 'classes' says of which behaviours what 'carries' names is",
+            spec.name
+        ));
+    }
     if spec.count != 1 && !(spec.carries.is_empty() && spec.filters.is_empty()) {
         return input(format!(
             "lsp '{}': a group of {} LSPs carries its test packets only: 'carries' and 'filters' are for one LSP",
@@ -102,4 +114,29 @@ pub fn check_carried(spec: &LspSpec) -> Result<(), NetworkError> {
         }
     }
     Ok(())
+}
+
+/// Refuses an LSP that signals behaviours and begins where nobody knows of them.
+pub fn check_diffserv(spec: &LspSpec, head: &NodeSpec) -> Result<(), NetworkError> {
+    match (&spec.diffserv, &head.diffserv) {
+        (Some(_), None) => input(format!(
+            "lsp '{}': node '{}' has no 'diffserv', so its LSPs can't say anything of behaviours",
+            spec.name, head.name
+        )),
+        (Some(wanted), Some(known)) => {
+            let wanted = wanted.encaps(known.exp_map).behaviours();
+            let missing: Vec<String> =
+                wanted.iter().filter(|p| !known.supported().contains(*p)).map(|p| p.to_string()).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            input(format!(
+                "lsp '{}': node '{}' does not support {} ('supported' of its 'diffserv')",
+                spec.name,
+                head.name,
+                missing.join(", ")
+            ))
+        }
+        (None, _) => Ok(()),
+    }
 }

@@ -157,6 +157,7 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
             EgressLabel::ExplicitNull => rsvp::EgressLabel::ExplicitNull,
         },
         ttl: asked.ttl,
+        diffserv: spec.diffserv,
         refresh_period: asked.refresh.unwrap_or(default.refresh_period),
         setup_timeout: asked.setup_timeout.unwrap_or(default.setup_timeout),
         refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),

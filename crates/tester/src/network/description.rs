@@ -5,7 +5,7 @@ use crate::programme::Step;
 use crate::sink::Convention;
 use base::command::{FlowFilter, ReservationStyle};
 use base::plane::{Prefix, TtlModel};
-use base::{Rate, Span, Time};
+use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span, Time};
 use core::net::Ipv4Addr;
 use forwarding::conditioner::ConditionerSpec;
 use forwarding::queue::TreeSpec;
@@ -122,6 +122,9 @@ pub struct NodeSpec {
     /// Its RSVP-TE.
     #[serde(default)]
     pub rsvp: RsvpSpec,
+    /// Its DiffServ over MPLS (RFC 3270); a router without copies traffic classes, and refuses LSPs that signal some.
+    #[serde(default)]
+    pub diffserv: Option<DiffServConfig>,
     /// Test programme of an edge.
     #[serde(default)]
     pub programme: Vec<Step>,
@@ -306,6 +309,12 @@ pub struct LspSpec {
     /// Destinations whose packets take the LSP at its head end, beside its test packets. For one LSP, not for a group of several.
     #[serde(default)]
     pub carries: Vec<Prefix>,
+    /// Of the packets to the destinations in `carries` only those of these behaviours take the LSP; all if absent.
+    #[serde(default)]
+    pub classes: Option<PhbSet>,
+    /// What is signalled of behaviours (RFC 3270).
+    #[serde(default)]
+    pub diffserv: Option<LspDiffServ>,
     /// Packets that take the LSP wherever they go. For one LSP, not for a group of several.
     #[serde(default)]
     pub filters: Vec<FlowFilter>,

@@ -1,7 +1,7 @@
 //! LSPs: from names and nodes to tunnels with explicit routes.
 
 use super::addressing;
-use super::check::check_carried;
+use super::check::{check_carried, check_diffserv};
 use super::description::{HopSpec, LspSpec, NodeKind};
 use super::error::{NetworkError, input};
 use super::{LspGroup, Network};
@@ -160,6 +160,7 @@ impl Network {
             return input(format!("{what}: '{}' is external: say its router_id", to.name));
         }
         check_carried(spec)?;
+        check_diffserv(spec, &self.description.nodes[spec.from])?;
         if spec.from == spec.to {
             return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
         }
@@ -272,6 +273,10 @@ impl Network {
 fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[Vec<RouteHop>]) -> TunnelSpec {
     let name = if spec.count == 1 { spec.name.clone() } else { format!("{}-{}", spec.name, index + 1) };
     let tests = core::iter::once(Prefix::host(addressing::test_address(first + index)));
+    let (plain, classed) = match spec.classes {
+        None => (&spec.carries[..], Vec::new()),
+        Some(classes) => (&[][..], spec.carries.iter().map(|prefix| (*prefix, classes)).collect()),
+    };
     TunnelSpec {
         name,
         tunnel_id: id.id,
@@ -283,7 +288,9 @@ fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[V
         style: spec.style,
         record_route: spec.record_route,
         record_labels: spec.record_labels,
-        carries: tests.chain(spec.carries.iter().copied()).collect(),
+        carries: tests.chain(plain.iter().copied()).collect(),
+        classed,
+        diffserv: spec.diffserv,
         filters: spec.filters.clone(),
         retry_limit: spec.retry_limit,
         retry_first: spec.retry_first,

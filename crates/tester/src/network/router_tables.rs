@@ -3,7 +3,7 @@
 use super::Network;
 use super::columns::Columns;
 use base::device::DropCounters;
-use base::plane::{NextHop, Nhlfe};
+use base::plane::{ClassSource, NextHop, Nhlfe};
 use serde_json::{Value, json};
 
 impl Network {
@@ -25,8 +25,17 @@ impl Network {
         if labels.is_empty() { "pop".into() } else { labels.join(" ") }
     }
 
+    /// What becomes of classes: `copy`, a number, or what the LSP says of behaviours.
+    fn class(nhlfe: &Nhlfe) -> Value {
+        match nhlfe.class {
+            ClassSource::Copy => json!("copy"),
+            ClassSource::Set(class) => json!(class.value().to_string()),
+            ClassSource::DiffServ(classes) => json!(classes.to_string()),
+        }
+    }
+
     pub(super) fn ilm(&self, node: usize) -> Value {
-        let mut table = Columns::new(&["label", "out", "to", "port", "gateway", "packets", "bytes"]);
+        let mut table = Columns::new(&["label", "out", "to", "port", "gateway", "packets", "bytes", "class"]);
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ilm()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let out = json!(Self::operation(&row.nhlfe));
@@ -38,27 +47,32 @@ impl Network {
                 gateway,
                 json!(row.packets),
                 json!(row.bytes),
+                Self::class(&row.nhlfe),
             ]);
         }
         table.finish()
     }
 
     pub(super) fn ftn(&self, node: usize) -> Value {
-        let mut table =
-            Columns::new(&["prefix", "push", "to", "port", "gateway", "packets", "bytes", "filter"]);
+        let mut table = Columns::new(&[
+            "prefix", "push", "to", "port", "gateway", "packets", "bytes", "filter", "classes", "class",
+        ]);
         // Filters first: they are looked at first.
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().filters()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let push = json!(Self::operation(&row.nhlfe));
             let filter = json!(row.filter.to_string());
-            table.push([Value::Null, push, to, port, gateway, json!(row.packets), json!(row.bytes), filter]);
+            let (packets, bytes, class) = (json!(row.packets), json!(row.bytes), Self::class(&row.nhlfe));
+            table.push([Value::Null, push, to, port, gateway, packets, bytes, filter, Value::Null, class]);
         }
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ftn()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let push = json!(Self::operation(&row.nhlfe));
             let prefix = json!(row.prefix.to_string());
             let filter = Value::Null;
-            table.push([prefix, push, to, port, gateway, json!(row.packets), json!(row.bytes), filter]);
+            let (packets, bytes, class) = (json!(row.packets), json!(row.bytes), Self::class(&row.nhlfe));
+            let classes = row.classes.map(|(_, set)| set);
+            table.push([prefix, push, to, port, gateway, packets, bytes, filter, json!(classes), class]);
         }
         table.finish()
     }

@@ -259,6 +259,8 @@ impl Run {
             record_route: plan.record,
             record_labels: plan.record,
             carries: vec![Prefix::host(*address)],
+            classed: Vec::new(),
+            diffserv: None,
             filters: Vec::new(),
             retry_limit: None,
             retry_first: Span::from_ms(50),

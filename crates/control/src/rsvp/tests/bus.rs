@@ -3,7 +3,7 @@
 use crate::rsvp::{Config, Interface, Output, Received, Rsvp};
 use base::command::{Command, FlowFilter, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
-use base::{Event, Label, PortId, Rate, Span, Streams, Time};
+use base::{Event, Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use wire::rsvp::{Message, MessageType, Packet};
@@ -34,6 +34,8 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
         record_route: false,
         record_labels: false,
         carries: vec![Prefix::new(Ipv4Addr::new(172, 16, tunnel_id as u8, 0), 24)],
+        classed: Vec::new(),
+        diffserv: None,
         filters: Vec::new(),
         retry_limit: Some(0),
         retry_first: Span::from_ms(100),
@@ -54,6 +56,7 @@ pub(super) struct Tables {
     pub ilm: BTreeMap<u32, Nhlfe>,
     pub ftn: BTreeMap<Prefix, Nhlfe>,
     pub flows: BTreeMap<u64, (FlowFilter, Nhlfe)>,
+    pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     pub full: bool,
 }
 
@@ -330,7 +333,8 @@ impl Net {
             assert!(
                 self.tables[n].ilm.is_empty()
                     && self.tables[n].ftn.is_empty()
-                    && self.tables[n].flows.is_empty(),
+                    && self.tables[n].flows.is_empty()
+                    && self.tables[n].classed.is_empty(),
                 "node {n}: {:?}",
                 self.tables[n]
             );
@@ -356,6 +360,13 @@ impl Tables {
             }
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => {
                 self.ftn.remove(&prefix).map(|_| ()).ok_or(TableError::NoEntry)
+            }
+            TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
+                self.classed.insert((prefix, order), (classes, nhlfe));
+                Ok(())
+            }
+            TableOp::FtnRemove { fec: Fec::ClassPrefix { prefix, order, .. } } => {
+                self.classed.remove(&(prefix, order)).map(|_| ()).ok_or(TableError::NoEntry)
             }
             TableOp::FtnSet { fec: Fec::Flow { order, filter }, nhlfe } => {
                 self.flows.insert(order, (filter, nhlfe));

@@ -1,0 +1,156 @@
+//! Which per-hop behaviour a packet gets here: told by the encapsulation by which it came (RFC 3270, 2.2).
+
+use crate::classes::Context;
+use crate::entry::{BOTTOM, CLASS, Entry, Kind};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::plane::TunnelModel;
+use base::{Dscp, Frame, Label, Phb, TrafficClass};
+
+/// The EXP bits of a label stack entry.
+#[inline]
+pub(crate) fn exp_of(word: u32) -> TrafficClass {
+    TrafficClass::truncate(((word & CLASS) >> 9) as u8)
+}
+
+/// EXP bits in their place in a label stack entry.
+#[inline]
+pub(crate) fn exp_bits(exp: TrafficClass) -> u32 {
+    u32::from(exp.value()) << 9
+}
+
+/// What is known of a packet's behaviour while its labels are taken off, outermost first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Behaviours {
+    /// The one that a conditioner has decided on; it takes the place of the first that a label or header would tell.
+    conditioned: Option<Phb>,
+    /// The treatment at this node, once it is known.
+    pub(crate) treatment: Option<Phb>,
+    /// The marking that the header below takes over, of a uniform LSP that ends (RFC 3270, 2.6.3).
+    pub(crate) imposed: Option<Phb>,
+}
+
+impl Behaviours {
+    pub(crate) fn new(conditioned: Option<Phb>) -> Behaviours {
+        Behaviours { conditioned, ..Behaviours::default() }
+    }
+
+    /// The behaviour of a label or header that tells `told`, unless something outside has told already.
+    #[inline]
+    fn own(&mut self, told: Option<Phb>) -> Option<Phb> {
+        let outside = self.imposed.or(self.conditioned);
+        self.conditioned = None;
+        outside.or(told)
+    }
+
+    /// As that; and it is the treatment here, unless something outside is.
+    #[inline]
+    pub(crate) fn note(&mut self, told: Option<Phb>) -> Option<Phb> {
+        let own = self.own(told);
+        self.treatment = self.treatment.or(own);
+        own
+    }
+
+    /// After a label that tells `told` was taken off where its LSP ends. Returns whether its marking had a meaning.
+    #[inline]
+    fn pop(&mut self, model: TunnelModel, told: Option<Phb>) -> bool {
+        match model {
+            // RFC 3270, 2.6.2: the egress forwards by the LSP's marking, and leaves that inside as it is.
+            TunnelModel::Pipe => {
+                let own = self.note(told);
+                self.imposed = None;
+                own.is_some()
+            }
+            // RFC 3270, 2.6.2.1: by the marking inside.
+            TunnelModel::ShortPipe => {
+                self.imposed = None;
+                true
+            }
+            // RFC 3270, 2.6.3: the LSP's marking is written inside.
+            TunnelModel::Uniform => {
+                self.imposed = self.own(told);
+                self.imposed.is_some()
+            }
+        }
+    }
+}
+
+impl Forwarding {
+    /// The context of a label that is bound by `entry`, or by none (explicit null). Where no context was given, a node that supports
+    /// DiffServ takes the LSP for an E-LSP with the preconfigured mapping (RFC 3270, 3.2.1).
+    #[inline]
+    pub(crate) fn context(&self, entry: Option<&Entry>) -> Option<&Context> {
+        let own = entry.and_then(Entry::context).and_then(|place| self.contexts.get(place));
+        own.or(self.preconfigured.as_deref())
+    }
+
+    /// Takes note of a label `word` of `entry` that ends here.
+    #[inline]
+    pub(crate) fn note_pop(
+        &self,
+        known: &mut Behaviours,
+        word: u32,
+        entry: Option<&Entry>,
+    ) -> Result<(), DropReason> {
+        if let Some(context) = self.context(entry) {
+            if !known.pop(context.model(), context.behaviour(exp_of(word))) {
+                return Err(DropReason::NoBehaviour);
+            }
+        }
+        Ok(())
+    }
+
+    /// The behaviour that a code point stands for here; none if the node does not support DiffServ.
+    #[inline]
+    pub(crate) fn behaviour_of_tos(&self, tos: u8) -> Option<Phb> {
+        let config = self.config.diffserv.as_ref()?;
+        Some(config.dscp.phb(Dscp::of_tos(tos)))
+    }
+
+    /// The code point that an IP header with `tos` takes to be marked as `phb`; none if it is already.
+    pub(crate) fn dscp_for(&self, phb: Phb, tos: u8) -> Option<Dscp> {
+        let map = self.config.diffserv.map(|config| config.dscp).unwrap_or_default();
+        (map.phb(Dscp::of_tos(tos)) != phb).then(|| map.dscp(phb))
+    }
+
+    /// The EXP bits that a label of another LSP takes, which now has `exp`, to be marked as `phb`. Its context is that of the node
+    /// beyond: this one takes it for the preconfigured one. None if they are right already, or nobody can tell.
+    pub(crate) fn exp_for(&self, phb: Phb, exp: TrafficClass) -> Option<TrafficClass> {
+        let context = self.preconfigured.as_deref()?;
+        if context.behaviour(exp) == Some(phb) { None } else { context.exp(phb).map(|(exp, _)| exp) }
+    }
+
+    /// The behaviour of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost label which is
+    /// not the end of a short-pipe LSP, or that of the code point. None if it has none here: the node does not support DiffServ, or
+    /// nobody can tell.
+    pub fn incoming_behaviour(&self, frame: &Frame) -> Option<Phb> {
+        let header = frame.header();
+        let mut at = ETHERNET;
+        if u16_at(header, 12)? == ETHERTYPE_MPLS {
+            loop {
+                let word = u32_at(header, at)?;
+                let entry = match Label::truncate(word >> 12) {
+                    Label::ROUTER_ALERT | Label::EXPLICIT_NULL => None,
+                    label if label.is_reserved() => return None,
+                    label => Some(self.ilm.get(label.value()).filter(|e| e.kind != Kind::Empty)?),
+                };
+                if word >> 12 != Label::ROUTER_ALERT.value() {
+                    let context = self.context(entry)?;
+                    let ends = entry.is_none_or(|e| e.kind == Kind::Local);
+                    if !ends || context.model() != TunnelModel::ShortPipe {
+                        return context.behaviour(exp_of(word));
+                    }
+                }
+                at += LABEL;
+                if word & BOTTOM != 0 {
+                    break;
+                }
+            }
+        } else if u16_at(header, 12)? != ETHERTYPE_IPV4 {
+            return None;
+        }
+        let ip = header.get(at..at + IPV4)?;
+        if ip[0] >> 4 == 4 { self.behaviour_of_tos(ip[1]) } else { None }
+    }
+}
