@@ -5,14 +5,14 @@
 //! 1998) what a packet meets is that average and those of all virtual queues of better priority that are not idle. As in Linux, when two of
 //! them have the same priority, all share one average: that of the real queue ("WRED").
 
+use super::classify::behaviour;
 use super::counters::{QueueCounters, QueueRow};
 use super::red::average::Average;
 use super::red::{Decider, Parameters};
 use super::spec::{GredQueue, GredSpec, SpecError};
 use super::{Backlog, Context, Discipline, Facts, Packet, check};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, LABEL, labels_in, u16_at};
 use base::device::DropReason;
-use base::{Frame, Phb, Span, Time};
+use base::{Frame, Span, Time};
 use std::collections::VecDeque;
 
 /// As many virtual queues as Linux allows.
@@ -88,11 +88,8 @@ impl Gred {
     /// The virtual queue that takes the frame.
     #[inline]
     fn place(&self, frame: &Frame) -> Option<usize> {
-        let phb = frame
-            .behaviour()
-            .or_else(|| marked(frame))
-            .map_or(NONE, |phb| self.place_of[usize::from(phb.code() & 63)]);
-        let place = usize::from(if phb == NONE { self.default } else { phb });
+        let own = self.place_of[usize::from(behaviour(frame).code() & 63)];
+        let place = usize::from(if own == NONE { self.default } else { own });
         (place < self.virtuals.len()).then_some(place)
     }
 
@@ -141,18 +138,6 @@ impl Gred {
         }
         Some((packet, &mut own.counters))
     }
-}
-
-/// The behaviour that the code point of the IPv4 header asks for, below labels too.
-fn marked(frame: &Frame) -> Option<Phb> {
-    let header = frame.header();
-    let labels = labels_in(header);
-    if labels == 0 && u16_at(header, 12) != Some(ETHERTYPE_IPV4) {
-        return None;
-    }
-    let ip = header.get(ETHERNET + LABEL * labels..)?;
-    let tos = ip.get(1).filter(|_| ip[0] >> 4 == 4)?;
-    Phb::new(tos >> 2)
 }
 
 impl Discipline for Gred {

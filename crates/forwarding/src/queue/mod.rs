@@ -16,6 +16,7 @@
 //! [`Tree::audit`] compares. A discipline with others below it asks them through an [`Inner`], which counts what they drop, too.
 
 pub mod accounting;
+mod advice;
 mod bits;
 pub mod bucket;
 mod check;
@@ -37,6 +38,7 @@ pub(crate) mod testing;
 mod tree;
 
 pub use accounting::Accounting;
+pub use advice::{warnings, warnings_at};
 pub use counters::{QueueCounters, QueueRow};
 pub use held::Held;
 pub use inner::Inner;
