@@ -45,8 +45,9 @@ def capture_interface(
     end = None if for_ is None else time.monotonic() + units.span_ps(for_, "for_") / 1e12
     space = None if netns is None else str(NAMESPACES / netns)
     with core.translated():
-        tap = core.load().InterfaceCapture(interface, space, str(path), label, snap, packets, undone)
-        while not tap.step() and (end is None or time.monotonic() < end):
+        source = (interface, space, label, False)
+        tap = core.load().InterfaceCapture([source], str(path), snap, packets, undone)
+        while not tap.step()[1] and (end is None or time.monotonic() < end):
             pass
         count, missed, gone, _ = tap.finish()
     return Tapped(Path(path), count, missed, gone)

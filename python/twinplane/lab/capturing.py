@@ -10,42 +10,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import select
-import socket
-import struct
 import threading
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..errors import TwinplaneError, os_reason, suggest
-from . import netns, pcapng, state
+from .. import core
+from ..errors import TwinplaneError, suggest
+from . import netns, state
 from .asking import ask
 
 if TYPE_CHECKING:
     from .lab import Lab
     from .state import State
-
-# linux/if_packet.h, linux/if_ether.h, asm-generic/socket.h
-ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
-PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 6, 8, 23
-SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
-TP_STATUS_CSUMNOTREADY, TP_STATUS_VLAN_VALID, TP_STATUS_VLAN_TPID_VALID = 1 << 3, 1 << 4, 1 << 6
-
-BUFFER_BYTES = 64 << 20
-FRAME_MAX = 256 << 10
-FLUSH_S = 0.2
-BATCH = 64
-SETTLED_NS = 1_000_000
-"""So old is a frame, by its stamp, when no earlier one can come in at the other end any more."""
-
-_Taken = tuple[int, int, bytes, int, str]
-"""When, at which end, what, how long it was, and what is to be remarked."""
-
-UNFINISHED = "checksum left unfinished by the sending kernel"
-"""Comment on frames whose checksum a network interface would have filled in."""
 
 
 def find_link(lab: State, given: str) -> int:
@@ -160,144 +138,40 @@ class _Kernel:
     """Packet sockets at the ends of a link, and a thread that writes what comes in at them."""
 
     def __init__(self, lab: State, ends: list[tuple[str, str]], path: Path, limit: int | None) -> None:
-        self.limit, self.error = limit, ""
-        self.sockets = []
-        for end, name in ends:
-            with netns.inside(str(lab.nodes[name].namespace)):
-                self.sockets.append(_listen(end.partition(":")[2]))
-        try:
-            self.file = path.open("wb")
-        except OSError as error:
-            raise TwinplaneError(f"{path}: it cannot be written: {os_reason(error)}") from None
-        self.writer = pcapng.Writer(self.file, [end for end, _ in ends], "twinplane lab capture")
-        self.lost = [0] * len(ends)
-        self.ended, self.wake = os.pipe2(os.O_CLOEXEC)
+        self.seen = 0
+        self.error: TwinplaneError | None = None
+        self.ending = threading.Event()
+        sources = [
+            (end.partition(":")[2], str(netns.path_of(str(lab.nodes[name].namespace))), end, True)
+            for end, name in ends
+        ]
+        with core.translated():
+            self.tap = core.load().InterfaceCapture(sources, str(path), None, limit)
         self.thread = threading.Thread(target=self._run, name="capture", daemon=True)
         self.thread.start()
 
     def count(self) -> int:
-        return sum(self.writer.counts)
+        return self.seen
 
     def full(self) -> bool:
         return not self.thread.is_alive()
 
     def stop(self) -> int:
-        if self.wake >= 0:
-            os.close(self.wake)
-            self.wake = -1
-            self.thread.join()
-            os.close(self.ended)
-            self.writer.finish(time.time_ns(), self.lost)
-            self.file.close()
-            for one in self.sockets:
-                one.close()
-        if self.error:
-            raise TwinplaneError(self.error)
-        return self.count()
+        self.ending.set()
+        self.thread.join()
+        if self.error is not None:
+            raise self.error
+        return self.seen
 
     def _run(self) -> None:
         try:
-            self._receive()
-        except OSError as error:
-            self.error = f"capture: {os_reason(error)}"
-
-    def _receive(self) -> None:
-        places = {one.fileno(): place for place, one in enumerate(self.sockets)}
-        view = memoryview(bytearray(FRAME_MAX))
-        waiting = select.poll()
-        for descriptor in (*places, self.ended):
-            waiting.register(descriptor, select.POLLIN)
-        flushed = time.monotonic()
-        held: list[_Taken] = []
-        while not self._enough():
-            ready = [descriptor for descriptor, _ in waiting.poll(1 if held else int(FLUSH_S * 1000))]
-            held = self._write_until(*self._take_all(view, held))
-            if time.monotonic() - flushed > FLUSH_S:
-                self.file.flush()
-                flushed = time.monotonic()
-            if self.ended in ready and not any(descriptor in places for descriptor in ready):
-                break  # what had come before the end has been taken
-        self._write_until(held, None)
-        for place, one in enumerate(self.sockets):
-            counted = one.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8)
-            self.lost[place] = int(struct.unpack("II", counted)[1])
-
-    def _enough(self) -> bool:
-        return self.limit is not None and self.count() >= self.limit
-
-    def _take_all(self, view: memoryview, held: list[_Taken]) -> tuple[list[_Taken], int]:
-        """What waits at all ends, and until when that is all that there was."""
-        until = time.time_ns() - SETTLED_NS
-        taken = [*held]
-        for place in range(len(self.sockets)):
-            found = self._take(place, view)
-            if len(found) == BATCH:
-                until = min(until, found[-1][0])
-            taken += found
-        return taken, until
-
-    def _write_until(self, taken: list[_Taken], until: int | None) -> list[_Taken]:
-        """Write frames in the order of their times; those after `until` are left."""
-        taken.sort(key=_time_of)
-        for number, (at, place, data, length, comment) in enumerate(taken):
-            if until is not None and at > until:
-                return taken[number:]
-            if self._enough():
-                break
-            self.writer.write(place, at, data, length, comment)
-        return []
-
-    def _take(self, place: int, view: memoryview) -> list[_Taken]:
-        one = self.sockets[place]
-        found: list[_Taken] = []
-        while len(found) < BATCH:
-            try:
-                length, told, _, address = one.recvmsg_into(
-                    [view], 256, socket.MSG_DONTWAIT | socket.MSG_TRUNC
-                )
-            except BlockingIOError:
-                break
-            if address[2] == PACKET_OUTGOING:
-                continue
-            at, status, tag = _told(told)
-            data = bytes(view[: min(length, FRAME_MAX)])
-            if status & TP_STATUS_VLAN_VALID:  # the kernel took the tag out of the frame
-                data, length = data[:12] + tag + data[12:], length + 4
-            unfinished = status & TP_STATUS_CSUMNOTREADY
-            found.append((at, place, data, length, UNFINISHED if unfinished else ""))
-        return found
-
-
-def _time_of(taken: _Taken) -> int:
-    return taken[0]
-
-
-def _listen(interface: str) -> socket.socket:
-    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
-        made.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-        made.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        with contextlib.suppress(OSError):  # since Linux 4.20
-            made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-        made.bind((interface, ETH_P_ALL))
-    except OSError as error:
-        made.close()
-        raise TwinplaneError(f"interface '{interface}': {os_reason(error)}") from None
-    return made
-
-
-def _told(messages: list[tuple[int, int, bytes]]) -> tuple[int, int, bytes]:
-    """Time of arrival, status and VLAN tag of a frame."""
-    at, status, tag = 0, 0, b""
-    for level, kind, data in messages:
-        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
-            seconds, nanoseconds = struct.unpack("qq", data[:16])
-            at = seconds * 1_000_000_000 + nanoseconds
-        elif level == SOL_PACKET and kind == PACKET_AUXDATA:
-            status, _, _, _, _, tci, tpid = struct.unpack("IIIHHHH", data[:20])
-            tag = struct.pack("!HH", tpid if status & TP_STATUS_VLAN_TPID_VALID else 0x8100, tci)
-    return at or time.time_ns(), status, tag
+            with core.translated():
+                over = False
+                while not over and not self.ending.is_set():
+                    self.seen, over = self.tap.step()
+                self.seen = self.tap.finish()[0]  # what had come before the end is taken
+        except TwinplaneError as error:
+            self.error = error
 
 
 class _RouterTap:

@@ -10,6 +10,8 @@ pub const INTERFACE_DESCRIPTION: u32 = 1;
 pub const OBSOLETE_PACKET: u32 = 2;
 /// Block type of a simple packet (pcapng, 4.4).
 pub const SIMPLE_PACKET: u32 = 3;
+/// Block type of the statistics of an interface (pcapng, 4.6).
+pub const INTERFACE_STATISTICS: u32 = 5;
 /// Block type of an enhanced packet (pcapng, 4.3).
 pub const ENHANCED_PACKET: u32 = 6;
 /// Byte-order magic of a section header.
@@ -24,6 +26,8 @@ const IF_SPEED: u16 = 8;
 const IF_TSRESOL: u16 = 9;
 const IF_FCSLEN: u16 = 13;
 const EPB_FLAGS: u16 = 2;
+const ISB_IFRECV: u16 = 4;
+const ISB_IFDROP: u16 = 5;
 
 /// Which way a packet passed its interface: the lowest two bits of the flags (pcapng, 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,6 +103,25 @@ impl BlockWriter {
         self.u32(len as u32);
         self.padded(bytes);
         self.option(EPB_FLAGS, &(way as u32).to_le_bytes());
+        self.end_options();
+        self.finish(out)
+    }
+
+    /// How many packets an interface has received, and how many of them are not in the file.
+    pub fn statistics(
+        &mut self,
+        out: &mut dyn Write,
+        interface: u32,
+        nanos: u64,
+        received: u64,
+        dropped: u64,
+    ) -> io::Result<()> {
+        self.begin(INTERFACE_STATISTICS);
+        self.u32(interface);
+        self.u32((nanos >> 32) as u32);
+        self.u32(nanos as u32);
+        self.option(ISB_IFRECV, &received.to_le_bytes());
+        self.option(ISB_IFDROP, &dropped.to_le_bytes());
         self.end_options();
         self.finish(out)
     }
