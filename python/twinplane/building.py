@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import core, units
+from .arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec
 from .description import Description, interface_address, router_id, rsvp_options
 from .errors import TwinplaneError, suggest
 from .filters import filter_spec, prefixes
@@ -122,12 +123,28 @@ class Building(Outside):
         self.nodes.append(node)
         self.description.nodes.append({"name": node.name, "kind": node.kind, **fields})
 
-    def router(self, name: str, profile: str | Path | Mapping[str, Any] = "ideal", **rsvp: Any) -> Router:
-        """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.description`)."""
+    def router(
+        self,
+        name: str,
+        profile: str | Path | Mapping[str, Any] = "ideal",
+        *,
+        diffserv: Any = None,
+        **rsvp: Any,
+    ) -> Router:
+        """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.description`).
+
+        With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
+        `twinplane.diffserv.DiffServ` with its EXP map, tunnelling model and behaviours. Without, classes are
+        copied between labels and packets.
+        """
         from .profiles import resolve
 
         router = Router(self._network, name, len(self.nodes))
-        given = router_id(name, rsvp.pop("router_id", None))
+        given: dict[str, Any] = {**router_id(name, rsvp.pop("router_id", None))}
+        if diffserv is not None and diffserv is not False:
+            from .diffserv import node_spec
+
+            given |= {"diffserv": node_spec(diffserv, f"{name}: diffserv")}
         self._register(router, {"profile": resolve(profile), "rsvp": rsvp_options(name, rsvp), **given})
         return router
 
@@ -229,6 +246,8 @@ class Building(Outside):
         signal: bool,
         carries: Sequence[str] | str = (),
         filters: Sequence[Mapping[str, Any]] = (),
+        diffserv: Any = None,
+        classes: Sequence[str | int] | str | int = (),
     ) -> Lsp:
         """See `twinplane.nodes.HeadEnd.lsp`."""
         what = f"lsp '{name}'"
@@ -268,6 +287,15 @@ class Building(Outside):
         for key, value in (("retry_first_ps", retry_first), ("retry_max_ps", retry_max)):
             if value is not None:
                 spec[key] = units.span_ps(value, key[:-3])
+        if diffserv is not None or classes != ():
+            from .diffserv import classes_spec, lsp_spec
+
+            if diffserv is not None:
+                spec["diffserv"] = lsp_spec(diffserv, f"{what}: diffserv")
+            if classes != ():
+                if not spec["carries"]:
+                    raise TwinplaneError(f"{what}: classes: 'carries' says to where packets of them take it")
+                spec["classes"] = classes_spec(classes, f"{what}: classes")
         lsp = Lsp(self._network, len(self.lsps), spec)
         if self._started:
             with core.translated():
@@ -312,41 +340,53 @@ class Building(Outside):
         c: Node | str,
         over: Lsp | None = None,
         rate: Quantity = "1 Mbit/s",
-        size: Quantity = 512,
-        arrivals: str = "constant",
+        size: Sizes = 512,
+        arrivals: Arrivals = "constant",
         dscp: str | int = 0,
         *,
         start: Quantity = 0,
         stop: Quantity | None = None,
         trace: bool = False,
         name: str | None = None,
+        rate_counts: str = "frame",
+        log: bool = False,
+        from_link: Link | Node | str | None = None,
+        to_link: Link | Node | str | None = None,
     ) -> Flow:
         """Measured traffic; over a group of LSPs the rate is shared evenly by one stream each.
 
-        `size` is that of the Ethernet frame with header and frame check sequence; `rate` counts the same.
+        `arrivals` are ``"constant"``, ``"poisson"``, or an `OnOff` or `Trace` of `twinplane.traffic`; `size`
+        is that of the Ethernet frame with header and frame check sequence, or a `Uniform`, `Empirical`,
+        `Exponential` or `Imix` of the same. `rate` counts frames in the same way, with ``rate_counts="ip"``
+        the IP packets in them. With `log` every packet is kept for `Flow.packets`.
+
+        A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
+        the neighbours at their other ends. It may send to itself through the network.
         """
         source, sink = self.node(a), self.node(c)
         label = name or f"{source.name}-{sink.name}"
-        if arrivals not in ("constant", "poisson"):
-            hint = suggest(arrivals, ("constant", "poisson"))
-            raise TwinplaneError(f"flow '{label}': arrivals={arrivals!r}: constant or poisson{hint}")
-        bytes_ = units.size_bytes(size)
-        if not 64 <= bytes_ <= 9018:
-            raise TwinplaneError(f"flow '{label}': size={bytes_}: an Ethernet frame has 64 to 9018 bytes")
-        spec = {
+        what = f"flow '{label}'"
+        if rate_counts not in RATE_COUNTS:
+            raise TwinplaneError(f"{what}: rate_counts={rate_counts!r}: frame or ip")
+        spec: dict[str, Any] = {
             "name": label,
             "from": source.index,
             "to": sink.index,
             "over": None if over is None else over.index,
             "rate_bps": units.rate_bps(rate),
-            "size": bytes_,
-            "arrivals": arrivals,
+            "size": size_spec(size, what),
+            "arrivals": arrivals_spec(arrivals, what),
             "dscp": units.dscp(dscp),
             "start_ps": units.span_ps(start, "start"),
             "stop_ps": None if stop is None else units.span_ps(stop, "stop"),
             "trace": trace,
+            "rate_counts": rate_counts,
+            "log": log,
         }
-        flow = Flow(self._network, len(self.flows), label)
+        for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link)):
+            if end is not None:
+                spec[key] = self.link_at(node, end, f"{what}: {key}").index
+        flow = Flow(self._network, len(self.flows), label, log)
         if self._started:
             with core.translated():
                 flow.index = self.running().add_flow(json.dumps(spec))
@@ -372,6 +412,17 @@ class Building(Outside):
     def between(self, a: Node, b: Node) -> list[Link]:
         """Every link between two nodes."""
         return [self.links[index] for index in self.description.between(a.index, b.index)]
+
+    def link_at(self, node: Node, which: Link | Node | str, what: str) -> Link:
+        """A link of a node, by itself or by the neighbour at its other end."""
+        if isinstance(which, Link):
+            if node not in (which.a, which.b):
+                raise TwinplaneError(f"{what}: {which} is no link of {node.name}")
+            return which
+        other = self.node(which, what)
+        if not self.between(node, other):
+            raise TwinplaneError(f"{what}: there is no link between {node.name} and {other.name}")
+        return self.find_link(node, other)
 
     def find_link(self, a: Node | str | Link, b: Node | str | None) -> Link:
         """A link by itself or by its two ends."""

@@ -125,10 +125,11 @@ class Lsp:
 class Flow:
     """Measured traffic from one node to another; over a group of LSPs, one stream each."""
 
-    def __init__(self, network: Network, index: int, name: str) -> None:
+    def __init__(self, network: Network, index: int, name: str, logged: bool = False) -> None:
         self.network = network
         self.index = index
         self.name = name
+        self.logged = logged
 
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.
@@ -144,6 +145,17 @@ class Flow:
         import polars as pl
 
         return self.network.table("streams").filter(pl.col("flow") == self.index)
+
+    def packets(self) -> pl.DataFrame:
+        """Every packet in order of departure: when it left, when it came (none if it is lost), its delay.
+
+        Only with ``flow(..., log=True)``.
+        """
+        from .traffic import packets
+
+        if not self.logged:
+            raise TwinplaneError(f"flow '{self.name}': its packets were not kept: flow(..., log=True)")
+        return packets(self.network, self.index)
 
     def __repr__(self) -> str:
         """What it is, for people."""

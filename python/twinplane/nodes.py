@@ -60,6 +60,8 @@ class HeadEnd(Node):
         signal: bool = True,
         carries: Sequence[str] | str = (),
         filters: Sequence[Mapping[str, Any]] = (),
+        diffserv: Any = None,
+        classes: Sequence[str | int] | str | int = (),
     ) -> Lsp:
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
@@ -69,6 +71,10 @@ class HeadEnd(Node):
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp` (`twinplane.filters`). Both are for one
         LSP, not for a group.
+
+        `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
+        `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
+        to `carries`: there may be several LSPs to the same prefixes, each for its behaviours.
         """
         return self.network.add_lsp(
             name=name,
@@ -90,6 +96,8 @@ class HeadEnd(Node):
             signal=signal,
             carries=carries,
             filters=filters,
+            diffserv=diffserv,
+            classes=classes,
         )
 
 
@@ -196,14 +204,30 @@ class Host(Prober):
 
     kind = "host"
 
-    def __init__(self, network: Network, name: str, index: int, address: str) -> None:
+    def __init__(self, network: Network, name: str, index: int, address: str | None) -> None:
         super().__init__(network, name, index)
-        self.address = address
+        self._address = address
+
+    @property
+    def address(self) -> str:
+        """Its address; of a host with several links the first."""
+        return self.addresses[0] if self._address is None else self._address
+
+    @property
+    def addresses(self) -> list[str]:
+        """Its addresses, in the order of its links."""
+        return [str(port["address"]) for port in self._ports()]
 
     @property
     def gateway(self) -> str:
-        """The address of the router's port."""
-        return str(self.network.node_info(self.index)["ports"][0]["neighbor"])
+        """The address of the router's port; of a host with several links that of the first."""
+        return str(self._ports()[0]["neighbor"])
+
+    def _ports(self) -> list[dict[str, Any]]:
+        ports: list[dict[str, Any]] = self.network.node_info(self.index)["ports"]
+        if not ports:
+            raise TwinplaneError(f"{self.name}: it has no link")
+        return ports
 
 
 class External(Node):

@@ -49,7 +49,7 @@ class Outside(ABC):
     def host(
         self,
         name: str,
-        address: str,
+        address: str | None = None,
         gateway: str | None = None,
         *,
         interface: str | None = None,
@@ -62,13 +62,16 @@ class Outside(ABC):
         The router's port has the address `gateway`: the first of the prefix that is not the host's, unless it
         is given. In real time a real host is beyond `interface`, if that is given; otherwise, and in virtual
         time, the host is simulated.
+
+        A host with several links has no `address` here: each link says its own, as ``link(...,
+        addresses=...)``.
         """
-        own = interface_address(address, name)
-        fields: dict[str, Any] = {"address": own}
+        own = None if address is None else interface_address(address, name)
+        fields: dict[str, Any] = {} if own is None else {"address": own}
         if gateway is not None:
             fields["gateway"] = ipv4(gateway, f"{name}: gateway")
         beyond = None if interface is None else Interface(interface, netns, driver, offload)
-        host = Host(self._network, name, len(self.nodes), own.partition("/")[0])
+        host = Host(self._network, name, len(self.nodes), None if own is None else own.partition("/")[0])
         self._register(host, fields)
         if beyond is not None:
             self._host_interfaces[host.index] = beyond

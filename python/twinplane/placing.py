@@ -67,6 +67,11 @@ def _lateness(network: Network) -> dict[str, Any] | None:
     return {key: column[row] for key, column in table.items()}
 
 
+def _own(spec: Mapping[str, Any]) -> str | None:
+    address = spec.get("address")
+    return None if address is None else str(address).partition("/")[0]
+
+
 def adopt(network: Network, description: Mapping[str, Any]) -> None:
     """Take the nodes and links of a description; its LSPs and flows stay where they are."""
     kinds: dict[str, Callable[[Network, str, int], Node]] = {
@@ -77,7 +82,7 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
     }
     for index, spec in enumerate(description["nodes"]):
         if spec["kind"] == "host":
-            made: Node = Host(network, spec["name"], index, spec["address"].partition("/")[0])
+            made: Node = Host(network, spec["name"], index, _own(spec))
         else:
             made = kinds[spec["kind"]](network, spec["name"], index)
         fields = {key: value for key, value in spec.items() if key not in ("name", "kind")}

@@ -1,10 +1,11 @@
-"""Figures of a flow from those of its streams."""
+"""What flows send (`OnOff`, `Trace`, sizes), and their figures from those of their streams."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from . import frames
+from .arrivals import Empirical, Exponential, Imix, OnOff, Period, Trace, Uniform
 from .statistics import interval
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from .frames import Columns
     from .network import Network
+
+__all__ = ["Empirical", "Exponential", "Imix", "OnOff", "Period", "Trace", "Uniform", "by_phase", "packets"]
 
 COUNTS = ("sent", "received", "lost", "duplicated", "reordered")
 QUANTILES = ("delay_p50_s", "delay_p90_s", "delay_p99_s", "delay_p999_s")
@@ -50,3 +53,11 @@ def _phase(streams: Columns, phase: int, places: list[int]) -> dict[str, Any]:
         row[key] = streams[key][received[0]] if len(received) == 1 else None
     row["jitter_s"] = max(of("jitter_s"), default=None)
     return row
+
+
+def packets(network: Network, flow: int) -> pl.DataFrame:
+    """Every packet of a flow that keeps a log: departure, arrival (none if it is lost), delay, in seconds."""
+    import polars as pl
+
+    found = network.table("packets")
+    return found.filter(pl.col("flow") == flow)

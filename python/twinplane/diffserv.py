@@ -1,0 +1,163 @@
+"""Differentiated services over MPLS (RFC 3270): what routers and LSPs know of per-hop behaviours.
+
+An E-LSP infers the behaviour from the EXP bits of the label, by a map that is preconfigured or signalled; an
+L-LSP infers the scheduling class from the label, and the drop precedence from the EXP bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+
+from .errors import TwinplaneError, suggest
+from .queues import phb
+from .queues.base import Ports, Spec, sentence
+from .queues.matching import Behaviours
+
+PRECONFIGURED = (0, 10, 12, 18, 26, 46, 48, 56)
+"""What EXP 0 to 7 mean where nothing else is said: default, AF11, AF12, AF21, AF31, EF, CS6, CS7."""
+
+
+def _exp_map(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        found = list(PRECONFIGURED)
+        for exp, name in value.items():
+            if not str(exp).isdecimal() or int(exp) > 7:
+                raise ValueError(f"{exp!r}: the EXP bits are 0 to 7")
+            found[int(exp)] = phb.behaviour(name)
+        return tuple(found)
+    if not isinstance(value, (list, tuple)) or len(value) != 8:
+        raise ValueError("a behaviour for each of EXP 0 to 7: a list of eight, or a mapping such as {5: EF}")
+    return tuple(phb.behaviour(name) for name in value)
+
+
+def _class(value: Any) -> Any:
+    """A scheduling class, by the first of its behaviours."""
+    codes = phb.behaviours(value)
+    if isinstance(value, (list, tuple)) or len(codes) not in (1, 3):
+        raise ValueError(f"{value!r}: one scheduling class, such as EF or AF1")
+    code = int(codes[0])
+    return next((group[0] for group in phb.GROUPS.values() if code in group), code)
+
+
+ExpMap = Annotated[
+    Any,
+    BeforeValidator(_exp_map),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
+                {
+                    "type": "array",
+                    "items": {"type": ["string", "integer"]},
+                    "minItems": 8,
+                    "maxItems": 8,
+                },
+            ]
+        }
+    ),
+]
+"""Behaviours of EXP 0 to 7; a mapping changes those of the preconfigured map that it names."""
+Class = Annotated[Any, BeforeValidator(_class), WithJsonSchema({"type": ["string", "integer"]})]
+
+
+class DiffServ(Spec):
+    """How a router supports RFC 3270."""
+
+    exp_map: ExpMap | None = Field(
+        default=None,
+        description="Behaviours of EXP 0 to 7 in E-LSPs for which no map is signalled"
+        " [default: default, AF11, AF12, AF21, AF31, EF, CS6, CS7].",
+    )
+    model: Literal["pipe", "short-pipe", "uniform"] = Field(
+        default="pipe",
+        description="What the marking of an LSP has to do with that of its packets (RFC 3270, 2.6).",
+    )
+    supported: Behaviours | None = Field(
+        default=None, description="Behaviours that LSPs may ask for [default: all]."
+    )
+
+    def lowered(self, ports: Ports) -> dict[str, Any]:
+        """As the core takes it."""
+        found: dict[str, Any] = {"model": self.model}
+        for key in ("exp_map", "supported"):
+            if getattr(self, key) is not None:
+                found[key] = phb.names(getattr(self, key))
+        return found
+
+
+class ELsp(Spec):
+    """An E-LSP: the EXP bits tell the behaviour, by a map of its own (signalled) or the preconfigured one."""
+
+    kind: Literal["e-lsp"] = Field(default="e-lsp", description="The EXP bits tell the behaviour.")
+    map: ExpMap | None = Field(
+        default=None, description="Behaviours of EXP 0 to 7, signalled [default: the preconfigured ones]."
+    )
+    signal: bool | None = Field(
+        default=None,
+        description="Signal a DIFFSERV object, with an empty map if there is none [default: with a map].",
+    )
+
+    def lowered(self, ports: Ports) -> dict[str, Any]:
+        """As the core takes it."""
+        found: dict[str, Any] = {
+            "kind": self.kind,
+            "map": None if self.map is None else phb.names(self.map),
+        }
+        return found if self.signal is None else {**found, "signal": self.signal}
+
+
+class LLsp(Spec):
+    """An L-LSP: the label tells the scheduling class, the EXP bits the drop precedence."""
+
+    kind: Literal["l-lsp"] = Field(default="l-lsp", description="The label tells the scheduling class.")
+    class_: Class = Field(alias="class", description="The scheduling class, such as EF or AF1.")
+
+    def lowered(self, ports: Ports) -> dict[str, Any]:
+        """As the core takes it."""
+        return {"kind": self.kind, "class": phb.name_of(self.class_)}
+
+
+def _no_ports(_: Any) -> list[int]:
+    return []
+
+
+def _model(model: type[Spec], given: Any, what: str) -> dict[str, Any]:
+    if isinstance(given, model):
+        return given.lowered(_no_ports)
+    try:
+        return model.model_validate(given).lowered(_no_ports)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=True)[0]
+        raise TwinplaneError(f"{what}: {sentence(model, first)}") from None
+
+
+def node_spec(given: Any, what: str) -> dict[str, Any]:
+    """What a router knows, as the core takes it; True is the preconfigured map and the pipe model."""
+    return _model(DiffServ, {} if given is True else given, what)
+
+
+KINDS = ("e-lsp", "l-lsp")
+
+
+def lsp_spec(given: Any, what: str) -> dict[str, Any]:
+    """What an LSP is, as the core takes it: ``"e-lsp"``, ``"l-lsp AF1"``, a model or a mapping."""
+    if isinstance(given, str):
+        word, _, rest = given.partition(" ")
+        given = {"kind": word, **({"class": rest.strip()} if rest.strip() else {})}
+    if isinstance(given, (ELsp, LLsp)):
+        return given.lowered(_no_ports)
+    kind = given.get("kind") if isinstance(given, Mapping) else None
+    if kind not in KINDS:
+        raise TwinplaneError(f"{what}: {kind!r} is neither e-lsp nor l-lsp{suggest(str(kind), KINDS)}")
+    return _model(ELsp if kind == "e-lsp" else LLsp, given, what)
+
+
+def classes_spec(given: Any, what: str) -> list[str]:
+    """Behaviours whose packets take an LSP."""
+    try:
+        return phb.names(phb.behaviours(given))
+    except ValueError as error:
+        raise TwinplaneError(f"{what}: {error}") from None

@@ -1,0 +1,119 @@
+"""Traffic as a user describes it; hosts with several links; what routers and LSPs know of behaviours."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import twinplane as tp
+from twinplane import diffserv
+from twinplane.arrivals import arrivals_spec, size_spec
+
+
+def loop(**options: Any) -> tuple[tp.Network, tp.Host]:
+    """A host with a link to each end of a network, which sends to itself through it."""
+    net = tp.Network(**options)
+    a, b, h = net.router("a"), net.router("b"), net.host("h")
+    net.link(h, a, rate="100 Mbit/s", addresses=("10.1.0.2/24", "10.1.0.1/24"))
+    net.link(a, b, rate="10 Mbit/s")
+    net.link(b, h, rate="100 Mbit/s", addresses=("10.2.0.1/24", "10.2.0.2/24"))
+    return net, h
+
+
+def test_arrivals_and_sizes_are_lowered() -> None:
+    on_off = tp.traffic.OnOff(on="500 ms", off=tp.traffic.Period("1 s", "pareto", 1.2), rate_is_mean=True)
+    assert arrivals_spec(on_off, "f") == {
+        "kind": "on-off",
+        "rate_is_mean": True,
+        "on": {"kind": "exponential", "mean_ps": 5 * 10**11, "shape": 1.5},
+        "off": {"kind": "pareto", "mean_ps": 10**12, "shape": 1.2},
+    }
+    trace = tp.traffic.Trace(gaps=(0, "1 ms"), sizes=(64, 1518))
+    assert arrivals_spec(trace, "f")["gaps_ps"] == [0, 10**9]
+    assert size_spec("1 kB", "f") == 1000
+    assert size_spec(tp.traffic.Uniform(64, 128), "f") == {"kind": "uniform", "min": 64, "max": 128}
+    assert size_spec(tp.traffic.Imix(), "f")["weights"] == [7.0, 4.0, 1.0]
+    assert size_spec(tp.traffic.Exponential(500), "f") == {
+        "kind": "exponential",
+        "mean": 500.0,
+        "min": 64,
+        "max": 9018,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"arrivals": "poison"}, "flow 'h-h': arrivals='poison': constant or poisson, or an OnOff or a Trace"),
+        ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "paretto")}, "did you mean 'pareto'"),
+        ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "pareto", 1.0)}, "on: shape=1.0: above 1"),
+        ({"arrivals": tp.traffic.Trace((0, 1), (64,))}, "2 gaps and 1 sizes"),
+        ({"arrivals": tp.traffic.Trace((0, 0), repeat=True)}, "it would never end"),
+        ({"size": tp.traffic.Uniform(128, 64)}, "size: min=128 is above max=64"),
+        ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes=63: an Ethernet frame has 64 to 9018 bytes"),
+        ({"size": tp.traffic.Empirical((64, 65), (0, 0))}, "weights: none is negative"),
+        ({"rate_counts": "wire"}, "rate_counts='wire': frame or ip"),
+        ({"from_link": "h2"}, "from_link 'h2', no node has that name"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused(options: dict[str, Any], said: str) -> None:
+    net, h = loop()
+    with pytest.raises(tp.TwinplaneError) as caught:
+        net.flow(h, h, **options)
+    assert said in str(caught.value)
+
+
+def test_a_host_sends_to_itself_through_the_network() -> None:
+    net, h = loop()
+    flow = net.flow(
+        h,
+        h,
+        from_link="a",
+        to_link="b",
+        rate="1 Mbit/s",
+        size=1018,
+        rate_counts="ip",
+        arrivals="poisson",
+        name="ef",
+    )
+    net.run(until="4 s")
+    assert h.addresses == ["10.1.0.2", "10.2.0.2"] and h.address == "10.1.0.2"
+    stats = flow.stats().row(0, named=True)
+    assert 400 < stats["sent"] < 600 and stats["lost"] == 0 and stats["delay_min_s"] > 0
+
+
+def test_a_trace_is_sent_again_as_it_was_captured(tmp_path: Path) -> None:
+    net, h = loop()
+    net.flow(h, h, from_link="a", to_link="b", size=tp.traffic.Imix(), arrivals="poisson", name="x")
+    tap = net.capture(h, "a", packets=40)
+    net.run(until="1 s")
+    trace = tp.traffic.Trace.from_pcap(tap.save(tmp_path / "x.pcapng"), limit=30)
+    assert len(trace.gaps) == len(trace.sizes) == 30 and trace.gaps[0] == "0 ns"
+    again, h = loop()
+    flow = again.flow(h, h, from_link="a", to_link="b", arrivals=trace, name="y")
+    again.run(until="1 s")
+    assert flow.stats()["sent"].to_list() == [30]
+    with pytest.raises(tp.TwinplaneError, match="no-such"):
+        tp.traffic.Trace.from_pcap(tmp_path / "no-such.pcap")
+
+
+def test_lsps_and_routers_know_of_behaviours() -> None:
+    assert diffserv.node_spec(True, "a") == {"model": "pipe"}
+    given = {"exp_map": {5: "EF", 1: "AF11"}, "model": "uniform", "supported": ["EF", "AF1"]}
+    assert diffserv.node_spec(given, "a") == {
+        "exp_map": ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"],
+        "model": "uniform",
+        "supported": ["AF11", "AF12", "AF13", "EF"],
+    }
+    assert diffserv.lsp_spec("e-lsp", "l") == {"kind": "e-lsp", "map": None}
+    assert diffserv.lsp_spec("l-lsp AF1", "l") == {"kind": "l-lsp", "class": "AF11"}
+    assert diffserv.lsp_spec(diffserv.LLsp(class_="AF12"), "l") == {"kind": "l-lsp", "class": "AF11"}
+    assert diffserv.classes_spec(["default", "EF"], "l") == ["default", "EF"]
+    for wrong, said in (
+        ("x-lsp", "'x-lsp' is neither e-lsp nor l-lsp"),
+        ("l-lsp", "l: class: it is missing"),
+        ("l-lsp AF5", "l: class: 'AF5' is no per-hop behaviour"),
+        ({"kind": "e-lsp", "map": {9: "EF"}}, "l: map: 9: the EXP bits are 0 to 7"),
+    ):
+        with pytest.raises(tp.TwinplaneError) as caught:
+            diffserv.lsp_spec(wrong, "l")
+        assert said in str(caught.value)
