@@ -106,10 +106,10 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
             (false, true) => tick.min(now + PROBE_TICK),
             (false, false) => tick,
         };
-        instance.network.run_until(until)?;
+        instance.network.advance(until)?;
         // Somebody may have woken it: requests are for the time that it is now.
         let now = instance.network.now();
-        instance.network.run_until(now)?;
+        instance.network.advance(now)?;
         instance.listen();
         let now = instance.network.now();
         for (client, answer) in instance.probes.finished(&instance.network, now) {
@@ -131,6 +131,7 @@ fn serve(instance: &mut Instance, server: &mut Server) -> Result<(), Failure> {
         }
         if now >= tick {
             tick = later(tick, now);
+            instance.network.audit()?;
             keep_house(instance, server);
         }
     }

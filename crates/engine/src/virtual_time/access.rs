@@ -71,13 +71,19 @@ impl World {
     /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and that every queue conserves its packets and
     /// obeys Little's law; returns the directions of which that is not true: none, unless the engine or a queue discipline is wrong.
     pub fn audit(&self) -> Vec<Imbalance> {
-        let check = |g: u32| {
-            let (counters, egress) = (self.direction(g), self.lanes[g as usize].egress());
-            let queues = egress.map_or_else(Vec::new, |egress| egress.audit(self.ahead));
-            let wrong = !counters.balanced() || !queues.is_empty();
-            wrong.then_some(Imbalance { link: LinkId(g / 2), counters, queues })
-        };
-        (0..self.lanes.len() as u32).filter_map(check).collect()
+        (0..self.lanes.len() as u32).filter_map(|g| self.imbalance(g)).collect()
+    }
+
+    /// The same of ports with queue disciplines only.
+    pub fn audit_queues(&self) -> Vec<Imbalance> {
+        self.queued_lanes().filter_map(|g| self.imbalance(g)).collect()
+    }
+
+    fn imbalance(&self, g: u32) -> Option<Imbalance> {
+        let (counters, egress) = (self.direction(g), self.lanes[g as usize].egress());
+        let queues = egress.map_or_else(Vec::new, |egress| egress.audit(self.ahead));
+        let wrong = !counters.balanced() || !queues.is_empty();
+        wrong.then_some(Imbalance { link: LinkId(g / 2), counters, queues })
     }
 
     /// The digest of the run so far: every frame's bytes and time on every link.

@@ -67,6 +67,11 @@ impl World {
         self.lanes[g as usize].egress().map(|egress| egress.tree())
     }
 
+    /// The lanes with queues.
+    pub(super) fn queued_lanes(&self) -> impl Iterator<Item = u32> {
+        self.queues.lanes.iter().copied()
+    }
+
     /// A lane is to be looked after at `now`.
     pub(super) fn serve_queue(&mut self, now: Time) {
         if let Some((_, g)) = self.queues.timers.peek() {

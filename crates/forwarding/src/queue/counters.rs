@@ -3,6 +3,7 @@
 use super::{Backlog, Loss, Packet};
 use base::device::{DropCounters, DropReason};
 use base::{Span, Time};
+use std::sync::Arc;
 
 /// Packets in, out, dropped and waiting, and for how long.
 ///
@@ -35,7 +36,8 @@ pub struct QueueCounters {
     /// Sum of the times at which the waiting packets came, to know how long they have waited.
     entered: u128,
     changed: Time,
-    series: Option<Box<Series>>,
+    /// Shared with reports as long as these are looked at.
+    series: Option<Arc<Series>>,
 }
 
 impl QueueCounters {
@@ -43,7 +45,7 @@ impl QueueCounters {
     fn advance(&mut self, now: Time) {
         self.area += u128::from(self.backlog.packets) * u128::from(now.0.saturating_sub(self.changed.0));
         if let Some(series) = &mut self.series {
-            series.advance(self.changed, now, self.backlog.bytes);
+            Arc::make_mut(series).advance(self.changed, now, self.backlog.bytes);
         }
         self.changed = now;
     }
@@ -74,7 +76,7 @@ impl QueueCounters {
         self.backlog_bytes_max = self.backlog_bytes_max.max(self.backlog.bytes);
         self.backlog_packets_max = self.backlog_packets_max.max(self.backlog.packets);
         if let Some(series) = &mut self.series {
-            series.note(now, self.backlog.bytes);
+            Arc::make_mut(series).note(now, self.backlog.bytes);
         }
     }
 
@@ -124,13 +126,13 @@ impl QueueCounters {
 
     /// Keeps a series of the backlog.
     pub fn watch(&mut self, bin: Span) {
-        self.series = Some(Box::new(Series::new(bin)));
+        self.series = Some(Arc::new(Series::new(bin)));
     }
 
     /// The series up to `now`, if one is kept.
     pub fn series(&self, now: Time) -> Vec<Bin> {
         let Some(series) = &self.series else { return Vec::new() };
-        let mut series = series.clone();
+        let mut series = Series::clone(series);
         series.advance(self.changed, now, self.backlog.bytes);
         series.bins
     }

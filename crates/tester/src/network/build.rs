@@ -62,6 +62,7 @@ impl Network {
         network.world.begin_at(begin);
         network.add_devices()?;
         network.add_links()?;
+        network.add_queues()?;
         network.add_probes()?;
         for spec in lsps {
             network.add_lsp(spec)?;

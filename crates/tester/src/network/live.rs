@@ -105,18 +105,32 @@ impl Network {
     }
 
     /// Runs to a time, by whichever clock the network has. In real time this takes as long, and what was due before happens at once.
+    /// At the end the queues are audited.
     pub fn run_until(&mut self, until: Time) -> Result<(), NetworkError> {
+        self.advance(until)?;
+        self.audit()
+    }
+
+    /// The same without an audit, for who runs in very short steps.
+    pub fn advance(&mut self, until: Time) -> Result<(), NetworkError> {
         if self.wall.is_some() { self.run_wall(until) } else { Ok(self.world.run_until(until)?) }
     }
 
-    /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the time is reached.
+    /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the time is reached;
+    /// then the queues are audited.
     pub fn run_some(&mut self, until: Time, events: u64) -> Result<bool, NetworkError> {
-        if self.wall.is_none() {
-            return Ok(self.world.step(until, events)? == Progress::Reached);
+        let reached = match &self.wall {
+            None => self.world.step(until, events)? == Progress::Reached,
+            Some(_) => {
+                let slice = until.min(self.now() + SLICE);
+                self.run_wall(slice)?;
+                self.world.now() >= until
+            }
+        };
+        if reached {
+            self.audit()?;
         }
-        let slice = until.min(self.now() + SLICE);
-        self.run_wall(slice)?;
-        Ok(self.world.now() >= until)
+        Ok(reached)
     }
 
     fn run_wall(&mut self, until: Time) -> Result<(), NetworkError> {

@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::error::{NetworkError, input};
-use super::{Network, signals, traffic};
+use super::{Network, packets, signals, traffic};
 use base::{Event, NodeId};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,8 @@ impl Network {
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
         if let Some(node) = node {
             self.check_local(node, &format!("table '{name}'"))?;
-            let hosts_have = matches!(name, "neighbors" | "drops") && self.station(node).is_some();
+            let hosts_have = matches!(name, "neighbors" | "drops" | "queues" | "queue_series")
+                && self.station(node).is_some();
             if self.router(node).is_none() && !hosts_have {
                 return input(format!(
                     "table '{name}': '{}' is no router and has none",
@@ -33,6 +34,9 @@ impl Network {
             ("streams", _) => Ok(traffic::streams(self)),
             ("series", _) => Ok(traffic::series(self)),
             ("delays", _) => Ok(traffic::delays(self)),
+            ("packets", _) => Ok(packets::table(self)),
+            ("queues", _) => self.queues(node),
+            ("queue_series", _) => self.queue_series(node),
             ("routes", _) => {
                 traffic::check_routes(self);
                 Ok(traffic::routes(self))
