@@ -28,6 +28,7 @@ mod fifo;
 mod gred;
 mod held;
 mod inner;
+mod inputs;
 mod parking;
 mod prio;
 pub mod red;

@@ -5,6 +5,7 @@ use base::plane::TtlModel;
 use base::{MacAddr, PortId, Rate, Span, Streams};
 use control::rsvp;
 use core::net::Ipv4Addr;
+use forwarding::conditioner::Conditioner;
 
 /// A port of a router.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,15 @@ pub struct PortSetup {
     pub reservable: Option<Rate>,
 }
 
+/// What a router does with packets as they arrive.
+#[derive(Clone, Debug, Default)]
+pub struct Conditioning {
+    /// Conditioners, each on what arrives by a port.
+    pub at: Vec<(PortId, Conditioner)>,
+    /// Tell packets by which port they came, for queues that ask.
+    pub note_inputs: bool,
+}
+
 /// A router.
 #[derive(Clone, Debug)]
 pub struct RouterConfig {
@@ -38,6 +48,8 @@ pub struct RouterConfig {
     pub profile: DeviceProfile,
     /// RSVP-TE, and with it DiffServ over MPLS of both planes, but for name, router id, interfaces and random streams, which are taken from here.
     pub rsvp: rsvp::Config,
+    /// Meters, markers and policers at ingress ports.
+    pub conditioning: Conditioning,
     /// Random streams of the run.
     pub streams: Streams,
 }

@@ -12,7 +12,7 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
-pub use config::{PortSetup, RouterConfig};
+pub use config::{Conditioning, PortSetup, RouterConfig};
 pub use messages::{Direction, MessageBin};
 pub use signals::SignalRecord;
 
@@ -149,6 +149,11 @@ impl Router {
             ops.push(TableOp::RouteSet { prefix: Prefix::host(port.address), next_hop: NextHop::Local });
         }
         self.write(&ops);
+        let forwarding = self.driver.forwarding_mut();
+        forwarding.note_inputs(self.config.conditioning.note_inputs);
+        for (port, conditioner) in &self.config.conditioning.at {
+            forwarding.set_conditioner(*port, Some(conditioner.clone()));
+        }
     }
 
     fn configure_port(&mut self, port: PortId) {

@@ -31,6 +31,7 @@ fn router() -> Router {
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
         profile: crate::DeviceProfile::ideal(),
         rsvp: control::rsvp::Config::default(),
+        conditioning: super::Conditioning::default(),
         streams: Streams::new(1),
     })
 }

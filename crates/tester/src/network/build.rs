@@ -60,6 +60,7 @@ impl Network {
             description,
         };
         network.world.begin_at(begin);
+        network.check_conditioners()?;
         network.add_devices()?;
         network.add_links()?;
         network.add_queues()?;

@@ -54,6 +54,7 @@ impl Network {
             ports,
             profile: spec.profile.clone(),
             rsvp: rsvp_config(spec, self.ports_of(node).count() as u16),
+            conditioning: self.conditioning(node),
             streams: self.control_streams(),
         }
     }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 /// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or still on its way, or
 /// whose sink is in another process; if its source is, only what arrived is known.
 pub fn table(network: &Network) -> Value {
-    let mut table =
-        Columns::new(&["flow", "stream", "sequence", "departure_ps", "arrival_ps", "delay_ps"]);
+    let mut table = Columns::new(&["flow", "stream", "sequence", "departure_ps", "arrival_ps", "delay_ps"]);
     for (number, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {
         for stream in streams_of(network, number, flow) {
             let arrived = arrivals(network, flow, stream);

@@ -63,7 +63,8 @@ impl Network {
 
     /// The trees of the nodes that are here, or of one: node, link, tree.
     pub(super) fn trees(&self, only: Option<usize>) -> impl Iterator<Item = (usize, usize, &Tree)> {
-        let ends = self.links.iter().enumerate().flat_map(|(index, link)| SIDES.map(|side| (index, link, side)));
+        let ends =
+            self.links.iter().enumerate().flat_map(|(index, link)| SIDES.map(|side| (index, link, side)));
         let wanted = ends.filter(move |(_, link, side)| only.is_none_or(|node| link.ends()[*side] == node));
         wanted.filter_map(|(index, link, side)| {
             let node = link.ends()[side];
@@ -79,7 +80,10 @@ impl Network {
         let link = link.map_or_else(|| format!("link {}", wrong.link.0), |link| self.link_words(link));
         let what = match wrong.queues.first() {
             Some(what) => what.clone(),
-            None => format!("frames sent are not those that arrived, were dropped or are on their way: {:?}", wrong.counters),
+            None => format!(
+                "frames sent are not those that arrived, were dropped or are on their way: {:?}",
+                wrong.counters
+            ),
         };
         Err(NetworkError::Run(format!("the queues of {link} do not add up at {}: {what}", self.world.now())))
     }

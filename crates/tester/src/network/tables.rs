@@ -11,8 +11,9 @@ impl Network {
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
         if let Some(node) = node {
             self.check_local(node, &format!("table '{name}'"))?;
-            let hosts_have = matches!(name, "neighbors" | "drops" | "queues" | "queue_series")
-                && self.station(node).is_some();
+            let hosts_have =
+                matches!(name, "neighbors" | "drops" | "queues" | "queue_series" | "conditioners")
+                    && self.station(node).is_some();
             if self.router(node).is_none() && !hosts_have {
                 return input(format!(
                     "table '{name}': '{}' is no router and has none",
@@ -36,6 +37,7 @@ impl Network {
             ("delays", _) => Ok(traffic::delays(self)),
             ("packets", _) => Ok(packets::table(self)),
             ("queues", _) => self.queues(node),
+            ("conditioners", _) => Ok(self.conditioners(node)),
             ("queue_series", _) => self.queue_series(node),
             ("routes", _) => {
                 traffic::check_routes(self);

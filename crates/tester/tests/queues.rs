@@ -1,0 +1,167 @@
+//! Queue disciplines and conditioners at the ends of links: what tables say of them, and what is refused.
+
+mod common;
+
+use base::Time;
+use common::{MS, S, chain, column, conserved, network, routers, sum};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use twinplane_tester::network::{Description, Network};
+
+/// Two flows from one end of a chain of three routers to the other; the first router polices, its queue is the bottleneck.
+fn described() -> Value {
+    let mut links = chain(3, 100_000_000, MS);
+    links[0]["rate_bps"] = json!(10_000_000);
+    links[0]["a_queue"] = json!({
+        "accounting": {"layer": "ip"},
+        "root": {
+            "discipline": "prio",
+            "classes": [
+                {"name": "fast", "queue": {"discipline": "bfifo", "limit_bytes": 20_000}},
+                {"name": "slow", "queue": {"discipline": "pfifo", "limit": 20}},
+            ],
+            "filters": [{"match": {"phb": ["EF"]}, "class": "fast"}],
+        },
+    });
+    links[1]["a_ingress"] = Value::Null;
+    links[0]["b_ingress"] = json!({"accounting": {"layer": "ip"}, "rules": [
+        {"name": "ef", "match": {"phb": ["EF"]}, "meter": {"kind": "token-bucket", "rate_bps": 2_000_000, "burst_bytes": 10_000}},
+        {"name": "rest", "green": {"kind": "remark", "phb": "AF11"}},
+    ]});
+    let flow = |name: &str, dscp: u8, rate: u64| {
+        json!({"name": name, "from": 0, "to": 2, "rate_bps": rate, "size": 1_018, "rate_counts": "ip", "arrivals": "poisson",
+               "dscp": dscp, "start_ps": 100 * MS, "stop_ps": S, "log": true})
+    };
+    json!({
+        "seed": 3, "nodes": routers(3, &json!({})), "links": links, "queue_bin_ps": 10 * MS,
+        "flows": [flow("ef", 46, 4_000_000), flow("be", 0, 8_000_000)],
+    })
+}
+
+/// A row of a table as an object.
+fn row(table: &Value, n: usize) -> Value {
+    let columns = table.as_object().expect("columns").iter();
+    columns.map(|(name, values)| (name.clone(), values[n].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+#[test]
+fn tables_tell_what_queues_and_conditioners_did() {
+    let mut network = network(described());
+    network.run_until(Time(2 * S)).expect("a run");
+    conserved(&mut network).expect("conservation");
+    let queues = network.table("queues", None).expect("a table");
+    assert_eq!(column(&queues, "path"), ["root", "root/fast", "root/slow"]);
+    let (root, fast, slow) = (row(&queues, 0), row(&queues, 1), row(&queues, 2));
+    assert_eq!(
+        (&root["node"], &root["link"], &root["discipline"]),
+        (&json!("r0"), &json!(0), &json!("prio"))
+    );
+    let streams = network.table("streams", None).expect("a table");
+    let sent: Vec<u64> = column(&streams, "sent").iter().filter_map(Value::as_u64).collect();
+    assert_eq!(sum(&json!({"sent": column(&streams, "sent")}), "sent"), sent.iter().sum::<u64>());
+    let given = |row: &Value| row["given_packets"].as_u64().expect("a number");
+    assert!(given(&fast) >= sent.iter().min().copied().expect("flows") - 2, "{fast} {sent:?}");
+    assert_eq!(slow["drops"]["buffer-full"], slow["dropped_packets"]);
+    assert!(slow["dropped_packets"].as_u64() > Some(100) && fast["dropped_packets"] == 0, "{slow} {fast}");
+    assert!(slow["mean_wait_s"].as_f64() > fast["mean_wait_s"].as_f64());
+    assert_eq!(slow["backlog_packets_max"], 20);
+    let series = network.table("queue_series", Some(0)).expect("a table");
+    let most = |path: &str| {
+        let rows = column(&series, "path").into_iter().zip(column(&series, "max_bytes"));
+        rows.filter(|row| row.0 == path).filter_map(|row| row.1.as_u64()).max()
+    };
+    assert_eq!(most("root/slow"), slow["backlog_bytes_max"].as_u64());
+    let conditioners = network.table("conditioners", None).expect("a table");
+    let words = |name| {
+        column(&conditioners, name).iter().map(|v| v.as_str().unwrap_or("-").to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(words("rule"), ["ef", "ef", "rest"]);
+    assert_eq!(words("colour"), ["green", "red", "green"]);
+    assert_eq!((words("where")[0].as_str(), words("action")[2].as_str()), ("ingress", "remark AF11"));
+    let packets: Vec<u64> = column(&conditioners, "packets").iter().filter_map(Value::as_u64).collect();
+    let bytes: Vec<u64> = column(&conditioners, "bytes").iter().filter_map(Value::as_u64).collect();
+    // RFC 3290, A.1: what conforms is the rate over the time, and the bucket, at the most.
+    assert!(bytes[0] as f64 <= 0.9 * 250_000.0 + 10_000.0 + 1_000.0 && bytes[0] > 200_000, "{bytes:?}");
+    let received: u64 = sum(&streams, "received");
+    // What was red was dropped; the rule without a condition takes the request for an address as well.
+    assert_eq!(packets[0] + packets[2], received + 1);
+    assert!(network.table("queues", Some(1)).expect("a table")["path"].as_array().is_some_and(Vec::is_empty));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+
+    /// One more queue elsewhere changes nothing at this one, and a run in slices is the run in one go.
+    #[test]
+    fn queues_are_apart(seed in 0u64..1 << 48, slice in 1u64..300) {
+        let red = |limit: u64| json!({"root": {
+            "discipline": "red", "limit_bytes": limit, "min_bytes": 3_000, "max_bytes": 15_000, "avpkt_bytes": 1_000, "burst_packets": 5,
+            "probability": 0.2,
+        }});
+        let mut described = described();
+        described["seed"] = json!(seed);
+        described["links"][0]["a_queue"] = red(60_000);
+        let first = |network: &mut Network| {
+            let queues = network.table("queues", Some(0)).expect("a table");
+            queues.to_string()
+        };
+        let mut plain = network(described.clone());
+        plain.run_until(Time(S)).expect("a run");
+        described["links"][1]["b_queue"] = red(30_000);
+        described["links"][1]["a_queue"] = red(50_000);
+        let mut more = network(described);
+        let mut at = 0;
+        while at < 1_000 {
+            at = (at + slice).min(1_000);
+            more.run_until(Time(at * MS)).expect("a run");
+        }
+        prop_assert_eq!(first(&mut plain), first(&mut more));
+    }
+}
+
+#[test]
+fn what_can_not_be_is_refused_in_one_sentence() {
+    let cases: [(&str, Value, &str); 6] = [
+        (
+            "a_queue",
+            json!({"root": {"discipline": "pfifo", "limit": 0}}),
+            "link 0 ('r0' to 'r1'): queue at 'r0': root: limit=0: a pfifo takes at least one packet",
+        ),
+        (
+            "b_queue",
+            json!({"root": {"discipline": "prio", "classes": [{"name": "a", "queue": {"discipline": "bfifo", "limit_bytes": 0}}]}}),
+            "link 0 ('r0' to 'r1'): queue at 'r1': root/a: limit=0",
+        ),
+        (
+            "a_ingress",
+            json!({"rules": [{"name": "x"}, {"name": "x"}]}),
+            "link 0 ('r0' to 'r1'): ingress at 'r0': ingress: rule 2 'x': another rule has that name",
+        ),
+        ("a_queue", json!({"root": {"discipline": "lifo"}}), "unknown variant `lifo`"),
+        ("a_queue", json!({"root": {"discipline": "pfifo", "limits": 3}}), "unknown field `limits`"),
+        (
+            "a_queue",
+            json!({"conditioner": {"rules": [{"name": ""}]}, "root": {"discipline": "pfifo"}}),
+            "link 0 ('r0' to 'r1'): queue at 'r0': conditioner: rule 1 '': a rule needs a name",
+        ),
+    ];
+    for (key, value, expected) in cases {
+        let mut described = described();
+        described["links"][0][key] = value;
+        let told = match serde_json::from_value::<Description>(described) {
+            Ok(description) => Network::new(description).err().expect("a refusal").to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(told.contains(expected), "expected '{expected}', was told '{told}'");
+    }
+    let mut described = described();
+    described["nodes"][2] = json!({"name": "host", "kind": "host", "address": "10.0.0.2/24"});
+    described["flows"] = json!([]);
+    described["links"][1]["b_ingress"] = json!({"rules": []});
+    let description: Description = serde_json::from_value(described).expect("a description");
+    let told = Network::new(description).err().expect("a refusal").to_string();
+    assert!(
+        told.starts_with("link 1 ('r1' to 'host'): ingress at 'host': it is no router of ours"),
+        "{told}"
+    );
+}
