@@ -19,14 +19,17 @@ pub mod accounting;
 mod advice;
 mod bits;
 pub mod bucket;
+mod cbq;
 mod check;
 pub mod classify;
+mod cost;
 pub mod counters;
 mod drr;
 pub mod ecn;
 mod fifo;
 mod gred;
 mod held;
+mod hierarchy;
 mod inner;
 mod inputs;
 mod parking;
@@ -197,6 +200,7 @@ pub fn build(spec: &QueueSpec, facts: &Facts, path: &str) -> Result<Box<dyn Disc
         QueueSpec::Prio(spec) => Ok(Box::new(prio::Prio::new(spec, facts, path)?)),
         QueueSpec::Red(spec) => Ok(Box::new(red::Red::new(spec, facts, path)?)),
         QueueSpec::Gred(spec) => Ok(Box::new(gred::Gred::new(spec, facts, path)?)),
+        QueueSpec::Cbq(spec) => Ok(Box::new(cbq::Cbq::new(spec, facts, path)?)),
         QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts, path)?)),
         _ => Err(SpecError::new(path, format!("{}: not there yet", spec.name()))),
     }

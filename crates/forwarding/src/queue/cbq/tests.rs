@@ -1,0 +1,213 @@
+//! CBQ against what its parameters promise.
+
+use super::super::testing::{dscp, extra, frame, wait};
+use super::super::{Facts, Take, Tree, TreeSpec};
+use base::random::Streams;
+use base::{Rate, Time};
+
+const S: u64 = 1_000_000_000_000;
+
+/// A tree at 100 Mbit/s, with classes `a`, `b`, ... for DSCP 1, 2 and so on.
+fn tree(classes: &str) -> Result<Tree, String> {
+    let json = format!(
+        r#"{{"root": {{"discipline": "cbq", "avpkt_bytes": 1000, "classes": [{classes}],
+            "filters": [{{"match": {{"dscp": [1]}}, "class": "a"}}, {{"match": {{"dscp": [2]}}, "class": "b"}}]}}}}"#
+    );
+    let spec: TreeSpec = serde_json::from_str(&json).map_err(|e| e.to_string())?;
+    let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
+    Tree::new(&spec, &facts, Streams::new(1).stream("queue")).map_err(|e| e.to_string())
+}
+
+/// A link of 100 Mbit/s that sends from `start` to `end`, and classes that always have three packets of their size to send. Returns
+/// what each of DSCP 0 to 3 sent, in bytes.
+fn saturate(tree: &mut Tree, sizes: &[(u8, u32)], start: u64, end: u64) -> [u64; 4] {
+    let (mut now, mut sent) = (start, [0; 4]);
+    for &(dscp, len) in sizes {
+        (0..3).for_each(|_| tree.offer(Time(now), frame(dscp << 2, len)));
+    }
+    while now < end {
+        match tree.take(Time(now)) {
+            Take::Frame(taken) => {
+                let (class, len) = (dscp(&taken), taken.len());
+                sent[usize::from(class)] += u64::from(len);
+                now += u64::from(len) * 80_000;
+                tree.offer(Time(now), frame(class << 2, len));
+            }
+            Take::Wait(until) => {
+                assert!(until.0 > now, "a wait that does not end");
+                now = until.0;
+            }
+            Take::Empty => panic!("the tree is empty"),
+        }
+        assert_eq!(tree.audit(Time(now)), [""; 0]);
+    }
+    sent
+}
+
+fn rate(bytes: u64, time: u64) -> f64 {
+    bytes as f64 * 8.0 / (time as f64 / 1e12)
+}
+
+fn close(measured: f64, expected: f64, tolerance: f64) {
+    assert!((measured / expected - 1.0).abs() < tolerance, "{measured} is not {expected}");
+}
+
+#[test]
+fn a_bounded_class_gets_its_rate() {
+    for bps in [500_000u64, 2_800_000, 30_000_000, 70_000_000] {
+        for len in [64, 576, 1000, 1500] {
+            let mut tree = self::tree(&format!(
+                r#"{{"name": "a", "rate_bps": {bps}, "bounded": true}}, {{"name": "b", "rate_bps": 1000}}"#
+            ))
+            .expect("a tree");
+            // The burst after idleness is not part of the rate.
+            saturate(&mut tree, &[(1, len)], 0, S);
+            let sent = saturate(&mut tree, &[], S, 5 * S);
+            close(rate(sent[1], 4 * S), bps as f64, 0.01);
+        }
+    }
+}
+
+#[test]
+fn an_idle_class_sends_maxburst_packets_at_the_speed_of_the_link() {
+    for burst in [1u64, 5, 10, 20] {
+        let mut tree = self::tree(&format!(
+            r#"{{"name": "a", "rate_bps": 2800000, "bounded": true, "maxburst_packets": {burst}}}, {{"name": "b", "rate_bps": 1000}}"#
+        ))
+        .expect("a tree");
+        for start in [S, 20 * S] {
+            (0..60).for_each(|_| tree.offer(Time(start), frame(4, 1000)));
+            let (mut now, mut count) = (start, 0);
+            while let Take::Frame(_) = tree.take(Time(now)) {
+                (now, count) = (now + 80_000_000, count + 1);
+            }
+            assert!((burst + 1..=burst + 2).contains(&count), "{burst}: {count}");
+            let until = wait(&mut tree, now).expect("a wait");
+            // The next is sent when the last has had its time at the rate of the class.
+            close((until - (now - 80_000_000)) as f64, 8e9 / 2.8, 0.001);
+            tree.clear(Time(now), base::device::DropReason::PortDown);
+            assert_eq!(tree.audit(Time(now)), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn weights_share_what_a_priority_has() {
+    let mut tree = self::tree(
+        r#"{"name": "a", "rate_bps": 1000000, "weight": 1}, {"name": "b", "rate_bps": 1000000, "weight": 3}"#,
+    )
+    .expect("a tree");
+    let sent = saturate(&mut tree, &[(1, 1000), (2, 700)], 0, S);
+    close(rate(sent[1] + sent[2], S), 1e8, 0.001);
+    close(sent[2] as f64 / sent[1] as f64, 3.0, 0.01);
+}
+
+#[test]
+fn weights_a_thousand_times_apart_take_no_longer() {
+    let mut tree = self::tree(
+        r#"{"name": "a", "rate_bps": 1000000, "weight": 1}, {"name": "b", "rate_bps": 1000000, "weight": 100000}"#,
+    )
+    .expect("a tree");
+    let sent = saturate(&mut tree, &[(1, 1500)], 0, S / 100);
+    close(rate(sent[1], S / 100), 1e8, 0.02);
+}
+
+#[test]
+fn the_more_urgent_priority_goes_first() {
+    let mut tree = self::tree(
+        r#"{"name": "a", "rate_bps": 10000000, "priority": 1, "bounded": true}, {"name": "b", "rate_bps": 1000000, "priority": 2}"#,
+    )
+    .expect("a tree");
+    let sent = saturate(&mut tree, &[(1, 1000), (2, 1500)], 0, 2 * S);
+    close(rate(sent[1], 2 * S), 1e7, 0.01);
+    close(rate(sent[2], 2 * S), 9e7, 0.01);
+    let mut tree = self::tree(
+        r#"{"name": "a", "rate_bps": 10000000, "priority": 1}, {"name": "b", "rate_bps": 1000000}"#,
+    )
+    .expect("a tree");
+    // What may borrow takes all that is left, the more urgent first; the other keeps its own rate.
+    let sent = saturate(&mut tree, &[(1, 1000), (2, 1000)], 0, S);
+    assert!(rate(sent[1], S) > 9.8e7, "{sent:?}");
+}
+
+#[test]
+fn a_class_borrows_of_its_parent_and_not_beyond_a_bounded_one() {
+    let classes = r#"{"name": "org", "rate_bps": 10000000, "bounded": true},
+        {"name": "a", "parent": "org", "rate_bps": 2000000}, {"name": "b", "parent": "org", "rate_bps": 8000000}"#;
+    // Alone it gets all that the parent has. The estimator's memory fades with every packet: what is sent at the leaf's own expense while
+    // the parent is over its limit is not quite made up for.
+    let mut alone = tree(classes).expect("a tree");
+    saturate(&mut alone, &[(1, 1000)], 0, S);
+    let sent = saturate(&mut alone, &[], S, 5 * S);
+    close(rate(sent[1], 4 * S), 1e7, 0.02);
+    assert!(extra(&alone, 5 * S, "root/a", "borrowed_packets") > 1000.0);
+    // With the other each has its own.
+    let mut both = tree(classes).expect("a tree");
+    saturate(&mut both, &[(1, 1000), (2, 1000)], 0, S);
+    let sent = saturate(&mut both, &[], S, 5 * S);
+    close(rate(sent[1] + sent[2], 4 * S), 1e7, 0.03);
+    close(rate(sent[1], 4 * S), 2e6, 0.1);
+}
+
+#[test]
+fn an_isolated_class_lends_nothing_by_being_idle() {
+    let classes = r#"{"name": "org", "rate_bps": 6000000, "bounded": true},
+        {"name": "a", "parent": "org", "rate_bps": 4000000, "isolated": true, "bounded": true},
+        {"name": "b", "parent": "org", "rate_bps": 2000000}"#;
+    let of = |sizes: &[(u8, u32)]| {
+        let mut tree = self::tree(classes).expect("a tree");
+        saturate(&mut tree, sizes, 0, S);
+        let sent = saturate(&mut tree, &[], S, 5 * S);
+        (rate(sent[1], 4 * S), rate(sent[2], 4 * S))
+    };
+    let (idle, busy) = (of(&[(2, 1000)]), of(&[(1, 1000), (2, 1000)]));
+    close(busy.0, 4e6, 0.02);
+    close(busy.1, idle.1, 0.01);
+    close(idle.1, 6e6, 0.02);
+}
+
+#[test]
+fn what_peek_names_is_what_is_taken() {
+    use super::super::{Context, Dropped, Packet};
+    let spec: TreeSpec = serde_json::from_str(
+        r#"{"root": {"discipline": "cbq", "avpkt_bytes": 1000, "default": "a", "classes": [{"name": "a", "rate_bps": 1000000}]}}"#,
+    )
+    .expect("a spec");
+    let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
+    let mut cbq = super::super::build(&spec.root, &facts, "root").expect("a discipline");
+    let (mut random, mut dropped) = (Streams::new(1).stream("queue"), Dropped::default());
+    let mut cx = Context::new(Time(5), &mut random, &mut dropped);
+    for len in [500, 700] {
+        let packet = Packet { frame: frame(4, len), len, entered: Time(5) };
+        assert!(cbq.enqueue(packet, &mut cx));
+    }
+    assert_eq!((cbq.peek(&mut cx), cbq.backlog().packets), (Some(500), 2));
+    assert_eq!(cbq.peek(&mut cx), Some(500));
+    assert_eq!(cbq.dequeue(&mut cx).map(|packet| packet.len), Some(500));
+    assert_eq!(cbq.dequeue(&mut cx).map(|packet| packet.len), Some(700));
+    assert_eq!((cbq.peek(&mut cx), cbq.backlog().packets), (None, 0));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let of = |class: &str| {
+        tree(&format!(r#"{{"name": "a", "rate_bps": 1000{class}}}, {{"name": "b", "rate_bps": 1}}"#))
+            .expect_err("an error")
+    };
+    assert_eq!(of(r#", "priority": 9"#), "root/a: priority=9: it is from 1 (asked first) to 8");
+    assert_eq!(of(r#", "parent": "c""#), "root: class 'a' is in class 'c', which does not exist");
+    assert_eq!(of(r#", "ewma_log": 0"#), "root/a: ewma_log=0: it is from 1 to 31; 5 is usual");
+    assert_eq!(
+        of(r#", "weight": 0"#),
+        "root/a: weight=0: its turn would never come; leave it out to have its rate as weight"
+    );
+    assert_eq!(
+        tree(r#"{"name": "a", "rate_bps": 0}, {"name": "b", "rate_bps": 1}"#).expect_err("an error"),
+        "root/a: rate_bps=0: nothing would ever be sent; give a rate above zero"
+    );
+    assert_eq!(
+        tree(r#"{"name": "a", "rate_bps": 9}, {"name": "b", "parent": "a", "rate_bps": 1}"#)
+            .expect_err("an error"),
+        "root: filter 1 sends to class 'a', which has classes in it: name one of those"
+    );
+}
