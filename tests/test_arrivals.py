@@ -43,7 +43,10 @@ def test_arrivals_and_sizes_are_lowered() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"arrivals": "poison"}, "flow 'h-h': arrivals='poison': constant or poisson, or an OnOff or a Trace"),
+        (
+            {"arrivals": "poison"},
+            "flow 'h-h': arrivals='poison': constant or poisson, or an OnOff or a Trace",
+        ),
         ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "paretto")}, "did you mean 'pareto'"),
         ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "pareto", 1.0)}, "on: shape=1.0: above 1"),
         ({"arrivals": tp.traffic.Trace((0, 1), (64,))}, "2 gaps and 1 sizes"),

@@ -12,10 +12,28 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
+from twinplane import diffserv, queues
 from twinplane.lab import model
 
 PAGE = Path(__file__).with_name("lab-file.md")
 HEADING = "## Every field"
+DISCIPLINES: dict[str, type[BaseModel]] = {
+    "pfifo": queues.Pfifo,
+    "bfifo": queues.Bfifo,
+    "tbf": queues.Tbf,
+    "prio": queues.Prio,
+    "prio`, classes": queues.PrioClass,
+    "red": queues.Red,
+    "gred": queues.Gred,
+    "gred`, virtual queues": queues.GredQueue,
+    "cbq": queues.Cbq,
+    "cbq`, classes": queues.CbqClass,
+    "htb": queues.Htb,
+    "htb`, classes": queues.HtbClass,
+    "drr": queues.Drr,
+    "drr`, classes": queues.DrrClass,
+    "fq_codel": queues.FqCodel,
+}
 MODELS: dict[str, type[BaseModel]] = {
     "The lab": model.LabFile,
     "Nodes of kind router": model.RouterNode,
@@ -23,15 +41,29 @@ MODELS: dict[str, type[BaseModel]] = {
     "Nodes of kind host": model.HostNode,
     "Nodes of kind external": model.ExternalNode,
     "Nodes of kind tester": model.TesterNode,
+    "Nodes of kind station": model.StationNode,
     "Links": model.Link,
     "LSPs": model.LspSpec,
     "Filters of LSPs": model.Filter,
+    "DiffServ of routers (`diffserv`)": diffserv.DiffServ,
+    "DiffServ of LSPs (`diffserv`)": diffserv.ELsp,
+    "Trees under `queues`": queues.Tree,
+    "What packets count for (`accounting`)": queues.Accounting,
+    "Filters of a discipline": queues.Filter,
+    **{f"Discipline `{name}" + ("" if "`" in name else "`"): one for name, one in DISCIPLINES.items()},
+    "Conditioners": queues.Conditioner,
+    "Rules of a conditioner": queues.Rule,
+    "Meter `token-bucket`": queues.TokenBucket,
+    "Meter `single-rate`": queues.SingleRate,
+    "Meter `two-rate`": queues.TwoRate,
 }
 
 
 def default(value: Any) -> str:
     """A default as a file would have it."""
     if value is PydanticUndefined or value is None:
+        return ""
+    if isinstance(value, tuple):
         return ""
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, WithJsonSchema
 
 from .errors import TwinplaneError, suggest
 from .queues import phb
@@ -120,6 +120,30 @@ class LLsp(Spec):
         return {"kind": self.kind, "class": phb.name_of(self.class_)}
 
 
+def _kind(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    return "l-lsp" if kind == "l-lsp" else "e-lsp"
+
+
+def _short(value: Any) -> Any:
+    """``l-lsp AF1`` as a mapping."""
+    if not isinstance(value, str):
+        return value
+    word, _, rest = value.partition(" ")
+    if word not in KINDS:
+        raise ValueError(f"{value!r} is neither e-lsp nor l-lsp{suggest(word, KINDS)}")
+    return {"kind": word, **({"class": rest.strip()} if rest.strip() else {})}
+
+
+KINDS = ("e-lsp", "l-lsp")
+LspDiffServ = Annotated[
+    Annotated[ELsp, Tag("e-lsp")] | Annotated[LLsp, Tag("l-lsp")],
+    Discriminator(_kind),
+    BeforeValidator(_short),
+]
+"""An E-LSP or an L-LSP, or its short form."""
+
+
 def _no_ports(_: Any) -> list[int]:
     return []
 
@@ -139,14 +163,12 @@ def node_spec(given: Any, what: str) -> dict[str, Any]:
     return _model(DiffServ, {} if given is True else given, what)
 
 
-KINDS = ("e-lsp", "l-lsp")
-
-
 def lsp_spec(given: Any, what: str) -> dict[str, Any]:
     """What an LSP is, as the core takes it: ``"e-lsp"``, ``"l-lsp AF1"``, a model or a mapping."""
-    if isinstance(given, str):
-        word, _, rest = given.partition(" ")
-        given = {"kind": word, **({"class": rest.strip()} if rest.strip() else {})}
+    try:
+        given = _short(given)
+    except ValueError as error:
+        raise TwinplaneError(f"{what}: {error}") from None
     if isinstance(given, (ELsp, LLsp)):
         return given.lowered(_no_ports)
     kind = given.get("kind") if isinstance(given, Mapping) else None

@@ -45,9 +45,13 @@ WRONG = [
     (
         "name: x\nnodes:\n  a: {kind: ruter}\n",
         "3",
-        "kind: 'ruter' is none of router, host, external or tester (did",
+        "kind: 'ruter' is none of router, host, external, tester or station (did",
     ),
-    ("name: x\nnodes:\n  a: {}\n", "3", "node 'a': kind is missing: router, host, external or tester"),
+    (
+        "name: x\nnodes:\n  a: {}\n",
+        "3",
+        "node 'a': kind is missing: router, host, external, tester or station",
+    ),
     ("name: x\nnodes:\n  a: {kind: linux}\n", "3", "containerlab's 'linux' is nearest to 'host'"),
     (
         "name: x\nnodes:\n  a: {kind: host, address: 10.1.0.2/24, image: y}\n",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -18,6 +20,7 @@ def main() -> None:
     from .app import app
 
     ending.on_request()
+    warnings.showwarning = _warn
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # Typer makes an exit code of Ctrl-C
@@ -51,6 +54,14 @@ def main() -> None:
         _say(f"{where}{os_reason(error)}")
         code = 2
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """One sentence for every warning of ours, without the line of the program that it came from."""
+    from ..errors import TwinplaneWarning
+
+    lead = "warning: " if issubclass(category, TwinplaneWarning) else f"{category.__name__}: "
+    _say(f"{lead}{message}")
 
 
 def _say(text: str) -> None:

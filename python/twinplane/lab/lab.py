@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import frames
-from ..errors import TwinplaneError
+from ..errors import TwinplaneError, TwinplaneWarning
 from . import lowering, making, netns, processes, removing, state
 from .asking import ask
 from .making import TIMEOUT_S, Report
@@ -43,7 +44,7 @@ class LabNode:
 
     @property
     def kind(self) -> str:
-        """router, host, external or tester."""
+        """router, host, external, tester or station."""
         return self.state.kind
 
     @property
@@ -105,6 +106,8 @@ class Lab:
     def __init__(self, what: str | Path | Plan) -> None:
         self.plan = what if isinstance(what, Plan) else plan(lowering.lower(Path(what)))
         self.name = self.plan.name
+        for text in self.plan.lowered.warnings:
+            warnings.warn(text, TwinplaneWarning, stacklevel=2)
         self._state: State | None = None
 
     @classmethod

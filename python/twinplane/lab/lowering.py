@@ -15,7 +15,8 @@ from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
-from . import model, reading, source
+from ..queues.tree import Tree
+from . import classes, model, reading, source
 from .source import LabFileError, Place, Source
 
 RESERVABLE_WITHOUT_RATE = 10_000_000_000
@@ -48,6 +49,8 @@ class Lowered:
     extras: Extras
     network: Network
     source: Source | None = None
+    warnings: tuple[str, ...] = ()
+    """What is odd though it can be made, with its line."""
 
     def error(self, text: str) -> TwinplaneError:
         """An error that names the line of what it is about, as far as the text tells that."""
@@ -76,6 +79,11 @@ def place_of(text: str, data: Any) -> Place:
     ):
         if (found := re.search(form, text)) is not None:
             return (kind, int(found[1]) if kind == "links" else found[1])
+    if (found := re.search(r"link (\S+) - ([^\s:]+)", text)) is not None:
+        for index, item in enumerate((data or {}).get("links") or []):
+            ends = (item.get("endpoints") if isinstance(item, dict) else item) or []
+            if [str(end).partition(":")[0] for end in ends[:2]] == [found[1], found[2]]:
+                return ("links", index)
     if (found := re.search(r"lsp '([^']+)'", text)) is not None:
         for index, item in enumerate((data or {}).get("lsps") or []):
             if isinstance(item, dict) and item.get("name") == found[1]:
@@ -89,6 +97,7 @@ class _Lowering:
         self.network = Network(seed=lab.seed)
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
+        self.warnings: list[str] = []
 
     def lowered(self) -> Lowered:
         for name, node in self.lab.nodes.items():
@@ -106,7 +115,12 @@ class _Lowering:
                     raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
                 names.add(lsp.name)
                 self.add_lsp(index, lsp)
-        return Lowered(self.lab.name, self.network.lowered(), self.extras, self.network, self.source)
+        try:
+            described = self.network.lowered()
+        except TwinplaneError as error:
+            raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
+        self.network.warnings[:] = self.warnings
+        return Lowered(self.lab.name, described, self.extras, self.network, self.source, tuple(self.warnings))
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:
@@ -133,13 +147,21 @@ class _Lowering:
                 profile = str(self.source.path.parent / profile)
             with self.at("nodes", name, "profile"):
                 try:
-                    self.network.router(name, profile, router_id=node.router_id, **rsvp_options(node.rsvp))
+                    self.network.router(
+                        name,
+                        profile,
+                        diffserv=node.diffserv,
+                        router_id=node.router_id,
+                        **rsvp_options(node.rsvp),
+                    )
                 except TwinplaneError as error:
                     raise TwinplaneError(f"node '{name}': {error}") from None
         elif isinstance(node, model.TesterNode):
             self.network.edge(name, router_id=node.router_id, **rsvp_options(node.rsvp))
         elif isinstance(node, model.HostNode):
             self.network.host(name, node.address, node.gateway)
+        elif isinstance(node, model.StationNode):
+            self.network.host(name)
         else:
             self.network.external(name, node.router_id)
 
@@ -200,7 +222,18 @@ class _Lowering:
             raise self.error(
                 ("links", index), f"mtu={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
             )
-        drivers = [node.driver for node in nodes if isinstance(node, model.RouterNode | model.TesterNode)]
+        for end, node in zip(ends, nodes, strict=True):
+            if isinstance(node, model.StationNode) and link.addresses is None:
+                raise self.error(
+                    ("links", index),
+                    f"'{end.node}' is a station: addresses are needed, of both ends in their"
+                    " order, such as addresses: [10.1.0.2/24, 10.1.0.1/24]",
+                )
+        drivers = [
+            node.driver
+            for node in nodes
+            if isinstance(node, model.RouterNode | model.TesterNode | model.StationNode)
+        ]
         default = model.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else model.MTU_DEFAULT
         if hosts:
             default = hosts[0].mtu or model.MTU_HOST
@@ -219,8 +252,21 @@ class _Lowering:
             metric=link.metric,
             addresses=link.addresses,
         )
+        self.add_classes(index, link, rate)
         self.network.description.links[-1]["rate_bps"] = rate
         self.extras.drivers.append(link.driver)
+
+    def add_classes(self, index: int, link: model.Link, rate: int) -> None:
+        """Queues and conditioners at its ends."""
+        ends = self.extras.ends[index]
+        found = classes.Classes(self.lab, self.source, self.network, self.warnings)
+        at, names = ("links", index), (ends[0].node, ends[1].node)
+        for node, tree, place in found.of_link(at, "queue", link.queue, names):
+            assert isinstance(tree, Tree)
+            found.put(index, node, "queue", tree)
+            found.warn(node, index, tree, place, rate)
+        for node, given, _ in found.of_link(at, "ingress", link.ingress, names):
+            found.put(index, node, "ingress", given)
 
     def check_degrees(self) -> None:
         for name, node in self.lab.nodes.items():
@@ -228,6 +274,8 @@ class _Lowering:
             if isinstance(node, model.HostNode | model.TesterNode) and count != 1:
                 has = "no link" if count == 0 else f"{count} links"
                 raise self.error(("nodes", name), f"it has {has}: a {node.kind} has one, to a router")
+            if isinstance(node, model.StationNode) and count == 0:
+                raise self.error(("nodes", name), "it has no link: a station has one or several, to routers")
 
     # -- LSPs -----------------------------------------------------------------------------------------
 
@@ -278,6 +326,8 @@ class _Lowering:
             signal=lsp.signal,
             carries=lsp.carries,
             filters=[self.filter(what, index, place, one) for place, one in enumerate(lsp.filters)],
+            diffserv=lsp.diffserv,
+            classes=() if lsp.classes is None else lsp.classes,
         )
 
     def hop(self, what: str, key: str, hop: str) -> Node | Link:

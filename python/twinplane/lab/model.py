@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     GetJsonSchemaHandler,
+    Tag,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from .. import units
+from ..diffserv import DiffServ, LspDiffServ
 from ..errors import TwinplaneError
+from ..queues.base import Spec
+from ..queues.conditioners import Conditioner
+from ..queues.matching import Behaviours
+from ..queues.tree import NamedConditioner, Tree
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 """Labs and nodes become parts of the names of namespaces and files."""
@@ -152,6 +159,11 @@ class Rsvp(Strict):
     key_id: int | None = Field(None, ge=0, lt=1 << 48, description="Number of that key.")
 
 
+def _supported(value: Any) -> Any:
+    """``diffserv: true`` is the usual map and model."""
+    return {} if value is True else None if value is False else value
+
+
 def _default_rsvp() -> Rsvp:
     return Rsvp.model_validate({})
 
@@ -162,6 +174,10 @@ class RouterNode(Strict):
     kind: Literal["router"] = Field(description="A Twinplane router.")
     profile: str = Field("ideal", description="Device profile, by name or by file (*.toml).")
     rsvp: Rsvp = Field(default_factory=_default_rsvp, description="Its signalling.")
+    diffserv: Annotated[
+        DiffServ | None,
+        BeforeValidator(_supported),
+    ] = Field(None, description="DiffServ over MPLS (RFC 3270): true, or how [default: classes are copied].")
     router_id: Address | None = Field(None, description="Router id [default: given by the lab].")
     driver: Driver | None = Field(None, description="How it opens its interfaces [default: packet].")
     offload: bool | None = Field(
@@ -208,8 +224,20 @@ class TesterNode(Strict):
     labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
 
 
-AnyNode = Annotated[RouterNode | HostNode | ExternalNode | TesterNode, Field(discriminator="kind")]
-KINDS = ("router", "host", "external", "tester")
+class StationNode(Strict):
+    """A namespace with bare interfaces for the measuring process, a host with several links."""
+
+    kind: Literal["station"] = Field(
+        description="A host of the measuring process, with a link to each end of what is measured."
+    )
+    driver: Driver | None = Field(None, description="How it opens its interfaces [default: packet].")
+    labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
+
+
+AnyNode = Annotated[
+    RouterNode | HostNode | ExternalNode | TesterNode | StationNode, Field(discriminator="kind")
+]
+KINDS = ("router", "host", "external", "tester", "station")
 
 
 def _endpoint(value: Any) -> Any:
@@ -226,6 +254,31 @@ Endpoint = Annotated[
     str,
     BeforeValidator(_endpoint),
     WithJsonSchema({"type": "string", "description": "NODE, or NODE:INTERFACE."}),
+]
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, str):
+        return "name"
+    inline = isinstance(value, Spec) or not isinstance(value, Mapping)
+    return "inline" if inline or {"discipline", "root", "rules"} & set(value) else "ends"
+
+
+NamedTree: TypeAlias = Annotated[
+    Annotated[Name, Tag("name")] | Annotated[Tree, Tag("inline")], Discriminator(_form)
+]
+EndQueues: TypeAlias = Annotated[
+    Annotated[Name, Tag("name")]
+    | Annotated[Tree, Tag("inline")]
+    | Annotated[dict[Name, NamedTree], Tag("ends")],
+    Discriminator(_form),
+]
+"""A tree by name or itself, at both ends of a link or by end."""
+EndConditioners: TypeAlias = Annotated[
+    Annotated[Name, Tag("name")]
+    | Annotated[Conditioner, Tag("inline")]
+    | Annotated[dict[Name, NamedConditioner], Tag("ends")],
+    Discriminator(_form),
 ]
 
 
@@ -248,6 +301,14 @@ class LinkSettings(Strict):
     driver: Driver | None = Field(None, description="How routers open it [default: as the router says].")
     addresses: tuple[InterfaceAddress, InterfaceAddress] | None = Field(
         None, description="Of both ends [default: given by the lab]."
+    )
+    queue: EndQueues | None = Field(
+        None,
+        description="What waits in front of it: a tree under `queues` by its name, or one itself, at both"
+        " ends or by end, as in `{pe1: gold}` [default: one queue of the port's buffer].",
+    )
+    ingress: EndConditioners | None = Field(
+        None, description="Meters and markers for what arrives by it: under `conditioners`, in the same way."
     )
     labels: Labels = Field(default_factory=dict, description="For people and other tools; not used.")
 
@@ -330,6 +391,12 @@ class LspSpec(Strict):
         default_factory=list, description="Destinations whose packets take it, one prefix or several."
     )
     filters: list[Filter] = Field(default_factory=list, description="Packets that take it wherever they go.")
+    diffserv: LspDiffServ | None = Field(
+        None, description="`e-lsp`, `l-lsp AF1`, or more of it (RFC 3270) [default: neither]."
+    )
+    classes: Behaviours | None = Field(
+        None, description="Behaviours whose packets take it on their way to `carries` [default: all]."
+    )
     setup_priority: int = Field(7, ge=0, le=7, description="0 is the highest.")
     holding_priority: int | None = Field(
         None, ge=0, le=7, description="0 is the highest [default: the other one]."
@@ -359,6 +426,12 @@ class LabFile(Strict):
     nodes: dict[Name, AnyNode] = Field(default_factory=dict, description="By name.")
     links: list[Link] = Field(default_factory=list, description="All links.")
     lsps: list[LspSpec] = Field(default_factory=list, description="Signalled when the lab comes up.")
+    queues: dict[Name, Tree] = Field(
+        default_factory=dict, description="Trees of queue disciplines, by name, for `queue` of links."
+    )
+    conditioners: dict[Name, Conditioner] = Field(
+        default_factory=dict, description="Meters and markers, by name, for `ingress` of links and for trees."
+    )
     topology: SkipJsonSchema[None] | Topology = Field(
         None, description="Nodes and links, as containerlab has them, instead of those above."
     )

@@ -60,9 +60,9 @@ class Plan:
     file: str | None
     lowered: Lowered
 
-    def of_kind(self, kind: str) -> list[Member]:
-        """The nodes of a kind."""
-        return [member for member in self.members.values() if member.kind == kind]
+    def of_kind(self, *kinds: str) -> list[Member]:
+        """The nodes of a kind, or of several."""
+        return [member for member in self.members.values() if member.kind in kinds]
 
     def namespaces(self) -> list[str]:
         """All that are made."""
@@ -137,6 +137,8 @@ def _member(lowered: Lowered, index: int, node: dict[str, Any]) -> Member:
         raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
     given = lowered.extras.nodes.get(name)
     kind = {"edge": "tester", "peer": "tester"}.get(node["kind"], node["kind"])
+    if kind == "host" and node.get("address") is None:
+        kind = "station"
     member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
     if isinstance(given, model.HostNode):
         member.exec = list(given.exec)
@@ -163,7 +165,7 @@ def _interface(
     given = lowered.extras.nodes.get(end.node)
     driver = lowered.extras.drivers[index]
     offload: bool | None = None
-    if isinstance(given, model.RouterNode | model.TesterNode):
+    if isinstance(given, model.RouterNode | model.TesterNode | model.StationNode):
         driver = driver or given.driver
     if isinstance(given, model.RouterNode):
         offload = given.offload
@@ -176,7 +178,7 @@ def _interface(
     length = 30 if addresses is None else int(str(addresses[side]).partition("/")[2])
     for name in (end.node, far.node):
         node = next(n for n in lowered.description["nodes"] if n["name"] == name)
-        if node["kind"] == "host":
+        if node["kind"] == "host" and node.get("address") is not None:
             length = int(str(node["address"]).partition("/")[2])
     return Interface(
         end.node,

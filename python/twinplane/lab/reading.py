@@ -9,7 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from ..diffserv import DiffServ
 from ..errors import one_line, suggest
+from ..queues import base
+from ..queues.conditioners import Conditioner
+from ..queues.tree import Tree
 from . import model, source
 from .source import LabFileError, Place, Source
 
@@ -50,8 +54,9 @@ def checked(found: Source) -> tuple[model.LabFile, Source]:
     except ValidationError as error:
         complaints = error.errors(include_url=False, include_context=True)
         complaints = [one for one in complaints if one["type"] != "none_required"] or complaints
-        first = min(complaints, key=lambda one: found.line(written(found.data, one["loc"])))
-        raise found.error(written(found.data, first["loc"]), sentence(found.data, first)) from None
+        places = {id(one): written(found.data, base.place_of(one)) for one in complaints}
+        first = min(complaints, key=lambda one: found.line(places[id(one)]))
+        raise found.error(places[id(first)], sentence(found.data, first)) from None
     if lab.topology is not None:
         if lab.nodes or lab.links:
             raise found.error(
@@ -100,6 +105,8 @@ def whose(data: Any, place: Place) -> str:
     place = place[1:] if place[:1] == ("topology",) else place
     if len(place) >= 2 and place[0] == "nodes":
         return f"node '{place[1]}': "
+    if len(place) >= 2 and place[0] in ("queues", "conditioners"):
+        return f"{base.GROUPS[str(place[0])]} '{place[1]}': "
     if len(place) >= 2 and place[0] in ("links", "lsps"):
         item = _get(data, place[:2])
         if place[0] == "lsps":
@@ -123,9 +130,49 @@ def _get(data: Any, place: Place) -> Any:
     return data
 
 
+SERVICE: dict[str, dict[str, type[BaseModel]]] = {
+    "links": {"queue": Tree, "ingress": Conditioner},
+    "nodes": {"diffserv": DiffServ},
+}
+"""Fields that hold what `twinplane.queues` and `twinplane.diffserv` describe."""
+
+
+def of_service(place: Place) -> tuple[list[str], type[BaseModel], Place] | None:
+    """Of a place in queues, conditioners and the like: lead words, the model there, and the place in it."""
+    place = tuple(place[1:] if place[:1] == ("topology",) else place)
+    if len(place) > 1 and place[0] in ("queues", "conditioners"):
+        return [], Tree if place[0] == "queues" else Conditioner, place[2:]
+    for at, key in enumerate(place[2:], 2):
+        of = SERVICE.get(str(place[0]), {}).get(str(key))
+        if of is not None:
+            inner = place[at + 1 :]
+            if inner[:1] == ("ends",) and len(inner) > 1:
+                return [f"{key} at {inner[1]}"], of, inner[2:]
+            return [str(key)], of, inner
+    return None
+
+
+def in_service(lead: str, error: ErrorDetails) -> str | None:
+    """The sentence of an error in queues, conditioners and the like."""
+    found = of_service(base.place_of(error))
+    if found is None:
+        return None
+    before, of, inner = found
+    if error["type"] == "extra_forbidden":
+        known = base.fields_at(of, inner[:-1])
+        text = f"unknown field '{inner[-1]}'{base.near(str(inner[-1]), known)}"
+        inner = inner[:-1]
+    else:
+        text = base.reason(error)
+    return lead + "".join(f"{word}: " for word in (*before, *base.words(inner))) + text
+
+
 def sentence(data: Any, error: ErrorDetails) -> str:
     """What is wrong, and what would be right."""
     place = tuple(error["loc"])
+    served = in_service(whose(data, written(data, place)), error)
+    if served is not None:
+        return served
     where = written(data, place)
     lead = whose(data, where)
     field = next((str(step) for step in reversed(place) if isinstance(step, str)), "")
@@ -204,6 +251,7 @@ def fields_at(place: Place) -> tuple[str, ...]:
             "host": model.HostNode,
             "external": model.ExternalNode,
             "tester": model.TesterNode,
+            "station": model.StationNode,
         }
         return _fields(kinds[str(place[2])]) if len(place) > 2 and place[2] in kinds else ()
     return ()

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from ..network import Network
 
 
+MEASURING = ("tester", "station")
+"""Kinds of nodes that are in the measuring process."""
+
+
 def tester_placement(lab: Lab) -> dict[str, Any]:
-    """The placement of the nodes of kind `tester`, for `twinplane._core.Network(description, placement)`."""
-    testers = [member.name for member in lab.plan.of_kind("tester")]
+    """The placement of testers and stations, for `twinplane._core.Network(description, placement)`."""
+    testers = [member.name for member in lab.plan.of_kind(*MEASURING)]
     if not testers:
-        raise TwinplaneError(f"lab '{lab.name}' has no node of kind tester: nothing in it can measure")
+        raise TwinplaneError(f"lab '{lab.name}' has no tester and no station: nothing in it can measure")
     return lab.plan.placement(testers, None, lab.state.epoch_ns)
 
 
@@ -30,9 +34,9 @@ def network_of(file: str | Path) -> Network:
 def drivers_of(file: str | Path) -> str:
     """How the testers of a lab open their interfaces."""
     made = plan(lowering.lower(Path(file)))
-    testers = made.of_kind("tester")
+    testers = made.of_kind(*MEASURING)
     if not testers:
-        raise TwinplaneError(f"{file}: it has no node of kind tester: nothing in it can measure")
+        raise TwinplaneError(f"{file}: it has no tester and no station: nothing in it can measure")
     found = {end.driver for member in testers for end in member.interfaces}
     if len(found) > 1:
         raise TwinplaneError(f"{file}: its testers have different drivers: one of {', '.join(sorted(found))}")

@@ -64,8 +64,8 @@ def queues_at(node: Node) -> bool:
 def warn(network: Network, what: str, made: Tree, link: Link) -> None:
     """Say once what does not add up; it is kept in `Network.warnings`."""
     rate = network.description.links[link.index]["rate_bps"]
-    for place, text in made.excesses(rate or None):
-        said = "".join(f": {word}" for word in words(place[:-2] if place[-1] != "classes" else place[:-1]))
+    for place, _, text in made.excesses(rate or None):
+        said = "".join(f": {word}" for word in words(place))
         note(network, f"{what}{said}: {text}")
 
 

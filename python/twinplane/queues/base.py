@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,31}")
 TAGS = frozenset(
     (
         *("pfifo", "bfifo", "tbf", "prio", "red", "gred", "cbq", "htb", "drr", "fq-codel", "fq_codel"),
-        *("token-bucket", "single-rate", "two-rate", "name", "inline", "ends"),
+        *("token-bucket", "single-rate", "two-rate", "name", "inline", "ends", "e-lsp", "l-lsp", "[key]"),
     )
 )
 """What the models put into places beside what is written: the kinds among which they choose."""

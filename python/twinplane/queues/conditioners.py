@@ -157,10 +157,12 @@ class Conditioner(Spec):
     accounting: Accounting = Field(
         default_factory=lambda: Accounting(), description="What packets count for."
     )
-    rules: tuple[Rule, ...] = Field(description="Rules in order.", min_length=1)
+    rules: tuple[Rule, ...] = Field(description="Rules in order.")
 
     @model_validator(mode="after")
     def _check(self) -> Conditioner:
+        if not self.rules:
+            raise SpecError("there is none: at least one is needed", "rules")
         names: set[str] = set()
         for place, rule in enumerate(self.rules):
             if rule.name in names:

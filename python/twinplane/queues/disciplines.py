@@ -160,7 +160,7 @@ class Gred(_Early):
     grio: bool = Field(
         default=False, description="RIO: the average of a virtual queue counts those of better priority too."
     )
-    queues: dict[Name, GredQueue] = Field(description="The virtual queues, by name.", min_length=1)
+    queues: dict[Name, GredQueue] = Field(description="The virtual queues, by name.")
     default: Name | None = Field(
         default=None,
         description="The virtual queue of packets that belong to none [default: they are dropped].",
@@ -168,6 +168,7 @@ class Gred(_Early):
 
     @model_validator(mode="after")
     def _check(self) -> Gred:
+        structure.check_some(self.queues, "queues")
         taken: dict[int, str] = {}
         for name in self.queues:
             for code in self._behaviours(name):
@@ -322,6 +323,7 @@ class _Classful(Spec):
     )
 
     def _checked(self, classes: Mapping[str, Any], default: str | None) -> None:
+        structure.check_some(classes, "classes")
         structure.check_filters(self.filters, classes, default)
 
 
@@ -335,7 +337,7 @@ class Prio(_Classful):
     """Strict priority (tc-prio): a band sends only when those before it have nothing to send."""
 
     discipline: Literal["prio"] = Field(default="prio", description="Strict priority.")
-    classes: dict[Name, PrioClass] = Field(description="Bands, the most urgent first.", min_length=1)
+    classes: dict[Name, PrioClass] = Field(description="Bands, the most urgent first.")
     default: Name | None = Field(default=None, description="Where the others go [default: the last band].")
 
     @model_validator(mode="after")
@@ -357,7 +359,7 @@ class Drr(_Classful):
     """Deficit round robin (Shreedhar and Varghese 1995; tc-drr)."""
 
     discipline: Literal["drr"] = Field(default="drr", description="Deficit round robin.")
-    classes: dict[Name, DrrClass] = Field(description="Classes, by name.", min_length=1)
+    classes: dict[Name, DrrClass] = Field(description="Classes, by name.")
     default: Name | None = Field(default=None, description="Where the others go [default: they are dropped].")
 
     @model_validator(mode="after")
@@ -412,7 +414,7 @@ class Htb(_Classful):
     r2q: Count | None = Field(
         default=None, description="Rate by this is the quantum of classes [default: 10]."
     )
-    classes: dict[Name, HtbClass] = Field(description="Classes, by name.", min_length=1)
+    classes: dict[Name, HtbClass] = Field(description="Classes, by name.")
     default: Name | None = Field(
         default=None, description="Where the others go [default: they go first, at the rate of the port]."
     )
@@ -496,7 +498,7 @@ class Cbq(_Classful):
     allot: Size | None = Field(
         default=None, description="Bytes of a round, by default for classes [default: 1514]."
     )
-    classes: dict[Name, CbqClass] = Field(description="Classes, by name.", min_length=1)
+    classes: dict[Name, CbqClass] = Field(description="Classes, by name.")
     default: Name | None = Field(default=None, description="Where the others go [default: they are dropped].")
 
     @model_validator(mode="after")

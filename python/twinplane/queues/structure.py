@@ -18,6 +18,12 @@ def check_known(name: str | None, known: Mapping[str, Any], noun: str, place: tu
         raise SpecError(f"there is no {noun} '{name}'{hint}", *place)
 
 
+def check_some(given: Mapping[str, Any], field: str) -> None:
+    """Refuse none at all."""
+    if not given:
+        raise SpecError("there is none: at least one is needed", field)
+
+
 def check_tree(classes: Mapping[str, Any]) -> None:
     """Every parent is there, no class is in itself, and packets wait in leaves only."""
     for name, one in classes.items():

@@ -86,10 +86,10 @@ class Tree(Spec):
             found["conditioner"] = self.conditioner.lowered(ports)
         return found
 
-    def excesses(self, rate_bps: int | None) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Rates of classes that do not add up, anywhere in the tree, in words; it can run nevertheless.
+    def excesses(self, rate_bps: int | None) -> Iterator[tuple[tuple[str | int, ...], str | None, str]]:
+        """Rates of classes that do not add up: place of the discipline, class that they are in, words.
 
-        `rate_bps` is what the link does, None if nothing limits it.
+        It can run nevertheless. `rate_bps` is what the link does, None if nothing limits it.
         """
         for place, queue in queues(self.root):
             if isinstance(queue, Htb):
@@ -100,7 +100,7 @@ class Tree(Spec):
             else:
                 continue
             for outer, text in found:
-                yield (*place, "classes", *(() if outer is None else (outer,))), text
+                yield place, outer, text
 
 
 def queues(queue: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:

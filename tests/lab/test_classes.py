@@ -1,0 +1,156 @@
+"""Classes of service in lab files: what is described reaches the core, and every mistake has its line."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+import twinplane as tp
+from twinplane.errors import TwinplaneError, TwinplaneWarning
+from twinplane.lab import Lab, lowering, source
+
+from .support import command
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "labs" / "classes.yaml"
+HEAD = "name: x\nnodes:\n  a: {kind: router}\n  b: {kind: router}\nlinks:\n  - [a, b, {LINK}]\n"
+HTB = "queues:\n  gold:\n    discipline: htb\n    classes:\n"  # lines 7 to 10
+
+
+def htb(*lines: str, link: str = "queue: gold") -> str:
+    return HEAD.replace("LINK", link) + HTB + "".join(f"      {line}\n" for line in lines)
+
+
+def with_(*lines: str, link: str = "queue: gold") -> str:
+    """A tree with two classes, and these lines."""
+    text = htb("x: {rate: 1 Mbit/s}", "y: {rate: 1 Mbit/s}", link=link)
+    return text + "".join(f"    {line}\n" for line in lines)
+
+
+WRONG = [
+    (
+        htb("x: {rate: 1, parent: z}", "y: {rate: 1}"),
+        11,
+        "queue 'gold': class 'x': parent: there is no class 'z'",
+    ),
+    (
+        htb("x: {rate: 1, parent: y}", "y: {rate: 1, parent: x}"),
+        11,
+        "queue 'gold': class 'x': parent: the classes are a cycle: 'x' is in 'y', 'y' is in 'x'",
+    ),
+    (
+        htb("x:", "  rate: 1 Mbit/s", "  ciel: 1"),
+        13,
+        "class 'x': unknown field 'ciel' (did you mean 'ceil'?)",
+    ),
+    (htb("x: {rate: fast}"), 11, "queue 'gold': class 'x': rate: 'fast': a number and a unit are needed"),
+    (
+        htb(
+            "x:",
+            "  rate: 1",
+            "  queue:",
+            "    discipline: red",
+            "    limit: 9 kB",
+            "    min: 8 kB",
+            "    max: 7 kB",
+        ),
+        16,
+        "queue 'gold': class 'x': min: thresholds out of order: min=8000 has to be below max=7000",
+    ),
+    (with_("filters:", "  - {phb: EFF, class: x}"), 14, "filter 1: phb: 'EFF' is no per-hop behaviour"),
+    (with_("filters:", "  - {dscp: 64, class: x}"), 14, "filter 1: dscp: 64: a code point is 0 to 63"),
+    (
+        with_("filters:", "  - {dscp: 4, class: z}"),
+        14,
+        "filter 1: class: there is no class 'z' (one of x, y)",
+    ),
+    (
+        with_("filters:", "  - {dscp: 4, class: x}", "  - {dscp: 4, class: y}"),
+        15,
+        "filter 2: it can take nothing: filter 1 before it takes all of its packets",
+    ),
+    (with_("default: z"), 13, "queue 'gold': default: there is no class 'z'"),
+    (with_(link="queue: golt"), 6, "link a - b: 'golt' is not under 'queues' (did you mean 'gold'?)"),
+    (with_(link="queue: {c: gold}"), 6, "link a - b: queue: 'c' is no end of it, a and b are"),
+    (
+        with_(link="queue: {a: {discipline: pfifo, limit: 0}}"),
+        6,
+        "link a - b: queue at a: limit: 0: it should",
+    ),
+    (with_(link="queue: {a: {discipline: pfivo}}"), 6, "queue at a: discipline: 'pfivo' is none of pfifo, "),
+    (with_(link="ingress: {a: gold}"), 6, "link a - b: 'gold' is not under 'conditioners'"),
+    (with_("conditioner: police"), 13, "queue 'gold': 'police' is not under 'conditioners'"),
+    (
+        HEAD.replace("LINK", "ingress: police")
+        + "conditioners:\n  police:\n    rules:\n      - {name: ef, rde: drop}\n",
+        10,
+        "conditioner 'police': rule 1: unknown field 'rde' (did you mean 'red'?)",
+    ),
+    (
+        HEAD.replace("a: {kind: router}", "a: {kind: router, diffserv: {model: pipes}}"),
+        3,
+        "node 'a': diffserv: model: 'pipes' is none of pipe, short-pipe, uniform (did you mean 'pipe'?)",
+    ),
+    (
+        HEAD.replace("LINK", "") + "lsps:\n  - {name: e, from: a, to: b, diffserv: m-lsp}\n",
+        8,
+        "lsp 'e': diffserv: 'm-lsp' is neither e-lsp nor l-lsp",
+    ),
+    (
+        "name: x\nnodes:\n  a: {kind: router}\n  s: {kind: station}\nlinks:\n  - [s, a]\n",
+        6,
+        "link s - a: 's' is a station: addresses are needed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), WRONG)
+def test_what_is_wrong_is_said_with_its_line(text: str, line: int, said: str) -> None:
+    with pytest.raises(TwinplaneError) as caught:
+        lowering.of_source(source.parse(text, Path("x.yaml")))
+    assert str(caught.value).startswith(f"x.yaml:{line}: ") and said in str(caught.value), caught.value
+
+
+def test_rates_that_do_not_add_up_are_said_once_with_their_line(tmp_path: Path) -> None:
+    text = htb(
+        "all: {rate: 2 Mbit/s}", "x: {rate: 2 Mbit/s, parent: all}", "y: {rate: 1 Mbit/s, parent: all}"
+    )
+    found = lowering.of_source(source.parse(text, Path("x.yaml")))
+    said = "classes 'x' and 'y' have 3 Mbit/s together, class 'all' has 2 Mbit/s: 1 Mbit/s more than there is"
+    assert found.warnings == (f"x.yaml:11: queue 'gold': {said}",)
+    file = tmp_path / "x.yaml"
+    file.write_text(text)
+    with pytest.warns(TwinplaneWarning, match="1 Mbit/s more than there is"):
+        Lab(file)
+    done = command("lab", "check", file)
+    assert done.returncode == 0
+    assert done.stderr == f"twinplane: warning: {file}:11: queue 'gold': {said}\n"
+
+
+def test_the_example_is_what_it_says() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = lowering.lower(EXAMPLE)
+    links = found.description["links"]
+    assert [sorted(key for key in link if key[1:] in ("_queue", "_ingress")) for link in links] == [
+        ["b_ingress"],
+        ["a_queue", "b_queue"],
+        ["a_queue", "b_queue"],
+        ["a_ingress"],
+    ]
+    assert links[1]["a_queue"]["root"]["classes"][1]["name"] == "voice"
+
+
+def test_a_station_is_a_host_with_several_links() -> None:
+    text = (
+        "name: x\nnodes:\n  s: {kind: station}\n  a: {kind: router}\n  b: {kind: router}\nlinks:\n"
+        "  - [s, a, {addresses: [10.1.0.2/24, 10.1.0.1/24]}]\n  - [a, b, {rate: 10 Mbit/s}]\n"
+        "  - [b, s, {addresses: [10.2.0.1/24, 10.2.0.2/24]}]\n"
+    )
+    net = lowering.of_source(source.parse(text, Path("x.yaml"))).network
+    station = net.node("s")
+    assert isinstance(station, tp.Host)
+    flow = net.flow("s", "s", from_link="a", to_link="b", rate="1 Mbit/s")
+    net.run(until="100 ms")
+    assert flow.stats()["received"].to_list()[0] > 0
