@@ -3,11 +3,14 @@
 mod common;
 
 use base::device::DropReason;
-use base::{Command, Device, Event, Frame, NodeId, Output, PortId, Rate, Span, Time, Verdict};
+use base::{Command, Device, Event, Frame, LinkId, NodeId, Output, Phb, PortId, Rate, Span, Time, Verdict};
 use common::{Forwarder, Sink, Source, frame, read};
+use forwarding::queue::{Facts, Tree, TreeSpec};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use twinplane_engine::{CaptureSpec, CaptureTarget, CaptureTo, LinkSpec, Progress, RunDigest, World};
+use twinplane_engine::{
+    CaptureSpec, CaptureTarget, CaptureTo, DirectionCounters, LinkSpec, Progress, RunDigest, World,
+};
 
 #[test]
 fn ties_are_broken_by_port_then_commands_come_first_and_timeouts_last() {
@@ -39,6 +42,7 @@ struct Wanderer {
 impl Wanderer {
     fn next(&self, frame: &mut Frame) -> Option<PortId> {
         let (stream, number) = read(frame);
+        frame.set_behaviour([None, Some(Phb::EF), Some(Phb::new(10)?)][number as usize % 3]);
         let left = frame.header_mut().get_mut(12)?;
         *left = left.checked_sub(1)?;
         Some(PortId(
@@ -87,12 +91,42 @@ impl Device for Wanderer {
     }
 }
 
+/// Trees that hold packets back, reorder and drop them, by chance too.
+const TREES: [&str; 7] = [
+    r#"{"discipline": "bfifo", "limit_bytes": 3000}"#,
+    r#"{"discipline": "tbf", "rate_bps": 300000000, "burst_bytes": 1600, "limit_bytes": 20000}"#,
+    r#"{"discipline": "tbf", "rate_bps": 4000000000, "burst_bytes": 3200, "peak_bps": 7000000000, "peak_burst_bytes": 1600,
+        "queue": {"discipline": "pfifo", "limit": 12}}"#,
+    r#"{"discipline": "prio", "filters": [{"match": {"phb": ["EF"]}, "class": "first"}], "classes": [{"name": "first"},
+        {"name": "rest", "queue": {"discipline": "tbf", "rate_bps": 500000000, "burst_bytes": 1600, "limit_bytes": 8000}}]}"#,
+    r#"{"discipline": "red", "limit_bytes": 6000, "min_bytes": 400, "max_bytes": 1600, "avpkt_bytes": 200, "burst_packets": 3,
+        "probability": 0.3, "bandwidth_bps": 1000000000}"#,
+    r#"{"discipline": "drr", "default": "rest", "filters": [{"match": {"phb": ["EF"]}, "class": "small"}],
+        "classes": [{"name": "small", "quantum_bytes": 100}, {"name": "rest", "quantum_bytes": 700}]}"#,
+    r#"{"discipline": "prio", "filters": [{"match": {"phb": ["AF11"]}, "class": "low"}], "default": "high", "classes": [
+        {"name": "high", "queue": {"discipline": "red", "limit_bytes": 3000, "min_bytes": 200, "max_bytes": 900, "avpkt_bytes": 200,
+            "burst_packets": 2, "probability": 0.5, "bandwidth_bps": 1000000000}},
+        {"name": "low", "queue": {"discipline": "drr", "default": "a", "classes": [{"name": "a", "quantum_bytes": 300}]}}]}"#,
+];
+
+/// Puts a tree at a port, if it is to have one.
+fn plant(world: &mut World, node: NodeId, port: PortId, rate: u64, tree: usize) {
+    let Some(root) = TREES.get(tree) else { return };
+    let spec: TreeSpec = serde_json::from_str(&format!(r#"{{"root": {root}}}"#)).expect("a tree");
+    let random = world.streams().stream(&format!("queue {} {}", node.0, port.0));
+    let tree = Tree::new(&spec, &Facts { rate: Rate(rate), mtu: 1500 }, random).expect("a tree");
+    world.set_queue(node, port, tree).expect("a port");
+}
+
 type Log = Vec<(Time, u16, u64)>;
+type Seen = (RunDigest, Vec<Log>, Vec<[DirectionCounters; 2]>, String);
 
 #[derive(Clone, Debug)]
 struct Plan {
     nodes: Vec<(u64, u64)>,
     links: Vec<(usize, usize, u64, i64)>,
+    /// The tree at either end of a link, if it is one of [`TREES`].
+    trees: Vec<[usize; 2]>,
     frames: Vec<(usize, u16, u64, u32)>,
     commands: Vec<(usize, u64)>,
 }
@@ -103,11 +137,14 @@ fn plan() -> impl Strategy<Value = Plan> {
         let rate = prop_oneof![Just(0u64), Just(1_000_000_000), 1_000_000_000u64..20_000_000_000];
         let delay = prop_oneof![Just(0i64), Just(1_000_000), 0i64..10_000_000];
         let links = proptest::collection::vec((0..n, 0..n, rate, delay), 1..9);
+        let tree = || prop_oneof![2 => Just(usize::MAX), 3 => 0..TREES.len()];
+        let trees = proptest::collection::vec([tree(), tree()], 9);
         let frames = proptest::collection::vec((0..n, 0u16..9, 0u64..20_000_000, 64u32..400), 1..60);
         let commands = proptest::collection::vec((0..n, 0u64..30_000_000), 0..4);
-        (nodes, links, frames, commands).prop_map(|(nodes, links, frames, commands)| Plan {
+        (nodes, links, trees, frames, commands).prop_map(|(nodes, links, trees, frames, commands)| Plan {
             nodes,
             links,
+            trees,
             frames,
             commands,
         })
@@ -115,7 +152,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// Runs a plan: in steps of so many events, and with or without a capture, which keeps all devices in step.
-fn run(plan: &Plan, steps: u64, in_step: bool) -> (RunDigest, Vec<Log>, String) {
+fn run(plan: &Plan, steps: u64, in_step: bool) -> Seen {
     let mut world = World::new(1);
     let mut ids = Vec::new();
     let mut ports = vec![0u16; plan.nodes.len()];
@@ -123,8 +160,11 @@ fn run(plan: &Plan, steps: u64, in_step: bool) -> (RunDigest, Vec<Log>, String) 
     for (&(latency, punts_each), &ports) in plan.nodes.iter().zip(&ports) {
         ids.push(world.add_device(Box::new(Wanderer { ports, latency, punts_each, ..Wanderer::default() })));
     }
-    for &(a, b, rate, delay) in &plan.links {
-        world.add_link(LinkSpec::new(ids[a], ids[b], Rate(rate), Span(delay))).unwrap();
+    for (&(a, b, rate, delay), trees) in plan.links.iter().zip(&plan.trees) {
+        let link = LinkSpec::new(ids[a], ids[b], Rate(rate), Span(delay));
+        let (_, port_a, port_b) = world.add_link(link).unwrap();
+        plant(&mut world, ids[a], port_a, rate, trees[0]);
+        plant(&mut world, ids[b], port_b, rate, trees[1]);
     }
     for (number, &(node, port, at, size)) in plan.frames.iter().enumerate() {
         if ports[node] > 0 {
@@ -143,7 +183,9 @@ fn run(plan: &Plan, steps: u64, in_step: bool) -> (RunDigest, Vec<Log>, String) 
     assert!(world.audit().is_empty());
     let log = |&id: &NodeId| world.device::<Wanderer>(id).map(|w| w.log.clone()).unwrap_or_default();
     let logs = ids.iter().map(log).collect();
-    (world.digest(), logs, format!("{:?}", world.drain_events()))
+    let counters =
+        (0..world.link_count() as u32).map(|link| world.link_counters(LinkId(link)).unwrap()).collect();
+    (world.digest(), logs, counters, format!("{:?}", world.drain_events()))
 }
 
 proptest! {

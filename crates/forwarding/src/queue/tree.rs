@@ -77,6 +77,7 @@ impl Tree {
         {
             self.totals.dropped.packets.count(reason);
             self.totals.dropped.bytes += u64::from(len);
+            self.totals.dropped.wire_bytes += u64::from(frame.wire_len());
             return;
         }
         let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
