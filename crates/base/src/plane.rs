@@ -328,6 +328,9 @@ pub enum TableError {
     /// The table has no room.
     #[error("the table is full")]
     Full,
+    /// There is no room for what an LSP knows of behaviours (its DiffServ context: RFC 3270, 2.5).
+    #[error("there is no room for another DiffServ context")]
+    NoContext,
     /// There is no such entry.
     #[error("there is no such entry")]
     NoEntry,

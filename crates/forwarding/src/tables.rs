@@ -275,7 +275,7 @@ impl Forwarding {
             NextHop::Local | NextHop::Discard => None,
         };
         let context = match class {
-            ClassSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::Full)?,
+            ClassSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::NoContext)?,
             ClassSource::Copy | ClassSource::Set(_) => 0,
         };
         let mut entry = Entry::new(kind, nhlfe, context);

@@ -48,7 +48,7 @@ impl Problem {
 }
 
 /// Classes of which a message here may hold an object of another C-Type.
-const SERVED: [u8; 17] = [
+const SERVED: [u8; 18] = [
     class::SESSION,
     class::RSVP_HOP,
     class::INTEGRITY,
@@ -66,6 +66,7 @@ const SERVED: [u8; 17] = [
     class::LABEL_REQUEST,
     class::EXPLICIT_ROUTE,
     class::RECORD_ROUTE,
+    class::DIFFSERV,
 ];
 
 /// An object that makes the whole message unacceptable (RFC 2205, 3.10).

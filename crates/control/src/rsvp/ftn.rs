@@ -82,7 +82,7 @@ impl Rsvp {
     /// Maps what `spec` carries to an LSP: the writes that this takes.
     fn map_to(&mut self, lsp: u32, sequence: u64, spec: &TunnelSpec) -> Vec<TableOp> {
         let Some(state) = self.store.get(lsp) else { return Vec::new() };
-        let nhlfe = self.nhlfe(state.out_label, state.next_hop);
+        let nhlfe = self.nhlfe_of(state);
         let mappings = &mut self.mappings;
         let own = |fec: &Fec| match *fec {
             Fec::Prefix(prefix) => mappings.set(prefix, sequence, lsp),
@@ -105,10 +105,11 @@ impl Rsvp {
                 After::Same => {}
                 After::Nothing => ops.push(TableOp::FtnRemove { fec }),
                 After::Next(lsp) => {
-                    let state = self.store.get(lsp);
-                    let (label, hop) =
-                        state.map_or((Label::IMPLICIT_NULL, None), |s| (s.out_label, s.next_hop));
-                    ops.push(TableOp::FtnSet { fec, nhlfe: self.nhlfe(label, hop) });
+                    let nhlfe = match self.store.get(lsp) {
+                        Some(state) => self.nhlfe_of(state),
+                        None => self.nhlfe(Label::IMPLICIT_NULL, None, self.config.class),
+                    };
+                    ops.push(TableOp::FtnSet { fec, nhlfe });
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! A new LSP at its head end: its way, its state, its Path.
 
 use super::Rsvp;
+use super::diffserv;
+use super::error::Problem;
 use super::explicit_route::{self, Step};
 use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
 use super::outbox::Sending;
@@ -26,6 +28,11 @@ impl Rsvp {
         }
         if let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.next_lsp_id = lsp_id.wrapping_add(1);
+        }
+        if let Some(object) = spec.diffserv.as_ref().and_then(diffserv::object)
+            && let Err(Problem::Error(code, value)) = diffserv::check(self.config.diffserv.as_ref(), &object)
+        {
+            return (lsp_id, Err((code, value)));
         }
         if self.store.len() >= self.config.limits.lsps {
             return (lsp_id, Err((error_code::RSVP_SYSTEM, 0)));
@@ -80,6 +87,9 @@ impl Rsvp {
         lsp.tspec = SenderTspec(TokenBucket::constant(spec.bandwidth.as_bytes_per_s(), mtu));
         if spec.record_route || spec.record_labels {
             lsp.rare_mut().path_rro = Some(Vec::new());
+        }
+        if let Some(object) = spec.diffserv.as_ref().and_then(diffserv::object) {
+            lsp.rare_mut().diffserv = Some(object);
         }
         if self.config.adspec {
             let general = General {

@@ -10,8 +10,8 @@ use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::{
-    Adspec, Affinities, FilterSpec, Flowspec, RroSubobject, SenderTemplate, SenderTspec, Session, Style,
-    Unknown,
+    Adspec, Affinities, DiffServ, FilterSpec, Flowspec, RroSubobject, SenderTemplate, SenderTspec, Session,
+    Style, Unknown,
 };
 
 /// A session: LSP_TUNNEL_IPv4 (RFC 3209, 4.6.1.1).
@@ -101,6 +101,8 @@ pub(super) struct Rare {
     pub resv_rro: Option<Vec<RroSubobject>>,
     pub adspec: Option<Adspec>,
     pub affinities: Option<Affinities>,
+    /// DIFFSERV as the Path brought it, or as the head end asks for (RFC 3270, 5.3).
+    pub diffserv: Option<DiffServ>,
     /// Objects to be forwarded unexamined (RFC 2205, 3.10), and policy data.
     pub path_unknown: Vec<Unknown>,
     pub path_policy: Vec<Vec<u8>>,

@@ -14,6 +14,7 @@ mod admission;
 mod audit;
 mod config;
 mod counters;
+mod diffserv;
 mod error;
 mod explicit_route;
 mod failure;

@@ -2,6 +2,7 @@
 
 use super::Rsvp;
 use super::counters::Discard;
+use super::diffserv;
 use super::error::{Problem, unknown_object};
 use super::explicit_route::{self, Step, Topology};
 use super::link::Links;
@@ -52,7 +53,9 @@ impl Rsvp {
     pub(super) fn handle_path(&mut self, arrival: &Arrival, path: Path) {
         let keys = SessionKey::of(&path.session).zip(SenderKey::of(&path.sender_template));
         let existing = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
+        let known_classes = diffserv::check_path(self.config.diffserv.as_ref(), &path);
         let checked = match keys {
+            _ if known_classes.is_err() => known_classes.map(|()| None),
             Some((session, _)) => self.check_path(arrival, &path, &session, existing),
             // RFC 2205, 3.10: a C-Type that this router does not serve.
             None => Err(Problem::unserved_session(&path.session)),
@@ -86,7 +89,11 @@ impl Rsvp {
         if let Some(step) = step {
             changed |= self.reroute(index, step);
         }
+        let before = self.store.get(index).map(|lsp| self.classes(lsp));
         changed |= self.store_path(index, arrival, path);
+        if existing.is_some() && self.store.get(index).map(|lsp| self.classes(lsp)) != before {
+            self.classes_changed(index);
+        }
         if let Some(id) = arrival.id {
             self.transport.bind(id, Handle(path_handle(index)));
         }
@@ -247,6 +254,7 @@ impl Rsvp {
         let plain = path.rro.is_none()
             && path.adspec.is_none()
             && affinities.is_none()
+            && path.diffserv.is_none()
             && forwarded.is_empty()
             && path.policy_data.is_empty();
         if plain && lsp.rare.is_none() {
@@ -256,12 +264,14 @@ impl Rsvp {
         let same = rare.path_rro == path.rro
             && rare.adspec == path.adspec
             && rare.affinities == affinities
+            && rare.diffserv == path.diffserv
             && rare.path_unknown == forwarded
             && rare.path_policy == path.policy_data;
         if !same {
             rare.path_rro = path.rro;
             rare.adspec = path.adspec;
             rare.affinities = affinities;
+            rare.diffserv = path.diffserv;
             rare.path_unknown = forwarded;
             rare.path_policy = path.policy_data;
         }

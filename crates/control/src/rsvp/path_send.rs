@@ -54,10 +54,11 @@ impl Rsvp {
         });
         let mut common = wire::rsvp::Common::default();
         let mut policy_data = Vec::new();
-        let mut adspec = None;
+        let (mut adspec, mut diffserv) = (None, None);
         if let Some(rare) = rare {
             common.unknown.clone_from(&rare.path_unknown);
             policy_data.clone_from(&rare.path_policy);
+            diffserv.clone_from(&rare.diffserv);
             adspec = rare.adspec.clone().map(|adspec| through(adspec, reservable, mtu));
         }
         let path = Path {
@@ -68,6 +69,7 @@ impl Rsvp {
             ero,
             label_request: Some(LabelRequest::Generic { l3pid: lsp.l3pid }),
             session_attribute,
+            diffserv,
             policy_data,
             sender_template: lsp.sender.to_wire(),
             sender_tspec: lsp.tspec,

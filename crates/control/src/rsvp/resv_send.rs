@@ -2,7 +2,7 @@
 
 use super::Rsvp;
 use super::counters::Discard;
-use super::lsp::{Role, SenderKey, SessionKey};
+use super::lsp::{Lsp, Role, SenderKey, SessionKey};
 use super::outbox::{Arrival, Sending, ipv4};
 use super::record_route;
 use super::resv::resv_handle;
@@ -46,8 +46,11 @@ impl Rsvp {
             self.send_resv(index, Sending::Trigger);
             return;
         }
+        let own_context = self.store.get(index).is_some_and(Lsp::has_own_context);
         let label = match self.config.egress_label {
             super::EgressLabel::Real => self.labels.allocate(),
+            // RFC 3270, 2.5: explicit null, the same for all, could not tell this LSP's context.
+            super::EgressLabel::ExplicitNull if own_context => self.labels.allocate(),
             super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
             super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
         };

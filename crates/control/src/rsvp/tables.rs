@@ -6,7 +6,7 @@
 use super::lsp::{Hop, Lsp, Role};
 use super::outbox::Sending;
 use super::{Output, Rsvp};
-use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableOp, TransactionId};
+use base::plane::{Ack, Batch, ClassSource, LabelStack, NextHop, Nhlfe, TableError, TableOp, TransactionId};
 use base::{Label, Map};
 use wire::rsvp::error_code::{self, routing};
 
@@ -52,8 +52,13 @@ impl Rsvp {
         transaction
     }
 
+    /// The entry that puts the label of an LSP on, unless it is implicit null, and sends to its next hop.
+    pub(super) fn nhlfe_of(&self, lsp: &Lsp) -> Nhlfe {
+        self.nhlfe(lsp.out_label, lsp.next_hop, self.classes(lsp))
+    }
+
     /// The entry that puts `label` on, unless it is implicit null, and sends to `hop`.
-    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>) -> Nhlfe {
+    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>, class: ClassSource) -> Nhlfe {
         let push = if hop.is_none() || label == Label::IMPLICIT_NULL {
             LabelStack::EMPTY
         } else {
@@ -61,7 +66,7 @@ impl Rsvp {
         };
         let next_hop =
             hop.map_or(NextHop::Local, |hop| NextHop::Via { port: hop.port, gateway: hop.address });
-        Nhlfe { push, next_hop, ttl: self.config.ttl, class: self.config.class }
+        Nhlfe { push, next_hop, ttl: self.config.ttl, class }
     }
 
     /// Puts the entry of an LSP's reservation in the tables, or changes it in one step.
@@ -73,7 +78,7 @@ impl Rsvp {
         }
         match lsp.in_label {
             Some(label) if !label.is_reserved() => {
-                let nhlfe = self.nhlfe(lsp.out_label, lsp.next_hop);
+                let nhlfe = self.nhlfe_of(lsp);
                 let purpose = Purpose::Install(index, self.store.generation(index));
                 let transaction = self.write(vec![TableOp::IlmSet { label, nhlfe }], false, purpose);
                 if let Some(lsp) = self.store.get_mut(index) {
@@ -87,7 +92,8 @@ impl Rsvp {
 
     /// Sends what comes with a label nowhere, for the time being.
     pub(super) fn park(&mut self, label: Label) {
-        let nhlfe = Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None) };
+        let nhlfe =
+            Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.class) };
         self.write(vec![TableOp::IlmSet { label, nhlfe }], true, Purpose::Nothing);
     }
 
@@ -121,7 +127,14 @@ impl Rsvp {
                     self.installed(index);
                 } else {
                     // A label that can't be put in the tables is as good as none.
-                    self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
+                    let (code, value) = match ack.failed.first() {
+                        // RFC 3270, 5.3.
+                        Some((_, TableError::NoContext)) => {
+                            (error_code::DIFFSERV, error_code::diffserv::CONTEXT_ALLOCATION)
+                        }
+                        _ => (error_code::ROUTING, routing::LABEL_ALLOCATION),
+                    };
+                    self.path_problem(index, code, value);
                     self.send_resv_tear(index);
                     self.drop_reservation(index);
                 }

@@ -6,7 +6,7 @@ use super::record_route;
 use base::command::TunnelId;
 use base::{Label, PortId, Rate, Time};
 use core::net::Ipv4Addr;
-use wire::rsvp::{RroSubobject, Style};
+use wire::rsvp::{DiffServ, RroSubobject, Style};
 
 /// One LSP: its path state, and its reservation if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct LspView {
     pub setup_priority: u8,
     /// Holding priority.
     pub holding_priority: u8,
+    /// What was signalled of behaviours (RFC 3270); nothing for an E-LSP with the preconfigured mapping, if nothing was.
+    pub diffserv: Option<DiffServ>,
     /// Bandwidth asked for.
     pub requested: Rate,
     /// Bandwidth reserved.
@@ -115,6 +117,7 @@ fn view(lsp: &Lsp) -> LspView {
         next_hop: lsp.next_hop,
         setup_priority: lsp.setup_priority,
         holding_priority: lsp.holding_priority,
+        diffserv: lsp.diffserv().cloned(),
         requested: lsp.requested_rate(),
         reserved: lsp.reserved_rate(),
         style: lsp.style,

@@ -150,6 +150,7 @@ impl Network {
             "setup_priority",
             "holding_priority",
             "style",
+            "diffserv",
         ]);
         for lsp in self.router(node).into_iter().flat_map(|r| r.rsvp().lsps()) {
             table.push([
@@ -166,6 +167,7 @@ impl Network {
                 json!(lsp.setup_priority),
                 json!(lsp.holding_priority),
                 json!(lsp.style.map(|s| format!("{s:?}"))),
+                json!(lsp.diffserv.map(|object| object.to_string())),
             ]);
         }
         table.finish()

@@ -130,6 +130,8 @@ classes! {
     DETOUR = 63;
     /// RFC 2747, 4.
     CHALLENGE = 64;
+    /// RFC 3270, 5.2.
+    DIFFSERV = 65;
     /// RFC 4873; RFC 4875, 19.5.
     SECONDARY_EXPLICIT_ROUTE = 200;
     /// RFC 4873; RFC 4875, 19.6.
@@ -162,5 +164,5 @@ pub const fn unknown_action(class: u8) -> UnknownAction {
 
 /// Do the typed messages have a field for objects of this class?
 pub const fn in_typed_messages(class: u8) -> bool {
-    matches!(class, NULL..=SESSION | RSVP_HOP..=LABEL | LABEL_REQUEST..=MESSAGE_ID_LIST | CHALLENGE | SESSION_ATTRIBUTE)
+    matches!(class, NULL..=SESSION | RSVP_HOP..=LABEL | LABEL_REQUEST..=MESSAGE_ID_LIST | CHALLENGE | DIFFSERV | SESSION_ATTRIBUTE)
 }

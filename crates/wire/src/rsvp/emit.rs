@@ -153,6 +153,9 @@ impl Writer<'_> {
         if let Some(session_attribute) = &m.session_attribute {
             session_attribute.emit(self.slot()?)?;
         }
+        if let Some(diffserv) = &m.diffserv {
+            diffserv.emit(self.slot()?)?;
+        }
         self.policy_data(&m.policy_data)?;
         m.sender_template.emit(class::SENDER_TEMPLATE, self.slot()?);
         m.sender_tspec.emit(self.slot()?);

@@ -1,4 +1,4 @@
-//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750; RFC 3209, 7.3).
+//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750; RFC 3209, 7.3; RFC 3270, 5.5).
 
 /// Confirmation: the ERROR_SPEC of a ResvConf.
 pub const CONFIRMATION: u8 = 0;
@@ -36,6 +36,9 @@ pub const RSVP_SYSTEM: u8 = 23;
 pub const ROUTING: u8 = 24;
 /// Notify (RFC 3209, 7.3).
 pub const NOTIFY: u8 = 25;
+
+/// Diff-Serv error (RFC 3270, 5.5).
+pub const DIFFSERV: u8 = 27;
 
 /// Values of [`ADMISSION`]: `ssur cccc cccc cccc`, globally defined ones.
 pub mod admission {
@@ -113,6 +116,20 @@ pub mod notify {
     pub const LOCALLY_REPAIRED: u16 = 3;
 }
 
+/// Values of [`DIFFSERV`] (RFC 3270, 5.5).
+pub mod diffserv {
+    /// Unexpected DIFFSERV object: not for an LSP tunnel, or without LABEL_REQUEST.
+    pub const UNEXPECTED_OBJECT: u16 = 1;
+    /// Unsupported PHB.
+    pub const UNSUPPORTED_PHB: u16 = 2;
+    /// Invalid EXP-PHB mapping.
+    pub const INVALID_MAPPING: u16 = 3;
+    /// Unsupported PSC.
+    pub const UNSUPPORTED_PSC: u16 = 4;
+    /// Per-LSP context allocation failure.
+    pub const CONTEXT_ALLOCATION: u16 = 5;
+}
+
 /// What a code and a value mean, in the RFC's words.
 pub const fn describe(code: u8, value: u16) -> &'static str {
     match (code, value) {
@@ -161,6 +178,12 @@ pub const fn describe(code: u8, value: u16) -> &'static str {
         (NOTIFY, notify::RRO) => "notify: RRO notification",
         (NOTIFY, notify::LOCALLY_REPAIRED) => "notify: tunnel locally repaired",
         (NOTIFY, _) => "notify",
+        (DIFFSERV, diffserv::UNEXPECTED_OBJECT) => "Diff-Serv error: unexpected DIFFSERV object",
+        (DIFFSERV, diffserv::UNSUPPORTED_PHB) => "Diff-Serv error: unsupported PHB",
+        (DIFFSERV, diffserv::INVALID_MAPPING) => "Diff-Serv error: invalid EXP-PHB mapping",
+        (DIFFSERV, diffserv::UNSUPPORTED_PSC) => "Diff-Serv error: unsupported PSC",
+        (DIFFSERV, diffserv::CONTEXT_ALLOCATION) => "Diff-Serv error: per-LSP context allocation failure",
+        (DIFFSERV, _) => "Diff-Serv error",
         _ => "unknown error",
     }
 }

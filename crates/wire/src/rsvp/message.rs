@@ -8,6 +8,7 @@ use super::attribute::SessionAttribute;
 use super::basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
 use super::class::MessageType;
 pub use super::common::{Common, Unknown};
+use super::diffserv::DiffServ;
 use super::explicit_route::EroHop;
 use super::hello::Hello;
 use super::integrity::Challenge;
@@ -101,6 +102,8 @@ pub struct Path {
     pub label_request: Option<LabelRequest>,
     /// SESSION_ATTRIBUTE.
     pub session_attribute: Option<SessionAttribute>,
+    /// DIFFSERV (RFC 3270, 5.1.1).
+    pub diffserv: Option<DiffServ>,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,
     /// SENDER_TEMPLATE.

@@ -1,4 +1,4 @@
-//! RSVP and RSVP-TE messages (RFC 2205, 2210, 2747, 2961, 3209, 3473, 3477, 4090, 4875).
+//! RSVP and RSVP-TE messages (RFC 2205, 2210, 2747, 2961, 3209, 3270, 3473, 3477, 4090, 4875).
 //!
 //! Two views of the same bytes:
 //!
@@ -15,6 +15,7 @@ pub mod basic;
 pub mod bundle;
 pub mod class;
 pub mod common;
+pub mod diffserv;
 pub mod error_code;
 pub mod explicit_route;
 pub mod hello;
@@ -47,6 +48,7 @@ pub use attribute::{Affinities, SessionAttribute};
 pub use basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
 pub use bundle::{SubMessages, emit_bundle, messages};
 pub use class::{MessageType, UnknownAction, unknown_action};
+pub use diffserv::{DiffServ, MapEntry, PhbId};
 pub use error::{Error, Reason};
 pub use explicit_route::{EroHop, EroSubobject};
 pub use header::{Header, ObjectView, Objects};

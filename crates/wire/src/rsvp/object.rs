@@ -4,6 +4,7 @@ use super::adspec::Adspec;
 use super::attribute::SessionAttribute;
 use super::basic::{self, ErrorSpec, RsvpHop, Scope, TimeValues};
 use super::class;
+use super::diffserv::DiffServ;
 use super::error::{Fault, Reason};
 use super::explicit_route::{self, EroHop};
 use super::field::Put;
@@ -77,6 +78,8 @@ pub enum Object {
     Detour(Detour),
     #[serde(rename = "CHALLENGE")]
     Challenge(Challenge),
+    #[serde(rename = "DIFFSERV")]
+    DiffServ(DiffServ),
     #[serde(rename = "P2MP_SECONDARY_EXPLICIT_ROUTE")]
     SecondaryExplicitRoute(Vec<EroHop>),
     #[serde(rename = "P2MP_SECONDARY_RECORD_ROUTE")]
@@ -163,6 +166,7 @@ impl Object {
             class::S2L_SUB_LSP => Object::S2lSubLsp(S2lSubLsp::parse(c_type, body)?),
             class::DETOUR => Object::Detour(Detour::parse(c_type, body)?),
             class::CHALLENGE => Object::Challenge(Challenge::parse(c_type, body)?),
+            class::DIFFSERV => Object::DiffServ(DiffServ::parse(c_type, body)?),
             class::SECONDARY_EXPLICIT_ROUTE => {
                 only(2)?;
                 Object::SecondaryExplicitRoute(explicit_route::parse(body)?)
@@ -205,6 +209,7 @@ impl Object {
             Object::S2lSubLsp(x) => x.emit(out),
             Object::Detour(x) => x.emit(out)?,
             Object::Challenge(x) => x.emit(out)?,
+            Object::DiffServ(x) => x.emit(out)?,
             Object::SecondaryExplicitRoute(x) => {
                 explicit_route::emit(x, class::SECONDARY_EXPLICIT_ROUTE, 2, out)?;
             }

@@ -14,7 +14,9 @@ use super::message::{
     Packet, Path, PathErr, PathTear, Resv, ResvConf, ResvErr, ResvTear, SenderDescriptor, Srefresh, Unknown,
 };
 use super::record_route::{self, RroSubobject};
-use super::{adspec, attribute, basic, hello, integrity, intserv, label, message_id, sender, session, style};
+use super::{
+    adspec, attribute, basic, diffserv, hello, integrity, intserv, label, message_id, sender, session, style,
+};
 use std::net::IpAddr;
 
 /// Everything that a message may hold, as it turns up.
@@ -33,6 +35,7 @@ struct Fields {
     ero: Option<Vec<explicit_route::EroHop>>,
     label_request: Option<label::LabelRequest>,
     session_attribute: Option<attribute::SessionAttribute>,
+    diffserv: Option<diffserv::DiffServ>,
     sender_template: Option<sender::SenderTemplate>,
     sender_tspec: Option<intserv::SenderTspec>,
     adspec: Option<adspec::Adspec>,
@@ -147,6 +150,12 @@ impl Fields {
                 let value = attribute::SessionAttribute::parse(c_type, body)?;
                 self.session_attribute.get_or_insert(value);
             }
+            class::DIFFSERV => {
+                // RFC 3270, 5.3: only the first is meaningful.
+                if self.diffserv.is_none() {
+                    self.diffserv = Some(diffserv::DiffServ::parse(c_type, body)?);
+                }
+            }
             class::RECORD_ROUTE if c_type == 1 => {
                 if let Some(route) = self.descriptors.record_route(record_route::parse(body)?) {
                     self.rro.get_or_insert(route);
@@ -206,6 +215,7 @@ impl Fields {
                 common: self.common,
                 ero: self.ero,
                 session_attribute: self.session_attribute,
+                diffserv: self.diffserv,
                 policy_data: self.policy_data,
                 adspec: self.adspec,
                 rro: self.rro,

@@ -33,6 +33,9 @@ impl Display for Message {
                 if let Some(ero) = &m.ero {
                     write!(f, " via {}", Route(ero))?;
                 }
+                if let Some(diffserv) = &m.diffserv {
+                    write!(f, ", {diffserv}")?;
+                }
                 write!(f, ", {} B/s, from {}", m.sender_tspec.0.rate, m.hop.address)
             }
             Message::Resv(m) => {

@@ -58,6 +58,8 @@ pub(super) struct Tables {
     pub flows: BTreeMap<u64, (FlowFilter, Nhlfe)>,
     pub classed: BTreeMap<(Prefix, u64), (PhbSet, Nhlfe)>,
     pub full: bool,
+    /// It has no room for DiffServ contexts.
+    pub no_context: bool,
 }
 
 /// A link between two ports.
@@ -347,6 +349,7 @@ impl Tables {
         match *op {
             TableOp::IlmSet { label, .. } if label.is_reserved() => Err(TableError::ReservedLabel),
             TableOp::IlmSet { .. } | TableOp::FtnSet { .. } if self.full => Err(TableError::Full),
+            TableOp::IlmSet { .. } if self.no_context => Err(TableError::NoContext),
             TableOp::IlmSet { label, nhlfe } => {
                 self.ilm.insert(label.value(), nhlfe);
                 Ok(())

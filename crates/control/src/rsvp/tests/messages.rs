@@ -37,6 +37,7 @@ pub(super) fn path(net: &Net, to: usize, route: &[usize]) -> Path {
         ero: Some(route.iter().map(|&node| EroHop::strict(id(node))).collect()),
         label_request: Some(LabelRequest::ipv4()),
         session_attribute: None,
+        diffserv: None,
         policy_data: Vec::new(),
         sender_template: sender(1),
         sender_tspec: SenderTspec(bucket(10)),

@@ -2,6 +2,7 @@
 
 mod admission;
 mod bus;
+mod diffserv;
 mod errors;
 mod failures;
 mod fuzz;

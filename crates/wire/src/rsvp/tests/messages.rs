@@ -82,6 +82,7 @@ pub(crate) fn path() -> Path {
         ero: Some(vec![EroHop::strict(v4(2)), EroHop::loose(v4(3))]),
         label_request: Some(LabelRequest::ipv4()),
         session_attribute: Some(SessionAttribute::new(4, 3, SessionAttribute::SE_STYLE, "gold")),
+        diffserv: None,
         policy_data: Vec::new(),
         sender_template: sender(5),
         sender_tspec: tspec(),
@@ -168,6 +169,7 @@ pub(crate) fn samples() -> Vec<Message> {
             common: Common { integrity, ..Common::default() },
             challenge,
         }),
+        Message::Path(Path { diffserv: Some(DiffServ::LLsp(PhbId(0x2802))), ..path() }),
     ];
     let packets = messages.iter().map(|message| Packet::new(64, message.clone())).collect();
     messages.push(Message::Bundle(Bundle { packets }));

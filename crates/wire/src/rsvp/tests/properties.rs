@@ -146,6 +146,14 @@ fn attribute() -> impl Strategy<Value = SessionAttribute> {
     )
 }
 
+fn diffserv() -> impl Strategy<Value = DiffServ> {
+    let entry = (0..8u8, any::<u16>()).prop_map(|(exp, phb)| MapEntry { exp, phb: PhbId(phb) });
+    prop_oneof![
+        vec(entry, 0..=15).prop_map(DiffServ::ELsp),
+        any::<u16>().prop_map(|class| DiffServ::LLsp(PhbId(class))),
+    ]
+}
+
 fn common() -> impl Strategy<Value = Common> {
     let id = (any::<u8>(), 0..1u32 << 24, any::<u32>());
     let ack = (any::<bool>(), id.clone()).prop_map(|(nack, (flags, epoch, id))| MessageIdAck {
@@ -174,7 +182,7 @@ fn path() -> impl Strategy<Value = Path> {
         .prop_map(|words| words.into_iter().flat_map(u32::to_be_bytes).collect::<Vec<u8>>());
     (
         (common(), session(), hop(), any::<u32>(), option::of(ero()), option::of(any::<u16>())),
-        (option::of(attribute()), vec(policy, 0..2), sender(), bucket()),
+        (option::of(attribute()), vec(policy, 0..2), sender(), bucket(), option::of(diffserv())),
         (option::of(adspec()), option::of(rro())),
     )
         .prop_map(|(a, b, c)| Path {
@@ -185,6 +193,7 @@ fn path() -> impl Strategy<Value = Path> {
             ero: a.4,
             label_request: a.5.map(|l3pid| LabelRequest::Generic { l3pid }),
             session_attribute: b.0,
+            diffserv: b.4,
             policy_data: b.1,
             sender_template: b.2,
             sender_tspec: SenderTspec(b.3),

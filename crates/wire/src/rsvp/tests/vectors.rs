@@ -267,6 +267,11 @@ fn vectors() -> Vec<(String, Object)> {
             cookie: vec![1, 2, 3, 4, 5, 6, 7, 8],
         }),
     );
+    let (ef, af12) = (PhbId(46 << 10), PhbId(12 << 10));
+    let map = vec![MapEntry { exp: 5, phb: ef }, MapEntry { exp: 2, phb: af12 }];
+    add("00104101 00000002 0005b800 00023000", Object::DiffServ(DiffServ::ELsp(map)));
+    add("00084101 00000000", Object::DiffServ(DiffServ::ELsp(Vec::new())));
+    add("00084102 00002802", Object::DiffServ(DiffServ::LLsp(PhbId(0x2802))));
     let reroute = FastReroute {
         setup_priority: 4,
         holding_priority: 3,

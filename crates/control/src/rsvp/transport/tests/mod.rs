@@ -48,6 +48,7 @@ pub(crate) fn path(side: usize, tunnel_id: u16, version: u32) -> Message {
         ero: None,
         label_request: Some(LabelRequest::ipv4()),
         session_attribute: None,
+        diffserv: None,
         policy_data: Vec::new(),
         sender_template: sender(),
         sender_tspec: SenderTspec(TokenBucket::constant(1e6, 1500)),
