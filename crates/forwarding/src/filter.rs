@@ -109,6 +109,8 @@ struct Rule {
 /// The filters of one shape and key, in order.
 #[derive(Clone, Debug, Default)]
 struct Bucket {
+    /// Order and place of the first.
+    first: (u64, u32),
     rules: Vec<Rule>,
     /// From this port on up to that of the next step, this filter is the first.
     steps: Vec<(u16, Option<(u64, u32)>)>,
@@ -128,23 +130,30 @@ impl Bucket {
                 let step = self.steps.partition_point(|step| step.0 <= port).checked_sub(1)?;
                 self.steps.get(step)?.1
             }
-            _ => self.rules.first().map(|r| (r.order, r.place)),
+            _ => Some(self.first),
         }
     }
 
     fn insert(&mut self, shape: &Shape, rule: Rule) {
         let at = self.rules.partition_point(|r| r.order < rule.order);
         self.rules.insert(at, rule);
+        self.note_first();
         self.paint(shape, &rule);
     }
 
     fn remove(&mut self, shape: &Shape, order: u64) {
         self.rules.retain(|r| r.order != order);
+        self.note_first();
         self.steps.clear();
         for at in 0..self.rules.len() {
             let rule = self.rules[at];
             self.paint(shape, &rule);
         }
+    }
+
+    /// An empty bucket is taken out of its table.
+    fn note_first(&mut self) {
+        self.first = self.rules.first().map(|r| (r.order, r.place)).unwrap_or_default();
     }
 
     /// Makes `rule` the first on its steps, where it is.

@@ -10,6 +10,7 @@
 
 mod check;
 mod key;
+mod labels;
 mod shadow;
 mod table;
 #[cfg(test)]

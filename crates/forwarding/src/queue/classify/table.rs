@@ -3,14 +3,15 @@
 //! Filters that give the same fields are a group. What a group's filters say of behaviour, code point, EXP, "is there a label", port of
 //! arrival, mark and a single label is a key with one value for each field given: an index if it has 12 bits at the most, else the
 //! key of a hash table. A filter that gives several values for a field is entered under each. In the cell of a key there is the first
-//! filter; or, where the group's filters give ranges of labels, steps over labels, each with the first filter that covers it;
-//! or, where they give flows, the tuple-space search of [`crate::filter`].
+//! filter; or, where the group's filters give ranges of labels, a table of those ([`super::labels`]); or, where
+//! they give flows, the tuple-space search of [`crate::filter`].
 //!
 //! Compared one after another are: filters with so many combinations of values that it is not worth while to enter each
 //! ([`EXPANSION_MAX`]), and those within a cell that give both a range of labels and a flow.
 
 use super::check::Condition;
 use super::key::Key;
+use super::labels::Labels;
 use crate::entry::Entry;
 use crate::filter::Filters;
 use base::Map;
@@ -143,10 +144,10 @@ enum Cell {
     Empty,
     /// The first.
     First(u32),
-    /// From this label on up to that of the next step, this is the first.
-    Labels(Vec<(u32, Option<u32>)>),
+    /// Ranges of labels.
+    Labels(Box<Labels>),
     /// Flows, by order.
-    Flows(Box<Filters>),
+    Flows(Box<Flows>),
     /// Those with a range of labels and a flow, in order.
     Both(Vec<u32>),
 }
@@ -157,14 +158,10 @@ impl Cell {
         match self {
             Cell::Empty => None,
             Cell::First(first) => Some(*first),
-            Cell::Labels(steps) => {
-                let (label, _) = key.label?;
-                let step = steps.partition_point(|step| step.0 <= label).checked_sub(1)?;
-                steps.get(step)?.1
-            }
-            Cell::Flows(filters) => {
-                let place = filters.find(key.flow.as_ref()?)?;
-                filters.get(place).map(|filtered| filtered.order as u32)
+            Cell::Labels(labels) => labels.find(key.label?.0),
+            Cell::Flows(flows) => {
+                let place = flows.filters.find(key.flow.as_ref()?)?;
+                flows.orders.get(place as usize).copied()
             }
             Cell::Both(list) => list.iter().copied().find(|n| {
                 conditions.get(*n as usize).is_some_and(|c| c.takes_label(key) && c.takes_flow(key))
@@ -177,7 +174,7 @@ impl Cell {
         if let Cell::Empty = self {
             *self = match (shape.range, shape.flow) {
                 (true, true) => Cell::Both(Vec::new()),
-                (true, false) => Cell::Labels(Vec::new()),
+                (true, false) => Cell::Labels(Box::default()),
                 (false, true) => Cell::Flows(Box::default()),
                 (false, false) => Cell::First(n),
             };
@@ -185,30 +182,21 @@ impl Cell {
         match self {
             Cell::Empty | Cell::First(_) => {}
             Cell::Both(list) => list.push(n),
-            Cell::Flows(filters) => {
-                filters.set(u64::from(n), c.flow.unwrap_or_default(), Entry::default());
+            Cell::Flows(flows) => {
+                flows.filters.set(u64::from(n), c.flow.unwrap_or_default(), Entry::default());
+                flows.orders.push(n);
             }
-            Cell::Labels(steps) => {
-                let (first, last) = c.labels.unwrap_or_default();
-                let (begin, end) = (cut(steps, first), cut(steps, last + 1));
-                for step in steps.get_mut(begin..end).unwrap_or_default() {
-                    step.1 = step.1.or(Some(n));
-                }
-            }
+            Cell::Labels(labels) => labels.enter(c.labels.unwrap_or_default(), n),
         }
     }
 }
 
-/// Lets a step begin at `label`, and returns which.
-fn cut(steps: &mut Vec<(u32, Option<u32>)>, label: u32) -> usize {
-    match steps.binary_search_by_key(&label, |step| step.0) {
-        Ok(at) => at,
-        Err(at) => {
-            let before = at.checked_sub(1).and_then(|before| steps[before].1);
-            steps.insert(at, (label, before));
-            at
-        }
-    }
+/// Flows of one place.
+#[derive(Clone, Debug, Default)]
+struct Flows {
+    filters: Filters,
+    /// The filters, by where they are in that table.
+    orders: Vec<u32>,
 }
 
 /// The cells of a group.
@@ -244,6 +232,17 @@ impl Group {
             Cells::Hash(cells) => cells.get(&place)?,
         };
         cell.find(key, conditions)
+    }
+
+    /// After all filters are entered.
+    fn finish(&mut self) {
+        if let (Cells::Index(cells), true) = (&mut self.cells, self.shape.range) {
+            for cell in cells {
+                if let Cell::Labels(labels) = cell {
+                    labels.finish();
+                }
+            }
+        }
     }
 
     fn enter(&mut self, n: u32, c: &Condition) {
@@ -293,6 +292,7 @@ impl Table {
             table.groups[at].enter(n, c);
         }
         table.conditions = conditions;
+        table.groups.iter_mut().for_each(Group::finish);
         table
     }
 
