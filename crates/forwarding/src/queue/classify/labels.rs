@@ -78,7 +78,7 @@ impl Labels {
             let begins = self.steps.partition_point(|step| step.0 <= first);
             let within = self.steps.get(begins).is_some_and(|step| step.0 < first + PAGE);
             if within {
-                self.pages.push(LIST | self.lists.len() as u32 / PAGE);
+                self.pages.push(LIST | (self.lists.len() as u32 / PAGE));
                 let all: Vec<u32> = (first..first + PAGE).map(|label| self.search(label)).collect();
                 self.lists.extend(all);
             } else {
