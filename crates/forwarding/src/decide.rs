@@ -5,6 +5,7 @@ use crate::addresses::may_be_forwarded;
 use crate::adjacency::State;
 use crate::behaviour::{Behaviours, exp_bits, exp_of};
 use crate::entry::{BOTTOM, CLASS, Entry, Kind};
+use crate::flow::flow_at;
 use crate::packet::{
     ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, labels_in, u16_at, u32_at,
 };
@@ -12,7 +13,6 @@ use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
-use base::flow::{FlowFilter, FlowKey};
 use base::plane::{LabelStack, TtlModel, TunnelModel};
 use base::{Dscp, Frame, Label, MacAddr, Phb, PortId, TrafficClass};
 use core::net::Ipv4Addr;
@@ -354,7 +354,7 @@ impl Forwarding {
             return Err(PuntReason::TtlExpired { labels }.into());
         }
         let filtered = if self.filters.len() > 0 && entry.is_none_or(|e| e.kind != Kind::Connected) {
-            self.filters.find(&flow_of(bytes, at, header_len, ip))
+            flow_at(bytes.frame, at).and_then(|flow| self.filters.find(&flow))
         } else {
             None
         };
@@ -439,32 +439,6 @@ impl Forwarding {
             );
         }
         Ok(())
-    }
-}
-
-/// What filters look at in the IPv4 packet at `at`, whose header has been checked.
-fn flow_of(bytes: Bytes, at: usize, header_len: usize, ip: &[u8; IPV4]) -> FlowKey {
-    let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
-    // RFC 791, 3.1: the fragment offset; a first fragment has the ports.
-    let first = u16::from_be_bytes([ip[6], ip[7]]) & 0x1fff == 0;
-    let has_ports = first && FlowFilter::WITH_PORTS.contains(&ip[9]) && total >= header_len + 4;
-    let start = at + header_len;
-    let ports = match bytes.header.get(start..start + 4) {
-        _ if !has_ports => None,
-        Some(ports) => ports.first_chunk::<4>().copied(),
-        None => {
-            let mut ports = bytes.header.get(start..).unwrap_or_default().to_vec();
-            let skip = start.saturating_sub(bytes.header.len());
-            bytes.frame.body().slice(skip as u32, 4).write_to(&mut ports);
-            ports.first_chunk::<4>().copied()
-        }
-    };
-    FlowKey {
-        src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),
-        dst: Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]),
-        protocol: ip[9],
-        ports: ports.map(|[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))),
-        dscp: Dscp::of_tos(ip[1]),
     }
 }
 

@@ -32,7 +32,8 @@ impl Conditioners {
 }
 
 impl Forwarding {
-    /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away.
+    /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away. It remarks by this
+    /// node's mappings of code points and EXP values.
     pub fn set_conditioner(&mut self, port: PortId, mut conditioner: Option<Conditioner>) {
         if let (Some(conditioner), Some(config)) = (&mut conditioner, &self.config.diffserv) {
             conditioner.set_diffserv(config);

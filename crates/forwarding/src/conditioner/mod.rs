@@ -4,10 +4,12 @@
 //! - [`Conditioner`]: one that runs: [`Conditioner::condition`]
 //! - [`meter`]: token bucket, single-rate and two-rate three-colour markers
 //! - [`ConditionerRow`]: what it counted
+//! - [`warnings`]: what runs but is surprising about one
 //!
 //! Each packet goes through the first rule that takes it: the rule's meter tells its colour, the colour what becomes of it. Nothing is
 //! allocated for a packet.
 
+mod advice;
 mod install;
 pub mod meter;
 mod remark;
@@ -15,6 +17,7 @@ pub mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use advice::warnings;
 pub use meter::{Colour, Meter};
 pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
 

@@ -1,12 +1,10 @@
 //! Writing another behaviour into a packet.
 
 use super::Codes;
+use crate::entry::CLASS;
 use crate::flow::ipv4_at;
 use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, u16_at, u32_at};
 use base::{Frame, Phb};
-
-/// Bits of a label stack entry: traffic class.
-const CLASS: u32 = 0xe00;
 
 /// What is written.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +28,7 @@ impl Remark {
             }
         }
         if !labelled || self.below_labels {
-            let ip = ipv4_at(header).and_then(|at| header.get_mut(at..));
-            if let Some(ip) = ip {
+            if let Some(ip) = ipv4_at(header).and_then(|at| header.get_mut(at..)) {
                 set_ipv4_dscp(ip, codes.dscp.dscp(self.phb));
             }
         }

@@ -17,6 +17,9 @@ pub fn warnings(spec: &TreeSpec) -> Vec<String> {
 /// The same for a tree at a port of which `facts` are known (a rate of zero: not known).
 pub fn warnings_at(spec: &TreeSpec, facts: &Facts) -> Vec<String> {
     let mut adviser = Adviser { facts, said: Vec::new() };
+    if let Some(conditioner) = &spec.conditioner {
+        adviser.said.extend(crate::conditioner::warnings(conditioner, "conditioner"));
+    }
     adviser.queue(&spec.root, "root");
     adviser.said
 }
