@@ -42,6 +42,25 @@ impl BitSet {
         Some(at * 64 + word.trailing_zeros() as usize)
     }
 
+    /// The least number in it that is not below `from`.
+    #[inline]
+    pub fn next(&self, from: usize) -> Option<usize> {
+        let at = from / 64;
+        let word = self.words.get(at)? & (u64::MAX << (from % 64));
+        if word != 0 {
+            return Some(at * 64 + word.trailing_zeros() as usize);
+        }
+        let above = self.summary & u64::MAX.checked_shl(at as u32 + 1).unwrap_or(0);
+        let at = above.trailing_zeros() as usize;
+        Some(at * 64 + self.words.get(at)?.trailing_zeros() as usize)
+    }
+
+    /// Is no number in it?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.summary == 0
+    }
+
     /// Takes all numbers out.
     pub fn clear(&mut self) {
         self.summary = 0;
@@ -60,6 +79,8 @@ mod tests {
         for number in [4095, 64, 63, 1000] {
             set.insert(number);
         }
+        let seen: Vec<_> = [0, 64, 65, 1001, 4095, 4096].iter().map(|from| set.next(*from)).collect();
+        assert_eq!(seen, [Some(63), Some(64), Some(1000), Some(4095), Some(4095), None]);
         for number in [63, 64, 1000, 4095] {
             assert_eq!(set.first(), Some(number));
             set.remove(number);

@@ -30,6 +30,7 @@ mod fifo;
 mod gred;
 mod held;
 mod hierarchy;
+mod htb;
 mod inner;
 mod inputs;
 mod parking;
@@ -201,6 +202,7 @@ pub fn build(spec: &QueueSpec, facts: &Facts, path: &str) -> Result<Box<dyn Disc
         QueueSpec::Red(spec) => Ok(Box::new(red::Red::new(spec, facts, path)?)),
         QueueSpec::Gred(spec) => Ok(Box::new(gred::Gred::new(spec, facts, path)?)),
         QueueSpec::Cbq(spec) => Ok(Box::new(cbq::Cbq::new(spec, facts, path)?)),
+        QueueSpec::Htb(spec) => Ok(Box::new(htb::Htb::new(spec, facts, path)?)),
         QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts, path)?)),
         _ => Err(SpecError::new(path, format!("{}: not there yet", spec.name()))),
     }

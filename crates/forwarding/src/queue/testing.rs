@@ -68,3 +68,48 @@ pub(crate) fn extra(tree: &Tree, now: u64, path: &str, name: &str) -> f64 {
     let row = rows.iter().find(|row| row.path == path).expect("a row of that path");
     row.extra.iter().find(|(key, _)| *key == name).expect("an extra of that name").1
 }
+
+/// A tree at a port of 100 Mbit/s.
+pub(crate) fn fast_tree(json: &str) -> Result<Tree, String> {
+    let spec: TreeSpec =
+        serde_json::from_str(&format!(r#"{{"root": {json}}}"#)).map_err(|e| e.to_string())?;
+    let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
+    Tree::new(&spec, &facts, Streams::new(1).stream("queue")).map_err(|e| e.to_string())
+}
+
+/// A link of 100 Mbit/s that sends from `start` to `end`. Of each (DSCP below 8, length) there come three packets, and one more whenever one has
+/// left. Returns the bytes sent by DSCP.
+pub(crate) fn saturate(tree: &mut Tree, sizes: &[(u8, u32)], start: u64, end: u64) -> [u64; 8] {
+    let (mut now, mut sent) = (start, [0; 8]);
+    for &(dscp, len) in sizes {
+        (0..3).for_each(|_| tree.offer(Time(now), frame(dscp << 2, len)));
+    }
+    while now < end {
+        match tree.take(Time(now)) {
+            Take::Frame(taken) => {
+                let (class, len) = (dscp(&taken), taken.len());
+                sent[usize::from(class)] += u64::from(len);
+                now += u64::from(len) * 80_000;
+                tree.offer(Time(now), frame(class << 2, len));
+            }
+            Take::Wait(until) => {
+                assert!(until.0 > now, "a wait that does not end");
+                now = until.0;
+            }
+            Take::Empty => panic!("the tree is empty"),
+        }
+    }
+    assert_eq!(tree.audit(Time(now)), [""; 0]);
+    sent
+}
+
+/// Bits per second of `bytes` in `time`.
+pub(crate) fn rate(bytes: u64, time: u64) -> f64 {
+    bytes as f64 * 8.0 / (time as f64 / 1e12)
+}
+
+/// Asserts that `measured` differs from `expected` by a small part of it.
+#[track_caller]
+pub(crate) fn close(measured: f64, expected: f64, tolerance: f64) {
+    assert!((measured / expected - 1.0).abs() < tolerance, "{measured} is not {expected}");
+}

@@ -1,6 +1,6 @@
 //! CBQ against what its parameters promise.
 
-use super::super::testing::{dscp, extra, frame, wait};
+use super::super::testing::{close, extra, fast_tree, frame, rate, saturate, wait};
 use super::super::{Facts, Take, Tree, TreeSpec};
 use base::random::Streams;
 use base::{Rate, Time};
@@ -9,47 +9,10 @@ const S: u64 = 1_000_000_000_000;
 
 /// A tree at 100 Mbit/s, with classes `a`, `b`, ... for DSCP 1, 2 and so on.
 fn tree(classes: &str) -> Result<Tree, String> {
-    let json = format!(
-        r#"{{"root": {{"discipline": "cbq", "avpkt_bytes": 1000, "classes": [{classes}],
-            "filters": [{{"match": {{"dscp": [1]}}, "class": "a"}}, {{"match": {{"dscp": [2]}}, "class": "b"}}]}}}}"#
-    );
-    let spec: TreeSpec = serde_json::from_str(&json).map_err(|e| e.to_string())?;
-    let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
-    Tree::new(&spec, &facts, Streams::new(1).stream("queue")).map_err(|e| e.to_string())
-}
-
-/// A link of 100 Mbit/s that sends from `start` to `end`, and classes that always have three packets of their size to send. Returns
-/// what each of DSCP 0 to 3 sent, in bytes.
-fn saturate(tree: &mut Tree, sizes: &[(u8, u32)], start: u64, end: u64) -> [u64; 4] {
-    let (mut now, mut sent) = (start, [0; 4]);
-    for &(dscp, len) in sizes {
-        (0..3).for_each(|_| tree.offer(Time(now), frame(dscp << 2, len)));
-    }
-    while now < end {
-        match tree.take(Time(now)) {
-            Take::Frame(taken) => {
-                let (class, len) = (dscp(&taken), taken.len());
-                sent[usize::from(class)] += u64::from(len);
-                now += u64::from(len) * 80_000;
-                tree.offer(Time(now), frame(class << 2, len));
-            }
-            Take::Wait(until) => {
-                assert!(until.0 > now, "a wait that does not end");
-                now = until.0;
-            }
-            Take::Empty => panic!("the tree is empty"),
-        }
-        assert_eq!(tree.audit(Time(now)), [""; 0]);
-    }
-    sent
-}
-
-fn rate(bytes: u64, time: u64) -> f64 {
-    bytes as f64 * 8.0 / (time as f64 / 1e12)
-}
-
-fn close(measured: f64, expected: f64, tolerance: f64) {
-    assert!((measured / expected - 1.0).abs() < tolerance, "{measured} is not {expected}");
+    fast_tree(&format!(
+        r#"{{"discipline": "cbq", "avpkt_bytes": 1000, "classes": [{classes}],
+            "filters": [{{"match": {{"dscp": [1]}}, "class": "a"}}, {{"match": {{"dscp": [2]}}, "class": "b"}}]}}"#
+    ))
 }
 
 #[test]
