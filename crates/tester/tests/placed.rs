@@ -198,3 +198,50 @@ fn each_life_of_a_process_is_another_instance() {
         }
     });
 }
+
+/// A host with an interface to either end of a chain of three routers, which are in another process.
+#[test]
+fn a_host_sends_to_itself_through_the_routers_of_another_process() {
+    let mut nodes = routers(3, &json!({}));
+    nodes.push(json!({"name": "host", "kind": "host"}));
+    let mut links = chain(3, 100_000_000, 0);
+    links.push(
+        json!({"a": 3, "b": 0, "rate_bps": 100_000_000, "addresses": ["192.168.1.5/27", "192.168.1.1/27"]}),
+    );
+    links.push(
+        json!({"a": 2, "b": 3, "rate_bps": 100_000_000, "addresses": ["192.168.1.66/26", "192.168.1.65/26"]}),
+    );
+    links[0]["a_queue"] = json!({"root": {"discipline": "pfifo", "limit": 100}});
+    links[2]["b_ingress"] = json!({"rules": [{"name": "all", "green": {"kind": "remark", "phb": "EF"}}]});
+    let described = json!({"nodes": nodes, "links": links});
+    let ([a, b], [c, d]) = (memory::pair("first"), memory::pair("last"));
+    let local = json!({"local": ["host"], "ports": [port("host", 2), port("host", 3)]});
+    let mut host = placed(&described, local, vec![a, c]).expect("a host");
+    let local = json!({"local": ["r0", "r1", "r2"], "ports": [port("r0", 2), port("r2", 3)]});
+    let mut system = placed(&described, local, vec![b, d]).expect("routers");
+    until("time has begun", &mut [&mut host, &mut system], |n| n[0].now().0 > 0);
+    // Both are told of the flow; only the host has to do with it.
+    let start = host.now() + Span::from_ms(20);
+    let flow = json!({
+        "name": "loop", "from": 3, "to": 3, "from_link": 2, "to_link": 3, "rate_bps": 8_000_000, "size": 1_000, "log": true,
+        "arrivals": "poisson", "start_ps": start.0, "stop_ps": start.0 + 50 * MS,
+    });
+    for network in [&mut host, &mut system] {
+        network.add_flow(serde_json::from_value(flow.clone()).expect("a flow")).expect("a flow");
+    }
+    let sent =
+        |network: &mut Network, column: &str| sum(&network.table("streams", None).expect("a table"), column);
+    until("all packets have arrived", &mut [&mut host, &mut system], |n| {
+        let done = n[0].now() > start + Span::from_ms(50);
+        done && sent(n[0], "sent") == sent(n[0], "received")
+    });
+    let packets = host.table("packets", None).expect("a table");
+    let delays = column(&packets, "delay_ps");
+    assert_eq!(delays.len() as u64, sent(&mut host, "sent"));
+    assert!(delays.len() > 10 && delays.iter().all(|delay| delay.as_u64() > Some(0)), "{delays:?}");
+    let queues = system.table("queues", None).expect("a table");
+    assert!(sum(&queues, "sent_packets") >= delays.len() as u64, "{queues}");
+    let conditioners = system.table("conditioners", Some(0)).expect("a table");
+    assert!(sum(&conditioners, "packets") >= delays.len() as u64, "{conditioners}");
+    assert_eq!(sum(&host.table("queues", None).expect("a table"), "sent_packets"), 0);
+}

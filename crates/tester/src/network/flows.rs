@@ -90,7 +90,7 @@ impl Network {
     /// Is a host a real one, beyond an interface of a router that is here?
     fn is_beyond(&self, host: usize) -> bool {
         let mut routers = self.ports_of(host).map(|(link, side)| link.ends()[1 - side]);
-        !self.is_local(host) && routers.any(|router| self.is_local(router))
+        !self.placed.listed && !self.is_local(host) && routers.any(|router| self.is_local(router))
     }
 
     fn expect(&mut self, node: usize, stream: StreamId, wires: &Wires, keep: bool) {

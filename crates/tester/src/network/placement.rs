@@ -65,6 +65,8 @@ pub enum DriverKind {
 pub struct Placed {
     /// Is each node a device of this process?
     pub local: Vec<bool>,
+    /// Did the placement list them? Then another process may have the rest; else hosts that are not here are real.
+    pub listed: bool,
     /// For each port of the placement the link and which end of it.
     pub ends: Vec<(usize, usize)>,
 }
@@ -80,7 +82,7 @@ impl Placed {
                 ));
             }
         }
-        Ok(Placed { local: vec![true; description.nodes.len()], ends: Vec::new() })
+        Ok(Placed { local: vec![true; description.nodes.len()], listed: false, ends: Vec::new() })
     }
 
     /// The nodes and link ends that a placement names.
@@ -99,7 +101,7 @@ impl Placed {
             return input(format!("placement: two interfaces for node '{node}' on link {link}"));
         }
         let local = local_nodes(description, links, placement, &ends)?;
-        let placed = Placed { local, ends };
+        let placed = Placed { local, listed: placement.local.is_some(), ends };
         placed.check_links(description, links)?;
         Ok(placed)
     }
