@@ -33,6 +33,24 @@ fn tables_and_status() {
 }
 
 #[test]
+fn queues_and_conditioners_of_its_own_ports() {
+    let mut described = description(3);
+    described["queue_bin_ps"] = json!(100_000_000_000u64);
+    let tree = json!({"root": {"discipline": "prio", "classes": [{"name": "a"}, {"name": "b"}]}});
+    (described["links"][0]["a_queue"], described["links"][1]["a_queue"]) = (tree.clone(), tree);
+    described["links"][0]["a_ingress"] = json!({"rules": [{"name": "all"}]});
+    let router = Router::start(&described);
+    let mut client = router.client();
+    let queues = client.ask(&json!({"table": "queues"}));
+    assert_eq!(queues["path"], json!(["root", "root/a", "root/b"]));
+    assert_eq!(queues["node"], json!(["r0", "r0", "r0"]));
+    let conditioners = client.ask(&json!({"table": "conditioners"}));
+    assert_eq!((&conditioners["rule"], &conditioners["where"]), (&json!(["all"]), &json!(["ingress"])));
+    let series = client.ask(&json!({"table": "queue_series"}));
+    assert!(series["max_bytes"].is_array());
+}
+
+#[test]
 fn mistakes_are_answered_by_a_sentence() {
     let router = Router::start(&description(3));
     let mut client = router.client();

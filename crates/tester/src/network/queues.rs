@@ -45,6 +45,9 @@ impl Network {
         let random = Streams::new(self.description.seed).stream(&name);
         let facts = Facts { rate: link.spec.rate, mtu: link.spec.mtu };
         let mut tree = Tree::new(spec, &facts, random).map_err(|error| in_words(&what, &error))?;
+        if let Some(diffserv) = &self.description.nodes[node].diffserv {
+            tree.set_diffserv(diffserv);
+        }
         if let Some(bin) = self.description.queue_bin {
             tree.watch(bin);
         }
