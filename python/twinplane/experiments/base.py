@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..live import Ground
     from ..network import Network
     from ..real import Real
+    from ..reports.page import Table
     from ..results import Results
 
 Metrics = dict[str, Any]
@@ -158,6 +159,10 @@ class Experiment(ABC, Generic[P]):
 
     def plots(self, found: Results) -> list[Chart]:
         """Figures of what only tables know."""
+        return []
+
+    def tables(self, found: Results) -> list[Table]:
+        """More tables beside the one of the results."""
         return []
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:

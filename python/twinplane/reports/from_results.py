@@ -80,7 +80,8 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
         caption = f"Campaign of {len(found.points)} points"
     if real is not None:
         caption = f"{caption}; {real.words}"
-    return Section("Results", tables=[Table(caption, [column.title for column in columns], rows, 0)])
+    table = Table(caption, [column.title for column in columns], rows, 0)
+    return Section("Results", tables=[table, *experiment.tables(found)])
 
 
 def _planes(found: Results) -> list[Section]:
