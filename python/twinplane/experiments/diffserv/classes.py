@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ... import queues as q
 from .parameters import FLOWS, DiffservParameters
 
@@ -53,7 +55,7 @@ def single(p: DiffservParameters) -> q.Cbq:
 
 def by_class(p: DiffservParameters) -> q.Cbq:
     """Scenarios 2 and 4: EF, AF1 and DE share it."""
-    queues = {"EF": (p.ef_rate_mbps, ef()), "AF1": (p.af1_rate_mbps, af1(p)), "DE": (p.de_rate_mbps, de())}
+    queues = {"EF": (p.ef_rate_mbps, ef()), "AF1": (p.af1_rate_mbps, af1(p)), "DE": (p.de_rate_mbps, de(p))}
     classes = {
         name: q.CbqClass(
             parent="total",
@@ -84,13 +86,13 @@ def af1(p: DiffservParameters) -> q.Gred:
         avpkt="1000 B",
         burst="35 kB",
         queues={
-            "AF11": q.GredQueue(probability=p.af11_probability),
-            "AF12": q.GredQueue(probability=p.af12_probability),
+            "AF11": q.GredQueue(probability=probability(p, p.af11_probability, 30_000, 100_000)),
+            "AF12": q.GredQueue(probability=probability(p, p.af12_probability, 30_000, 100_000)),
         },
     )
 
 
-def de() -> q.Red:
+def de(p: DiffservParameters) -> q.Red:
     """As published."""
     return q.Red(
         bandwidth="1.0 Mbit/s",
@@ -99,8 +101,20 @@ def de() -> q.Red:
         max="100 kB",
         avpkt="1000 B",
         burst="11 kB",
-        probability=0.3,
+        probability=probability(p, 0.3, 10_000, 100_000),
     )
+
+
+def probability(p: DiffservParameters, given: float, low: int, high: int) -> float:
+    """The greatest probability that is in force.
+
+    What tc hands to the kernel of that time is the logarithm to base 2 of the slope, rounded: the slope is the
+    greatest power of two below ``given / (max - min)``, so that 0.3 over 90 kB becomes 0.17.
+    """
+    if p.red_probability == "exact":
+        return given
+    slope = given / (high - low)
+    return float((high - low) * 2.0 ** (math.ceil(math.log2(slope)) - 1))
 
 
 def policers(p: DiffservParameters) -> q.Conditioner:

@@ -54,7 +54,7 @@ class DiffservParameters(Parameters):
     maxburst: int = Field(10, ge=1, le=1000, description="packets that an idle class may send at once")
     ef_rate_mbps: float = Field(0.8, gt=0, le=100, description="of the total, what EF is given")
     af1_rate_mbps: float = Field(
-        2.0, gt=0, le=100, description="of the total, what AF1 is given (the text says 2.0, its GRED 1.0)"
+        1.0, gt=0, le=100, description="of the total, what AF1 is given (the text says 2.0, its GRED 1.0)"
     )
     de_rate_mbps: float = Field(1.0, gt=0, le=100, description="of the total, what DE is given")
     borrowing: Literal["all", "none", "all-but-ef", "de-only"] = Field(
@@ -62,6 +62,11 @@ class DiffservParameters(Parameters):
     )
     priorities: Literal["descending", "equal"] = Field(
         "descending", description="are EF, AF1 and DE asked in this order, or in turn"
+    )
+    red_probability: Literal["tc", "exact"] = Field(
+        "tc",
+        description="greatest probabilities of RED and GRED: as tc of that time rounds them, to a power of two"
+        " over max less min, or as they are written",
     )
     af11_probability: float = Field(
         0.02, gt=0, le=1, description="greatest probability that GRED drops AF11 early"
