@@ -55,7 +55,11 @@ def test_without_a_command_there_is_help_and_nothing_else() -> None:
 
 def test_list() -> None:
     assert good("list").splitlines()[0].startswith("lsp-flap  ")
-    assert {entry["name"] for entry in json.loads(good("list", "--json"))} == {"lsp-flap", "lsp-mesh"}
+    assert {entry["name"] for entry in json.loads(good("list", "--json"))} == {
+        "lsp-flap",
+        "lsp-mesh",
+        "diffserv",
+    }
 
 
 def test_parameters_are_listed() -> None:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from .base import Experiment
 
 CATALOGUE: dict[str, tuple[str, str]] = {
-    "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
     "lsp-flap": ("lsp_flap", "does tearing down and setting up LSPs disturb forwarding, and the reverse?"),
     "lsp-mesh": ("lsp_mesh", "does every LSP of a full mesh on a real topology follow its explicit route?"),
+    "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
 }
 """By name: the module, and the question in one line."""
 

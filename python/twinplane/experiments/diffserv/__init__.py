@@ -37,7 +37,10 @@ class Diffserv(Experiment[DiffservParameters]):
 
     name = "diffserv"
     title = "DiffServ, MPLS, and DiffServ over MPLS"
-    question = "Who waits and who loses at a bottleneck: with best effort, with DiffServ, with MPLS, with DiffServ over MPLS?"
+    question = (
+        "Who waits and who loses at a bottleneck: with best effort, with DiffServ, with MPLS,"
+        " and with DiffServ over MPLS?"
+    )
     parameters = DiffservParameters
     places = frozenset({"process", "lab"})
     inexact: ClassVar[Mapping[str, str]] = {
@@ -159,10 +162,12 @@ class Diffserv(Experiment[DiffservParameters]):
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """Virtual time is exact."""
         return [
-            "Virtual time is counted in picoseconds and every packet is kept: counts, delays and quantiles are exact"
+            "Virtual time is counted in picoseconds and every packet is kept: counts, delays and"
+            " quantiles are exact"
             " for the stated parameters and seed.",
             "Delay is measured from the first bit sent to the first bit received (RFC 1242), by one clock.",
-            "One run of 30 s is one realisation of the traffic: --repeat 20 gives the spread over seeds, with the same"
+            "One run of 30 s is one realisation of the traffic: --repeat 20 gives the spread over seeds,"
+            " with the same"
             " realisation in every scenario.",
             f"Backlogs over time are means over {parameters['series_bin_ms']:g} ms.",
         ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from ...network import Network
 from .classes import output, policers
@@ -18,12 +19,12 @@ ROUTERS = ("gaia", "zeus", "poseidon", "cronus")
 HOST = "aphrodite"
 SENDS, RECEIVES = "192.168.1.5", "192.168.1.65"
 LENGTH = 26
-"""Both interfaces are in subnets of their own; the paper gives no length, and this is the shortest that parts them."""
+"""Each interface is in a subnet of its own; the paper gives no length; this is the shortest to part them."""
 NEAR, FAR = "192.168.1.1", "192.168.1.126"
 """The routers' addresses beside the host."""
 BEYOND = f"192.168.1.64/{LENGTH}"
 
-DSCP = {"EF": "EF", "AF11": "AF11", "AF12": "AF12", "DE": 0}
+DSCP: dict[str, str | int] = {"EF": "EF", "AF11": "AF11", "AF12": "AF12", "DE": 0}
 
 
 def build(p: DiffservParameters, seed: int) -> Network:
@@ -38,11 +39,11 @@ def topology(p: DiffservParameters, seed: int) -> Network:
     """Nodes and links with their queues; Gaia polices what comes from the host."""
     network = Network(seed, queue_bin=f"{p.series_bin_ms} ms")
     host = network.host(HOST)
-    options = {"diffserv": {}} if p.scenario == "diffserv-mpls" else {}
+    options: dict[str, Any] = {"diffserv": {}} if p.scenario == "diffserv-mpls" else {}
     routers = [network.router(name, p.profile, **options) for name in ROUTERS]
     tree = output(p)
     ingress = {ROUTERS[0]: policers(p)} if p.uses_classes else None
-    shared = {"rate": f"{p.link_mbps} Mbit/s", "delay": f"{p.propagation_us} us"}
+    shared: dict[str, Any] = {"rate": f"{p.link_mbps} Mbit/s", "delay": f"{p.propagation_us} us"}
     network.link(
         host,
         routers[0],
@@ -51,7 +52,7 @@ def topology(p: DiffservParameters, seed: int) -> Network:
         ingress=ingress,
         **shared,
     )
-    for here, there in zip(routers, routers[1:], strict=False):
+    for here, there in pairwise(routers):
         network.link(here, there, queue=tree, **shared)
     network.link(
         routers[-1],

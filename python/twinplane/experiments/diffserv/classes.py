@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ... import queues as q
 from .parameters import FLOWS, DiffservParameters
@@ -29,7 +30,7 @@ def output(p: DiffservParameters) -> q.Tree:
 
 
 def cbq(
-    p: DiffservParameters, classes: dict[str, q.CbqClass], filters: list[q.Filter], default: str
+    p: DiffservParameters, classes: dict[str, q.CbqClass], filters: tuple[Any, ...], default: str
 ) -> q.Cbq:
     """On the link's rate, with the paper's avpkt and allot; below it one bounded class of 2.8 Mbit/s."""
     total = q.CbqClass(
@@ -50,12 +51,16 @@ def cbq(
 
 def single(p: DiffservParameters) -> q.Cbq:
     """Scenarios 1 and 3: everything waits in one queue."""
-    return cbq(p, {}, [], "total")
+    return cbq(p, {}, (), "total")
 
 
 def by_class(p: DiffservParameters) -> q.Cbq:
     """Scenarios 2 and 4: EF, AF1 and DE share it."""
-    queues = {"EF": (p.ef_rate_mbps, ef()), "AF1": (p.af1_rate_mbps, af1(p)), "DE": (p.de_rate_mbps, de(p))}
+    queues: dict[str, tuple[float, q.Bfifo | q.Gred | q.Red]] = {
+        "EF": (p.ef_rate_mbps, ef()),
+        "AF1": (p.af1_rate_mbps, af1(p)),
+        "DE": (p.de_rate_mbps, de(p)),
+    }
     classes = {
         name: q.CbqClass(
             parent="total",
@@ -67,7 +72,7 @@ def by_class(p: DiffservParameters) -> q.Cbq:
         )
         for (name, (rate, queue)), prio in zip(queues.items(), PRIORITIES[p.priorities], strict=True)
     }
-    filters = [q.Filter(phb="EF", class_="EF"), q.Filter(phb=["AF11", "AF12"], class_="AF1")]
+    filters = ({"phb": "EF", "class": "EF"}, {"phb": ["AF11", "AF12"], "class": "AF1"})
     return cbq(p, classes, filters, "DE")
 
 
@@ -108,8 +113,8 @@ def de(p: DiffservParameters) -> q.Red:
 def probability(p: DiffservParameters, given: float, low: int, high: int) -> float:
     """The greatest probability that is in force.
 
-    What tc hands to the kernel of that time is the logarithm to base 2 of the slope, rounded: the slope is the
-    greatest power of two below ``given / (max - min)``, so that 0.3 over 90 kB becomes 0.17.
+    What tc hands to the kernel of that time is the logarithm to base 2 of the slope, rounded: the slope is
+    the greatest power of two below ``given / (max - min)``, so that 0.3 over 90 kB becomes 0.17.
     """
     if p.red_probability == "exact":
         return given
@@ -125,10 +130,10 @@ def policers(p: DiffservParameters) -> q.Conditioner:
         "AF12": q.TokenBucket(rate="0.9 Mbit/s", burst="5 kB"),
         "DE": q.TokenBucket(rate="1.5 Mbit/s", burst="15 kB"),
     }
-    rules = [
+    rules = tuple(
         q.Rule(name=flow, phb="default" if flow == "DE" else flow, meter=meters[flow], red=action(p, flow))
         for flow in FLOWS
-    ]
+    )
     return q.Conditioner(accounting=q.Accounting(layer=p.accounting), rules=rules)
 
 

@@ -65,7 +65,8 @@ class DiffservParameters(Parameters):
     )
     red_probability: Literal["tc", "exact"] = Field(
         "tc",
-        description="greatest probabilities of RED and GRED: as tc of that time rounds them, to a power of two"
+        description="greatest probabilities of RED and GRED: as tc of that time rounds them, to a power"
+        " of two"
         " over max less min, or as they are written",
     )
     af11_probability: float = Field(

@@ -26,7 +26,7 @@ LIKE = {"mpls": "best-effort", "diffserv-mpls": "diffserv"}
 """What is predicted of the scenarios whose tables are not given: to be like these."""
 
 SAME_SHARE, SAME_S, SAME_LOSS = 0.1, 0.005, 0.02
-"""Two scenarios are called alike if mean delays differ by at most 10 % or 5 ms, and losses by 2 % of what was sent."""
+"""Scenarios are alike if mean delays differ by at most 10 % or 5 ms, losses by 2 % of what was sent."""
 
 CERTAIN_Z = 3.02
 """Of a normal distribution: 99 % for the family of four flows lie within (0.25 % each)."""
@@ -51,7 +51,7 @@ def as_published(p: DiffservParameters) -> bool:
 
 
 def comparisons(point: Point, lead: str = "") -> list[Comparison]:
-    """Every published figure, then what the paper says in words, then what is predicted of scenarios 3 and 4."""
+    """Every published figure, what the paper says in words, and what is predicted of scenarios 3 and 4."""
     p = DiffservParameters.model_validate(point.parameters)
     m = point.metrics
     found: list[Comparison] = []
@@ -188,7 +188,7 @@ def _alike(m: Mapping[str, Any], lead: str) -> list[Comparison]:
 
 
 def closed_form(p: DiffservParameters, counted_bytes: int | None = None) -> dict[str, float]:
-    """Best effort as a fluid: a queue that fills at the excess of the load, then stays full and loses the excess."""
+    """Best effort as a fluid: a queue fills at the excess of the load, stays full and loses the excess."""
     served = p.total_mbps * 1e6 / (8 * (counted_bytes or p.counted_bytes))
     offered = {flow: p.packets_per_s(flow) for flow in FLOWS}
     load = sum(offered.values())
@@ -220,23 +220,33 @@ def arithmetic(p: DiffservParameters) -> list[str]:
     one_s = 8 * p.counted_bytes / (p.total_mbps * 1e6)
     _, worst = proportional(told, {flow: round(p.rate_kbps(flow) * 30 / 8) for flow in FLOWS})
     return [
-        f"The four rates are {load / 1000:.3f} Mbit/s; the paper says about 3.1: counting UDP and IP headers around"
-        f" 1000 bytes of payload it is {load * (1000 + UDP_AND_IP) / 1e6:.2f}, which is why packets carry 1000"
+        f"The four rates are {load / 1000:.3f} Mbit/s; the paper says about 3.1: counting UDP and IP"
+        f" headers around"
+        f" 1000 bytes of payload it is {load * (1000 + UDP_AND_IP) / 1e6:.2f}, which is why packets carry"
+        f" 1000"
         " bytes here (--set size_counts=ip for packets of 1000 bytes).",
-        f"Best effort as a fluid through {p.queue_packets} packets at {p.total_mbps:g} Mbit/s, by what a packet counts"
+        f"Best effort as a fluid through {p.queue_packets} packets at {p.total_mbps:g} Mbit/s, by what a"
+        f" packet counts"
         f" for: {'; '.join(rows)}. Published: {told['EF']['max_s']:.3f} s, {told['EF']['mean_s']:.3f} s,"
         f" {sum(flow['dropped'] for flow in told.values())} dropped. No accounting gives all three.",
-        f"A queue that does not look at flows loses of each in proportion to its packets. The published losses of"
-        f" best effort do not: the farthest flow is {abs(worst):.0f} standard deviations off, far beyond chance.",
+        f"A queue that does not look at flows loses of each in proportion to its packets. The published"
+        f" losses of"
+        f" best effort do not: the farthest flow is {abs(worst):.0f} standard deviations off, far beyond"
+        f" chance.",
         f"The classes are given {p.ef_rate_mbps:g} + {p.af1_rate_mbps:g} + {p.de_rate_mbps:g} = {classes:g}"
-        f" Mbit/s of {p.total_mbps:g}; the text says 2.0 for AF1, its GRED says 1.0, with which the sum is 2.8."
+        f" Mbit/s of {p.total_mbps:g}; the text says 2.0 for AF1, its GRED says 1.0, with which the sum"
+        f" is 2.8."
         f" AF offers {af:.3f} Mbit/s as counted here.",
-        f"EF offers {ef:.3f} Mbit/s as counted here, {ef / p.ef_rate_mbps:.0%} of its class: without borrowing and"
+        f"EF offers {ef:.3f} Mbit/s as counted here, {ef / p.ef_rate_mbps:.0%} of its class: without"
+        f" borrowing and"
         " without the burst that an idle class may send, its queue would overflow all the time.",
         f"AF11's peak rate of 1.2 Mbit/s is one packet in {gap_s * 1e3:.1f} ms: of Poisson departures"
-        f" {early:.0%} come sooner than that, so what exceeds it cannot have been dropped if no AF packet was lost.",
-        f"A packet takes {one_s * 1e3:.1f} ms at {p.total_mbps:g} Mbit/s, more than the published least delay of 1 ms:"
-        " an idle class of CBQ sends at the speed of the link. What is left of the 1 ms are the routers themselves,"
+        f" {early:.0%} come sooner than that, so what exceeds it cannot have been dropped if no AF packet"
+        f" was lost.",
+        f"A packet takes {one_s * 1e3:.1f} ms at {p.total_mbps:g} Mbit/s, more than the published least"
+        f" delay of 1 ms:"
+        " an idle class of CBQ sends at the speed of the link. What is left of the 1 ms are the routers"
+        " themselves,"
         " which cost nothing here unless a profile says so, and the resolution of the figure.",
     ]
 
@@ -269,7 +279,8 @@ def differences(points: Sequence[Point]) -> list[str]:
         found.append(
             f"Best effort drops {ours:.0f} packets here and {theirs} there."
             + (
-                " The greatest delay agrees, so a full queue drains as fast; then fewer losses mean fewer packets"
+                " The greatest delay agrees, so a full queue drains as fast; then fewer losses mean fewer"
+                " packets"
                 " sent: a generator that fell a few per cent short of its rates is the likely reason"
                 " (--set offered=0.955)."
                 if ours > 1.3 * theirs and abs(be["EF"]["max_s"] - 0.298) < 0.01
@@ -279,12 +290,14 @@ def differences(points: Sequence[Point]) -> list[str]:
         if ds["AF11"]["mean_s"] < 0.5 * told["diffserv"]["AF11"]["mean_s"]:
             found.append(
                 f"AF11 waits {ds['AF11']['mean_s']:.3f} s on average here and 0.127 s there: at"
-                f" {p.af1_rate_mbps:g} Mbit/s its class is half empty. Its queue there needs a class of about the"
+                f" {p.af1_rate_mbps:g} Mbit/s its class is half empty. Its queue there needs a class of"
+                f" about the"
                 " load: the 1.0 of its GRED (--set af1_rate_mbps=1)."
             )
         if ds["DE"]["dropped"] > 1.15 * told["diffserv"]["DE"]["dropped"]:
             found.append(
-                f"DE loses {ds['DE']['dropped']:.0f} packets here and 769 there: it pays for the bytes of headers"
+                f"DE loses {ds['DE']['dropped']:.0f} packets here and 769 there: it pays for the bytes of"
+                f" headers"
                 " that are counted for all flows, and for a generator that sends what it should."
             )
     return found

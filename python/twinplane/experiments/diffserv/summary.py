@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...drawing import topology
@@ -88,7 +89,7 @@ def _digest(digests: Sequence[str]) -> str:
 
 
 def delays_of(packets: Columns, names: Sequence[str]) -> dict[str, list[int | None]]:
-    """Of each flow the delay of every packet in the order of departure, in picoseconds; None: it did not arrive."""
+    """Of each flow the delay of every packet in the order of departure, in ps; None: it did not arrive."""
     found: dict[str, list[int | None]] = {name: [] for name in names}
     for flow, delay in zip(packets["flow"], packets["delay_ps"], strict=True):
         found[names[flow] if isinstance(flow, int) else flow].append(delay)
@@ -99,9 +100,7 @@ def figures(delays: Sequence[int | None]) -> dict[str, Any]:
     """The published figures of a flow, quantiles, and the variation between one packet and the next."""
     arrived = sorted(delay for delay in delays if delay is not None)
     seconds = [delay / 1e12 for delay in arrived]
-    steps = [
-        abs(b - a) / 1e12 for a, b in zip(delays, delays[1:], strict=False) if a is not None and b is not None
-    ]
+    steps = [abs(b - a) / 1e12 for a, b in pairwise(delays) if a is not None and b is not None]
     return {
         "mean_s": math.fsum(seconds) / len(seconds) if seconds else None,
         "max_s": seconds[-1] if seconds else None,
