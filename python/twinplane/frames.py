@@ -33,6 +33,10 @@ FIRST = (
         "duplicated",
     ),
     *("reordered", "packets", "role", "state", "in_label", "out_label", "out", "push", "gateway", "address"),
+    *("neighbor", "where", "rule", "colour", "action", "path", "discipline", "given_packets", "given_bytes"),
+    *("sent_packets", "sent_bytes", "dropped_packets", "dropped_bytes", "drops", "marked", "overlimits"),
+    *("backlog_packets", "backlog_bytes", "backlog_packets_max", "backlog_bytes_max"),
+    *("mean_packets", "mean_wait_s", "sequence", "departure_ps", "arrival_ps", "delay_ps"),
 )
 """Which columns come first, in this order; the others follow as they come."""
 

@@ -147,7 +147,7 @@ class Flow:
         return self.network.table("streams").filter(pl.col("flow") == self.index)
 
     def packets(self) -> pl.DataFrame:
-        """Every packet in order of departure: when it left, when it came (none if it is lost), its delay.
+        """Every packet by stream and sequence: when it left, when it came (none if it is lost), its delay.
 
         Only with ``flow(..., log=True)``.
         """

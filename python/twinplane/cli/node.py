@@ -28,7 +28,9 @@ def connect(node: str | None, lab: str | None, path: Path | None) -> Control:
 
 @app.command()
 def show(
-    table: Annotated[str, typer.Argument(help="status, or a table: lsps, ilm, ftn, fib, counters, drops …")],
+    table: Annotated[
+        str, typer.Argument(help="status, or a table: lsps, ilm, ftn, fib, counters, drops, queues …")
+    ],
     node: Node = None,
     lab: Lab = None,
     socket: Socket = None,

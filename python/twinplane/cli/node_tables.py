@@ -14,6 +14,7 @@ from .tables import print_table
 
 TABLES = (
     *("status", "lsps", "tunnels", "ilm", "ftn", "fib", "neighbors", "counters", "drops"),
+    *("queues", "conditioners", "queue_series"),
     *("ports", "interfaces", "bandwidth", "messages", "processors", "state", "events", "log"),
 )
 """What can be shown."""
@@ -43,6 +44,16 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("tx_frames", "Sent"), ("tx_bytes", "Bytes"), ("tx_dropped", "Dropped"), ("tx_errors", "Errors"),
         ("lateness_p50_s", "Late, half"), ("lateness_p99_s", "Late, 99 %"), ("lateness_max_s", "Late, most"),
     ),
+    "queues": (
+        ("link", "Link"), ("path", "Queue"), ("discipline", "Discipline"), ("given_packets", "Came"),
+        ("sent_packets", "Sent"), ("sent_bytes", "Bytes"), ("dropped_packets", "Dropped"), ("drops", "Why"),
+        ("marked", "Marked"), ("backlog_packets", "Waiting"), ("backlog_packets_max", "Most"),
+        ("backlog_bytes_max", "Bytes"), ("mean_wait_s", "Mean wait"), ("extra", "More"),
+    ),
+    "conditioners": (
+        ("link", "Link"), ("where", "Where"), ("rule", "Rule"), ("colour", "Colour"), ("action", "Action"),
+        ("packets", "Packets"), ("bytes", "Bytes"),
+    ),
     "neighbors": (("port", "Port"), ("address", "Address"), ("mac", "MAC")),
     "log": (("time_ps", "Time"), ("text", "Text")),
 }  # fmt: skip
@@ -62,6 +73,13 @@ LEFT = frozenset(
         "event",
         "reason",
         "interface",
+        "Link",
+        "Queue",
+        "Discipline",
+        "Where",
+        "Rule",
+        "Colour",
+        "Action",
     )
 )
 
@@ -102,6 +120,10 @@ def _cell(key: str, value: Any) -> str:
         return format_time(value, 3)
     if key.endswith("_bps") and isinstance(value, int):
         return format_rate(value)
+    if key == "mean_wait_s":
+        return format_time(value, 3)
+    if isinstance(value, float):
+        return f"{value:.6g}"
     if isinstance(value, dict):
         return " ".join(f"{name}={_cell(name, item)}" for name, item in value.items())
     if isinstance(value, list):

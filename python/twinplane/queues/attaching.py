@@ -116,6 +116,6 @@ def in_words(text: str) -> str:
     """An error of the core with ``root/gold: `` in the words that a user knows: ``class 'gold': ``."""
 
     def said(match: re.Match[str]) -> str:
-        return "".join(f"class '{name}': " for name in match[1].split("/")[1:])
+        return "".join(f"class '{name}': " for name in match[1].split("/")[1:] if name != "queue")
 
     return CORE_PLACE.sub(said, text)

@@ -8,6 +8,7 @@ from ..drawing import topology
 from ..frames import frame
 from ..history import up_series
 from ..units import format_rate, format_time
+from . import queues
 from .page import Page, Section, Table, render
 from .timeline import timeline
 from .topology import svg
@@ -40,6 +41,7 @@ def page(network: Network, title: str | None) -> str:
     sections = [
         Section("Flows", tables=[_flows(flows)]) if flows else None,
         Section("LSPs", tables=[_lsps(network)]) if network.lsps else None,
+        *queues.of_network(network),
         Section("Topology", drawing=drawing, drawing_text=text),
         Section(
             "Error bounds",

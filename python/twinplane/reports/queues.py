@@ -1,0 +1,298 @@
+"""Trees of queues on the page: what they are, what went through them, and what waited when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..charts import SHADES, Chart, Curve
+from ..units import format_rate, format_time
+from .page import Section, Table
+
+if TYPE_CHECKING:
+    from ..frames import Columns
+    from ..network import Network
+
+TREES_MAX = 24
+"""Of more trees than this those that dropped or held most are shown."""
+CURVES_MAX = len(SHADES)
+GAP = "\u00a0"
+"""A space that stays one."""
+
+Row = dict[str, Any]
+Key = tuple[str, int]
+"""A tree: its node and its link."""
+Place = tuple[str, str]
+"""Where a queue is in its tree, and what it is configured to."""
+
+
+@dataclass
+class Shown:
+    """A tree of queues with what it counted."""
+
+    node: str
+    neighbor: str
+    rows: list[Row]
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """By the paths of the rows."""
+    series: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+    """Start of bins in seconds and mean bytes, by path."""
+
+
+def of_network(network: Network) -> list[Section]:
+    """The sections of a network: none if there is no tree and no conditioner in it."""
+    described = network.lowered()["links"]
+    if not any(
+        link.get(f"{side}_{key}") for link in described for side in "ab" for key in ("queue", "ingress")
+    ):
+        return []
+    series = None if network.queue_bin_ps is None else network.columns("queue_series")
+    names = network.names
+
+    def neighbor(node: str, link: int) -> str:
+        ends = [names[described[link]["a"]], names[described[link]["b"]]]
+        return str(ends[ends[0] == node])
+
+    def configured(node: str, link: int) -> Mapping[str, Place]:
+        side = "a" if names[described[link]["a"]] == node else "b"
+        tree = described[link].get(f"{side}_queue")
+        return {} if tree is None else dict(layout(tree["root"], "root"))
+
+    return sections(
+        trees(network.columns("queues"), series, neighbor, configured),
+        network.columns("conditioners"),
+        neighbor,
+        network.now,
+        network.warnings,
+    )
+
+
+def trees(table: Columns, series: Columns | None, neighbor: Any, configured: Any) -> list[Shown]:
+    """Trees from table `queues` and, if it was kept, `queue_series`."""
+    found: dict[Key, Shown] = {}
+    for row in _rows(table):
+        key = (row["node"], row["link"])
+        if key not in found:
+            found[key] = Shown(row["node"], neighbor(*key), [], configured(*key), {})
+        found[key].rows.append(row)
+    for row in _rows(series or {}):
+        shown = found.get((row["node"], row["link"]))
+        if shown is not None and isinstance(shown.series, dict):
+            x, y = shown.series.setdefault(row["path"], ([], []))
+            x.append(row["start_ps"] / 1e12)
+            y.append(row["mean_bytes"])
+    for tree in found.values():
+        order = {path: place for place, path in enumerate(tree.places)}
+        tree.rows.sort(key=lambda row: order.get(row["path"], len(order)))
+    return list(found.values())
+
+
+def sections(
+    shown: Sequence[Shown],
+    conditioners: Columns,
+    neighbor: Any,
+    seconds: float,
+    warnings: Sequence[str] = (),
+) -> list[Section]:
+    """Queues over time and as tables, then conditioners."""
+    found = []
+    if shown:
+        part = Section("Queues")
+        if len(shown) > TREES_MAX:
+            part.paragraphs.append(f"{TREES_MAX} of {len(shown)} trees: those that dropped or held most.")
+            shown = sorted(shown, key=_busy, reverse=True)[:TREES_MAX]
+        for place, tree in enumerate(shown):
+            chart = backlog(tree, f"queues-{place}")
+            part.charts += [] if chart is None else [chart]
+            part.tables.append(counts(tree, seconds))
+        part.points = [
+            *(f"Warning: {text}." for text in warnings),
+            "Little's law: the mean number of packets in a queue is the rate at which they come times the"
+            " mean time that they stay. It is checked of every queue to the picosecond, and so is that what"
+            " came was sent, was dropped or waits; the columns differ by what still waits at the end only.",
+        ]
+        found.append(part)
+    rules = list(_rows(conditioners))
+    if rules:
+        found.append(Section("Meters and markers", tables=[_rules(rules, neighbor)]))
+    return found
+
+
+def _busy(tree: Shown) -> tuple[int, int]:
+    root = tree.rows[0]
+    return root["dropped_packets"], root["backlog_bytes_max"]
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[Row]:
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def drawn(paths: Sequence[str]) -> list[str]:
+    """A text tree: each path by its last word, behind lines that lead to it."""
+    found = []
+    for place, path in enumerate(paths):
+        parts = path.split("/")
+        text = ""
+        for depth in range(1, len(parts)):
+            above = "/".join(parts[:depth])
+            more = any(
+                other.startswith(f"{above}/") and not _inside(other, "/".join(parts[: depth + 1]))
+                for other in paths[place + 1 :]
+            )
+            own = depth == len(parts) - 1
+            text += ("├─" if more else "└─") if own else ("│" if more else GAP) + GAP
+            text += GAP
+        found.append(text + parts[-1])
+    return found
+
+
+def _inside(path: str, outer: str) -> bool:
+    return path == outer or path.startswith(f"{outer}/")
+
+
+def counts(tree: Shown, seconds: float) -> Table:
+    """A tree with what each of its queues counted."""
+    titles = ["queue", "what it is", "sent", "dropped", "marked"]
+    titles += ["most waiting", "mean wait", "mean waiting", "by Little's law"]
+    rows = []
+    places = [tree.places.get(row["path"], (row["path"], "")) for row in tree.rows]
+    names = drawn([shown for shown, _ in places])
+    for name, (_, configured), row in zip(names, places, tree.rows, strict=True):
+        what = f"{row['discipline']}: {configured}" if configured else row["discipline"]
+        rows.append([name, what, sent(row), *_counted(row, seconds)])
+    root = tree.rows[0]
+    caption = (
+        f"{tree.node} towards {tree.neighbor}: {root['given_packets']} packets came,"
+        f" {root['sent_packets']} were sent, {root['dropped_packets']} dropped,"
+        f" {root['backlog_packets']} wait"
+    )
+    return Table(caption, titles, rows, 2)
+
+
+def _counted(row: Row, seconds: float) -> list[str]:
+    """What a queue counted; a class in which others are holds nothing itself."""
+    if row["discipline"] == "class":
+        return ["-"] * 6
+    gone, wait = row["given_packets"] - row["backlog_packets"], row["mean_wait_s"]
+    return [
+        dropped(row["dropped_packets"], row["drops"]),
+        str(row["marked"]),
+        f"{row['backlog_packets_max']} packets, {size(row['backlog_bytes_max'])}",
+        format_time(wait, 3),
+        f"{row['mean_packets']:.4g}",
+        "-" if wait is None or not seconds else f"{gone * wait / seconds:.4g}",
+    ]
+
+
+def sent(row: Row) -> str:
+    """Packets sent, and how many of them with what others had left."""
+    extra = row["extra"]
+    count = int(extra.get("sent_packets", row["sent_packets"]))
+    borrowed = int(extra.get("borrowed_packets", 0))
+    return f"{count} ({borrowed} borrowed)" if borrowed else str(count)
+
+
+def dropped(total: int, reasons: Mapping[str, int]) -> str:
+    """How many, and why if there is anything to tell."""
+    if not total:
+        return "0"
+    words = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+    return f"{total} ({words})" if words else str(total)
+
+
+def size(value: float) -> str:
+    """Bytes with the unit that suits them."""
+    return f"{value:.0f} B" if value < 10_000 else f"{value / 1000:.4g} kB"
+
+
+def backlog(tree: Shown, key: str) -> Chart | None:
+    """What waited in the queues of a tree over time."""
+    paths = {row["path"]: tree.places.get(row["path"], (row["path"], ""))[0] for row in tree.rows}
+    leaves = [
+        path
+        for path, shown in paths.items()
+        if path in tree.series and not any(other.startswith(f"{shown}/") for other in paths.values())
+    ]
+    most = {path: max(tree.series[path][1], default=0.0) for path in leaves}
+    kept = set(sorted(leaves, key=lambda path: -most[path])[:CURVES_MAX])
+    curves: list[Curve] = []
+    words = []
+    for path in (path for path in leaves if path in kept):
+        name = path.removeprefix("root/")
+        x, y = tree.series[path]
+        style = len(curves)
+        curves.append(Curve(name, x, [value / 1000 for value in y], 0, "line", style))
+        words.append(f"{name} {size(most[path])}")
+    if not curves:
+        return None
+    title = f"Backlog of {tree.node} towards {tree.neighbor} over time"
+    alt = f"Mean of each interval; the most is: {', '.join(words)}."
+    return Chart(key, title, alt, "time (s)", ["backlog (kB)"], curves)
+
+
+def _rules(rows: Sequence[Row], neighbor: Any) -> Table:
+    titles = ["where", "link to", "rule", "colour", "action", "packets", "bytes"]
+    cells = [
+        [
+            f"{row['node']}, {row['where']}",
+            neighbor(row["node"], row["link"]),
+            row["rule"] or "(none)",
+            row["colour"] or "-",
+            row["action"],
+            str(row["packets"]),
+            str(row["bytes"]),
+        ]
+        for row in rows
+    ]
+    return Table("What rules did to packets", titles, cells, 5)
+
+
+RATES = (("rate_bps", ""), ("ceil_bps", "up to "), ("peak_bps", "peak "), ("bandwidth_bps", "bandwidth "))
+SIZES = (
+    ("limit_bytes", "limit "),
+    ("min_bytes", "min "),
+    ("max_bytes", "max "),
+    ("quantum_bytes", "quantum "),
+)
+
+
+def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Iterator[tuple[str, Place]]:
+    """Where the queues of a tree are, in its order, by the paths of their rows.
+
+    The core names a class by its name alone, wherever it is: what it is in stands in the description.
+    """
+    shown = path if shown is None else shown
+    yield path, (shown, _words(queue))
+    if queue.get("queue"):
+        yield from layout(queue["queue"], f"{path}/queue", f"{shown}/queue")
+    yield from _classes(queue.get("classes", []), None, path, shown)
+    for one in queue.get("queues", []):
+        words = f"{' '.join(map(str, one['phb']))}: {_words(one['red'])}"
+        yield f"{path}/{one['name']}", (f"{shown}/{one['name']}", words)
+
+
+def _classes(
+    classes: Sequence[Mapping[str, Any]], outer: str | None, path: str, shown: str
+) -> Iterator[tuple[str, Place]]:
+    for one in classes:
+        if one.get("parent") != outer:
+            continue
+        own, where = f"{path}/{one['name']}", f"{shown}/{one['name']}"
+        inner = dict(layout(one["queue"], own, where)) if one.get("queue") else {}
+        words = (_words(one), inner.pop(own, ("", ""))[1])
+        yield own, (where, ", ".join(text for text in words if text))
+        yield from inner.items()
+        yield from _classes(classes, one["name"], path, where)
+
+
+def _words(spec: Mapping[str, Any]) -> str:
+    found = [f"{lead}{format_rate(spec[key])}" for key, lead in RATES if spec.get(key)]
+    found += [f"{lead}{size(spec[key])}" for key, lead in SIZES if spec.get(key)]
+    if spec.get("limit"):
+        found.append(f"limit {spec['limit']} packets")
+    if spec.get("probability"):
+        found.append(f"p {spec['probability']:g}")
+    found += [key for key in ("bounded", "isolated", "ecn") if spec.get(key)]
+    return ", ".join(found)
