@@ -27,10 +27,11 @@ impl Remark {
                 header[ETHERNET..ETHERNET + LABEL].copy_from_slice(&word.to_be_bytes());
             }
         }
-        if !labelled || self.below_labels {
-            if let Some(ip) = ipv4_at(header).and_then(|at| header.get_mut(at..)) {
-                set_ipv4_dscp(ip, codes.dscp.dscp(self.phb));
-            }
+        if labelled && !self.below_labels {
+            return;
+        }
+        if let Some(ip) = ipv4_at(header).and_then(|at| header.get_mut(at..)) {
+            set_ipv4_dscp(ip, codes.dscp.dscp(self.phb));
         }
     }
 }
