@@ -27,6 +27,7 @@ pub mod counters;
 mod drr;
 pub mod ecn;
 mod fifo;
+mod fq_codel;
 mod gred;
 mod held;
 mod hierarchy;
@@ -204,6 +205,6 @@ pub fn build(spec: &QueueSpec, facts: &Facts, path: &str) -> Result<Box<dyn Disc
         QueueSpec::Cbq(spec) => Ok(Box::new(cbq::Cbq::new(spec, facts, path)?)),
         QueueSpec::Htb(spec) => Ok(Box::new(htb::Htb::new(spec, facts, path)?)),
         QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts, path)?)),
-        _ => Err(SpecError::new(path, format!("{}: not there yet", spec.name()))),
+        QueueSpec::FqCodel(spec) => Ok(Box::new(fq_codel::FqCodel::new(spec, facts, path)?)),
     }
 }

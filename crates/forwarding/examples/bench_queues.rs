@@ -1,0 +1,177 @@
+//! What a decision of a scheduler costs: a packet offered and one taken, with so many classes.
+//!
+//! `backlogged`: every class has packets all along, and gets a new one when one of its own has left. `random`: packets come for
+//! random classes, one for each that is taken, and about as many wait as there are classes. Classes are chosen by the mark of a packet; what they
+//! are allowed adds up to the rate of the link, and they may borrow. Prints one JSON line for each discipline, load and number of
+//! classes: the median of the rounds.
+//!
+//! `cargo run --release -p twinplane-forwarding --example bench_queues`
+
+use base::random::Streams;
+use base::{Body, Frame, Rate, Time};
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+use twinplane_forwarding::queue::classify::Match;
+use twinplane_forwarding::queue::spec::{
+    CbqClass, CbqSpec, DrrClass, DrrSpec, FilterSpec, HtbClass, HtbSpec, PrioClass, PrioSpec, QueueSpec,
+    SpecError,
+};
+use twinplane_forwarding::queue::{Accounting, Facts, Take, Tree, TreeSpec};
+
+const LINK: u64 = 10_000_000_000;
+const LEN: u32 = 1000;
+/// How long a packet takes on the link, in picoseconds.
+const STEP: u64 = LEN as u64 * 8 * 1_000_000_000_000 / LINK;
+const DECISIONS: u32 = 20_000;
+const ROUNDS: usize = 21;
+
+fn name(class: u32) -> String {
+    format!("c{class}")
+}
+
+fn filters(classes: u32) -> Vec<FilterSpec> {
+    let filter = |class| {
+        let matches = Match { mark: Some(class), ..Match::default() };
+        FilterSpec { matches, class: name(class) }
+    };
+    (0..classes).map(filter).collect()
+}
+
+fn htb(classes: u32) -> QueueSpec {
+    let class = |name: String, parent: Option<String>, rate| HtbClass {
+        name,
+        parent,
+        rate_bps: Rate(rate),
+        ceil_bps: Some(Rate(LINK)),
+        burst_bytes: None,
+        cburst_bytes: None,
+        priority: 0,
+        quantum_bytes: None,
+        queue: None,
+    };
+    let leaf = |at| class(name(at), Some("all".into()), LINK / u64::from(classes));
+    let all = (0..classes).map(leaf).chain([class("all".into(), None, LINK)]).collect();
+    QueueSpec::Htb(HtbSpec {
+        r2q: 10,
+        classes: all,
+        filters: filters(classes),
+        default: None,
+        direct_packets: 1000,
+    })
+}
+
+fn cbq(classes: u32) -> QueueSpec {
+    let class = |at| CbqClass {
+        name: name(at),
+        parent: None,
+        rate_bps: Rate(LINK / u64::from(classes)),
+        priority: 5,
+        weight: None,
+        allot_bytes: None,
+        bounded: false,
+        isolated: false,
+        maxburst_packets: 20,
+        minburst_packets: 0,
+        minidle: None,
+        avpkt_bytes: None,
+        ewma_log: None,
+        queue: None,
+    };
+    QueueSpec::Cbq(CbqSpec {
+        bandwidth_bps: None,
+        avpkt_bytes: LEN,
+        mpu_bytes: 0,
+        ewma_log: 5,
+        allot_bytes: 1514,
+        classes: (0..classes).map(class).collect(),
+        filters: filters(classes),
+        default: None,
+    })
+}
+
+fn drr(classes: u32) -> QueueSpec {
+    let class = |at| DrrClass { name: name(at), quantum_bytes: None, queue: Box::default() };
+    QueueSpec::Drr(DrrSpec {
+        classes: (0..classes).map(class).collect(),
+        filters: filters(classes),
+        default: None,
+    })
+}
+
+fn prio(classes: u32) -> QueueSpec {
+    let class = |at| PrioClass { name: name(at), queue: Box::default() };
+    QueueSpec::Prio(PrioSpec {
+        classes: (0..classes).map(class).collect(),
+        filters: filters(classes),
+        default: None,
+    })
+}
+
+fn frame(class: u32) -> Frame {
+    let mut header = vec![2; 12];
+    header.extend([8, 0, 0x45, 0]);
+    header.extend(((LEN - 14) as u16).to_be_bytes());
+    header.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    let mut frame = Frame::new(&header, Body::Pattern { start: 0, len: LEN - 34 });
+    frame.set_mark(class);
+    frame
+}
+
+/// Nanoseconds of a decision.
+fn run(root: QueueSpec, classes: u32, random: bool) -> Result<f64, SpecError> {
+    let spec = TreeSpec { accounting: Accounting::default(), conditioner: None, root };
+    let facts = Facts { rate: Rate(LINK), mtu: 1500 };
+    let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"))?;
+    for class in 0..2 * classes {
+        tree.offer(Time(0), frame(class % classes));
+    }
+    let (mut now, mut state) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        for _ in 0..DECISIONS {
+            now += STEP;
+            let mut taken = match tree.take(Time(now)) {
+                Take::Frame(frame) => frame,
+                Take::Wait(until) => {
+                    now = until.0;
+                    continue;
+                }
+                Take::Empty => frame(0),
+            };
+            if random {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                taken.set_mark((state >> 33) as u32 % classes);
+            }
+            tree.offer(Time(now), black_box(taken));
+        }
+        rounds.push(begin.elapsed().as_nanos() as f64 / f64::from(DECISIONS));
+    }
+    rounds.sort_by(f64::total_cmp);
+    assert_eq!(tree.audit(Time(now)), [""; 0], "what came in has left, was dropped or waits");
+    Ok(rounds[ROUNDS / 2])
+}
+
+/// A discipline with so many classes.
+type Make = fn(u32) -> QueueSpec;
+
+fn main() -> ExitCode {
+    let disciplines: [(&str, Make); 4] = [("htb", htb), ("drr", drr), ("cbq", cbq), ("prio", prio)];
+    for (name, make) in disciplines {
+        for (load, random) in [("backlogged", false), ("random", true)] {
+            for classes in [4, 1_000] {
+                match run(make(classes), classes, random) {
+                    Ok(ns) => println!(
+                        "{{\"discipline\":\"{name}\",\"load\":\"{load}\",\"classes\":{classes},\"ns_per_decision\":{ns:.1}}}"
+                    ),
+                    Err(error) => {
+                        eprintln!("bench_queues: {error}");
+                        return ExitCode::from(1);
+                    }
+                }
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
