@@ -316,3 +316,19 @@ def soak(
     from .soak import run_soak
 
     raise typer.Exit(run_soak(clock, duration, interval, lsps, refresh, reduction, seed, as_json))
+
+
+@app.command()
+def validate(
+    seeds: Annotated[str, typer.Option(help="Seeds, with commas between them.")] = "1,2,3",
+    only: Annotated[list[str] | None, typer.Option(help="Only this group of rows; several times.")] = None,
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="Beside the kernel's own disciplines, too. Needs root.")
+    ] = False,
+    page: Annotated[Path | None, typer.Option(help="Write the page to this file (Markdown).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold queues, meters and schedulers against theory. Exit code 1 if a row does not hold."""
+    from .validate import run_validate
+
+    raise typer.Exit(run_validate(seeds, only or [], kernel, page, as_json))

@@ -129,6 +129,12 @@ class Progress:
             self.hops += done.metrics.get("packet_hops") or 0
         self._show()
 
+    def step(self) -> None:
+        """Another part of the work is done."""
+        self.whole += 1
+        self.finished = self.whole
+        self._show()
+
     def tick(self, share: float) -> None:
         """So much of the run that is going on is done."""
         self.finished = self.whole + share

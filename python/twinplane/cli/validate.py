@@ -1,0 +1,79 @@
+"""``twinplane validate``: theory against model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from ..errors import TwinplaneError
+from ..files import write_bytes
+from ..validation import GROUPS, Row, checks, page, validate
+from ..validation.verdict import Compared
+from .run import Progress
+from .tables import print_table
+
+
+def run_validate(seeds: str, only: Sequence[str], kernel: bool, markdown: Path | None, as_json: bool) -> int:
+    """Measure, print a row for each and the verdict; 1 if a row does not hold."""
+    numbers = _seeds(seeds)
+    found = checks(only)
+    if markdown is not None and not markdown.absolute().parent.is_dir():
+        raise TwinplaneError(f"--page {markdown}: there is no folder {markdown.absolute().parent}")
+    total = len(found) * len(numbers)
+    with Progress("theory against model", total, quiet=as_json) as bar:
+        rows = validate(numbers, only, bar.step)
+    beside = _kernel(numbers[0], as_json) if kernel else []
+    if markdown is not None:
+        write_bytes(markdown, page.markdown(rows, beside, numbers).encode())
+    if as_json:
+        typer.echo(
+            json.dumps({"rows": [row.as_dict() for row in rows], "kernel": [asdict(one) for one in beside]})
+        )
+    else:
+        _print(rows, beside)
+    return 0 if all(row.holds for row in rows) and all(one.holds for one in beside) else 1
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        found = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise TwinplaneError(
+            f"--seeds {text}: whole numbers with commas between them, such as 1,2,3"
+        ) from None
+    if len(set(found)) != len(found) or min(found) < 0:
+        raise TwinplaneError(f"--seeds {text}: each once, from 0 on")
+    return found
+
+
+def _kernel(seed: int, quiet: bool) -> list[Compared]:
+    from ..lab import netns
+    from ..validation import kernel
+
+    if not netns.may_make():
+        raise TwinplaneError("--kernel: making network namespaces needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN)")
+    with Progress("the kernel's disciplines", len(kernel.CASES), quiet=quiet) as bar:
+        done = []
+        for case in kernel.CASES:
+            done.append(kernel.compare(case, seed))
+            bar.step()
+    return done
+
+
+def _print(rows: Sequence[Row], beside: Sequence[Compared]) -> None:
+    for group in GROUPS:
+        own = [row for row in rows if row.group == group]
+        if own:
+            print_table(
+                ["row", "seed", "quantity", "measured", "expected", "from", "to", ""],
+                [page.cells(row) for row in own],
+                left=1,
+                title=group,
+            )
+    if beside:
+        print_table(page.KERNEL_TITLES, [page.kernel_cells(one) for one in beside], left=1, title="kernel")
+    print(page.verdict(rows, beside))

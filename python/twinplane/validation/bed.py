@@ -1,0 +1,74 @@
+"""The bed of most rows: two routers, and between them one bottleneck with the queue in question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..network import Network
+
+RATE_BPS = 100_000_000
+"""Of the bottleneck."""
+DELAY_S = 10e-6
+GAP_BYTES = 20
+"""Preamble, start delimiter and gap, which a frame takes on the wire beyond its own bytes."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A Poisson flow, or one with other arrivals."""
+
+    name: str
+    rate_bps: float
+    size: Any
+    dscp: str | int = 0
+    arrivals: Any = "poisson"
+
+
+@dataclass
+class Seen:
+    """What a run gave: streams by name, and the queues of the bottleneck by path."""
+
+    flows: dict[str, Mapping[str, Any]]
+    queues: dict[str, Mapping[str, Any]]
+    end_s: float
+
+
+def run(
+    seed: int,
+    queue: Any,
+    streams: Sequence[Stream],
+    seconds: float,
+    *,
+    warm: float = 0.1,
+    rate_bps: float = RATE_BPS,
+    mtu: int = 9216,
+    drain: bool = False,
+) -> Seen:
+    """Send for so long through a bottleneck; what was due in the first `warm` share of the time is left out.
+
+    With `drain` the run goes on until the queue is empty.
+    """
+    begin = seconds * warm
+    net = Network(seed=seed, phases=[begin] if begin else [0])
+    a, b = net.router("a"), net.router("b")
+    link = net.link(a, b, rate=rate_bps, delay=DELAY_S, queue={"a": queue}, mtu=mtu)
+    flows = [
+        net.flow(
+            a, b, rate=s.rate_bps, size=s.size, arrivals=s.arrivals, dscp=s.dscp, name=s.name, stop=seconds
+        )
+        for s in streams
+    ]
+    net.run(until=seconds)
+    if drain:
+        net.run(for_=seconds)
+    found = {}
+    for stream, flow in zip(streams, flows, strict=True):
+        table = net.columns("streams")
+        last = max(place for place, index in enumerate(table["flow"]) if index == flow.index)
+        found[stream.name] = {name: column[last] for name, column in table.items()}
+    queues = net.columns("queues")
+    rows = [dict(zip(queues, values, strict=True)) for values in zip(*queues.values(), strict=True)]
+    here = {row["path"]: row for row in rows if row["node"] in ("a", 0) and row["link"] == link.index}
+    return Seen(found, here, net.now)

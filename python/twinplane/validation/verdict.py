@@ -1,0 +1,117 @@
+"""Rows of the validation page, and when one holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ..statistics import t_quantile
+
+FAMILY = 0.99
+"""With this probability every row of every seed holds if all theories do."""
+
+Kind = Literal["interval", "bound", "exact"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one seed gave for one row."""
+
+    row: str
+    """What is measured, such as `M/D/1, load 0.8`."""
+    quantity: str
+    """Its name and unit, such as `mean wait (ms)`."""
+    values: tuple[float, ...]
+    """One value of each independent repetition; of an exact row, one."""
+    expected: float
+    kind: Kind = "interval"
+    tolerance: float = 0.0
+    """Of a row with a bound: how far the value may be off, and why is said in `source`."""
+    source: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the page."""
+
+    group: str
+    row: str
+    quantity: str
+    seed: int
+    n: int
+    measured: float
+    expected: float
+    low: float
+    high: float
+    kind: Kind
+    holds: bool
+    source: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What both did with the same packets."""
+
+    case: str
+    packets: int
+    kernel_lost: int
+    ours_lost: int
+    same_fate: float
+    """Share of packets that both sent or both dropped."""
+    kernel_bps: float
+    ours_bps: float
+    p50_s: float
+    p99_s: float
+    """By how much departures differ at most: of half of the packets, and of 99 in 100."""
+
+    @property
+    def rate_residual(self) -> float:
+        """Ours less the kernel's, as a share of the kernel's."""
+        return self.ours_bps / self.kernel_bps - 1
+
+    @property
+    def holds(self) -> bool:
+        """Rates within 1 %, and all packets but one in fifty of the same fate."""
+        return abs(self.rate_residual) <= 0.01 and self.same_fate >= 0.98
+
+
+def judge(found: Sequence[tuple[int, Measured]]) -> list[Row]:
+    """Rows of all seeds, their intervals wide enough for the whole family of rows (Bonferroni)."""
+    count = sum(measured.kind == "interval" for _, measured in found)
+    confidence = 1 - (1 - FAMILY) / max(count, 1)
+    return [_row(seed, measured, confidence) for seed, measured in found]
+
+
+def _row(seed: int, measured: Measured, confidence: float) -> Row:
+    values, n = measured.values, len(measured.values)
+    mean = math.fsum(values) / n
+    expected = measured.expected
+    if measured.kind == "interval":
+        spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+        half = t_quantile(n - 1, confidence) * spread / math.sqrt(n)
+        low, high = mean - half, mean + half
+        holds = low <= expected <= high
+    else:
+        low, high = expected - measured.tolerance, expected + measured.tolerance
+        holds = all(low <= value <= high for value in values)
+    return Row(
+        measured.group,
+        measured.row,
+        measured.quantity,
+        seed,
+        n,
+        mean,
+        expected,
+        low,
+        high,
+        measured.kind,
+        holds,
+        measured.source,
+    )
