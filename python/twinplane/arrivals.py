@@ -16,7 +16,7 @@ from . import core, units
 from .errors import TwinplaneError, suggest
 from .units import Quantity
 
-FRAME_MIN, FRAME_MAX = 64, 9018
+FRAME_MIN, FRAME_USUAL, FRAME_MAX = 64, 9018, 65_553
 """Bytes of an Ethernet frame with its frame check sequence."""
 FCS = 4
 ETHERNET = 1
@@ -114,7 +114,7 @@ class Trace:
                 if link_type != ETHERNET:
                     raise TwinplaneError(f"{path}: frame {place + 1} is not Ethernet (link type {link_type})")
                 times.append(max(at, times[-1]) if times else at)
-                sizes.append(min(max(length + FCS, FRAME_MIN), FRAME_MAX))
+                sizes.append(min(max(length + FCS, FRAME_MIN), FRAME_USUAL))
         if not times:
             raise TwinplaneError(f"{path}: no frame is in it")
         gaps = [0, *(b - a for a, b in itertools.pairwise(times))]
@@ -176,7 +176,7 @@ class Exponential:
 
     mean: Quantity
     min: Quantity = FRAME_MIN
-    max: Quantity = FRAME_MAX
+    max: Quantity = FRAME_USUAL
 
     def lowered(self, what: str) -> dict[str, Any]:
         """As the core takes it."""

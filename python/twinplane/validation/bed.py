@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import queues as typed
 from ..network import Network
+
+queues: Any = typed
+"""What is given to disciplines is checked when it is given, and may be short forms."""
 
 RATE_BPS = 100_000_000
 """Of the bottleneck."""
@@ -24,6 +28,7 @@ class Stream:
     size: Any
     dscp: str | int = 0
     arrivals: Any = "poisson"
+    log: bool = False
 
 
 @dataclass
@@ -32,6 +37,10 @@ class Seen:
 
     flows: dict[str, Mapping[str, Any]]
     queues: dict[str, Mapping[str, Any]]
+    steady: dict[str, float]
+    """Mean number of packets in a queue after the warm-up."""
+    packets: dict[str, list[bool]]
+    """Of flows with a log: did each packet arrive?"""
     end_s: float
 
 
@@ -53,22 +62,46 @@ def run(
     begin = seconds * warm
     net = Network(seed=seed, phases=[begin] if begin else [0])
     a, b = net.router("a"), net.router("b")
-    link = net.link(a, b, rate=rate_bps, delay=DELAY_S, queue={"a": queue}, mtu=mtu)
+    net.link(a, b, rate=rate_bps, delay=DELAY_S, queue={"a": queue}, mtu=mtu)
     flows = [
         net.flow(
-            a, b, rate=s.rate_bps, size=s.size, arrivals=s.arrivals, dscp=s.dscp, name=s.name, stop=seconds
+            *(a, b),
+            rate=s.rate_bps,
+            size=s.size,
+            arrivals=s.arrivals,
+            dscp=s.dscp,
+            name=s.name,
+            stop=seconds,
+            log=s.log,
         )
         for s in streams
     ]
+    if begin:
+        net.run(until=begin)
+    before, at = _queues(net), net.now
     net.run(until=seconds)
     if drain:
         net.run(for_=seconds)
+    table = net.columns("streams")
     found = {}
     for stream, flow in zip(streams, flows, strict=True):
-        table = net.columns("streams")
         last = max(place for place, index in enumerate(table["flow"]) if index == flow.index)
         found[stream.name] = {name: column[last] for name, column in table.items()}
-    queues = net.columns("queues")
-    rows = [dict(zip(queues, values, strict=True)) for values in zip(*queues.values(), strict=True)]
-    here = {row["path"]: row for row in rows if row["node"] in ("a", 0) and row["link"] == link.index}
-    return Seen(found, here, net.now)
+    after, end = _queues(net), net.now
+    steady = {
+        path: (row["mean_packets"] * end - (before[path]["mean_packets"] * at if before else 0)) / (end - at)
+        for path, row in after.items()
+    }
+    logs = {
+        stream.name: [at is not None for at in flow.packets()["arrival_s"].to_list()]
+        for stream, flow in zip(streams, flows, strict=True)
+        if stream.log
+    }
+    return Seen(found, after, steady, logs, end)
+
+
+def _queues(net: Network) -> dict[str, dict[str, Any]]:
+    """The queues of the bottleneck, by path."""
+    table = net.columns("queues")
+    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+    return {row["path"]: row for row in rows}

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from .. import queues, traffic
+from .. import traffic
 from ..errors import TwinplaneError
 from ..lab import netns
 from ..network import Network
+from .bed import queues
 from .verdict import Compared
 
 MAC_A, MAC_B = "02:00:00:00:be:0a", "02:00:00:00:be:0b"
@@ -47,7 +48,7 @@ class Case:
     tc: tuple[str, ...]
     """Commands for tc; DEV stands for the interface."""
     ours: Callable[[], Any]
-    classes: tuple[tuple[str, int, str | int], ...] = (("all", 0, "default"),)
+    classes: tuple[tuple[str, int, str | int], ...] = (("all", 0, "BE"),)
     """Name, priority of the socket (a class of the qdisc), behaviour of ours."""
     load: float = 1.3
 
@@ -109,7 +110,7 @@ CASES = (
             "qdisc add dev DEV parent 1:20 handle 120: pfifo limit 30",
         ),
         _htb,
-        classes=(("gold", 0x10010, "EF"), ("rest", 0x10020, "default")),
+        classes=(("gold", 0x10010, "EF"), ("rest", 0x10020, "BE")),
     ),
 )
 
@@ -262,7 +263,7 @@ def _through_ours(case: Case, sent: Sequence[Sent]) -> list[float | None]:
     for place, (name, _, behaviour) in enumerate(case.classes):
         own = [one for one in sent if one.place == place]
         gaps = [own[0].at, *(y.at - x.at for x, y in pairwise(own))]
-        trace = traffic.Trace(gaps_s=gaps, sizes=[one.size + 4 for one in own])
+        trace = traffic.Trace(gaps=gaps, sizes=[one.size + 4 for one in own])
         flows.append(net.flow(a, b, arrivals=trace, dscp=behaviour, name=name, start=start, log=True))
     net.run(until=start + SECONDS + DRAIN_S)
     left = [iter(_departures(flow, start)) for flow in flows]
@@ -271,4 +272,4 @@ def _through_ours(case: Case, sent: Sequence[Sent]) -> list[float | None]:
 
 def _departures(flow: Any, start: float) -> list[float | None]:
     rows = flow.packets().sort("sequence").iter_rows(named=True)
-    return [None if row["arrival_ps"] is None else row["arrival_ps"] / 1e12 - start for row in rows]
+    return [None if row["arrival_s"] is None else row["arrival_s"] - start for row in rows]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .. import queues
-from .bed import RATE_BPS, Stream, run
+from .bed import RATE_BPS, Stream, queues, run
 from .verdict import Measured
 
 
@@ -34,7 +33,7 @@ def all_disciplines(seed: int) -> list[Measured]:
             {"phb": "AF31", "class": "af3"},
         ],
     )
-    codes = ("EF", "AF11", "AF12", "AF21", "AF31", "default")
+    codes = ("EF", "AF11", "AF12", "AF21", "AF31", "BE")
     streams = [Stream(code, 0.25 * RATE_BPS, 300 + 200 * place, code) for place, code in enumerate(codes)]
     seen = run(seed, tree, streams, 0.5, warm=0, drain=True)
     rows = []

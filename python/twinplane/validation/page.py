@@ -30,8 +30,8 @@ HEADINGS = {
 INTRODUCTION = """# Validation of queues, meters and schedulers
 
 Written by `twinplane validate --kernel --page docs/models/validation.md`; run it to see the figures of your
-machine. Whole networks in virtual time (source, router, queue, wire, sink) are held against closed forms. What
-each discipline does is on [its own page](queues.md); meters are on [theirs](conditioners.md).
+machine. Whole networks in virtual time (source, router, queue, wire, sink) are held against closed forms.
+What each discipline does is on [its own page](queues.md); meters are on [theirs](conditioners.md).
 
 *How to read it.* A row with repetitions has an interval around its mean, by Student's t over {n} independent
 repetitions, so wide that all {intervals} intervals of the page together hold with {family:.0%} probability if
@@ -111,7 +111,8 @@ def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[in
 KERNEL = """
 ## Beside the kernel's disciplines
 
-The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds) through a qdisc of the
-kernel on a veth, and through ours at the times at which they really went in. *Same fate*: both sent the packet,
-or both dropped it. The kernel's departures are as late as its timer and the machine's other work make them.
+The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds) through a qdisc of
+the kernel on a veth, and through ours at the times at which they really went in. *Same fate*: both sent the
+packet, or both dropped it. The kernel's departures are as late as its timer and the machine's other work make
+them.
 """

@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from .. import core, queues, traffic, units
+from .. import core, traffic, units
 from ..network import Network
+from .bed import queues
 from .verdict import Measured
 
 PACKETS = 20_000
@@ -137,14 +138,14 @@ def meters(seed: int) -> list[Measured]:
 
 def _metered(seed: int, meter: Any, gaps: list[int], sizes: list[int]) -> list[str]:
     """The colours of the packets, in order."""
-    actions = {name: queues.remark(code) for name, code in MARKS.items()}
+    actions = {name: f"remark {code}" for name, code in MARKS.items()}
     rule = queues.Rule(name="all", meter=meter, **actions)
     policed = queues.Conditioner(rules=[rule], accounting=queues.Accounting(layer="frame"))
     net = Network(seed=seed)
     a, b, c = (net.router(name) for name in "abc")
     net.link(a, b, rate="100 Gbit/s", delay=0, ingress={"b": policed})
     out = net.link(b, c, rate="100 Gbit/s", delay=0)
-    trace = traffic.Trace(gaps_s=[gap / 1e12 for gap in gaps], sizes=sizes)
+    trace = traffic.Trace(gaps=[gap / 1e12 for gap in gaps], sizes=sizes)
     net.flow(a, c, arrivals=trace, name="trace", start=START_PS / 1e12)
     tap = net.capture(out)
     net.run(until=(START_PS + sum(gaps)) / 1e12 + 0.01)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import queues, traffic
+from .. import traffic
 from . import theory
-from .bed import DELAY_S, GAP_BYTES, RATE_BPS, Stream, run
+from .bed import DELAY_S, GAP_BYTES, RATE_BPS, Stream, queues, run
 from .theory import Service
 from .verdict import Measured
 
@@ -95,7 +95,7 @@ def md1k(seed: int, load: float, places: int) -> list[Measured]:
     return [Measured(f"M/D/1/{places}, load {load}", "share lost", tuple(losses), expected, source=source)]
 
 
-PRIORITIES = (("high", "EF", 200, 0.25), ("middle", "AF21", 600, 0.3), ("low", "default", 1400, 0.3))
+PRIORITIES = (("high", "EF", 200, 0.25), ("middle", "AF21", 600, 0.3), ("low", "BE", 1400, 0.3))
 """Name, behaviour, size, load."""
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import queues
-from .bed import RATE_BPS, Stream, run
+from .bed import RATE_BPS, Stream, queues, run
 from .verdict import Measured
 
-CLASSES = (("gold", "EF", 5, 300), ("silver", "AF21", 2, 1500), ("bronze", "default", 1, 700))
+CLASSES = (("gold", "EF", 5, 300), ("silver", "AF21", 2, 1500), ("bronze", "BE", 1, 700))
 """Name, behaviour, weight, size of packets."""
 TOTAL = sum(weight for _, _, weight, _ in CLASSES)
 SECONDS = 4.0

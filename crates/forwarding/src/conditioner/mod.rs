@@ -21,6 +21,7 @@ pub use advice::warnings;
 pub use meter::{Colour, Meter};
 pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
 
+use crate::packet::{ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at};
 use crate::queue::classify::{Matcher, behaviour};
 use crate::queue::{Accounting, Backlog, SpecError};
 use base::device::DropReason;
@@ -112,9 +113,13 @@ impl Conditioner {
         self.matcher.asks_input()
     }
 
-    /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped.
+    /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped. A frame that is neither IPv4 nor
+    /// MPLS passes: there is no code point on it, and a policer that dropped ARP would cut the link.
     #[inline]
     pub fn condition(&mut self, now: Time, frame: &mut Frame) -> Result<(), DropReason> {
+        if !matches!(u16_at(frame.header(), 12), Some(ETHERTYPE_IPV4 | ETHERTYPE_MPLS)) {
+            return Ok(());
+        }
         let bytes = self.accounting.bytes(frame);
         let count = |counted: &mut Backlog| {
             counted.packets += 1;
