@@ -7,7 +7,7 @@
 //! - [`warnings`]: what runs but is surprising about one
 //!
 //! Each packet goes through the first rule that takes it: the rule's meter tells its colour, the colour what becomes of it. Nothing is
-//! allocated for a packet.
+//! allocated for a packet, but for what a frame needs to hold its first mark.
 
 mod advice;
 mod install;
