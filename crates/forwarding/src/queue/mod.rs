@@ -36,6 +36,8 @@ mod inner;
 mod inputs;
 mod parking;
 mod prio;
+#[cfg(test)]
+mod properties;
 pub mod red;
 pub mod spec;
 mod tbf;
