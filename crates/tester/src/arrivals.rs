@@ -35,6 +35,15 @@ impl Arrivals {
     /// Goes on to the packet after.
     #[inline]
     pub fn advance(&mut self) {
+        if let Arrivals::Constant(pacer) = self {
+            pacer.advance();
+        } else {
+            self.advance_other();
+        }
+    }
+
+    #[inline(never)]
+    fn advance_other(&mut self) {
         match self {
             Arrivals::Constant(pacer) => pacer.advance(),
             Arrivals::Poisson(poisson) => poisson.advance(),

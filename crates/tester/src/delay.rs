@@ -8,7 +8,7 @@ use base::Span;
 pub struct DelayStats {
     count: u64,
     sum: u128,
-    /// The sum of the squares.
+    /// The sum of the squares, modulo 2^128.
     squares: u128,
     min: u64,
     max: u64,
@@ -46,7 +46,7 @@ impl DelayStats {
         let ps = delay.0.max(0) as u64;
         self.count += 1;
         self.sum += u128::from(ps);
-        self.squares = self.squares.saturating_add(u128::from(ps) * u128::from(ps));
+        self.squares = self.squares.wrapping_add(u128::from(ps) * u128::from(ps));
         self.min = self.min.min(ps);
         self.max = self.max.max(ps);
         if let Some(last) = self.last.replace(ps) {
@@ -60,7 +60,7 @@ impl DelayStats {
     pub fn merge(&mut self, other: &DelayStats) {
         self.count += other.count;
         self.sum += other.sum;
-        self.squares = self.squares.saturating_add(other.squares);
+        self.squares = self.squares.wrapping_add(other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.variation.0 += other.variation.0;
@@ -85,7 +85,8 @@ impl DelayStats {
     }
     /// Standard deviation of the delays as a sample, in seconds. Nothing if there are fewer than two, or they are beyond all reason.
     pub fn sd_s(&self) -> Option<f64> {
-        if self.count < 2 || self.squares == u128::MAX {
+        let most = u128::from(self.max) * u128::from(self.max);
+        if self.count < 2 || most.checked_mul(u128::from(self.count)).is_none() {
             return None;
         }
         // The sum of the squares less the square of the sum by the count, without a number that is too great.

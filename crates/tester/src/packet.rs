@@ -125,7 +125,7 @@ impl Template {
     }
 
     /// The packet with this sequence number that is due at `departure`.
-    #[inline]
+    #[inline(always)]
     pub fn frame(&mut self, sequence: u32, departure: Time) -> Frame {
         let mut payload = measurement::Packet::new_unchecked(&mut self.bytes[self.payload..]);
         payload.set_sequence(sequence);

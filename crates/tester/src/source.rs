@@ -25,6 +25,8 @@ pub struct Source {
     sizes: Option<Box<Sizes>>,
     port: PortId,
     keeps: bool,
+    /// Is there more to do than to fill in a template?
+    attended: bool,
     stop: Time,
     streams: Vec<Stream>,
     turn: usize,
@@ -42,6 +44,7 @@ impl Source {
             sizes: None,
             port: PortId(0),
             keeps: false,
+            attended: trace,
             stop,
             streams: Vec::new(),
             turn: 0,
@@ -54,7 +57,7 @@ impl Source {
     /// The same with frames of sizes that differ.
     #[must_use]
     pub fn with_sizes(self, sizes: Option<Sizes>) -> Source {
-        Source { sizes: sizes.map(Box::new), ..self }
+        Source { attended: self.attended || sizes.is_some(), sizes: sizes.map(Box::new), ..self }
     }
 
     /// The same by another port than the first.
@@ -66,7 +69,7 @@ impl Source {
     /// The same that keeps, if `keeps`, when each packet was due. That grows without limit.
     #[must_use]
     pub fn keeping(self, keeps: bool) -> Source {
-        Source { keeps, ..self }
+        Source { attended: self.attended || keeps, keeps, ..self }
     }
 
     /// The port that packets leave by.
@@ -109,23 +112,32 @@ impl Source {
         let stream = &mut self.streams[turn];
         let sequence = stream.sent as u32;
         stream.sent += 1;
+        let frame = match &mut stream.template {
+            Some(template) if !self.attended => Some(template.frame(sequence, due)),
+            _ => self.poll_attended(turn, sequence, due),
+        };
+        self.arrivals.advance();
+        Some((due, frame))
+    }
+
+    /// The packet of a source with more to do than to fill in a template, or of a stream without one.
+    #[inline(never)]
+    fn poll_attended(&mut self, turn: usize, sequence: u32, due: Time) -> Option<Frame> {
+        let stream = self.streams.get_mut(turn)?;
         if let Some(departures) = &mut stream.departures {
             departures.push(due);
         }
         // A size is drawn for every packet, sent or not: the next one has its own whatever became of this.
         let size = self.sizes.as_mut().map(|sizes| sizes.draw());
-        let frame = stream.template.as_mut().map(|template| {
-            if let Some(size) = size {
-                template.set_size(size);
-            }
-            let mut frame = template.frame(sequence, due);
-            if self.trace {
-                frame.start_trace();
-            }
-            frame
-        });
-        self.arrivals.advance();
-        Some((due, frame))
+        let template = stream.template.as_mut()?;
+        if let Some(size) = size {
+            template.set_size(size);
+        }
+        let mut frame = template.frame(sequence, due);
+        if self.trace {
+            frame.start_trace();
+        }
+        Some(frame)
     }
 
     /// For each stream, the first sequence number of each phase and, last, the number of packets sent.

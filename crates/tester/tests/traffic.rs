@@ -121,6 +121,29 @@ fn rates_count_what_they_say() {
 }
 
 #[test]
+fn flows_of_all_kinds_may_come_later() {
+    let mut network = network(described(1_000_000_000, 9_216));
+    run(&mut network, 150 * MS);
+    for (n, more) in [
+        json!({"arrivals": "poisson", "size": {"kind": "uniform", "min": 64, "max": 1_500}}),
+        json!({"arrivals": {"kind": "trace", "gaps_ps": [MS, MS], "sizes": [100, 200], "repeat": true}}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let flow = serde_json::from_value(around(&format!("late{n}"), more)).expect("a flow");
+        assert_eq!(network.add_flow(flow).expect("a flow"), n);
+    }
+    run(&mut network, S);
+    conserved(&mut network).expect("conservation");
+    let listed = packets(&mut network, 1);
+    let due: Vec<u64> = listed.iter().filter_map(|packet| packet[0]).collect();
+    assert_eq!(due, (1..150).map(|k| (150 + k) * MS).collect::<Vec<_>>());
+    // What is due before the gateway's address is known is lost.
+    assert!(packets(&mut network, 0).iter().filter(|packet| packet[1].is_some()).count() > 100);
+}
+
+#[test]
 fn traces_are_replayed() {
     let mut described = described(1_000_000_000, 9_216);
     let gaps = [0, 5 * MS, 1, 2 * MS, 100];
