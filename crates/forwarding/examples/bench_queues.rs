@@ -1,7 +1,8 @@
 //! What a decision of a scheduler costs: a packet offered and one taken, with so many classes.
 //!
 //! `backlogged`: every class has packets all along, and gets a new one when one of its own has left. `random`: packets come for
-//! random classes, one for each that is taken, and about as many wait as there are classes. Classes are chosen by the mark of a packet; what they
+//! random classes, one for each that is taken. The same number of packets waits whatever the number of classes is, so that what differs
+//! is what classes cost, not what memory for packets does. Classes are chosen by the mark of a packet; what they
 //! are allowed adds up to the rate of the link, and they may borrow. Prints one JSON line for each discipline, load and number of
 //! classes: the median of the rounds.
 //!
@@ -23,6 +24,7 @@ const LINK: u64 = 10_000_000_000;
 const LEN: u32 = 1000;
 /// How long a packet takes on the link, in picoseconds.
 const STEP: u64 = LEN as u64 * 8 * 1_000_000_000_000 / LINK;
+const WAITING: u32 = 2_000;
 const DECISIONS: u32 = 20_000;
 const ROUNDS: usize = 21;
 
@@ -123,7 +125,7 @@ fn run(root: QueueSpec, classes: u32, random: bool) -> Result<f64, SpecError> {
     let spec = TreeSpec { accounting: Accounting::default(), conditioner: None, root };
     let facts = Facts { rate: Rate(LINK), mtu: 1500 };
     let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"))?;
-    for class in 0..2 * classes {
+    for class in 0..WAITING {
         tree.offer(Time(0), frame(class % classes));
     }
     let (mut now, mut state) = (0, 0x9e37_79b9_7f4a_7c15_u64);
