@@ -21,6 +21,11 @@ impl Cost {
         Cost { rate, whole: if BYTE.is_multiple_of(rate) { BYTE / rate } else { 0 } }
     }
 
+    /// The rate.
+    pub fn rate(&self) -> Rate {
+        Rate(self.rate)
+    }
+
     /// How long `bytes` take, rounded up to a picosecond.
     #[inline]
     pub fn of(&self, bytes: u32) -> i64 {

@@ -3,6 +3,7 @@
 use base::Time;
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Classes that are held back.
 ///
@@ -10,69 +11,79 @@ use std::collections::BinaryHeap;
 /// Nothing but time or a new packet changes its mind, so that nobody has to ask it meanwhile.
 #[derive(Debug)]
 pub struct Parking {
-    /// Until when each class is parked.
-    until: Vec<Option<Time>>,
-    /// The time under which each class lies in the heap, or [`Time::MAX`].
-    filed: Vec<Time>,
+    slots: Vec<Slot>,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
 }
+
+/// What is known of a class.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Until when it is parked; [`Time::MAX`] if it is not, or for ever.
+    until: Time,
+    /// The time under which it lies in the heap, or [`Time::MAX`].
+    filed: Time,
+}
+
+const FREE: Slot = Slot { until: Time::MAX, filed: Time::MAX };
 
 impl Parking {
     /// For as many classes.
     pub fn new(classes: usize) -> Parking {
-        let heap = BinaryHeap::with_capacity(classes);
-        Parking { until: vec![None; classes], filed: vec![Time::MAX; classes], heap }
+        Parking { slots: vec![FREE; classes], heap: BinaryHeap::with_capacity(classes) }
     }
 
     /// The class is held back until `until`; if that is [`Time::MAX`], until it is released.
     #[inline]
     pub fn park(&mut self, class: u32, until: Time) {
-        self.until[class as usize] = Some(until);
+        let slot = &mut self.slots[class as usize];
+        slot.until = until;
         // If it lies there under an earlier time it is filed anew when that has come.
-        if until < self.filed[class as usize] {
-            self.file(class, until);
+        if until < slot.filed {
+            slot.filed = until;
+            self.heap.push(Reverse((until, class)));
         }
-    }
-
-    fn file(&mut self, class: u32, at: Time) {
-        self.filed[class as usize] = at;
-        self.heap.push(Reverse((at, class)));
     }
 
     /// The class is not parked any more: something has changed.
     #[inline]
     pub fn release(&mut self, class: u32) {
-        self.until[class as usize] = None;
+        self.slots[class as usize].until = Time::MAX;
     }
 
     /// A class whose time has come; it is not parked any more. Ask until there is none.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<u32> {
+        // Nothing lies there under a time later than that until which it is parked.
+        if self.heap.peek()?.0.0 > now {
+            return None;
+        }
         let at = self.next()?;
         if at > now {
             return None;
         }
         let Reverse((_, class)) = self.heap.pop()?;
-        self.filed[class as usize] = Time::MAX;
-        self.until[class as usize] = None;
+        self.slots[class as usize] = FREE;
         Some(class)
     }
 
     /// When the first of them may be asked again.
     #[inline]
     pub fn next(&mut self) -> Option<Time> {
-        while let Some(&Reverse((at, class))) = self.heap.peek() {
-            let filed = self.filed[class as usize] == at;
-            match self.until[class as usize] {
-                Some(until) if filed && until == at => return Some(at),
-                until => {
-                    self.heap.pop();
-                    if filed {
-                        self.filed[class as usize] = Time::MAX;
-                        if let Some(until) = until.filter(|until| *until < Time::MAX) {
-                            self.file(class, until);
-                        }
+        while let Some(mut head) = self.heap.peek_mut() {
+            let Reverse((at, class)) = *head;
+            let slot = &mut self.slots[class as usize];
+            if slot.filed != at {
+                // It was filed anew under an earlier time.
+                PeekMut::pop(head);
+            } else if slot.until == at {
+                return Some(at);
+            } else {
+                slot.filed = slot.until;
+                match slot.until {
+                    Time::MAX => {
+                        PeekMut::pop(head);
                     }
+                    until => *head = Reverse((until, class)),
                 }
             }
         }
@@ -82,8 +93,7 @@ impl Parking {
     /// Nobody is parked.
     pub fn clear(&mut self) {
         self.heap.clear();
-        self.until.fill(None);
-        self.filed.fill(Time::MAX);
+        self.slots.fill(FREE);
     }
 }
 

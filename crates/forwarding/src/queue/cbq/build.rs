@@ -5,7 +5,7 @@ use super::super::hierarchy::{Declared, Hierarchy, Place};
 use super::super::spec::{CbqClass, CbqSpec, QueueSpec, SpecError};
 use super::super::{Discipline, Facts, Held, Inner, build, check};
 use super::estimator::{Estimator, Limits};
-use super::leaves::{Leaves, Words};
+use super::leaves::Leaves;
 use super::{Cbq, Leaf, NO_CUTOFF, Node};
 use crate::queue::cost::Cost;
 use crate::queue::parking::Parking;
@@ -79,12 +79,13 @@ pub fn new(spec: &CbqSpec, facts: &Facts, path: &str) -> Result<Cbq, SpecError> 
         hierarchy.places.iter().map(|place| node(spec, &hierarchy, place, link)).collect();
     nodes.push(root(spec, &nodes, link));
     let leaves = leaves(spec, &hierarchy, facts, path)?;
-    let sets = Leaves::new(count, &nodes);
+    let (sets, reaches) = (Leaves::new(count, &nodes), Leaves::reaches(count, &nodes));
     let (parking, stalled) = (Parking::new(nodes.len()), Parking::new(count));
     Ok(Cbq {
         classifier,
         nodes,
         leaves,
+        reaches,
         names: hierarchy.places.iter().map(|place| declared[place.declared].name.to_string()).collect(),
         sets,
         parking,
@@ -110,12 +111,10 @@ fn node(spec: &CbqSpec, hierarchy: &Hierarchy, place: &Place, link: Rate) -> Nod
         share: Some(parent).filter(|_| !class.isolated),
         borrow: Some(parent).filter(|_| !class.bounded),
         level: place.level,
-        reach: Words::default(),
         sent_packets: 0,
         sent_bytes: 0,
         borrowed: 0,
         overlimits: 0,
-        rate: class.rate_bps,
     }
 }
 
@@ -127,12 +126,10 @@ fn root(spec: &CbqSpec, nodes: &[Node], link: Rate) -> Node {
         share: None,
         borrow: None,
         level: nodes.iter().map(|node| node.level).max().unwrap_or(0) + 1,
-        reach: Words::default(),
         sent_packets: 0,
         sent_bytes: 0,
         borrowed: 0,
         overlimits: 0,
-        rate: link,
     }
 }
 

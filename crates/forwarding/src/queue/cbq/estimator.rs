@@ -98,6 +98,11 @@ impl Estimator {
         (self.started, self.delayed) = (false, false);
     }
 
+    /// The class's rate.
+    pub fn rate(&self) -> Rate {
+        self.cost.rate()
+    }
+
     /// What the average is multiplied by.
     pub fn scale(&self) -> f64 {
         f64::from(1u32 << self.ewma_log.min(31))

@@ -74,7 +74,7 @@ impl Leaves {
         }
     }
 
-    /// What each class lends to, for [`Node::reach`].
+    /// What each class lends to.
     pub fn reaches(count: usize, nodes: &[Node]) -> Vec<Words> {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
         for leaf in 0..count {

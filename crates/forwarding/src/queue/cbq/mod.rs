@@ -60,7 +60,7 @@ use super::parking::Parking;
 use super::spec::{CbqSpec, SpecError};
 use super::{Backlog, Context, Discipline, Facts, Held, Inner, Packet};
 use base::device::DropReason;
-use base::{Rate, Span, Time};
+use base::{Span, Time};
 use estimator::{Estimator, UNDER};
 use leaves::{Leaves, Words};
 
@@ -74,6 +74,8 @@ pub struct Cbq {
     /// Leaves, then inner classes, then the root.
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
+    /// Leaves that each class lends to.
+    reaches: Vec<Words>,
     names: Vec<String>,
     sets: Leaves,
     /// Classes that are over their limits, by when they are not any more.
@@ -90,8 +92,9 @@ pub struct Cbq {
     inner: Inner,
 }
 
-/// A class. Its fields in the order of how often they are needed.
+/// A class, in two lines of cache.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Node {
     estimator: Estimator,
     /// Who is charged, too.
@@ -104,9 +107,6 @@ struct Node {
     /// Packets that were sent at a lender's expense; of an inner class, that others sent at its expense.
     borrowed: u64,
     overlimits: u64,
-    /// Leaves that it lends to.
-    reach: Words,
-    rate: Rate,
 }
 
 /// What only a leaf has.
@@ -132,10 +132,6 @@ impl Cbq {
     /// What a user described, with the queues below.
     pub fn new(spec: &CbqSpec, facts: &Facts, path: &str) -> Result<Cbq, SpecError> {
         let mut cbq = build::new(spec, facts, path)?;
-        let reaches = Leaves::reaches(cbq.leaves.len(), &cbq.nodes);
-        for (node, reach) in cbq.nodes.iter_mut().zip(reaches) {
-            node.reach = reach;
-        }
         cbq.open_all();
         Ok(cbq)
     }
@@ -154,8 +150,8 @@ impl Cbq {
     fn set_under(&mut self, at: usize, value: bool) {
         if at < self.leaves.len() {
             self.sets.set_under(at, value);
-        } else if let Some(node) = self.nodes.get(at) {
-            self.sets.set_lent(node.level, &node.reach, value);
+        } else if let (Some(node), Some(reach)) = (self.nodes.get(at), self.reaches.get(at)) {
+            self.sets.set_lent(node.level, reach, value);
         }
     }
 
@@ -443,7 +439,7 @@ impl Discipline for Cbq {
             let estimator = &node.estimator;
             let scale = node.estimator.scale();
             vec![
-                ("rate_bps", node.rate.0 as f64),
+                ("rate_bps", estimator.rate().0 as f64),
                 ("borrowed_packets", node.borrowed as f64),
                 ("average_idle_s", seconds(estimator.avgidle) / scale),
                 ("over_for_s", seconds(estimator.undertime.saturating_sub(now.0) as i64)),

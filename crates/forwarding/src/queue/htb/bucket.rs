@@ -94,6 +94,11 @@ impl Buckets {
         self.checked = now;
     }
 
+    /// Rate and ceiling.
+    pub fn rates(&self) -> (Rate, Rate) {
+        (self.rate.cost.rate(), self.ceil.cost.rate())
+    }
+
     /// Seconds that the buckets hold at `now`.
     pub fn seconds(&self, now: u64) -> (f64, f64) {
         let elapsed = self.elapsed(now);

@@ -102,8 +102,6 @@ fn node(spec: &HtbSpec, place: &Place) -> Node {
         sent_bytes: 0,
         borrowed: 0,
         lent: 0,
-        rate,
-        ceil,
     }
 }
 
@@ -116,7 +114,7 @@ fn leaf(spec: &HtbSpec, place: &Place, facts: &Facts, path: &str) -> Result<Leaf
     let queue = class.queue.as_deref().unwrap_or(&fallback);
     let queue = build(queue, facts, &format!("{path}/{}", class.name))?;
     let quantum = i32::try_from(quantum).unwrap_or(i32::MAX);
-    Ok(Leaf { queue, deficit: [0; LEVELS], quantum, priority: class.priority })
+    Ok(Leaf { queue, deficit: [0; LEVELS], quantum, priority: class.priority, stalled: false })
 }
 
 /// Empty rows and feeds; classes get their ranks.
