@@ -106,6 +106,8 @@ TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 PROBES: tuple[Probe, ...] = (
     _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
     _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
+    _anchor("ns3_tc", "engine", "--runs", "1", "--packets", "50000"),
+    _example("classes", "engine", TESTER, "bench_classes", "--packets", "2000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),
     _example("forward_1k", "forwarding", FORWARDING, "bench_forward", "--labels", "1000"),
     _anchor("testpmd", "forwarding", "--runs", "1", "--seconds", "1", "--way", "all"),

@@ -38,6 +38,7 @@ class Row:
 
 
 NS3 = Figure("ns3", "packet_hops_per_s", "ns-3")
+NS3_TC = Figure("ns3_tc", "packet_hops_per_s", "ns-3, RED")
 OVS = Figure("ovs", "mpps", "Open vSwitch + DPDK")
 MACSWAP = Figure("testpmd", "macswap_mpps", "testpmd macswap")
 MACSWAP_ONE_WAY = Figure("testpmd", "macswap_one_way_mpps", "same, one way")
@@ -68,6 +69,9 @@ def _pacing(rate: int) -> list[Row]:
 
 ROWS: tuple[Row, ...] = (
     Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
+    Row(
+        "CBQ and RED, three routers", "packet-hops/s", Figure("classes", "packet_hops_per_s"), NS3_TC, 30, 60
+    ),
     Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, OVS, floor=2),
     Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP, goal=0.85),
     Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP_ONE_WAY),
@@ -100,6 +104,7 @@ ANCHOR_FIGURES: tuple[tuple[Figure, str], ...] = (
     (Figure("ns3", "packet_hops_per_s", "ns-3, as it comes"), "packet-hops/s"),
     (Figure("ns3", "events_per_s", "ns-3, as it comes"), "events/s"),
     (Figure("ns3", "no_queue_disc_packet_hops_per_s", "ns-3, no FqCoDel"), "packet-hops/s"),
+    (NS3_TC, "packet-hops/s"),
     (Figure("ovs", "mpps", "Open vSwitch + DPDK"), "Mpps"),
     (Figure("ovs", "cycles_per_packet", "Open vSwitch + DPDK"), "cycles/packet"),
     (Figure("testpmd", "io_mpps", "testpmd io"), "Mpps"),

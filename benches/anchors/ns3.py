@@ -29,8 +29,8 @@ from anchorlib import (
 
 PACKAGES = ("g++", "pkg-config", "libns3-dev", "libgsl-dev", "libxml2-dev", "libsqlite3-dev")
 MODULES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
-SOURCE = Path(__file__).with_name("ns3_chain.cc")
-BINARY = Path(__file__).resolve().parents[2] / "target" / "anchors" / "ns3_chain"
+CHAIN = "ns3_chain"
+BINARIES = Path(__file__).resolve().parents[2] / "target" / "anchors"
 RUN_LIMIT_S = 120
 BUILD_LIMIT_S = 300
 
@@ -57,34 +57,30 @@ def _flags() -> list[str]:
     return [flag for flag in found.stdout.split() if not flag.endswith("\\;")]
 
 
-def build() -> None:
-    """Compile the chain, unless the binary is newer than its source."""
-    if BINARY.exists() and BINARY.stat().st_mtime >= SOURCE.stat().st_mtime:
-        return
-    BINARY.parent.mkdir(parents=True, exist_ok=True)
-    fresh = BINARY.with_suffix(".new")
-    command = ["g++", "-std=c++17", "-O2", "-o", str(fresh), str(SOURCE), *_flags()]
+def build(name: str) -> Path:
+    """Compile a simulation, unless the binary is newer than its source, and return the binary."""
+    source, binary = Path(__file__).with_name(f"{name}.cc"), BINARIES / name
+    if binary.exists() and binary.stat().st_mtime >= source.stat().st_mtime:
+        return binary
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    fresh = binary.with_suffix(".new")
+    command = ["g++", "-std=c++17", "-O2", "-o", str(fresh), str(source), *_flags()]
     try:
         made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=BUILD_LIMIT_S)
     except subprocess.TimeoutExpired as error:
-        raise FailedError(f"{SOURCE.name} did not compile within {BUILD_LIMIT_S} s.") from error
+        raise FailedError(f"{source.name} did not compile within {BUILD_LIMIT_S} s.") from error
     if made.returncode != 0:
         lines = [line for line in made.stderr.splitlines() if "error" in line] or ["no message"]
-        raise FailedError(f"{SOURCE.name} does not compile: {lines[0]}")
-    fresh.replace(BINARY)
+        raise FailedError(f"{source.name} does not compile: {lines[0]}")
+    fresh.replace(binary)
+    return binary
 
 
-def run_once(nodes: int, packets: int, *, queue_disc: bool) -> dict[str, float]:
+def run_once(binary: Path, *options: str) -> dict[str, float]:
     """One simulation in a process of its own."""
-    command = [
-        str(BINARY),
-        f"--nodes={nodes}",
-        f"--packets={packets}",
-        f"--queueDisc={'true' if queue_disc else 'false'}",
-    ]
     try:
         done = subprocess.run(
-            contained(command, own_network=False),
+            contained([str(binary), *options], own_network=False),
             capture_output=True,
             text=True,
             check=False,
@@ -93,23 +89,24 @@ def run_once(nodes: int, packets: int, *, queue_disc: bool) -> dict[str, float]:
     except subprocess.TimeoutExpired as error:
         raise FailedError(f"ns-3 took more than {RUN_LIMIT_S} s; ask for fewer packets.") from error
     if done.returncode != 0:
-        raise FailedError(done.stderr.strip() or f"ns3_chain ended with {done.returncode}")
+        raise FailedError(done.stderr.strip() or f"{binary.name} ended with {done.returncode}")
     result: dict[str, float] = json.loads(done.stdout)
     return result
 
 
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """Alternate the two variants and give the medians."""
-    build()
+    binary = build(CHAIN)
+    size = (f"--nodes={options.nodes}", f"--packets={options.packets}")
     hops: list[float] = []
     events: list[float] = []
     bare: list[float] = []
     for _ in range(options.runs):
-        usual = run_once(options.nodes, options.packets, queue_disc=True)
+        usual = run_once(binary, *size, "--queueDisc=true")
         hops.append(usual["packet_hops_per_s"])
         events.append(usual["events_per_s"])
         if not options.default_only:
-            plain = run_once(options.nodes, options.packets, queue_disc=False)
+            plain = run_once(binary, *size, "--queueDisc=false")
             bare.append(plain["packet_hops_per_s"])
     result: dict[str, object] = {
         "anchor": "ns-3",
