@@ -93,10 +93,10 @@ impl Forwarding {
         word: u32,
         entry: Option<&Entry>,
     ) -> Result<(), DropReason> {
-        if let Some(context) = self.context(entry) {
-            if !known.pop(context.model(), context.behaviour(exp_of(word))) {
-                return Err(DropReason::NoBehaviour);
-            }
+        if let Some(context) = self.context(entry)
+            && !known.pop(context.model(), context.behaviour(exp_of(word)))
+        {
+            return Err(DropReason::NoBehaviour);
         }
         Ok(())
     }

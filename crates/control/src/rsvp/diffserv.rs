@@ -21,14 +21,16 @@ const fn problem(value: u16) -> Problem {
 /// What is wrong with the DIFFSERV object of a Path. Called before anything else is looked at, since the object may be the only
 /// thing that is wrong with a Path of another kind.
 pub(super) fn check_path(config: Option<&DiffServConfig>, path: &Path) -> Result<(), Problem> {
-    let Some(object) = &path.diffserv else {
-        let other = path.common.unknown.iter().find(|object| object.class == class::DIFFSERV);
-        return match (other, config) {
-            // Of another C-Type, which makes no difference to a node that does not know the class.
-            (Some(object), None) => Err(unsupported(object.c_type)),
-            _ => Ok(()),
-        };
-    };
+    if let Some(object) = path.common.unknown.iter().find(|object| object.class == class::DIFFSERV) {
+        return Err(match (config, object.c_type) {
+            (None, c_type) => unsupported(c_type),
+            // RFC 3270, 5.3: MAPnb does not suit the length.
+            (Some(_), 1) => problem(diffserv::INVALID_MAPPING),
+            (Some(_), 2) => problem(diffserv::UNSUPPORTED_PSC),
+            (Some(_), c_type) => Problem::c_type(class::DIFFSERV, c_type),
+        });
+    }
+    let Some(object) = &path.diffserv else { return Ok(()) };
     if config.is_some() && !(is_tunnel(&path.session) && path.label_request.is_some()) {
         return Err(problem(diffserv::UNEXPECTED_OBJECT));
     }

@@ -108,7 +108,7 @@ impl Rsvp {
         session: &SessionKey,
         existing: Option<u32>,
     ) -> Result<Option<Step>, Problem> {
-        unknown_object(&path.common.unknown)?;
+        unknown_object(&path.common.unknown, self.config.diffserv.is_some())?;
         let known = existing.and_then(|index| self.store.get(index));
         // A Path that this router sent, now or in an earlier life, has come back.
         let ingress = ipv4(path.sender_template.source()).is_some_and(|source| self.links.is_own(source));

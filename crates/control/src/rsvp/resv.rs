@@ -74,7 +74,7 @@ impl Rsvp {
         if first.is_none() {
             return Err(Problem::Error(error_code::NO_PATH, 0));
         }
-        unknown_object(&resv.common.unknown)?;
+        unknown_object(&resv.common.unknown, self.config.diffserv.is_some())?;
         if resv.style == Style::WildcardFilter {
             return Err(Problem::Error(error_code::UNKNOWN_STYLE, 0));
         }

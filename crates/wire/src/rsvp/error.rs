@@ -118,8 +118,6 @@ impl Error {
             (class::FLOWSPEC, _) => Some((code::TRAFFIC_CONTROL, code::traffic_control::BAD_FLOWSPEC)),
             (class::SENDER_TSPEC, _) => Some((code::TRAFFIC_CONTROL, code::traffic_control::BAD_TSPEC)),
             (class::ADSPEC, _) => Some((code::TRAFFIC_CONTROL, code::traffic_control::BAD_ADSPEC)),
-            // RFC 3270, 5.3: MAPnb is not the number of entries.
-            (class::DIFFSERV, _) if c_type == 1 => Some((code::DIFFSERV, code::diffserv::INVALID_MAPPING)),
             (class::STYLE, Reason::Invalid(_)) => Some((code::UNKNOWN_STYLE, 0)),
             _ => None,
         }

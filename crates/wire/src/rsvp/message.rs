@@ -102,7 +102,7 @@ pub struct Path {
     pub label_request: Option<LabelRequest>,
     /// SESSION_ATTRIBUTE.
     pub session_attribute: Option<SessionAttribute>,
-    /// DIFFSERV (RFC 3270, 5.1.1).
+    /// DIFFSERV (RFC 3270, 5.1.1). One that can't be read is among the unknown objects.
     pub diffserv: Option<DiffServ>,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,

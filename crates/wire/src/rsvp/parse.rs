@@ -65,10 +65,9 @@ impl Packet {
 
 fn parse_objects(kind: MessageType, bytes: &[u8]) -> Result<Message, Error> {
     let mut fields = Fields { length: bytes.len(), ..Fields::default() };
-    let keep_flowspecs = kind != MessageType::ResvTear;
     for (position, object) in Objects::of(bytes).enumerate() {
         let object = object?;
-        let taken = fields.take(&object, keep_flowspecs);
+        let taken = fields.take(&object, kind);
         let known = match taken {
             Ok(known) => known,
             Err(fault) if fault.reason == Reason::UnknownCType => false,
@@ -106,7 +105,7 @@ fn once<T>(field: &mut Option<T>, value: T) -> Result<(), Fault> {
 impl Fields {
     /// Takes an object; `false` if its class is not one of those below.
     #[inline]
-    fn take(&mut self, object: &ObjectView<'_>, keep_flowspecs: bool) -> Result<bool, Fault> {
+    fn take(&mut self, object: &ObjectView<'_>, kind: MessageType) -> Result<bool, Fault> {
         let &ObjectView { class, c_type, body, .. } = object;
         match class {
             class::SESSION => once(&mut self.session, session::Session::parse(c_type, body)?)?,
@@ -150,10 +149,14 @@ impl Fields {
                 let value = attribute::SessionAttribute::parse(c_type, body)?;
                 self.session_attribute.get_or_insert(value);
             }
-            class::DIFFSERV => {
-                // RFC 3270, 5.3: only the first is meaningful.
+            class::DIFFSERV if kind == MessageType::Path => {
+                // RFC 3270, 5.3: only the first is meaningful. One that can't be read is as good as unknown: a node that does not
+                // support DiffServ does not read it at all.
                 if self.diffserv.is_none() {
-                    self.diffserv = Some(diffserv::DiffServ::parse(c_type, body)?);
+                    match diffserv::DiffServ::parse(c_type, body) {
+                        Ok(object) => self.diffserv = Some(object),
+                        Err(_) => return Ok(false),
+                    }
                 }
             }
             class::RECORD_ROUTE if c_type == 1 => {
@@ -161,7 +164,7 @@ impl Fields {
                     self.rro.get_or_insert(route);
                 }
             }
-            class::FLOWSPEC if !keep_flowspecs => {}
+            class::FLOWSPEC if kind == MessageType::ResvTear => {}
             class::FLOWSPEC => self.descriptors.flowspec(intserv::Flowspec::parse(c_type, body)?),
             class::FILTER_SPEC => {
                 self.descriptors.filter_spec(sender::SenderTemplate::parse(c_type, body)?);

@@ -175,6 +175,17 @@ fn each_fault_is_answered_with_its_code() {
         answer(some, |path| path.common.unknown.push(other())),
         Some((error_code::UNKNOWN_C_TYPE, 0x4103))
     );
+    // MAPnb says two, and there is one.
+    let odd =
+        |c_type, data: &[u8]| Unknown { class: class::DIFFSERV, c_type, position: 5, data: data.to_vec() };
+    let short = || odd(1, &[0, 0, 0, 2, 0, 5, 0xb8, 0]);
+    assert_eq!(answer(some, |path| path.common.unknown.push(short())), error(diffserv::INVALID_MAPPING));
+    assert_eq!(
+        answer(None, |path| path.common.unknown.push(short())),
+        Some((error_code::UNKNOWN_CLASS, 0x4101))
+    );
+    let long = || odd(2, &[0; 8]);
+    assert_eq!(answer(some, |path| path.common.unknown.push(long())), error(diffserv::UNSUPPORTED_PSC));
     // One that supports it is content without.
     assert_eq!(answer(some, |_| {}), None);
 }

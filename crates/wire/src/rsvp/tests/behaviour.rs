@@ -120,6 +120,28 @@ fn an_unknown_c_type_rejects_the_message() {
 }
 
 #[test]
+fn a_diffserv_object_counts_once_and_in_a_path_only() {
+    let (first, second) =
+        (opaque(class::DIFFSERV, 2, &[0, 0, 0x28, 2]), opaque(class::DIFFSERV, 2, &[0, 0, 0xb8, 0]));
+    let short = opaque(class::DIFFSERV, 1, &[0, 0, 0, 1]);
+    let read = |message: &Message, more: &[Object]| {
+        let bytes = edited(message, |objects| objects.extend(more.iter().cloned()));
+        let unknown =
+            |common: &Common| common.unknown.iter().map(|u| (u.class, u.c_type)).collect::<Vec<_>>();
+        match parse(&bytes).unwrap() {
+            Message::Path(path) => (unknown(&path.common), path.diffserv),
+            other => (unknown(other.common().unwrap()), None),
+        }
+    };
+    let (path, resv) = (Message::Path(path()), Message::Resv(resv(Style::SharedExplicit, vec![flow(5)])));
+    let af1 = Some(DiffServ::LLsp(PhbId(0x2802)));
+    assert_eq!(read(&path, &[first.clone(), second]), (vec![], af1.clone()));
+    assert_eq!(read(&path, &[first.clone(), short.clone()]), (vec![], af1));
+    assert_eq!(read(&path, std::slice::from_ref(&short)), (vec![(65, 1)], None));
+    assert_eq!(read(&resv, &[first]), (vec![(65, 2)], None));
+}
+
+#[test]
 fn bad_contents_are_answered_with_their_code() {
     let cases = [
         (opaque(class::EXPLICIT_ROUTE, 1, &[1, 3, 0, 0]), (24, 1)),
