@@ -43,7 +43,17 @@ fn simple() -> impl Strategy<Value = Value> {
             red
         }),
         gred(),
+        fq_codel(),
     ]
+}
+
+fn fq_codel() -> impl Strategy<Value = Value> {
+    let sizes = (2..60u32, 1..16u32, 100..3000u32, 3000..40_000u32);
+    let times = (1_000_000..5_000_000_000u64, 2..20u64, proptest::option::of(1_000_000..5_000_000_000u64));
+    (sizes, times, any::<bool>()).prop_map(|((limit, flows, quantum, memory), (target, times, threshold), ecn)| {
+        json!({ "discipline": "fq-codel", "limit": limit, "flows": flows, "quantum_bytes": quantum, "memory_bytes": memory,
+            "target_ps": target, "interval_ps": target * times, "ce_threshold_ps": threshold, "ecn": ecn })
+    })
 }
 
 fn red() -> impl Strategy<Value = Value> {
