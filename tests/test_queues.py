@@ -1,6 +1,7 @@
 """Queue disciplines, filters and conditioners as a user describes them, and what is refused."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from twinplane import queues as q
 from twinplane.queues.attaching import in_words
 from twinplane.queues.phb import behaviour, behaviours, name_of
 from twinplane.queues.tree import tree
+from twinplane.reports.queues import drawn, layout
 
 
 def ports(_: Any) -> list[int]:
@@ -317,3 +319,83 @@ def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         net.link(a, b, rate="100 Mbit/s", queue={"a": htb()})
+
+
+def loaded(**more: Any) -> tuple[tp.Network, tp.Link]:
+    """Two flows through a link of 1 Mbit/s with a queue, 1.5 Mbit/s together."""
+    net = tp.Network(queue_bin="50 ms")
+    a, b, h = net.router("a"), net.router("b"), net.host("h")
+    edge = q.Conditioner(
+        rules=[{"name": "ef", "dscp": "EF", "meter": q.TokenBucket(rate="300 kbit/s", burst="3 kB")}]
+    )
+    net.link(h, a, rate="100 Mbit/s", addresses=("10.1.0.2/24", "10.1.0.1/24"), ingress={"a": edge})
+    link = net.link(a, b, rate="1 Mbit/s", queue={"a": more.get("queue", bands())})
+    net.link(b, h, rate="100 Mbit/s", addresses=("10.2.0.1/24", "10.2.0.2/24"))
+    for name, rate, dscp in (("voice", "500 kbit/s", "EF"), ("rest", "1 Mbit/s", 0)):
+        net.flow(
+            h,
+            h,
+            from_link="a",
+            to_link="b",
+            rate=rate,
+            size=518,
+            dscp=dscp,
+            name=name,
+            log=name == "voice",
+            arrivals="poisson",
+            stop="2 s",
+        )
+    return net, link
+
+
+def bands() -> q.Prio:
+    classes = {"voice": {"queue": q.Bfifo(limit="10 kB")}, "rest": {"queue": q.Pfifo(limit=20)}}
+    return q.Prio(classes=classes, filters=[{"phb": "EF", "class": "voice"}])
+
+
+def test_queues_and_rules_count_what_they_did() -> None:
+    net, link = loaded()
+    net.run(until="3 s")
+    table = {row["path"]: row for row in net.queues().iter_rows(named=True)}
+    assert list(table) == ["root", "root/voice", "root/rest"]
+    assert table["root"]["node"] == "a" and table["root"]["neighbor"] == "b"
+    assert table["root/voice"]["dropped_packets"] == 0 < table["root/rest"]["dropped_packets"]
+    for row in table.values():
+        assert row["given_packets"] == row["sent_packets"] + row["dropped_packets"] + row["backlog_packets"]
+    assert link.queues().height == net.queues("a").height == 3 and net.queues("b").height == 0
+    rules = {row["colour"]: row["packets"] for row in net.conditioners("a").iter_rows(named=True)}
+    voice = net.flows[0].stats().row(0, named=True)
+    assert rules["green"] + rules["red"] == voice["sent"] and rules["red"] == voice["lost"] > 0
+    packets = net.flows[0].packets()
+    assert packets.height == voice["sent"] and packets["arrival_s"].null_count() == voice["lost"]
+    with pytest.raises(tp.TwinplaneError, match="flow 'rest': its packets were not kept"):
+        net.flows[1].packets()
+    series = net.queue_series()
+    assert series["max_bytes"].max() == table["root"]["backlog_bytes_max"]
+
+
+def test_the_report_shows_trees(tmp_path: Path) -> None:
+    net, _ = loaded()
+    net.run(until="3 s")
+    text = tp.report(net, tmp_path / "net.html").read_text()
+    assert "├─\u00a0voice" in text and "└─\u00a0rest" in text
+    assert "Backlog of a towards b over time" in text and "Meters and markers" in text
+    assert "buffer-full" in text and "by Little" in text
+
+
+def test_trees_are_drawn_by_parents() -> None:
+    described = htb().lowered(ports)
+    found = dict(layout(described, "root"))
+    assert [shown for shown, _ in found.values()] == [
+        "root",
+        "root/all",
+        "root/all/gold",
+        "root/all/rest",
+    ]
+    assert found["root/gold"][1] == "1 Mbit/s, up to 4 Mbit/s, limit 10 kB"
+    assert drawn([shown for shown, _ in found.values()]) == [
+        "root",
+        "└─\u00a0all",
+        "\u00a0\u00a0\u00a0├─\u00a0gold",
+        "\u00a0\u00a0\u00a0└─\u00a0rest",
+    ]

@@ -10,7 +10,8 @@ import twinplane as tp
 from twinplane.errors import TwinplaneError, TwinplaneWarning
 from twinplane.lab import Lab, lowering, source
 
-from .support import command
+from .conftest import LabFile
+from .support import command, good
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "labs" / "classes.yaml"
@@ -128,6 +129,16 @@ def test_rates_that_do_not_add_up_are_said_once_with_their_line(tmp_path: Path) 
     assert done.stderr == f"twinplane: warning: {file}:11: queue 'gold': {said}\n"
 
 
+def test_what_only_the_core_finds_has_its_line_too() -> None:
+    found = source.parse(htb("x: {rate: 1 Mbit/s}", "y: {rate: 1 Mbit/s}"), Path("x.yaml"))
+    lowered = lowering.of_source(found)
+    text = "link 0 ('a' to 'b'): queue at 'a': root/y: the quantum is too small"
+    assert str(lowered.error(text)) == "x.yaml:12: queue 'gold': class 'y': the quantum is too small"
+    found = source.parse(HEAD.replace("LINK", "queue: {a: {discipline: pfifo}}"), Path("x.yaml"))
+    text = "link 0 ('a' to 'b'): queue at 'a': root: no"
+    assert str(lowering.of_source(found).error(text)) == "x.yaml:6: link a - b: queue at a: no"
+
+
 def test_the_example_is_what_it_says() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -154,3 +165,54 @@ def test_a_station_is_a_host_with_several_links() -> None:
     flow = net.flow("s", "s", from_link="a", to_link="b", rate="1 Mbit/s")
     net.run(until="100 ms")
     assert flow.stats()["received"].to_list()[0] > 0
+
+
+VOICE = """\
+name: {name}
+nodes:
+  left:  {kind: host, address: 10.1.0.2/24}
+  right: {kind: host, address: 10.2.0.2/24}
+  pe1:   {kind: router}
+  pe2:   {kind: router}
+links:
+  - [left, pe1, {ingress: {pe1: edge}}]
+  - [pe1, pe2, {rate: 100 Mbit/s, queue: services}]
+  - [pe2, right]
+conditioners:
+  edge:
+    rules:
+      - {name: voice, dscp: EF, green: mark 7}
+queues:
+  services:
+    discipline: htb
+    classes:
+      link:  {rate: 4 Mbit/s}
+      voice: {parent: link, rate: 1 Mbit/s, ceil: 4 Mbit/s}
+      rest:  {parent: link, rate: 3 Mbit/s, ceil: 4 Mbit/s}
+    filters:
+      - {mark: 7, class: voice}
+    default: rest
+"""
+
+
+def test_a_lab_has_its_classes(lab_file: LabFile) -> None:
+    file = lab_file(VOICE)
+    with Lab(file) as lab:
+        lab.exec("left", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "10.2.0.2")
+        lab.exec("left", "ping", "-c", "2", "-i", "0.1", "10.2.0.2")
+        columns = lab.node("pe1").columns("queues")
+        sent = dict(zip(columns["path"], columns["sent_packets"], strict=True))
+        assert (sent["root/voice"], sent["root/rest"]) == (3, 2)
+        said = good("node", "show", "queues", "pe1", "--lab", lab.name)
+        assert "root/voice" in said and "Dropped" in said
+        said = good("node", "show", "conditioners", "pe1", "--lab", lab.name)
+        assert "voice" in said and "mark 7" in said
+
+
+def test_the_example_comes_up(lab_file: LabFile) -> None:
+    text = EXAMPLE.read_text().replace("name: classes\n", "name: {name}\n")
+    with Lab(lab_file(text)) as lab:
+        lab.exec("left", "ping", "-c", "2", "-i", "0.1", "-Q", "0x28", "10.2.0.2")
+        columns = lab.node("pe1").columns("queues")
+        sent = dict(zip(columns["path"], columns["sent_packets"], strict=True))
+        assert sent["root/business"] == 2

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import suggest
-from ..queues.base import words
+from ..queues.base import GROUPS, words
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
 from . import model, reading
@@ -17,6 +18,52 @@ if TYPE_CHECKING:
 
 OF = {"queue": "queues", "ingress": "conditioners"}
 """Where what a link names is written."""
+
+
+CORE = re.compile(r"link (\d+)[^:]*: (queue|ingress) at '([^']+)': ((?:root)?(?:/[^:\s]+)*)(?:: )?(.*)")
+"""How the core says where in a tree something is."""
+
+
+def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
+    """Of an error of the core about queues: where that is written, and the error in its words."""
+    match = CORE.match(text)
+    if match is None:
+        return None
+    link, key, node = int(match[1]), match[2], match[3]
+    top: Place = ("topology", "links") if isinstance(data, Mapping) and "topology" in data else ("links",)
+    place = reading.written(data, (*top, link, key, node))
+    given = _at(data, place)
+    if isinstance(given, str):
+        place = (OF[key], given)
+        lead = f"{GROUPS[OF[key]]} '{given}': "
+    else:
+        lead = f"{reading.whose(data, place)}{key} at {node}: "
+    for name in match[4].split("/")[1:]:
+        here = _at(data, place)
+        of = next(
+            (
+                of
+                for of in ("classes", "queues")
+                if isinstance(here, Mapping) and name in (here.get(of) or {})
+            ),
+            None,
+        )
+        if of is not None:
+            place = (*place, of, name)
+            lead += f"{GROUPS[of]} '{name}': "
+        inner = _at(data, place)
+        if isinstance(inner, Mapping) and "queue" in inner:
+            place = (*place, "queue")
+    return place, lead + match[5]
+
+
+def _at(data: Any, place: Place) -> Any:
+    for step in place:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
 
 
 class Classes:

@@ -56,6 +56,9 @@ class Lowered:
         """An error that names the line of what it is about, as far as the text tells that."""
         if self.source is None:
             return TwinplaneError(f"lab '{self.name}': {text}")
+        found = classes.place_in_tree(text, self.source.data)
+        if found is not None:
+            return self.source.error(*found)
         return self.source.error(place_of(text, self.source.data), text)
 
 
