@@ -202,7 +202,8 @@ def test_a_lab_has_its_classes(lab_file: LabFile) -> None:
         lab.exec("left", "ping", "-c", "2", "-i", "0.1", "10.2.0.2")
         columns = lab.node("pe1").columns("queues")
         sent = dict(zip(columns["path"], columns["sent_packets"], strict=True))
-        assert (sent["root/voice"], sent["root/rest"]) == (3, 2)
+        # What the routers themselves send has no mark, and is in the rest.
+        assert sent["root/voice"] == 3 and sent["root/rest"] >= 2
         said = good("node", "show", "queues", "pe1", "--lab", lab.name)
         assert "root/voice" in said and "Dropped" in said
         said = good("node", "show", "conditioners", "pe1", "--lab", lab.name)
