@@ -25,8 +25,9 @@ const LEN: u32 = 1000;
 /// How long a packet takes on the link, in picoseconds.
 const STEP: u64 = LEN as u64 * 8 * 1_000_000_000_000 / LINK;
 const WAITING: u32 = 2_000;
-const DECISIONS: u32 = 20_000;
-const ROUNDS: usize = 21;
+const DECISIONS: u32 = 2_000;
+const ROUNDS: usize = 201;
+const CLASSES: [u32; 2] = [4, 1_000];
 
 fn name(class: u32) -> String {
     format!("c{class}")
@@ -120,39 +121,72 @@ fn frame(class: u32) -> Frame {
     frame
 }
 
-/// Nanoseconds of a decision.
-fn run(root: QueueSpec, classes: u32, random: bool) -> Result<f64, SpecError> {
-    let spec = TreeSpec { accounting: Accounting::default(), conditioner: None, root };
-    let facts = Facts { rate: Rate(LINK), mtu: 1500 };
-    let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"))?;
-    for class in 0..WAITING {
-        tree.offer(Time(0), frame(class % classes));
+/// A tree under load.
+struct Bench {
+    tree: Tree,
+    classes: u32,
+    random: bool,
+    now: u64,
+    state: u64,
+    /// Nanoseconds of a decision, by round.
+    rounds: Vec<f64>,
+}
+
+impl Bench {
+    fn new(root: QueueSpec, classes: u32, random: bool) -> Result<Bench, SpecError> {
+        let spec = TreeSpec { accounting: Accounting::default(), conditioner: None, root };
+        let facts = Facts { rate: Rate(LINK), mtu: 1500 };
+        let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"))?;
+        for packet in 0..WAITING {
+            tree.offer(Time(0), frame(packet % classes));
+        }
+        Ok(Bench { tree, classes, random, now: 0, state: 0x9e37_79b9_7f4a_7c15, rounds: Vec::new() })
     }
-    let (mut now, mut state) = (0, 0x9e37_79b9_7f4a_7c15_u64);
-    let mut rounds = Vec::new();
-    for _ in 0..ROUNDS {
+
+    fn round(&mut self) {
         let begin = Instant::now();
         for _ in 0..DECISIONS {
-            now += STEP;
-            let mut taken = match tree.take(Time(now)) {
+            self.now += STEP;
+            let mut taken = match self.tree.take(Time(self.now)) {
                 Take::Frame(frame) => frame,
                 Take::Wait(until) => {
-                    now = until.0;
+                    self.now = until.0;
                     continue;
                 }
                 Take::Empty => frame(0),
             };
-            if random {
-                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                taken.set_mark((state >> 33) as u32 % classes);
+            if self.random {
+                self.state =
+                    self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                taken.set_mark((self.state >> 33) as u32 % self.classes);
             }
-            tree.offer(Time(now), black_box(taken));
+            self.tree.offer(Time(self.now), black_box(taken));
         }
-        rounds.push(begin.elapsed().as_nanos() as f64 / f64::from(DECISIONS));
+        self.rounds.push(begin.elapsed().as_nanos() as f64 / f64::from(DECISIONS));
     }
-    rounds.sort_by(f64::total_cmp);
-    assert_eq!(tree.audit(Time(now)), [""; 0], "what came in has left, was dropped or waits");
-    Ok(rounds[ROUNDS / 2])
+
+    /// The median.
+    fn result(&mut self) -> f64 {
+        assert_eq!(self.tree.audit(Time(self.now)), [""; 0], "what came in has left, was dropped or waits");
+        self.rounds.sort_by(f64::total_cmp);
+        self.rounds[self.rounds.len() / 2]
+    }
+}
+
+/// Rounds of all numbers of classes take turns, so that what else the machine does hits all.
+fn run(name: &str, make: Make, load: &str) -> Result<(), SpecError> {
+    let bench = |classes: &u32| Bench::new(make(*classes), *classes, load == "random");
+    let mut benches = CLASSES.iter().map(bench).collect::<Result<Vec<_>, _>>()?;
+    for _ in 0..ROUNDS {
+        benches.iter_mut().for_each(Bench::round);
+    }
+    for bench in &mut benches {
+        let (classes, ns) = (bench.classes, bench.result());
+        println!(
+            "{{\"discipline\":\"{name}\",\"load\":\"{load}\",\"classes\":{classes},\"ns_per_decision\":{ns:.1}}}"
+        );
+    }
+    Ok(())
 }
 
 /// A discipline with so many classes.
@@ -161,17 +195,10 @@ type Make = fn(u32) -> QueueSpec;
 fn main() -> ExitCode {
     let disciplines: [(&str, Make); 4] = [("htb", htb), ("drr", drr), ("cbq", cbq), ("prio", prio)];
     for (name, make) in disciplines {
-        for (load, random) in [("backlogged", false), ("random", true)] {
-            for classes in [4, 1_000] {
-                match run(make(classes), classes, random) {
-                    Ok(ns) => println!(
-                        "{{\"discipline\":\"{name}\",\"load\":\"{load}\",\"classes\":{classes},\"ns_per_decision\":{ns:.1}}}"
-                    ),
-                    Err(error) => {
-                        eprintln!("bench_queues: {error}");
-                        return ExitCode::from(1);
-                    }
-                }
+        for load in ["backlogged", "random"] {
+            if let Err(error) = run(name, make, load) {
+                eprintln!("bench_queues: {error}");
+                return ExitCode::from(1);
             }
         }
     }
