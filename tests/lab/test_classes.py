@@ -151,6 +151,7 @@ def test_the_example_is_what_it_says() -> None:
         ["a_ingress"],
     ]
     assert links[1]["a_queue"]["root"]["classes"][1]["name"] == "voice"
+    assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "map": None}
 
 
 def test_a_station_is_a_host_with_several_links() -> None:
