@@ -71,9 +71,12 @@ fn described(case: Case) -> Value {
 /// What a test packet looked like on a link: label and EXP bits if there is a label, and its code point.
 type Seen = (Option<(u32, u8)>, u8);
 
+/// What the packets of each flow looked like on a link, by the length of their frames.
+type OnLink = BTreeMap<u32, BTreeSet<Seen>>;
+
 /// The packets of each flow on a link, by the length of their frames.
-fn seen(capture: &[u8]) -> BTreeMap<u32, BTreeSet<Seen>> {
-    let mut all: BTreeMap<u32, BTreeSet<Seen>> = BTreeMap::new();
+fn seen(capture: &[u8]) -> OnLink {
+    let mut all = OnLink::new();
     for packet in CaptureReader::new(capture).expect("a capture").map(|p| p.expect("a packet")) {
         let bytes = &packet.bytes;
         let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
@@ -101,7 +104,7 @@ fn dscp(phb: &str) -> u8 {
 }
 
 /// Runs a case and gives what was seen on the links in the order of the way, beside the network.
-fn go(case: Case) -> (Network, Vec<BTreeMap<u32, BTreeSet<Seen>>>, Vec<u8>) {
+fn go(case: Case) -> (Network, Vec<OnLink>, Vec<u8>) {
     let mut network = network(described(case));
     let way = [3, 0, 1, 2, 4];
     let taps: Vec<_> = way
