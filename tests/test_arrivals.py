@@ -52,7 +52,7 @@ def test_arrivals_and_sizes_are_lowered() -> None:
         ({"arrivals": tp.traffic.Trace((0, 1), (64,))}, "2 gaps and 1 sizes"),
         ({"arrivals": tp.traffic.Trace((0, 0), repeat=True)}, "it would never end"),
         ({"size": tp.traffic.Uniform(128, 64)}, "size: min=128 is above max=64"),
-        ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes=63: an Ethernet frame has 64 to 9018 bytes"),
+        ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes=63: an Ethernet frame has 64 to"),
         ({"size": tp.traffic.Empirical((64, 65), (0, 0))}, "weights: none is negative"),
         ({"rate_counts": "wire"}, "rate_counts='wire': frame or ip"),
         ({"from_link": "h2"}, "from_link 'h2', no node has that name"),
