@@ -12,7 +12,7 @@ pub struct Params {
     pub interval: Span,
     /// The longest packet: a queue of no more bytes than that is never too long (RFC 8289, 5.3).
     pub longest: u32,
-    /// Mark instead of dropping (RFC 8290, 4.2.1 leaves that to CoDel).
+    /// Mark instead of dropping (RFC 8290, 5.2.6).
     pub ecn: bool,
 }
 
@@ -28,7 +28,7 @@ pub trait Source {
     fn mark(&mut self, packet: &mut Packet) -> bool;
 }
 
-/// CoDel's variables (RFC 8289, 5.4).
+/// CoDel's variables (RFC 8289, 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Codel {
     /// When the time in the queue will have been too long for an interval; nothing as long as it is acceptable.
@@ -61,7 +61,7 @@ impl Codel {
         (Some(packet), now >= since && params.interval > Span::ZERO)
     }
 
-    /// When to drop after a drop at `t`: intervals get shorter with the square root of the number of drops (RFC 8289, 3.3 and 5.5).
+    /// When to drop after a drop at `t`: intervals get shorter with the square root of the number of drops (RFC 8289, 5.6).
     #[inline]
     fn control_law(&self, t: Time, params: &Params) -> Time {
         // The greatest whole number that is not above interval / sqrt(count).

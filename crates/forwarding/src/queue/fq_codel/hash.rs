@@ -3,7 +3,7 @@
 use crate::flow::{flow_at, ipv4_at};
 use base::Frame;
 
-/// A hash of flows that nobody outside can foresee (RFC 8290, 4.1.1 and 6.2).
+/// A hash of flows that nobody outside can foresee (RFC 8290, 4.1).
 #[derive(Clone, Copy, Debug)]
 pub struct FlowHash {
     keys: [u64; 2],
