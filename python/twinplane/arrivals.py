@@ -102,8 +102,8 @@ class Trace:
 
         The first packet is due at the flow's start. Frames are as long as on the wire with the 4 bytes of the
         frame check sequence, which captures leave out; those that are shorter or longer than a test packet
-        can be are as long as it can be (64 to 9018 bytes). A frame that is older than the one before comes at
-        the same time.
+        can be are as long as it can be (64 to 65,553 bytes). A frame that is older than the one before comes
+        at the same time.
         """
         times: list[int] = []
         sizes: list[int] = []
