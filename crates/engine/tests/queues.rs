@@ -2,15 +2,18 @@
 
 mod common;
 
-use base::{PortId, Rate, Span, Time};
+use base::device::DropReason;
+use base::{LinkId, NodeId, PortId, Rate, Span, Time};
 use common::{Forwarder, Sink, Source};
 use forwarding::queue::accounting::{Accounting, Layer};
 use forwarding::queue::spec::{BfifoSpec, PfifoSpec, QueueSpec};
 use forwarding::queue::{Facts, Tree, TreeSpec};
 use proptest::prelude::*;
+use serde_json::json;
+use twinplane_engine::real_time::{Clock, Control, Runner};
 use twinplane_engine::{
-    CaptureSpec, CaptureTarget, CaptureTo, DirectionCounters, Fault, FaultKind, LinkSpec, PortSpec, Progress,
-    RunDigest, World,
+    CaptureSpec, CaptureTarget, CaptureTo, Direction, DirectionCounters, Fault, FaultKind, LinkSpec,
+    PortSpec, Progress, RunDigest, World,
 };
 
 fn tree(world: &World, root: QueueSpec, rate: Rate, name: &str) -> Tree {
@@ -152,4 +155,105 @@ proptest! {
         prop_assert!(run(&plan, Way::Queued, u64::MAX, false) == in_step, "at once");
         prop_assert!(run(&plan, Way::Queued, steps, false) == in_step, "in steps of {steps}");
     }
+}
+
+/// A source of `count` frames of 1000 bytes at once, a port of `rate` with a tree, a sink.
+fn burst(root: serde_json::Value, rate: u64, count: usize, delay: Span) -> (World, [NodeId; 2]) {
+    let mut world = World::new(1);
+    let source = Source::at(1, vec![Time::ZERO; count], vec![1000; count]);
+    let nodes = [world.add_device(Box::new(source)), world.add_device(Box::new(Sink::default()))];
+    let (_, port, _) = world.add_link(LinkSpec::new(nodes[0], nodes[1], Rate(rate), delay)).unwrap();
+    let root: QueueSpec = serde_json::from_value(root).expect("a queue");
+    let tree = tree(&world, root, Rate(rate), "queue");
+    world.set_queue(nodes[0], port, tree).unwrap();
+    (world, nodes)
+}
+
+#[test]
+fn a_port_that_sends_in_no_time_is_shaped_all_the_same() {
+    let tbf =
+        json!({"discipline": "tbf", "rate_bps": 8_000_000, "burst_bytes": 1000, "limit_bytes": 100_000});
+    let (mut world, [_, sink]) = burst(tbf, 0, 50, Span::from_us(3));
+    world.run_until(Time(u64::MAX - 1)).unwrap();
+    let got = &world.device::<Sink>(sink).unwrap().got;
+    let due: Vec<Time> = (0..50).map(|n| Time::ZERO + Span::from_ms(n) + Span::from_us(3)).collect();
+    assert_eq!(got.iter().map(|got| got.0).collect::<Vec<_>>(), due);
+    assert!(world.audit().is_empty(), "{:?}", world.audit());
+}
+
+#[test]
+fn what_waits_is_dropped_with_the_link_and_with_the_device() {
+    for (kind, reason) in [
+        (FaultKind::LinkDown { link: LinkId(0) }, DropReason::LinkDown),
+        (FaultKind::NodeRestart { node: NodeId(0), down_for: Span::from_ms(1) }, DropReason::NodeDown),
+    ] {
+        let fifo = json!({"discipline": "pfifo", "limit": 30});
+        let (mut world, [source, sink]) = burst(fifo, 8_000_000, 50, Span::ZERO);
+        // A frame takes 1.02 ms: five have arrived, the sixth is on its way, 24 wait; one began at once, and 19 found no room.
+        world.fault(Fault::new(Time::ZERO + Span::from_us(5_500), kind)).unwrap();
+        world.run_until(Time::ZERO + Span::from_us(5_499)).unwrap();
+        let before = world.link_counters(LinkId(0)).unwrap()[0].clone();
+        assert_eq!((before.queued, before.in_flight, before.sent_frames, before.refused()), (25, 26, 6, 19));
+        assert_eq!((before.waiting_bytes, before.waiting_bytes_max), (25_000, 30_000));
+        world.run_until(Time::ZERO + Span::from_ms(50)).unwrap();
+        assert!(world.audit().is_empty(), "{:?}", world.audit());
+        let after = world.link_counters(LinkId(0)).unwrap()[0].clone();
+        assert_eq!(after.queue_drops.get(reason), 25);
+        // What has begun to leave is lost with the link, not with the device.
+        let lost = u64::from(reason == DropReason::LinkDown);
+        assert_eq!(
+            (after.lost(), after.received_frames, after.offered(), after.queued),
+            (lost, 6 - lost, 50, 0)
+        );
+        assert_eq!(world.device::<Sink>(sink).unwrap().got.len() as u64, 6 - lost);
+        assert_eq!(world.queue(source, PortId(0)).unwrap().totals().taken.packets, 6);
+    }
+}
+
+#[test]
+fn a_limited_rate_holds_for_what_leaves_from_then_on() {
+    let (mut world, [_, sink]) =
+        burst(json!({"discipline": "pfifo", "limit": 30}), 8_160_000, 10, Span::ZERO);
+    let kind = FaultKind::RateLimit { link: LinkId(0), direction: Direction::Forth, rate: Rate(4_080_000) };
+    world
+        .fault(Fault {
+            until: Some(Time::ZERO + Span::from_us(5_500)),
+            ..Fault::new(Time::ZERO + Span::from_us(1_500), kind)
+        })
+        .unwrap();
+    world.run_until(Time::ZERO + Span::from_ms(50)).unwrap();
+    let got: Vec<i64> = world
+        .device::<Sink>(sink)
+        .unwrap()
+        .got
+        .iter()
+        .map(|got| (got.0 - Time::ZERO).0 / 1_000_000_000)
+        .collect();
+    // One frame and its gap take 1 ms, or 2 ms; those that begin at 2 ms and 4 ms are slow.
+    assert_eq!(got, [0, 1, 3, 5, 6, 7, 8, 9, 10, 11]);
+}
+
+#[test]
+fn a_port_in_use_gets_no_other_queue() {
+    let (mut world, [source, _]) = burst(json!({"discipline": "pfifo"}), 8_000_000, 1, Span::ZERO);
+    let other = tree(&world, QueueSpec::default(), Rate(1), "other");
+    let error = world.set_queue(source, PortId(0), other).expect_err("an error");
+    assert_eq!(error.to_string(), "node 0 port 0: it has sent frames, or has queue disciplines already");
+    assert!(world.queue(source, PortId(1)).is_none());
+}
+
+/// By the clock on the wall a queue does what it does in virtual time: whatever is late, what is due is not.
+#[test]
+fn a_rate_is_enforced_by_the_clock_on_the_wall() {
+    let tbf =
+        json!({"discipline": "tbf", "rate_bps": 80_000_000, "burst_bytes": 2000, "limit_bytes": 10_000_000});
+    let (mut world, [_, sink]) = burst(tbf, 1_000_000_000, 3000, Span::ZERO);
+    let mut runner = Runner::new(Clock::new());
+    let until = Time::ZERO + Span::from_ms(200);
+    runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
+    let got = &world.device::<Sink>(sink).unwrap().got;
+    // 10 MB/s for 200 ms are 2000 frames, and the bucket held two.
+    assert!((1980..=2022).contains(&got.len()), "{} frames", got.len());
+    assert!(got.windows(2).skip(3).all(|pair| pair[1].0 - pair[0].0 == Span::from_us(100)));
+    assert!(world.audit().is_empty(), "{:?}", world.audit());
 }

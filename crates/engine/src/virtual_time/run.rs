@@ -203,6 +203,7 @@ impl World {
             }
             now = next;
         };
+        self.ahead = self.ahead.max(now);
         // The lane still stands on top of the heap, by its old key; most often one move is enough.
         match (lanes[g as usize].ring.next_arrival(), begun) {
             (Some(next), Some((arrival, out))) => {
