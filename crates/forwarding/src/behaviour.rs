@@ -126,6 +126,7 @@ impl Forwarding {
     /// nobody can tell.
     pub fn incoming_behaviour(&self, frame: &Frame) -> Option<Phb> {
         let header = frame.header();
+        let mut known = Behaviours::default();
         let mut at = ETHERNET;
         if u16_at(header, 12)? == ETHERTYPE_MPLS {
             loop {
@@ -137,9 +138,12 @@ impl Forwarding {
                 };
                 if word >> 12 != Label::ROUTER_ALERT.value() {
                     let context = self.context(entry)?;
-                    let ends = entry.is_none_or(|e| e.kind == Kind::Local);
-                    if !ends || context.model() != TunnelModel::ShortPipe {
-                        return context.behaviour(exp_of(word));
+                    let told = context.behaviour(exp_of(word));
+                    if entry.is_some_and(|e| e.kind != Kind::Local) {
+                        return known.note(told);
+                    }
+                    if !known.pop(context.model(), told) || known.treatment.is_some() {
+                        return known.treatment;
                     }
                 }
                 at += LABEL;
@@ -151,6 +155,6 @@ impl Forwarding {
             return None;
         }
         let ip = header.get(at..at + IPV4)?;
-        if ip[0] >> 4 == 4 { self.behaviour_of_tos(ip[1]) } else { None }
+        if ip[0] >> 4 == 4 { known.note(self.behaviour_of_tos(ip[1])) } else { None }
     }
 }

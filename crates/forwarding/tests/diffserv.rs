@@ -263,4 +263,43 @@ proptest! {
         // Made anew, its checksum in full.
         leaves(&mut tables, &[(200, exp, 9)], before, &[], after);
     }
+
+    #[test]
+    fn what_is_told_on_arrival_is_how_it_is_treated(
+        model in proptest::sample::select(MODELS.to_vec()),
+        entries in proptest::collection::vec((0usize..4, 0usize..5), 6),
+        stack in proptest::collection::vec((prop_oneof![6 => 200u32..206, 1 => Just(0), 1 => Just(1)], 0u8..8, 2u8..), 0..4),
+        dscp in 0u8..64,
+        marked in proptest::option::of(0u8..64),
+    ) {
+        let classes = ["AF11", "EF", "CS1"].map(|name| l_lsp(model, name));
+        let class = |n: usize| classes.get(n).copied().unwrap_or(if n == 3 { e_lsp(model) } else { ClassSource::Copy });
+        let nhlfe = |(kind, n): (usize, usize)| match kind {
+            0 => here(class(n)),
+            1 => out(&[], class(n)),
+            2 => out(&[300], class(n)),
+            _ => out(&[300, 301], class(n)),
+        };
+        let mut ops: Vec<TableOp> = (200..).zip(entries).map(|(at, entry)| ilm(at, nhlfe(entry))).collect();
+        ops.push(ftn(out(&[100], e_lsp(model))));
+        let mut tables = supporting(model, &ops);
+        let mut moved = frame(&stack, Ip { dscp, ..Ip::default() });
+        let before = moved.clone();
+        let told = tables.incoming_behaviour(&moved);
+        // As a conditioner would have it.
+        let marked = marked.and_then(Phb::new);
+        moved.set_behaviour(marked);
+        let wanted = marked.or(told);
+        match forward(&mut tables, &mut moved) {
+            // What an E-LSP has no place for goes as default.
+            OUT => prop_assert!(moved.behaviour() == wanted || moved.behaviour() == Some(Phb::DEFAULT)),
+            verdict => {
+                prop_assert!(matches!(verdict, Verdict::Punt | Verdict::Drop(_)));
+                prop_assert_eq!(&moved, &before);
+            }
+        }
+        if moved.header().get(12..14) == Some(&[8, 0]) {
+            prop_assert_eq!(wire::checksum::sum(&moved.header()[14..34]), 0xffff);
+        }
+    }
 }
