@@ -35,8 +35,8 @@ class Stream:
 class Seen:
     """What a run gave: streams by name, and the queues of the bottleneck by path."""
 
-    flows: dict[str, Mapping[str, Any]]
-    queues: dict[str, Mapping[str, Any]]
+    flows: Mapping[str, Mapping[str, Any]]
+    queues: Mapping[str, Mapping[str, Any]]
     steady: dict[str, float]
     """Mean number of packets in a queue after the warm-up."""
     packets: dict[str, list[bool]]

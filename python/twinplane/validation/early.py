@@ -49,7 +49,7 @@ def settled(seed: int, overload: float) -> list[Measured]:
             math.sqrt((longest**2 - 1) / 12) / ((longest + 1) / 2),
             kind="bound",
             tolerance=0.03,
-            source="Floyd and Jacobson 1993, 7, method 2: uniform over 1 to 1/p; 0.03, since the average moves",
+            source="Floyd and Jacobson 1993, 7, method 2: uniform over 1 to 1/p; 0.03 for its moves",
         ),
     ]
 
