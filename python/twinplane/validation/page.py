@@ -112,7 +112,8 @@ KERNEL = """
 ## Beside the kernel's disciplines
 
 The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds) through a qdisc of
-the kernel on a veth, and through ours at the times at which they really went in. *Same fate*: both sent the
-packet, or both dropped it. The kernel's departures are as late as its timer and the machine's other work make
+the kernel on a veth, and through ours at the times at which they really went in. A row holds if rates
+are within 1 % and losses within 5 %. *Same fate*: both sent the packet, or both dropped it; which one is lost
+hangs on microseconds, and the kernel's departures are as late as its timer and the machine's other work make
 them.
 """

@@ -102,7 +102,7 @@ def htb(seed: int) -> list[Measured]:
 
 
 def cbq(seed: int) -> list[Measured]:
-    """Bounded classes get their rates; the same classes get shares by weight of what they borrow."""
+    """Bounded classes get their rates; classes that borrow all they send get shares by weight."""
     rates = {name: 0.8 * RATE_BPS * weight / TOTAL for name, _, weight, _ in CLASSES}
     bounded = queues.Cbq(
         bandwidth=RATE_BPS,
@@ -126,4 +126,21 @@ def cbq(seed: int) -> list[Measured]:
             source="rate of the class; 2 %, since its estimator works by averages of idle times",
         )
         for name, _, weight, _ in CLASSES
-    ]
+    ] + _measured("CBQ, borrowing", _lending(), seed, 0.01 * RATE_BPS / 8 * SECONDS, LENT)
+
+
+LENT = "rounds of allot by weight (Floyd and Jacobson 1995, 3.3); 1 % of the link"
+
+
+def _lending() -> Any:
+    """Classes with next to no rate of their own, that may borrow the whole link."""
+    return queues.Cbq(
+        bandwidth=RATE_BPS,
+        avpkt=1000,
+        classes={
+            name: queues.CbqClass(rate=RATE_BPS / 1000, weight=weight * RATE_BPS / 8, queue=_leaf())
+            for name, _, weight, _ in CLASSES
+        },
+        filters=_filters(),
+        default="bronze",
+    )

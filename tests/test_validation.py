@@ -1,0 +1,84 @@
+"""Theory against model: rows that hold, rows that must not, and the page."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from twinplane.errors import TwinplaneError
+from twinplane.lab import netns
+from twinplane.validation import Measured, checks, judge, page, theory, validate
+from twinplane.validation.theory import Service
+from typer.testing import CliRunner
+
+
+@pytest.mark.parametrize("group", ["queueing", "priority", "meters", "red", "shares", "little"])
+def test_every_row_of_a_group_holds(group: str) -> None:
+    rows = validate([1], [group])
+    assert rows and [row for row in rows if not row.holds] == []
+    for row in rows:
+        if row.kind == "interval":  # an interval that holds anything shows nothing
+            assert row.high - row.low < 0.2 * row.expected, row
+
+
+def test_a_wrong_theory_is_noticed() -> None:
+    values = (1.0, 1.1, 0.9, 1.05, 0.95)
+    right, wrong = Measured("r", "q", values, 1.01), Measured("w", "q", values, 1.5)
+    assert [row.holds for row in judge([(1, right), (1, wrong)])] == [True, False]
+    bound = Measured("b", "q", (2.0,), 1.0, "bound", 0.5)
+    assert not judge([(1, bound)])[0].holds
+    assert judge([(1, Measured("e", "q", (2.0,), 2.0, "exact"))])[0].holds
+
+
+def test_closed_forms_agree_with_each_other() -> None:
+    exponential = Service(1.0, 2.0)
+    assert theory.mg1_wait(0.8, exponential) == pytest.approx(4.0)
+    assert theory.cobham_waits([(0.8, exponential)]) == pytest.approx([4.0])
+    assert theory.mm1k_loss(1, 4) == pytest.approx(0.2)
+    assert theory.mm1k_loss(0.5, 2) == pytest.approx(1 / 7)
+    # One place: a packet is lost if it comes while another is served (Erlang's B, whatever the service time).
+    assert theory.md1k_loss(0.7, 1) == pytest.approx(0.7 / 1.7)
+    assert theory.md1k_loss(0.7, 60) == pytest.approx(0, abs=1e-9)
+    weights = theory.clipped_exponential(1000, 64, 60_000)
+    assert sum(share for share, _ in weights) == pytest.approx(1)
+    assert theory.mean_size(weights) == pytest.approx(1000, rel=0.003)
+    average = theory.red_average(0.1, 0, 100, 0.5)
+    assert theory.red_drops(0.5 * average / 100) == pytest.approx(0.1)
+
+
+def test_the_page_and_the_command(tmp_path: Path) -> None:
+    from twinplane.cli.app import app
+
+    target = tmp_path / "page.md"
+    words = ["validate", "--seeds", "1,2", "--only", "red", "--page", str(target), "--json"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert len(found["rows"]) == 8 and all(row["holds"] for row in found["rows"])
+    text = target.read_text()
+    assert "## RED" in text and "| RED, 1.05 times the link | 1 | mean queue (bytes) |" in text
+    assert page.verdict([], []).startswith("verdict  all 0 rows hold")
+
+
+def test_mistakes_give_one_sentence() -> None:
+    from twinplane.cli.app import app
+
+    with pytest.raises(TwinplaneError, match=r"only=rde: there is no such group \(did you mean 'red'\?\)"):
+        checks(["rde"])
+    for words, said in (
+        (["--seeds", "x"], "whole numbers"),
+        (["--seeds", "1,1"], "each once"),
+        (["--page", "/nowhere/at/all/page.md"], "there is no folder"),
+    ):
+        done = CliRunner().invoke(app, ["validate", *words])
+        assert isinstance(done.exception, TwinplaneError) and said in str(done.exception)
+
+
+@pytest.mark.skipif(not netns.may_make() or shutil.which("tc") is None, reason="needs root and tc")
+def test_the_kernel_sends_at_the_same_rate() -> None:
+    from twinplane.validation import kernel
+
+    seen = kernel.compare(kernel.CASES[0], 1)
+    # A machine with other work is late, but sends no more than the bucket holds.
+    assert seen.packets > 3000 and abs(seen.rate_residual) < 0.05
+    assert seen.kernel_lost > 300 and abs(seen.ours_lost - seen.kernel_lost) < 0.2 * seen.kernel_lost
