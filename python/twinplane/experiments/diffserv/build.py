@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ...errors import TwinplaneWarning
 from ...network import Network
 from .classes import output, policers
 from .parameters import FLOWS, DiffservParameters
@@ -36,7 +38,16 @@ def build(p: DiffservParameters, seed: int) -> Network:
 
 
 def topology(p: DiffservParameters, seed: int) -> Network:
-    """Nodes and links with their queues; Gaia polices what comes from the host."""
+    """Nodes and links with their queues; Gaia polices what comes from the host.
+
+    Every output warns of the same classes: what they say is in the network's `warnings`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TwinplaneWarning)
+        return _topology(p, seed)
+
+
+def _topology(p: DiffservParameters, seed: int) -> Network:
     network = Network(seed, queue_bin=f"{p.series_bin_ms} ms")
     host = network.host(HOST)
     options: dict[str, Any] = {"diffserv": {}} if p.scenario == "diffserv-mpls" else {}
@@ -75,16 +86,13 @@ def lsps(network: Network, p: DiffservParameters) -> None:
     if p.scenario == "mpls":
         gaia.lsp("all", poseidon, route, carries=BEYOND)
         return
-    # RFC 3270, 3 and 4: EXP tells the behaviour, or label the scheduling class and EXP the drop precedence.
-    gaia.lsp("ef-de", poseidon, route, carries=BEYOND, diffserv="e-lsp", classes=["EF", "default"])
-    gaia.lsp(
-        "af1",
-        poseidon,
-        route,
-        carries=BEYOND,
-        diffserv={"kind": "l-lsp", "class": "AF11"},
-        classes=["AF11", "AF12"],
-    )
+    # RFC 3270, 3: EXP tells the behaviour, by a map that is signalled.
+    # RFC 3270, 4: the label tells the scheduling class, EXP the drop precedence.
+    shared: dict[str, Any] = {"route": route, "carries": BEYOND}
+    ef_de = {"kind": "e-lsp", "map": {"0": "default", "5": "EF"}}
+    af1 = {"kind": "l-lsp", "class": "AF1"}
+    gaia.lsp("ef-de", poseidon, diffserv=ef_de, classes=["EF", "default"], **shared)
+    gaia.lsp("af1", poseidon, diffserv=af1, classes=["AF11", "AF12"], **shared)
 
 
 def flows(network: Network, p: DiffservParameters) -> list[Flow]:

@@ -25,8 +25,9 @@ FIGURES = (
 LIKE = {"mpls": "best-effort", "diffserv-mpls": "diffserv"}
 """What is predicted of the scenarios whose tables are not given: to be like these."""
 
-SAME_SHARE, SAME_S, SAME_LOSS = 0.1, 0.005, 0.02
-"""Scenarios are alike if mean delays differ by at most 10 % or 5 ms, losses by 2 % of what was sent."""
+SAME_RATIO, SAME_S, SAME_LOSS = 1.25, 0.005, 0.02
+"""Scenarios are alike if mean delays are 80 to 125 % of each other, the customary margin of equivalence, or
+differ by 5 ms at most, and losses differ by at most 2 % of what was sent."""
 
 CERTAIN_Z = 3.02
 """Of a normal distribution: 99 % for the family of four flows lie within (0.25 % each)."""
@@ -176,12 +177,15 @@ def _alike(m: Mapping[str, Any], lead: str) -> list[Comparison]:
         for flow in m[scenario]:
             x, y = m[scenario][flow], m[other][flow]
             if x["mean_s"] is not None and y["mean_s"] is not None:
-                near = abs(x["mean_s"] - y["mean_s"]) <= max(SAME_SHARE * y["mean_s"], SAME_S)
-                claim = f"as in {other}, within {SAME_SHARE:.0%} or {SAME_S * 1e3:g} ms"
+                ratio = x["mean_s"] / y["mean_s"]
+                near = 1 / SAME_RATIO <= ratio <= SAME_RATIO or abs(x["mean_s"] - y["mean_s"]) <= SAME_S
+                claim = (
+                    f"as in {other}: {1 / SAME_RATIO:.0%} to {SAME_RATIO:.0%}, or within {SAME_S * 1e3:g} ms"
+                )
                 what = f"{lead}{scenario}: {flow} mean"
                 found.append(Comparison(what, "s", None, y["mean_s"], x["mean_s"], claim, near))
             near = abs(x["dropped"] - y["dropped"]) <= SAME_LOSS * y["sent"]
-            claim = f"as in {other}, within {SAME_LOSS:.0%} of those sent"
+            claim = f"as in {other}: within {SAME_LOSS:.0%} of those sent"
             what = f"{lead}{scenario}: {flow} dropped"
             found.append(Comparison(what, "", None, y["dropped"], x["dropped"], claim, near))
     return found
