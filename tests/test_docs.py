@@ -101,7 +101,8 @@ def test_notebooks_run(script: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["build.py", "images/flap.py", "models/juniper_m10.py", "reference/lab_file.py"]
+    "script",
+    ["build.py", "images/diffserv.py", "images/flap.py", "models/juniper_m10.py", "reference/lab_file.py"],
 )
 def test_what_is_made_is_up_to_date(script: str) -> None:
     call([sys.executable, str(DOCS / script), "--check"], ROOT)
@@ -115,6 +116,12 @@ def rows(text: str) -> dict[tuple[str, ...], list[float]]:
         for row in cells
         if row[0] in ("ring", "single") and len(row) == 9
     }
+
+
+def test_the_tables_of_the_tutorial_on_diffserv() -> None:
+    """The four tables of the default command, and some rows about what the paper leaves open, made again."""
+    made = call([sys.executable, str(DOCS / "models/diffserv_alternatives.py"), "--quick"], ROOT)
+    assert made.count("| --- |") == 6 and "af1_rate_mbps=2" in made
 
 
 def test_the_k_table_of_the_profile_page() -> None:

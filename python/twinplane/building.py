@@ -20,6 +20,7 @@ from .units import Quantity
 
 if TYPE_CHECKING:
     from . import _core
+    from .frames import Columns
     from .handles import Hop
     from .network import Network
     from .queues import Conditioner, Tree
@@ -91,6 +92,8 @@ class Building(Outside):
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
         self.captures: list[Capture] = []
+        self.gathered: dict[str, Columns] = {}
+        """Tables of nodes that are in other processes, as they were at the end of a run."""
         self._recorded: list[Node] = []
         self._real = real
         self._attachments = []

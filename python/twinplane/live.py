@@ -51,6 +51,10 @@ class Ground(ABC):
         """Refuse the figures of a run in which something that it needs ended."""
         return
 
+    def gather(self, network: Network) -> None:
+        """Take what only nodes in other processes know, before they end."""
+        return
+
     @abstractmethod
     def bench(self) -> AbstractContextManager[Bench]:
         """Ports like those of the run, back to back."""
@@ -179,6 +183,7 @@ def run_point(
             ready(network)
         experiment.run(network, parameters, tick)
         ground.intact()
+        ground.gather(network)
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
     kinds = experiment.inexact

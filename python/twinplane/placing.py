@@ -44,7 +44,7 @@ def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]
 
 
 def lateness(network: Network) -> Spread | None:
-    """How late the first edge's interface got its frames; without interfaces, how late events happened."""
+    """How late the first measuring interface got its frames; without interfaces, how late events happened."""
     found = _lateness(network)
     return None if found is None else Spread.of(found)
 
@@ -60,8 +60,9 @@ def _lateness(network: Network) -> dict[str, Any] | None:
     if placement is None:
         return None
     table = network.columns("lateness")
-    first = next((node.name for node in network.nodes if isinstance(node, Edge)), None)
     ports = [port["node"] for port in placement["ports"]]
+    edge = next((node.name for node in network.nodes if isinstance(node, Edge)), None)
+    first = edge if edge is not None else next(iter(ports), None)
     # The first row is that of events; then come the interfaces in their order.
     row = 1 + ports.index(first) if first in ports else 0
     return {key: column[row] for key, column in table.items()}

@@ -11,7 +11,7 @@ from ...metrics import inside
 from ...reports.page import Table
 from ...units import format_time
 from ..base import Column, Point
-from .parameters import FLOWS, SCENARIOS, DiffservParameters
+from .parameters import SCENARIOS, DiffservParameters
 from .published import as_published, published
 
 if TYPE_CHECKING:
@@ -283,6 +283,7 @@ def _queues(table: pl.DataFrame) -> Table:
     import polars as pl
 
     here = table.filter((pl.col("node") == BOTTLENECK[0]) & (pl.col("neighbor") == BOTTLENECK[1]))
+    here = here.filter(pl.col("point") == table["point"].min())
     keys = [key for key in ("given_packets", "sent_packets", "dropped_packets") if key in here.columns]
     rows = [
         [
@@ -295,7 +296,7 @@ def _queues(table: pl.DataFrame) -> Table:
             f"{row['backlog_bytes_max'] / 1000:.1f} kB",
             str(row["overlimits"]),
         ]
-        for row in here.filter(pl.col("point") == here["point"].min()).to_dicts()
+        for row in here.to_dicts()
     ]
     titles = ["scenario", "queue", "discipline", *(key.removesuffix("_packets") for key in keys)]
     titles += ["mean packets", "mean wait", "most", "overlimits"]
@@ -313,13 +314,6 @@ def _policers(table: pl.DataFrame) -> Table:
     ]
     titles = ["scenario", "policer", "colour", "action", "packets", "bytes"]
     return Table("What Gaia's policers did", titles, rows, 4)
-
-
-def flows_of(points: Sequence[Point]) -> list[str]:
-    """The flows that were sent."""
-    return [
-        flow for flow in FLOWS if any(flow in p.metrics[s] for p in points for s in scenarios_of(p.metrics))
-    ]
 
 
 def answer(points: Sequence[Point]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from ...live import Ground, OneProcess
 from ...network import Network
 from ...real import Real
 from ...urgency import urgent
-from .build import build, flows, lsps, topology
+from .build import ROUTERS, build, flows, lsps, topology
 from .parameters import DiffservParameters
 
 if TYPE_CHECKING:
     from ...calibration import Search
+    from ...frames import Columns
     from ...lab import Lab
     from ..base import Experiment
 
@@ -91,6 +93,20 @@ class InLab(Ground):
             port["driver"] = self.where.driver
         network.go_live({**placement, "fail_on_port_down": True})
         return network
+
+    def gather(self, network: Network) -> None:
+        """What queues and policers did, router by router."""
+        assert self.lab is not None
+        # The routers' clocks began with the lab, this one's with the run.
+        ahead_ps = (time.monotonic_ns() - (self.lab.state.epoch_ns or 0)) * 1000 - round(network.now * 1e12)
+        for name in ("queues", "queue_series", "conditioners"):
+            whole: Columns = {}
+            for router in ROUTERS:
+                for key, values in self.lab.node(router).columns(name).items():
+                    whole.setdefault(key, []).extend(values)
+            if "start_ps" in whole:
+                whole["start_ps"] = [value - ahead_ps for value in whole["start_ps"]]
+            network.gathered[name] = whole
 
     def virtual(self, parameters: DiffservParameters) -> Network:
         """The same scenario."""

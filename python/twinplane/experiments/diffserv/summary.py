@@ -22,7 +22,7 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
     """One scenario."""
     packets = network.columns("packets")
     streams = network.columns("streams")
-    conditioners = network.columns("conditioners")
+    conditioners = columns_of(network, "conditioners")
     names = [flow.name for flow in network.flows]
     by_flow = delays_of(packets, names)
     policed = dropped_by_rule(conditioners)
@@ -88,6 +88,11 @@ def _digest(digests: Sequence[str]) -> str:
     return hashlib.sha256(" ".join(digests).encode()).hexdigest()[: len(digests[0])]
 
 
+def columns_of(network: Network, name: str) -> Columns:
+    """A table of all routers, wherever they are."""
+    return network.gathered[name] if name in network.gathered else network.columns(name)
+
+
 def delays_of(packets: Columns, names: Sequence[str]) -> dict[str, list[int | None]]:
     """Of each flow the delay of every packet in the order of departure, in ps; None: it did not arrive."""
     found: dict[str, list[int | None]] = {name: [] for name in names}
@@ -142,7 +147,7 @@ def _packets(packets: Columns, names: Sequence[str], p: DiffservParameters) -> C
 
 def _at_links(network: Network, name: str) -> Columns:
     """A table with a row for each end of a link, with the name of the neighbour there."""
-    found = readable(network.columns(name), network.names)
+    found = readable(columns_of(network, name), network.names)
     found["neighbor"] = [
         network.links[link].other(network.node(node)).name
         for link, node in zip(found["link"], found["node"], strict=True)
