@@ -30,6 +30,8 @@ pub use counters::{DirectionCounters, Imbalance, PortCounters};
 pub use digest::RunDigest;
 pub use error::EngineError;
 pub use fault::{Direction, Fault, FaultKind};
+/// What waits at egress ports, and in which order it leaves.
+pub use forwarding::queue as discipline;
 pub use link::{LinkSpec, PortSpec};
 pub use record::{RecordTo, Recording, RecordingError, Replay, replay};
 pub use virtual_time::{EventRecord, Progress, World};

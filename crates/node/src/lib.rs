@@ -9,6 +9,8 @@ pub mod processor;
 pub mod profile;
 pub mod router;
 
+/// What routers do to packets on their way in.
+pub use forwarding::conditioner;
 pub use host::{Host, HostConfig, HostPort};
 pub use peer::Peer;
 pub use profile::DeviceProfile;

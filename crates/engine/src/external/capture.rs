@@ -15,6 +15,7 @@
 //! # Ok::<(), twinplane_engine::external::capture::InterfaceCaptureError>(())
 //! ```
 
+use super::clock::Clock;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
 use super::packet::incoming::Incoming;
@@ -23,10 +24,9 @@ use super::{netns, offload};
 use crate::capture::pcapng::{BlockWriter, Way};
 use crate::capture::tap::Out;
 use crate::capture::{CaptureError, CaptureTo};
-use base::Frame;
+use base::{Frame, Span, Time};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 /// How long a wait for frames lasts before the stop condition is looked at.
@@ -38,7 +38,7 @@ const SLOTS: u32 = 8192;
 /// So old is a frame, by its stamp, when no earlier one can come in at another interface any more.
 const SETTLED_NS: u64 = 1_000_000;
 /// So often what was written is handed to the system, so that others can read the file meanwhile.
-const FLUSH: Duration = Duration::from_millis(200);
+const FLUSH: Span = Span::from_ms(200);
 
 /// An interface that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,8 @@ pub struct InterfaceCapture {
     undone: bool,
     packets: u64,
     gone: bool,
-    flushed: Instant,
+    clock: Clock,
+    flushed: Time,
 }
 
 impl InterfaceCapture {
@@ -176,7 +177,8 @@ impl InterfaceCapture {
             undone: spec.undone,
             packets: 0,
             gone: false,
-            flushed: Instant::now(),
+            clock: Clock::new(),
+            flushed: Time::ZERO,
         };
         let begun = capture.begin(&spec.sources);
         begun.map_err(|source| capture.write_error(source))?;
@@ -225,17 +227,18 @@ impl InterfaceCapture {
         }
         let settled = self.take_all();
         self.write_until(settled)?;
-        if self.flushed.elapsed() >= FLUSH {
+        let now = self.clock.now();
+        if now - self.flushed >= FLUSH {
             let flushed = self.out.writer().flush();
             flushed.map_err(|source| self.write_error(source))?;
-            self.flushed = Instant::now();
+            self.flushed = now;
         }
         Ok(())
     }
 
     /// Takes what waits at all interfaces. Returns until when, by the kernel's stamps, that is all that there was.
     fn take_all(&mut self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let now = Clock::calendar_ns();
         let alone = self.tapped.len() == 1;
         let mut settled = if alone { u64::MAX } else { now.saturating_sub(SETTLED_NS) };
         for (place, tapped) in self.tapped.iter_mut().enumerate() {
@@ -303,7 +306,7 @@ impl InterfaceCapture {
 
     /// What each interface has counted.
     fn end(&mut self) -> std::io::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let now = Clock::calendar_ns();
         for (place, tapped) in self.tapped.iter().enumerate() {
             let (written, missed) = (tapped.written, tapped.missed());
             self.blocks.statistics(self.out.writer(), place as u32, now, written + missed, missed)?;

@@ -39,6 +39,11 @@ impl Clock {
         self.epoch
     }
 
+    /// Calendar time, in nanoseconds since 1970, as the kernel stamps frames.
+    pub(crate) fn calendar_ns() -> u64 {
+        read(libc::CLOCK_REALTIME)
+    }
+
     /// The time since its epoch; zero before.
     #[inline]
     pub fn now(&self) -> Time {

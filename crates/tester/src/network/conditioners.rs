@@ -6,7 +6,7 @@ use super::description::{LinkSpec, NodeKind};
 use super::error::{NetworkError, input};
 use super::queues::{SIDES, in_words};
 use base::PortId;
-use forwarding::conditioner::{Colour, Conditioner, ConditionerSpec};
+use node::conditioner::{Colour, Conditioner, ConditionerSpec};
 use node::router::Conditioning;
 use serde_json::{Value, json};
 

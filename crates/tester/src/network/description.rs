@@ -7,9 +7,9 @@ use base::command::{FlowFilter, ReservationStyle};
 use base::plane::{Prefix, TtlModel};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span, Time};
 use core::net::Ipv4Addr;
-use forwarding::conditioner::ConditionerSpec;
-use forwarding::queue::TreeSpec;
+use engine::discipline::TreeSpec;
 use node::DeviceProfile;
+use node::conditioner::ConditionerSpec;
 use serde::Deserialize;
 
 /// A network.

@@ -5,7 +5,7 @@ use super::columns::Columns;
 use super::description::{LinkSpec, NodeKind};
 use super::error::{NetworkError, input};
 use base::{NodeId, Streams};
-use forwarding::queue::{Facts, QueueRow, SpecError, Tree, TreeSpec};
+use engine::discipline::{Facts, QueueRow, SpecError, Tree, TreeSpec};
 use serde_json::{Map, Value, json};
 
 /// The two ends of a link.
