@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from . import DASHES, MARKERS, SHADES, Chart, Curve, Mark, thinned
@@ -18,12 +19,13 @@ AXIS = {
 
 def figure(chart: Chart) -> dict[str, Any]:
     """Traces and layout of a chart."""
+    lines = len({curve.name for curve in chart.curves}) // 4
     layout: dict[str, Any] = {
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#000"},
         "paper_bgcolor": "#fff",
         "plot_bgcolor": "#fff",
-        "margin": {"l": 60, "r": 15, "t": 40, "b": 70 + 22 * (len(chart.curves) // 4)},
-        "height": (400 if chart.panels == 1 else 180 * chart.panels + 80) + 22 * (len(chart.curves) // 4),
+        "margin": {"l": 60, "r": 15, "t": 40, "b": 70 + 22 * lines},
+        "height": (400 if chart.panels == 1 else 180 * chart.panels + 80) + 22 * lines,
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
         "hovermode": "x unified",
         "shapes": [_line(mark.x) for mark in chart.marks],
@@ -42,7 +44,18 @@ def figure(chart: Chart) -> dict[str, Any]:
             "rangemode": "normal" if panel in chart.log else "tozero",
         }
     layout["xaxis"] = {**AXIS, "title": {"text": chart.x_title}, "anchor": _axis(chart.panels - 1)}
-    return {"data": [_trace(curve) for curve in chart.curves], "layout": layout}
+    return {"data": [*_once(chart)], "layout": layout}
+
+
+def _once(chart: Chart) -> Iterator[dict[str, Any]]:
+    """The traces; a name that several panels share stands once in the legend."""
+    seen: set[str] = set()
+    for curve in chart.curves:
+        trace = _trace(curve)
+        if curve.name in seen:
+            trace["showlegend"] = False
+        seen.add(curve.name)
+        yield {**trace, "legendgroup": curve.name} if chart.panels > 1 else trace
 
 
 def _axis(panel: int) -> str:

@@ -82,7 +82,7 @@ def print_points(found: Results, most: int = 60) -> None:
     rows = [[column.text(point) for column in columns] for point in shown]
     if cut:
         rows.insert(most // 2, ["..."] * len(columns))
-    print_table([column.title for column in columns], rows)
+    print_table([column.title for column in columns], rows, left=experiment.texts)
     typer.echo(experiment.answer(found.points))
 
 

@@ -100,6 +100,8 @@ class Experiment(ABC, Generic[P]):
     title: ClassVar[str]
     question: ClassVar[str]
     parameters: type[P]
+    texts: ClassVar[int] = 0
+    """How many columns of the table that a run prints are texts, from the left."""
     places: ClassVar[frozenset[str]] = frozenset()
     """Where it can run in real time: process, lab, external."""
     inexact: ClassVar[Mapping[str, str]] = {}
@@ -191,6 +193,10 @@ class Experiment(ABC, Generic[P]):
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact the figures are."""
+        return []
+
+    def real_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """What is to be said of a run in real time beside that."""
         return []
 
     # -- real time ------------------------------------------------------------------------------------

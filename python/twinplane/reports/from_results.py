@@ -66,7 +66,7 @@ def _bounds(experiment: Experiment[Any], found: Results) -> list[str]:
     parameters = found.points[0].parameters
     if found.manifest.get("real") is None:
         return experiment.error_bounds(parameters)
-    return real_bounds(parameters)
+    return [*real_bounds(parameters), *experiment.real_bounds(parameters)]
 
 
 def _results(experiment: Experiment[Any], found: Results) -> Section:
@@ -80,7 +80,7 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
         caption = f"Campaign of {len(found.points)} points"
     if real is not None:
         caption = f"{caption}; {real.words}"
-    table = Table(caption, [column.title for column in columns], rows, 0)
+    table = Table(caption, [column.title for column in columns], rows, experiment.texts)
     return Section("Results", tables=[table, *experiment.tables(found)])
 
 

@@ -11,7 +11,7 @@ from ...metrics import inside
 from ...reports.page import Table
 from ...units import format_time
 from ..base import Column, Point
-from .parameters import SCENARIOS, DiffservParameters
+from .parameters import FLOWS, SCENARIOS, DiffservParameters
 from .published import as_published, published
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _over_time(packets: pl.DataFrame, place: int, point: Point, more: str, suffi
                 .sort("departure_s")
             )
             x, y = binned["departure_s"].to_list(), binned["delay_s"].to_list()
-            curves.append(Curve(flow if panel == 0 else f"{flow}, {scenario}", x, y, panel, "line", style))
+            curves.append(Curve(flow, x, y, panel, "line", style))
             mean = point.metrics[scenario][flow]["mean_s"]
             means.append(f"{flow} {'-' if mean is None else f'{mean:.3f}'}")
         told.append(f"{scenario}: {', '.join(means)}")
@@ -203,11 +203,12 @@ def _backlog(series: pl.DataFrame, place: int, point: Point, more: str, suffix: 
     for panel, scenario in enumerate(scenarios):
         here = _of(series, place, scenario, node=BOTTLENECK[0], neighbor=BOTTLENECK[1])
         leaves = _leaves(here["path"].unique(maintain_order=True).to_list())
-        for style, path in enumerate(leaves):
+        for path in leaves:
             one = _of(here, place, scenario, path=path).sort("start_s")
             y = [None if value is None else value / 1000 for value in one["mean_bytes"].to_list()]
             name = path.rpartition("/")[2]
-            curves.append(Curve(f"{name}, {scenario}", one["start_s"].to_list(), y, panel, "line", style))
+            style = FLOWS.index(name) if name in FLOWS else len(FLOWS)
+            curves.append(Curve(name, one["start_s"].to_list(), y, panel, "line", style))
             most = one["max_bytes"].max()
             peaks.append(f"{scenario} {name} {float(most or 0) / 1000:.0f} kB")  # type: ignore[arg-type]
     return Chart(

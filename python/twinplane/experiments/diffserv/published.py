@@ -11,6 +11,7 @@ from typing import Any
 
 from ...metrics import flat
 from ..base import Comparison, Point
+from .build import ROUTERS
 from .parameters import ETHERNET, FCS, FLOWS, UDP_AND_IP, DiffservParameters
 
 FIGURES = (
@@ -25,9 +26,9 @@ FIGURES = (
 LIKE = {"mpls": "best-effort", "diffserv-mpls": "diffserv"}
 """What is predicted of the scenarios whose tables are not given: to be like these."""
 
-SAME_RATIO, SAME_S, SAME_LOSS = 1.25, 0.005, 0.02
+SAME_RATIO, SAME_LOSS = 1.25, 0.02
 """Scenarios are alike if mean delays are 80 to 125 % of each other, the customary margin of equivalence, or
-differ by 5 ms at most, and losses differ by at most 2 % of what was sent."""
+differ by no more than a packet's time at each output, and losses differ by at most 2 % of what was sent."""
 
 CERTAIN_Z = 3.02
 """Of a normal distribution: 99 % for the family of four flows lie within (0.25 % each)."""
@@ -73,7 +74,7 @@ def comparisons(point: Point, lead: str = "") -> list[Comparison]:
                     if flow in m[scenario]
                 ]
                 found.append(_total(p, m, scenario, lead))
-    return [*found, *_claims(m, lead), *_alike(m, lead)]
+    return [*found, *_claims(m, lead), *_alike(p, m, lead)]
 
 
 def _total(p: DiffservParameters, m: Mapping[str, Any], scenario: str, lead: str) -> Comparison:
@@ -169,8 +170,9 @@ def proportional(
     return abs(worst) <= CERTAIN_Z, worst
 
 
-def _alike(m: Mapping[str, Any], lead: str) -> list[Comparison]:
+def _alike(p: DiffservParameters, m: Mapping[str, Any], lead: str) -> list[Comparison]:
     found = []
+    turn_s = len(ROUTERS) * 8 * p.counted_bytes / (p.total_mbps * 1e6)
     for scenario, other in LIKE.items():
         if scenario not in m or other not in m:
             continue
@@ -178,10 +180,9 @@ def _alike(m: Mapping[str, Any], lead: str) -> list[Comparison]:
             x, y = m[scenario][flow], m[other][flow]
             if x["mean_s"] is not None and y["mean_s"] is not None:
                 ratio = x["mean_s"] / y["mean_s"]
-                near = 1 / SAME_RATIO <= ratio <= SAME_RATIO or abs(x["mean_s"] - y["mean_s"]) <= SAME_S
-                claim = (
-                    f"as in {other}: {1 / SAME_RATIO:.0%} to {SAME_RATIO:.0%}, or within {SAME_S * 1e3:g} ms"
-                )
+                near = 1 / SAME_RATIO <= ratio <= SAME_RATIO or abs(x["mean_s"] - y["mean_s"]) <= turn_s
+                claim = f"as in {other}: {1 / SAME_RATIO:.0%} to {SAME_RATIO:.0%}, or within"
+                f" {turn_s * 1e3:.0f} ms"
                 what = f"{lead}{scenario}: {flow} mean"
                 found.append(Comparison(what, "s", None, y["mean_s"], x["mean_s"], claim, near))
             near = abs(x["dropped"] - y["dropped"]) <= SAME_LOSS * y["sent"]

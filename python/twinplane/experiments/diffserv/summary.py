@@ -156,7 +156,9 @@ def _at_links(network: Network, name: str) -> Columns:
 
 
 def _since(columns: Columns, zero_s: float) -> Columns:
-    return {**columns, "start_s": [round(value - zero_s, 12) for value in columns["start_s"]]}
+    kept = [place for place, value in enumerate(columns["start_s"]) if value >= 0]  # a lab is up before
+    found = {key: [values[place] for place in kept] for key, values in columns.items()}
+    return {**found, "start_s": [round(value - zero_s, 12) for value in found["start_s"]]}
 
 
 def labelled_with(scenario: str, columns: Columns) -> Columns:
