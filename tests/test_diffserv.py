@@ -16,7 +16,7 @@ from twinplane import TwinplaneError, TwinplaneWarning
 from twinplane.execution import Task, run_task
 from twinplane.experiments import load
 from twinplane.experiments.base import Point
-from twinplane.experiments.diffserv import EXPERIMENT, classes, figures, published
+from twinplane.experiments.diffserv import EXPERIMENT, classes, critique, figures, published
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
 from twinplane.experiments.diffserv.summary import figures as figures_of
 from twinplane.experiments.parameters import parse_settings, points
@@ -154,7 +154,7 @@ def test_what_does_not_add_up_is_said_once() -> None:
 
 
 def test_the_text_gives_classes_more_than_there_is() -> None:
-    text = " ".join(published.arithmetic(DiffservParameters(af1_rate_mbps=2.0)))
+    text = " ".join(critique.arithmetic(DiffservParameters(af1_rate_mbps=2.0)))
     assert "0.8 + 2 + 1 = 3.8 Mbit/s of 2.8" in text
 
 
@@ -399,3 +399,10 @@ def real_time(folder: Path, *options: str) -> None:
     residuals = summary["twin"]["residuals"]
     assert residuals["best-effort.EF.sent"]["residual"] == 0
     assert "Residual against the virtual run" in (folder / "found/report.html").read_text()
+
+
+def test_figures_that_are_not_the_papers_are_not_laid_beside_it() -> None:
+    short = done(duration_s=1.0, series_bin_ms=50)
+    p = DiffservParameters(**{**SHORT, "duration_s": 1.0, "series_bin_ms": 50})
+    rows = published.comparisons(Point(p.model_dump(mode="json"), short.metrics))
+    assert len(rows) == 5 + 16 and all(row.published is None for row in rows)

@@ -121,7 +121,7 @@ def rows(text: str) -> dict[tuple[str, ...], list[float]]:
 def test_the_tables_of_the_tutorial_on_diffserv() -> None:
     """The four tables of the default command, and some rows about what the paper leaves open, made again."""
     made = call([sys.executable, str(DOCS / "models/diffserv_alternatives.py"), "--quick"], ROOT)
-    assert made.count("| --- |") == 6 and "af1_rate_mbps=2" in made
+    assert made.count("\n| --- |") == 6 and "af1_rate_mbps=2" in made
 
 
 def test_the_k_table_of_the_profile_page() -> None:

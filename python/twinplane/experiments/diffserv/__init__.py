@@ -13,7 +13,7 @@ from ...errors import TwinplaneError, TwinplaneWarning
 from ...network import Network
 from ...profiles import resolve
 from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
-from . import figures, real
+from . import critique, figures, real
 from . import published as paper
 from .build import build
 from .parameters import FLOWS, SCENARIOS, DiffservParameters
@@ -119,9 +119,8 @@ class Diffserv(Experiment[DiffservParameters]):
         return [row for point in points[:3] for row in paper.comparisons(point, figures.said(points, point))]
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:
-        """See `published.arithmetic` and `published.differences`."""
-        first = DiffservParameters.model_validate(points[0].parameters)
-        return [*paper.differences(points), *paper.arithmetic(first)]
+        """See `critique`."""
+        return critique.critique(points[0])
 
     def inputs(self, parameters: DiffservParameters) -> list[Any]:
         """The profile."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from ...metrics import flat
 from ..base import Comparison, Point
 from .build import ROUTERS
-from .parameters import ETHERNET, FCS, FLOWS, UDP_AND_IP, DiffservParameters
+from .parameters import FLOWS, DiffservParameters
 
 FIGURES = (
     ("mean_s", "mean"),
@@ -74,7 +74,7 @@ def comparisons(point: Point, lead: str = "") -> list[Comparison]:
                     if flow in m[scenario]
                 ]
                 found.append(_total(p, m, scenario, lead))
-    return [*found, *_claims(m, lead), *_alike(p, m, lead)]
+    return [*found, *_claims(p, m, lead), *_alike(p, m, lead)]
 
 
 def _total(p: DiffservParameters, m: Mapping[str, Any], scenario: str, lead: str) -> Comparison:
@@ -83,20 +83,16 @@ def _total(p: DiffservParameters, m: Mapping[str, Any], scenario: str, lead: str
     return Comparison(f"{lead}{scenario}: all dropped", "", told, predicted, m["totals"][scenario]["dropped"])
 
 
-def _claims(m: Mapping[str, Any], lead: str) -> list[Comparison]:
+def _claims(p: DiffservParameters, m: Mapping[str, Any], lead: str) -> list[Comparison]:
     found = []
+    told = published() if as_published(p) else None
     if "best-effort" in m:
         holds, worst = proportional(m["best-effort"])
         found.append(
             Comparison(
                 f"{lead}best-effort: losses of a flow beyond its share, standard deviations",
                 "",
-                proportional(
-                    published()["best-effort"],
-                    {flow: m["best-effort"][flow]["sent"] for flow in m["best-effort"]},
-                )[1]
-                if set(m["best-effort"]) == set(FLOWS)
-                else None,
+                None if told is None else proportional(told["best-effort"], nominal(p))[1],
                 0.0,
                 worst,
                 "losses are proportional to rates",
@@ -104,50 +100,70 @@ def _claims(m: Mapping[str, Any], lead: str) -> list[Comparison]:
             )
         )
     if "diffserv" in m and set(m["diffserv"]) == set(FLOWS):
-        d = m["diffserv"]
-        means = {flow: d[flow]["mean_s"] or 0.0 for flow in FLOWS}
-        told = published()["diffserv"]
-        lost = d["AF11"]["dropped"] + d["AF12"]["dropped"]
-        others = min(means[flow] for flow in FLOWS if flow != "EF")
         found += [
             Comparison(
-                f"{lead}diffserv: EF mean less the least of the others",
-                "s",
-                told["EF"]["mean_s"] - told["AF11"]["mean_s"],
+                f"{lead}diffserv: {what}",
+                unit,
+                None if told is None else of(told["diffserv"]),
                 None,
-                means["EF"] - others,
-                "EF is delayed least",
-                means["EF"] < others,
-            ),
-            Comparison(
-                f"{lead}diffserv: AF11 and AF12 dropped",
-                "",
-                0.0,
-                None,
-                lost,
-                "no AF packet is lost",
-                lost == 0,
-            ),
-            Comparison(
-                f"{lead}diffserv: DE mean less the greatest of the others",
-                "s",
-                told["DE"]["mean_s"] - told["AF11"]["mean_s"],
-                None,
-                means["DE"] - max(means[flow] for flow in FLOWS if flow != "DE"),
-                "DE is delayed most",
-                all(means["DE"] > means[flow] for flow in FLOWS if flow != "DE"),
-            ),
-            Comparison(
-                f"{lead}diffserv: DE dropped less the most of the others",
-                "",
-                told["DE"]["dropped"] - told["EF"]["dropped"],
-                None,
-                d["DE"]["dropped"] - max(d[flow]["dropped"] for flow in FLOWS if flow != "DE"),
-                "DE is dropped most",
-                all(d["DE"]["dropped"] > d[flow]["dropped"] for flow in FLOWS if flow != "DE"),
-            ),
+                ours,
+                claim,
+                holds,
+            )
+            for what, unit, of, claim, judge in CLAIMS
+            if (ours := of(m["diffserv"])) is not None
+            for holds in (judge(ours),)
         ]
     return found
+
+
+Flows = Mapping[str, Mapping[str, Any]]
+
+
+def _apart(d: Flows, flow: str, key: str, least: bool) -> float | None:
+    """How far a flow's figure is from the next of the others: from the least, or from the greatest."""
+    others = [one[key] for name, one in d.items() if name != flow]
+    if d[flow][key] is None or None in others:
+        return None
+    return float(d[flow][key] - (min(others) if least else max(others)))
+
+
+CLAIMS: tuple[tuple[str, str, Callable[[Flows], float | None], str, Callable[[float], bool]], ...] = (
+    (
+        "EF mean less the least of the others",
+        "s",
+        lambda d: _apart(d, "EF", "mean_s", least=True),
+        "EF is delayed least",
+        lambda ours: ours < 0,
+    ),
+    (
+        "AF11 and AF12 dropped",
+        "",
+        lambda d: d["AF11"]["dropped"] + d["AF12"]["dropped"],
+        "no AF packet is lost",
+        lambda ours: ours == 0,
+    ),
+    (
+        "DE mean less the greatest of the others",
+        "s",
+        lambda d: _apart(d, "DE", "mean_s", least=False),
+        "DE is delayed most",
+        lambda ours: ours > 0,
+    ),
+    (
+        "DE dropped less the most of the others",
+        "",
+        lambda d: _apart(d, "DE", "dropped", least=False),
+        "DE is dropped most",
+        lambda ours: ours > 0,
+    ),
+)
+"""What the paper says of DiffServ in words: the figure, its unit, what is claimed, and what that needs."""
+
+
+def nominal(p: DiffservParameters) -> dict[str, int]:
+    """How many packets of each flow the published rates are."""
+    return {flow: round(p.rate_kbps(flow) * 1000 * p.duration_s / (8 * p.packet_bytes)) for flow in FLOWS}
 
 
 def proportional(
@@ -204,105 +220,3 @@ def closed_form(p: DiffservParameters, counted_bytes: int | None = None) -> dict
     mean = depth * (p.duration_s - filled_s / 2) / p.duration_s / served
     found = {"total": lost, "max_s": p.queue_packets / served, "mean_s": mean}
     return {**found, **{f"{flow}.dropped": lost * rate / load for flow, rate in offered.items()}}
-
-
-def arithmetic(p: DiffservParameters) -> list[str]:
-    """What a reader needs to judge the figures, with the numbers of these parameters."""
-    load = sum(p.rate_kbps(flow) for flow in FLOWS)
-    rows = []
-    for name, counted in readings(p):
-        changed = closed_form(p, counted)
-        rows.append(
-            f"{counted} bytes ({name}): greatest {changed['max_s']:.3f} s, mean {changed['mean_s']:.3f} s,"
-            f" {changed['total']:.0f} dropped"
-        )
-    told = published()["best-effort"]
-    classes = p.ef_rate_mbps + p.af1_rate_mbps + p.de_rate_mbps
-    ef = p.packets_per_s("EF") * 8 * p.counted_bytes / 1e6
-    af = (p.packets_per_s("AF11") + p.packets_per_s("AF12")) * 8 * p.counted_bytes / 1e6
-    gap_s = 8 * p.counted_bytes / 1.2e6
-    early = 1 - math.exp(-p.packets_per_s("AF11") * gap_s)
-    one_s = 8 * p.counted_bytes / (p.total_mbps * 1e6)
-    _, worst = proportional(told, {flow: round(p.rate_kbps(flow) * 30 / 8) for flow in FLOWS})
-    return [
-        f"The four rates are {load / 1000:.3f} Mbit/s; the paper says about 3.1: counting UDP and IP"
-        f" headers around"
-        f" 1000 bytes of payload it is {load * (1000 + UDP_AND_IP) / 1e6:.2f}, which is why packets carry"
-        f" 1000"
-        " bytes here (--set size_counts=ip for packets of 1000 bytes).",
-        f"Best effort as a fluid through {p.queue_packets} packets at {p.total_mbps:g} Mbit/s, by what a"
-        f" packet counts"
-        f" for: {'; '.join(rows)}. Published: {told['EF']['max_s']:.3f} s, {told['EF']['mean_s']:.3f} s,"
-        f" {sum(flow['dropped'] for flow in told.values())} dropped. No accounting gives all three.",
-        f"A queue that does not look at flows loses of each in proportion to its packets. The published"
-        f" losses of"
-        f" best effort do not: the farthest flow is {abs(worst):.0f} standard deviations off, far beyond"
-        f" chance.",
-        f"The classes are given {p.ef_rate_mbps:g} + {p.af1_rate_mbps:g} + {p.de_rate_mbps:g} = {classes:g}"
-        f" Mbit/s of {p.total_mbps:g}; the text says 2.0 for AF1, its GRED says 1.0, with which the sum"
-        f" is 2.8."
-        f" AF offers {af:.3f} Mbit/s as counted here.",
-        f"EF offers {ef:.3f} Mbit/s as counted here, {ef / p.ef_rate_mbps:.0%} of its class: without"
-        f" borrowing and"
-        " without the burst that an idle class may send, its queue would overflow all the time.",
-        f"AF11's peak rate of 1.2 Mbit/s is one packet in {gap_s * 1e3:.1f} ms: of Poisson departures"
-        f" {early:.0%} come sooner than that, so what exceeds it cannot have been dropped if no AF packet"
-        f" was lost.",
-        f"A packet takes {one_s * 1e3:.1f} ms at {p.total_mbps:g} Mbit/s, more than the published least"
-        f" delay of 1 ms:"
-        " an idle class of CBQ sends at the speed of the link. What is left of the 1 ms are the routers"
-        " themselves,"
-        " which cost nothing here unless a profile says so, and the resolution of the figure.",
-    ]
-
-
-def readings(p: DiffservParameters) -> list[tuple[str, int]]:
-    """What a packet may count for, and in which reading."""
-    ip = p.packet_bytes
-    return [
-        ("IP packet of that size", ip),
-        ("with Ethernet header", ip + ETHERNET),
-        ("payload of that size, IP packet", ip + UDP_AND_IP),
-        ("payload, with Ethernet header", ip + UDP_AND_IP + ETHERNET),
-        ("payload, frame", ip + UDP_AND_IP + ETHERNET + FCS),
-    ]
-
-
-def differences(points: Sequence[Point]) -> list[str]:
-    """What differs from the paper, and the likely reason, for the points that can be compared."""
-    found: list[str] = []
-    for point in points[:1]:
-        p = DiffservParameters.model_validate(point.parameters)
-        if not as_published(p) or not {"best-effort", "diffserv"} <= set(point.metrics):
-            continue
-        be, ds = point.metrics["best-effort"], point.metrics["diffserv"]
-        told = published()
-        ours, theirs = (
-            point.metrics["totals"]["best-effort"]["dropped"],
-            sum(f["dropped"] for f in told["best-effort"].values()),
-        )
-        found.append(
-            f"Best effort drops {ours:.0f} packets here and {theirs} there."
-            + (
-                " The greatest delay agrees, so a full queue drains as fast; then fewer losses mean fewer"
-                " packets"
-                " sent: a generator that fell a few per cent short of its rates is the likely reason"
-                " (--set offered=0.955)."
-                if ours > 1.3 * theirs and abs(be["EF"]["max_s"] - 0.298) < 0.01
-                else ""
-            )
-        )
-        if ds["AF11"]["mean_s"] < 0.5 * told["diffserv"]["AF11"]["mean_s"]:
-            found.append(
-                f"AF11 waits {ds['AF11']['mean_s']:.3f} s on average here and 0.127 s there: at"
-                f" {p.af1_rate_mbps:g} Mbit/s its class is half empty. Its queue there needs a class of"
-                f" about the"
-                " load: the 1.0 of its GRED (--set af1_rate_mbps=1)."
-            )
-        if ds["DE"]["dropped"] > 1.15 * told["diffserv"]["DE"]["dropped"]:
-            found.append(
-                f"DE loses {ds['DE']['dropped']:.0f} packets here and 769 there: it pays for the bytes of"
-                f" headers"
-                " that are counted for all flows, and for a generator that sends what it should."
-            )
-    return found
