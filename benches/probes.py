@@ -106,13 +106,14 @@ TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 PROBES: tuple[Probe, ...] = (
     _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
     _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
-    _anchor("ns3_tc", "engine", "--runs", "1", "--packets", "50000"),
-    _example("classes", "engine", TESTER, "bench_classes", "--packets", "2000000"),
+    _anchor("ns3_tc", "queues", "--runs", "1", "--packets", "50000"),
+    _example("classes", "queues", TESTER, "bench_classes", "--packets", "2000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),
     _example("forward_1k", "forwarding", FORWARDING, "bench_forward", "--labels", "1000"),
     _anchor("testpmd", "forwarding", "--runs", "1", "--seconds", "1", "--way", "all"),
     _example("forward_100k", "forwarding", FORWARDING, "bench_forward", "--labels", "100000"),
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
+    _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
     _example("rsvp_hold", "rsvp", TESTER, "bench_rsvp", "--hold", "1000000", once=True, long=True),
@@ -128,6 +129,7 @@ PROBES: tuple[Probe, ...] = (
     *(_live("forward", by, 180.0, "--runs", "1", "--seconds", "2") for by in LIVE_DEVICES),
     *(_live("tcp", by, 120.0, "--seconds", "10") for by in ("kernel", "twinplane")),
     *(_live("pacing", by, 120.0) for by in LIVE_SOURCES),
+    Probe("shaping", "live", (sys.executable, str(ANCHORS / "live_shaping.py")), 300.0),
     Probe(
         "live_router", "live", (sys.executable, str(ANCHORS / "live_router.py")), 400.0, once=True, long=True
     ),

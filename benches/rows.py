@@ -46,6 +46,7 @@ TCP_KERNEL = Figure("tcp_kernel", "gbps", "kernel routing")
 KERNEL = Figure("forward_kernel", "mpps", "kernel, IPv4")
 VETH_PACKET = Figure("forward_twinplane-af-packet", "mpps")
 VETH_XDP = Figure("forward_twinplane-af-xdp", "mpps")
+SHAPING_RATES = ("1", "10", "100", "top")
 PACING_RATES = (1_000, 10_000, 100_000)
 FORWARD_1K = Figure("forward_1k", "mpps", "own, 1,000 labels")
 
@@ -67,6 +68,31 @@ def _pacing(rate: int) -> list[Row]:
     return rows
 
 
+def _decisions() -> list[Row]:
+    """What a scheduler's decision costs with 1,000 classes, beside 4."""
+    rows = []
+    for discipline in ("htb", "drr", "cbq", "prio"):
+        for load in ("backlogged", "random"):
+            many, few = (Figure("queues", f"{discipline}_{load}_{n}", f"own, {n} classes") for n in (1000, 4))
+            rows.append(Row(f"{discipline}, 1,000 classes, {load}", "ns", many, few, 3, at_most=True))
+    return rows
+
+
+def _shaping(discipline: str) -> list[Row]:
+    """How far the enforced rate is off, then rates and gaps beside the kernel's."""
+    rows = []
+    for rate in SHAPING_RATES:
+        name = f"{discipline} at {'the top rate' if rate == 'top' else f'{rate} Mbit/s'}"
+
+        def figure(by: str, key: str, case: str = f"{discipline}_{rate}") -> Figure:
+            return Figure("shaping", f"{by}_{case}_{key}", f"kernel's {discipline}" if by == "kernel" else "")
+
+        rows.append(Row(f"{name}, error", "%", figure("ours", "error_percent"), None, 1, at_most=True))
+        for key, unit, what in (("mbps", "Mbit/s", "rate"), ("gap_p99_us", "us", "gap error, p99")):
+            rows.append(Row(f"{name}, {what}", unit, figure("ours", key), figure("kernel", key)))
+    return rows
+
+
 ROWS: tuple[Row, ...] = (
     Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
     Row(
@@ -77,6 +103,7 @@ ROWS: tuple[Row, ...] = (
     Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP_ONE_WAY),
     Row("forwarding, 100,000 labels", "Mpps", Figure("forward_100k", "mpps"), OVS, 1.5, 2),
     Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
+    *_decisions(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row("same, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000),
     Row("RSVP-TE memory", "B/LSP/hop", Figure("rsvp", "bytes_per_lsp_hop"), None, 1024, 300, True),
@@ -92,6 +119,7 @@ ROWS: tuple[Row, ...] = (
     Row("veth, AF_XDP", "Mpps", VETH_XDP, KERNEL, goal=1.5),
     Row("TCP over three routers", "Gbit/s", Figure("tcp_twinplane", "gbps"), TCP_KERNEL, 0.3, 0.8),
     *(row for rate in PACING_RATES for row in _pacing(rate)),
+    *(row for discipline in ("htb", "tbf") for row in _shaping(discipline)),
     Row("router, start", "ms", Figure("live_router", "start_ms"), None, 100, at_most=True),
     Row("router, 1,000 LSPs", "MB", Figure("live_router", "resident_mb"), None, 30, at_most=True),
     Row("router, idle", "% of a core", Figure("live_router", "idle_percent"), None, 1, at_most=True),
@@ -129,6 +157,15 @@ ANCHOR_FIGURES: tuple[tuple[Figure, str], ...] = (
         for by in ("mgen", "mgen-precise", "d-itg")
         for rate in PACING_RATES
         for key, unit in (("p50", "_us"), ("p99", "_us"), ("kpps", ""))
+    ),
+    *(
+        (Figure("shaping", f"kernel_{one}_{rate}_error_percent", f"kernel's {one} at {rate}, error"), "%")
+        for one in ("htb", "tbf")
+        for rate in SHAPING_RATES
+    ),
+    *(
+        (Figure("shaping", f"{by}_calibrated_mbps", f"{device}, no discipline, no loss"), "Mbit/s")
+        for by, device in (("kernel", "kernel"), ("ours", "our router"))
     ),
 )
 

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import anchorlib
 import live_bed
+import live_paced
 import live_pacing
+import live_shaping
 import live_source
 import probes
 import pytest
@@ -192,6 +194,44 @@ def test_a_capture_without_nanoseconds_is_refused(tmp_path: Path) -> None:
         live_pacing.arrivals(capture_file(tmp_path / "gaps.pcap", [1, 2], magic=0xA1B2C3D4))
     with pytest.raises(anchorlib.FailedError, match="Only 2"):
         live_pacing.errors([1, 2], 1000)
+
+
+def test_rate_and_gaps_of_a_shaped_flow() -> None:
+    # 8 Mbit/s of 1000-byte frames is one each millisecond; a burst at first, later every tenth is 5 us late.
+    burst = [(i * 10_000, 1000) for i in range(20)]
+    steady = [(1_000_000 + i * 1_000_000 + (5000 if i % 10 == 0 else 0), 1000) for i in range(1001)]
+    found = live_shaping.found_of(burst + steady, 8_000_000)
+    assert found["error_percent"] < 0.01
+    assert abs(found["mbps"] - 8) < 1e-3
+    assert (found["gap_p50_us"], found["gap_p99_us"]) == (0.0, 5.0)
+    slow = [(i * 1_020_000, 1000) for i in range(1000)]
+    assert round(live_shaping.found_of(slow, 8_000_000)["residual_percent"], 2) == -1.96
+    with pytest.raises(anchorlib.FailedError, match="Only 5"):
+        live_shaping.found_of(burst[:5], 8_000_000)
+
+
+def test_shapers_are_told_alike() -> None:
+    assert live_shaping.bucket(1_000_000) == 2 * live_shaping.SIZE
+    assert live_shaping.bucket(1_000_000_000) == 500_000
+    for discipline in live_shaping.DISCIPLINES:
+        told = " ".join(live_shaping.KERNEL[discipline]).format(rate=10_000_000, bucket=5_000)
+        assert "rate 10000000bit" in told
+        assert "burst 5000" in told
+        described = live_shaping.description("packet", {"x": live_shaping.shaper(discipline, 10_000_000)})
+        assert '"rate": 10000000' in str(described).replace("'", '"')
+
+
+def test_paced_source_sends_no_more_than_is_due() -> None:
+    class Counted:
+        sent = 0
+
+        def send(self, _frame: bytes) -> None:
+            self.sent += 1
+
+    wire = Counted()
+    told = live_paced.send(wire, b"x", 1000.0, 0.05)  # type: ignore[arg-type]
+    assert 0 < wire.sent <= 51
+    assert told > 0
 
 
 def test_every_live_script_says_what_it_is() -> None:

@@ -242,8 +242,8 @@ def udp_frame() -> bytes:
     return frame.ljust(FRAME_BYTES, b"\0")
 
 
-def label_frame(label: int = LABEL_IN, to: str = INGRESS_MAC) -> bytes:
-    """The same with one label stack entry (RFC 3032, 2.1)."""
+def label_frame(label: int = LABEL_IN, to: str = INGRESS_MAC, size: int = FRAME_BYTES) -> bytes:
+    """The same with one label stack entry (RFC 3032, 2.1); of `size` bytes without check sequence."""
     entry = struct.pack(">I", label << 12 | 1 << 8 | 64)
-    frame = _mac(to) + _mac(SOURCE_MAC) + b"\x88\x47" + entry + _ipv4(FRAME_BYTES - 18)
-    return frame.ljust(FRAME_BYTES, b"\0")
+    frame = _mac(to) + _mac(SOURCE_MAC) + b"\x88\x47" + entry + _ipv4(size - 18)
+    return frame.ljust(size, b"\0")

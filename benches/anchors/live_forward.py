@@ -174,7 +174,7 @@ def measure_testpmd(options: argparse.Namespace, device: str) -> dict[str, objec
 LAB = """
 nodes:
   pe1: {{kind: router}}
-  p: {{kind: router, driver: {driver}, cpu: {cpu}, busy: true}}
+  p: {{kind: router, driver: {driver}, cpu: {cpu}, busy: true, rsvp: {{hello: none}}}}
   pe2: {{kind: router}}
 links:
   - endpoints: ["pe1:g0", "p:r0"]

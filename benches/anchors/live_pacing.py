@@ -45,12 +45,12 @@ DROPPED = re.compile(r"(\d+) packets? dropped by kernel")
 
 
 @contextmanager
-def capture(space: Namespace, path: Path) -> Iterator[None]:
+def capture(space: Namespace, path: Path, what: str = f"(udp and dst port {PORT}) or mpls") -> Iterator[None]:
     """Capture what arrives at s0, and refuse a capture with holes."""
     keeper, _ = two_processors()
     command = [
-        *("tcpdump", "-i", "s0", "-n", "-w", str(path), "-s", str(SNAP_BYTES), "-B", "262144"),
-        *("--time-stamp-precision=nano", f"(udp and dst port {PORT}) or mpls"),
+        *("tcpdump", "-i", "s0", "-Q", "in", "-n", "-w", str(path), "-s", str(SNAP_BYTES), "-B", "262144"),
+        *("--time-stamp-precision=nano", what),
     ]
     with running(space.wrap(pinned(command, keeper))) as process:
         time.sleep(START_S)
@@ -63,17 +63,21 @@ def capture(space: Namespace, path: Path) -> Iterator[None]:
         raise FailedError(f"tcpdump lost {found[1] if found else 'all'} packets.")
 
 
-def arrivals(path: Path) -> list[int]:
-    """Receive stamps of a capture file, in nanoseconds."""
+def records(path: Path) -> Iterator[tuple[int, int]]:
+    """Receive stamps of a capture file, in nanoseconds, and lengths of the frames."""
     data = path.read_bytes()
     if len(data) < 24 or struct.unpack_from("<I", data)[0] != MAGIC_NS:
         raise FailedError("tcpdump wrote no capture with nanoseconds.")
-    stamps, at = [], 24
+    at = 24
     while at + 16 <= len(data):
-        seconds, fraction, held, _ = struct.unpack_from("<IIII", data, at)
-        stamps.append(seconds * 1_000_000_000 + fraction)
+        seconds, fraction, held, length = struct.unpack_from("<IIII", data, at)
+        yield seconds * 1_000_000_000 + fraction, length
         at += 16 + held
-    return stamps
+
+
+def arrivals(path: Path) -> list[int]:
+    """Receive stamps of a capture file, in nanoseconds."""
+    return [stamp for stamp, _ in records(path)]
 
 
 def errors(stamps: list[int], rate: int) -> dict[str, float]:

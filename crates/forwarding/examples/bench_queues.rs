@@ -3,8 +3,8 @@
 //! `backlogged`: every class has packets all along, and gets a new one when one of its own has left. `random`: packets come for
 //! random classes, one for each that is taken. The same number of packets waits whatever the number of classes is, so that what differs
 //! is what classes cost, not what memory for packets does. Classes are chosen by the mark of a packet; what they
-//! are allowed adds up to the rate of the link, and they may borrow. Prints one JSON line for each discipline, load and number of
-//! classes: the median of the rounds.
+//! are allowed adds up to the rate of the link, and they may borrow. Prints nanoseconds of a decision, the median of the rounds, as one
+//! JSON object whose keys are discipline, load and number of classes: `htb_random_1000`.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_queues`
 
@@ -174,19 +174,17 @@ impl Bench {
 }
 
 /// Rounds of all numbers of classes take turns, so that what else the machine does hits all.
-fn run(name: &str, make: Make, load: &str) -> Result<(), SpecError> {
+fn run(name: &str, make: Make, load: &str) -> Result<Vec<String>, SpecError> {
     let bench = |classes: &u32| Bench::new(make(*classes), *classes, load == "random");
     let mut benches = CLASSES.iter().map(bench).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..ROUNDS {
         benches.iter_mut().for_each(Bench::round);
     }
-    for bench in &mut benches {
+    let figure = |bench: &mut Bench| {
         let (classes, ns) = (bench.classes, bench.result());
-        println!(
-            "{{\"discipline\":\"{name}\",\"load\":\"{load}\",\"classes\":{classes},\"ns_per_decision\":{ns:.1}}}"
-        );
-    }
-    Ok(())
+        format!("\"{name}_{load}_{classes}\":{ns:.1}")
+    };
+    Ok(benches.iter_mut().map(figure).collect())
 }
 
 /// A discipline with so many classes.
@@ -194,13 +192,18 @@ type Make = fn(u32) -> QueueSpec;
 
 fn main() -> ExitCode {
     let disciplines: [(&str, Make); 4] = [("htb", htb), ("drr", drr), ("cbq", cbq), ("prio", prio)];
+    let mut figures = Vec::new();
     for (name, make) in disciplines {
         for load in ["backlogged", "random"] {
-            if let Err(error) = run(name, make, load) {
-                eprintln!("bench_queues: {error}");
-                return ExitCode::from(1);
+            match run(name, make, load) {
+                Ok(found) => figures.extend(found),
+                Err(error) => {
+                    eprintln!("bench_queues: {error}");
+                    return ExitCode::from(1);
+                }
             }
         }
     }
+    println!("{{{}}}", figures.join(","));
     ExitCode::SUCCESS
 }
