@@ -45,7 +45,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         prop_oneof![Just(0i64), 0i64..300_000, 0i64..100_000_000],
         1500u64..20_000,
         -200_000i64..200_000,
-        proptest::collection::vec((0u64..300_000_000, 1u64..50_000_000, 0u8..4), 0..3),
+        proptest::collection::vec((0u64..300_000_000, 1u64..50_000_000, 0u8..6), 0..4),
     )
         .prop_map(|(sources, latency, rates, delay, buffer, ppb, faults)| Plan {
             sources,
@@ -62,6 +62,22 @@ fn plan() -> impl Strategy<Value = Plan> {
 enum Way {
     Plain,
     Queued,
+    Shaped,
+}
+
+/// Queues that hold back what they have, drop from their middle, or draw lots.
+fn shaper(number: usize) -> QueueSpec {
+    let tbf = json!({"discipline": "tbf", "rate_bps": 70_000_000, "burst_bytes": 2000, "queue": {"discipline": "fq-codel", "limit": 20,
+        "target_ps": 2_000_000, "interval_ps": 20_000_000}});
+    let red = json!({"discipline": "red", "limit_bytes": 20_000, "min_bytes": 3000, "max_bytes": 9000, "avpkt_bytes": 800, "burst_packets": 5});
+    let spec = match number % 3 {
+        0 => json!({"discipline": "htb", "default": "a", "classes": [{"name": "all", "rate_bps": 90_000_000},
+            {"name": "a", "parent": "all", "rate_bps": 1_000_000, "ceil_bps": 80_000_000, "queue": red}]}),
+        1 => tbf,
+        _ => json!({"discipline": "cbq", "avpkt_bytes": 800, "bandwidth_bps": 100_000_000, "default": "a",
+            "classes": [{"name": "a", "rate_bps": 40_000_000, "bounded": true, "queue": red}]}),
+    };
+    serde_json::from_value(spec).expect("a queue")
 }
 
 type Seen = (RunDigest, Vec<(Time, PortId, u32, u64)>, Vec<DirectionCounters>);
@@ -91,9 +107,10 @@ fn run(plan: &Plan, way: Way, steps: u64, in_step: bool) -> Seen {
     let link = LinkSpec { a: middle, b: sink, ports: [port.clone(), port], delay: Span(plan.delay) };
     let (slow, port, _) = world.add_link(link).unwrap();
     queued.push((middle, port, plan.rates[1], Some(plan.buffer)));
-    if way == Way::Queued {
-        for (node, port, rate, buffer) in queued {
+    if way != Way::Plain {
+        for (number, (node, port, rate, buffer)) in queued.into_iter().enumerate() {
             let root = match buffer {
+                _ if way == Way::Shaped => shaper(number),
                 Some(limit_bytes) => QueueSpec::Bfifo(BfifoSpec { limit_bytes }),
                 None => QueueSpec::Pfifo(PfifoSpec { limit: 1 << 40 }),
             };
@@ -106,9 +123,16 @@ fn run(plan: &Plan, way: Way, steps: u64, in_step: bool) -> Seen {
             0 => FaultKind::LinkDown { link: slow },
             1 => FaultKind::NodeRestart { node: middle, down_for: Span(length as i64) },
             2 => FaultKind::LinkDown { link: base::LinkId(0) },
-            _ => FaultKind::NodeRestart { node: sink, down_for: Span(length as i64) },
+            3 => FaultKind::NodeRestart { node: sink, down_for: Span(length as i64) },
+            4 => FaultKind::Delay {
+                link: slow,
+                direction: Direction::Both,
+                extra: Span(length as i64),
+                jitter: Span(1000),
+            },
+            _ => FaultKind::RateLimit { link: slow, direction: Direction::Both, rate: Rate(length * 20) },
         };
-        let until = Some(Time(at + length)).filter(|_| matches!(kind, FaultKind::LinkDown { .. }));
+        let until = Some(Time(at + length)).filter(|_| !matches!(kind, FaultKind::NodeRestart { .. }));
         world.fault(Fault { until, ..Fault::new(Time(at), kind) }).unwrap();
     }
     if in_step {
@@ -154,6 +178,9 @@ proptest! {
         let in_step = run(&plan, Way::Queued, u64::MAX, true);
         prop_assert!(run(&plan, Way::Queued, u64::MAX, false) == in_step, "at once");
         prop_assert!(run(&plan, Way::Queued, steps, false) == in_step, "in steps of {steps}");
+        let in_step = run(&plan, Way::Shaped, u64::MAX, true);
+        prop_assert!(run(&plan, Way::Shaped, u64::MAX, false) == in_step, "shaped, at once");
+        prop_assert!(run(&plan, Way::Shaped, steps, false) == in_step, "shaped, in steps of {steps}");
     }
 }
 

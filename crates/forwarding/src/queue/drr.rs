@@ -68,6 +68,8 @@ impl Drr {
 
     /// Turns the list until a class is at its head that may send its first packet, and says how long that is.
     fn turn(&mut self, cx: &mut Context<'_>) -> Option<(u32, u32)> {
+        // How many classes in a row could not send, and how many more rounds the first of them has to wait for.
+        let (mut passed, mut missing) = (0, u64::MAX);
         while let Some(place) = self.parking.due(cx.now) {
             self.activate(place);
         }
@@ -77,13 +79,21 @@ impl Drr {
             let (head, until) = cx.ask(|cx| inner.peek(queue, cx));
             match head {
                 Some(len) if u64::from(len) <= class.deficit => return Some((place, len)),
-                Some(_) => {
+                Some(len) => {
                     class.deficit += class.quantum;
+                    let short = u64::from(len).saturating_sub(class.deficit);
+                    missing = missing.min(if short > 0 { short.div_ceil(class.quantum) } else { 0 });
                     self.active.rotate_left(1);
+                    passed += 1;
+                    if passed == self.active.len() {
+                        self.grant(missing);
+                        (passed, missing) = (0, u64::MAX);
+                    }
                 }
                 None => {
                     let waits = class.queue.backlog().packets > 0;
                     self.retire();
+                    (passed, missing) = (0, u64::MAX);
                     if waits {
                         self.parking.park(place, until);
                     }
@@ -94,6 +104,15 @@ impl Drr {
             cx.wake_at(next);
         }
         None
+    }
+
+    /// Gives every class its quanta of rounds in which nobody could send, however small they are beside packets.
+    fn grant(&mut self, rounds: u64) {
+        for place in self.active.iter().filter(|_| rounds > 0) {
+            if let Some(class) = self.classes.get_mut(*place as usize) {
+                class.deficit += rounds * class.quantum;
+            }
+        }
     }
 
     /// Takes the class at the head out of the list.
@@ -169,7 +188,9 @@ impl Discipline for Drr {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{extra, offer, take_all, tree};
+    use super::super::testing::{extra, facts, offer, take_all, tree};
+    use super::super::{Tree, TreeSpec};
+    use base::random::Streams;
 
     const TWO: &str = r#"{"discipline": "drr", "default": "b",
         "classes": [{"name": "a", "quantum_bytes": 500}, {"name": "b", "quantum_bytes": 1000}],
@@ -193,6 +214,22 @@ mod tests {
         offer(&mut tree, 0, &[(10, 400)]);
         assert_eq!(tree.totals().dropped.packets.get(base::device::DropReason::NoClass), 1);
         assert_eq!(extra(&tree, 0, "root/a", "quantum_bytes"), 1514.0);
+    }
+
+    #[test]
+    fn quanta_far_below_a_packet_take_no_longer_and_share_as_ever() {
+        let json = r#"{"discipline": "drr", "default": "b",
+            "classes": [{"name": "a", "quantum_bytes": 1}, {"name": "b", "quantum_bytes": 3}],
+            "filters": [{"match": {"dscp": [10]}, "class": "a"}]}"#;
+        let mut tree = tree(json).expect("a tree");
+        offer(&mut tree, 0, &[(10, 1000), (10, 1000), (0, 600), (0, 600), (0, 1400), (0, 600), (0, 600)]);
+        // b has sent 600 after 200 rounds, 1200 after 400, 2600 after 867, 3200 after 1067; a sends after 1000 and 2000.
+        assert_eq!(take_all(&mut tree, 0), [0, 0, 0, 10, 0, 0, 10]);
+        let spec = format!(r#"{{"accounting": {{"minimum": 4000000000}}, "root": {json}}}"#);
+        let spec: TreeSpec = serde_json::from_str(&spec).expect("a description");
+        let mut tree = Tree::new(&spec, &facts(), Streams::new(1).stream("queue")).expect("a tree");
+        offer(&mut tree, 0, &[(10, 60), (0, 60), (0, 60)]);
+        assert_eq!(take_all(&mut tree, 0), [0, 0, 10]);
     }
 
     #[test]

@@ -54,6 +54,14 @@ impl Limits {
     }
 }
 
+/// Picoseconds from `from` to `to`, which may be before.
+#[inline]
+fn between(from: u64, to: u64) -> i64 {
+    // More than the longest span, 106 days, is as good as that.
+    let apart = i64::try_from(from.abs_diff(to)).unwrap_or(i64::MAX);
+    if to < from { -apart } else { apart }
+}
+
 /// A class's estimator.
 ///
 /// Idle is what passes between the ends of two packets beyond the time that the second takes at the class's rate. The average of
@@ -125,7 +133,7 @@ impl Estimator {
     pub fn sent(&mut self, end: u64, len: u32, on_link: i64) {
         let at_rate = self.cost.of(len);
         let average = if self.started {
-            let idle = (end.wrapping_sub(self.last) as i64).saturating_sub(at_rate);
+            let idle = between(self.last, end).saturating_sub(at_rate);
             (self.avgidle - (self.avgidle >> self.ewma_log)).saturating_add(idle)
         } else {
             self.limits.maxidle
@@ -147,7 +155,7 @@ impl Estimator {
         if self.delayed {
             return;
         }
-        let mut delay = (self.undertime.wrapping_sub(now) as i64).saturating_add(self.limits.offtime);
+        let mut delay = between(now, self.undertime).saturating_add(self.limits.offtime);
         if self.avgidle < 0 {
             delay = delay.saturating_sub(self.debt());
         }
@@ -175,6 +183,18 @@ mod tests {
         assert_eq!((limits.maxidle, limits.offtime, limits.minidle), (80_000_000, 0, -320));
         let limits = Limits::new((LINK, Rate(1)), 1500, 5, (9000, 9000), Some(Span(i64::MAX)));
         assert!(limits.maxidle > 0 && limits.offtime > 0 && limits.minidle < 0);
+    }
+
+    #[test]
+    fn a_class_that_was_idle_for_months_is_under_its_limit() {
+        let limits = Limits::new((LINK, CLASS), 1000, 5, (10, 0), None);
+        let mut class = Estimator::new(CLASS, 5, limits);
+        for days in [1, 100, 107, 200] {
+            let end = days * 86_400_000_000_000_000;
+            class.sent(end, 1000, 80_000_000);
+            assert!(!class.over(end) && class.avgidle == limits.maxidle, "{days} days");
+            class.last = 1;
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Codel {
             self.dropping = true;
             // If it was dropping a short time ago, the rate of drops that was right then is a good start (RFC 8289, 5.5).
             let delta = self.count.wrapping_sub(self.last_count);
-            let recent = now.0.saturating_sub(self.drop_next.0) < 16 * params.interval.0 as u64;
+            let recent = now.0.saturating_sub(self.drop_next.0) / 16 < params.interval.0 as u64;
             self.count = if delta > 1 && recent { delta } else { 1 };
             self.drop_next = self.control_law(now, params);
             self.last_count = self.count;

@@ -166,6 +166,8 @@ impl FqCodel {
 
     /// The next packet (RFC 8290, 4.2).
     fn next(&mut self, cx: &mut Context<'_>) -> Option<Packet> {
+        // How many queues in a row had no deficit left, and how many more rounds the first of them has to wait for.
+        let (mut passed, mut missing) = (0, i64::MAX);
         loop {
             let (at, fresh) = match self.new.front() {
                 Some(at) => (*at as usize, true),
@@ -174,10 +176,17 @@ impl FqCodel {
             let flow = &mut self.flows[at];
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum;
+                missing = missing.min(if flow.deficit > 0 { 0 } else { -flow.deficit / self.quantum + 1 });
                 self.retire(fresh);
                 self.old.push_back(at as u32);
+                passed += 1;
+                if passed == self.old.len() && self.new.is_empty() {
+                    self.grant(missing);
+                    (passed, missing) = (0, i64::MAX);
+                }
                 continue;
             }
+            (passed, missing) = (0, i64::MAX);
             let (now, packets, bytes) = (cx.now, &mut flow.packets, &mut self.bytes[at]);
             let mut below = Below { packets, bytes, counters: &mut self.counters, cx };
             let Some(mut packet) = flow.codel.dequeue(now, &self.params, &mut below) else {
@@ -198,6 +207,13 @@ impl FqCodel {
                 self.stats.threshold_marks += 1;
             }
             return Some(packet);
+        }
+    }
+
+    /// Gives every queue its quanta of rounds in which nobody could send, however small they are beside packets.
+    fn grant(&mut self, rounds: i64) {
+        for at in self.old.iter().filter(|_| rounds > 0) {
+            self.flows[*at as usize].deficit += rounds * self.quantum;
         }
     }
 

@@ -44,6 +44,15 @@ fn flows_share_by_bytes_and_new_ones_go_first() {
 }
 
 #[test]
+fn quanta_far_below_a_packet_take_no_longer_and_share_as_ever() {
+    let mut tree = tree(r#"{"discipline": "fq-codel", "quantum_bytes": 1}"#).expect("a tree");
+    offer(&mut tree, 0, &[(1, 1000), (1, 1000), (2, 400), (2, 400), (2, 300), (2, 1400)]);
+    // 2 sends when it has got 1, 401, 801 and 1101 bytes; 1 when it has got 1 and 1001.
+    let all: Vec<_> = core::iter::from_fn(|| take(&mut tree, 0)).collect();
+    assert_eq!(all, [1, 2, 2, 2, 1, 2]);
+}
+
+#[test]
 fn the_longest_queue_loses_half_when_there_is_no_room() {
     let mut tree = tree(r#"{"discipline": "fq-codel", "limit": 20}"#).expect("a tree");
     offer(&mut tree, 0, &[(2, 1000); 2]);

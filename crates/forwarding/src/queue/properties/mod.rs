@@ -2,8 +2,10 @@
 //!
 //! - `random`: trees and workloads by chance, and which leaf of a tree takes a packet
 //! - this file: conservation, Little's law, work conservation, wake times, order
+//! - `extremes`: descriptions and packets at the ends of what can be said
 //! - `laws`: what is true of one discipline: fairness, priority, conformance
 
+mod extremes;
 mod laws;
 mod random;
 

@@ -51,7 +51,7 @@ impl Parameters {
             return error(if u64::from(burst) < least {
                 format!(
                     "burst_packets={burst} is too small for min_bytes={min} and avpkt_bytes={avpkt}: give at least {least}, best {}",
-                    (2 * min + max).div_ceil(3 * avpkt)
+                    (2 * u128::from(min) + u128::from(max)).div_ceil(3 * u128::from(avpkt))
                 )
             } else {
                 format!("burst_packets={burst} is too large for min_bytes={min}: no average is slow enough")
