@@ -40,7 +40,7 @@ impl Forwarding {
         }
         match self.swap(key, frame) {
             Some(port) => Verdict::Transmit { port, ready: now },
-            None => self.forward(now, port, frame),
+            None => self.forward(now, port, key, frame),
         }
     }
 
@@ -61,7 +61,7 @@ impl Forwarding {
             bytes += u64::from(frame.wire_len());
             verdicts[i] = match self.swap(key, frame) {
                 Some(port) => Verdict::Transmit { port, ready: now },
-                None => self.forward(now, port, frame),
+                None => self.forward(now, port, key, frame),
             };
         }
         if let Some(ingress) = self.ports.get_mut(port) {
@@ -143,9 +143,18 @@ impl Forwarding {
         Some(port)
     }
 
+    /// All other cases.
+    #[inline(never)]
+    pub(crate) fn forward(&mut self, now: Time, port: PortId, key: u64, frame: &mut Frame) -> Verdict {
+        match self.route(key, frame) {
+            Some(port) => Verdict::Transmit { port, ready: now },
+            None => self.forward_any(now, port, frame),
+        }
+    }
+
     /// All cases.
     #[inline(never)]
-    fn forward(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
+    pub(crate) fn forward_any(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let decision = match self.admit(port, frame.header()) {
             Ok(admitted) => match self.condition(now, port, frame) {
                 Ok(()) => {

@@ -38,6 +38,7 @@ mod port;
 mod prefetch;
 pub mod punt;
 pub mod queue;
+mod routed;
 mod tables;
 pub mod view;
 

@@ -98,7 +98,7 @@ impl Gred {
     fn meet(&mut self, at: usize, now: Time) -> f64 {
         if let Some(shared) = &mut self.shared {
             shared.arrive(now, self.counters.backlog.bytes);
-            return shared.bytes();
+            return shared.settle();
         }
         let mut average = 0.0;
         if self.rio {
@@ -108,7 +108,7 @@ impl Gred {
         }
         let own = &mut self.virtuals[at];
         own.average.arrive(now, own.counters.backlog.bytes);
-        average + own.average.bytes()
+        average + own.average.settle()
     }
 
     fn refuse(

@@ -12,8 +12,14 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Debug)]
 pub struct Parking {
     slots: Vec<Slot>,
+    /// Empty if there are but few classes.
     heap: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Nobody's time comes before this.
+    soonest: Time,
 }
+
+/// As many classes are looked at one after another sooner than kept in order.
+const FEW: usize = 16;
 
 /// What is known of a class.
 #[derive(Clone, Copy, Debug)]
@@ -29,14 +35,36 @@ const FREE: Slot = Slot { until: Time::MAX, filed: Time::MAX };
 impl Parking {
     /// For as many classes.
     pub fn new(classes: usize) -> Parking {
-        Parking { slots: vec![FREE; classes], heap: BinaryHeap::with_capacity(classes) }
+        Parking { slots: vec![FREE; classes], heap: BinaryHeap::with_capacity(classes), soonest: Time::MAX }
+    }
+
+    #[inline]
+    fn are_few(&self) -> bool {
+        self.slots.len() <= FEW
+    }
+
+    /// Of few: the one whose time comes first, and when.
+    #[inline]
+    fn first_of_few(&self) -> (Time, u32) {
+        let none = (Time::MAX, 0);
+        self.slots.iter().zip(0..).fold(
+            none,
+            |first, (slot, class)| {
+                if slot.until < first.0 { (slot.until, class) } else { first }
+            },
+        )
     }
 
     /// The class is held back until `until`; if that is [`Time::MAX`], until it is released.
     #[inline]
     pub fn park(&mut self, class: u32, until: Time) {
+        self.soonest = self.soonest.min(until);
+        let few = self.are_few();
         let slot = &mut self.slots[class as usize];
         slot.until = until;
+        if few {
+            return;
+        }
         // If it lies there under an earlier time it is filed anew when that has come.
         if until < slot.filed {
             slot.filed = until;
@@ -53,22 +81,28 @@ impl Parking {
     /// A class whose time has come; it is not parked any more. Ask until there is none.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<u32> {
-        // Nothing lies there under a time later than that until which it is parked.
-        if self.heap.peek()?.0.0 > now {
-            return None;
-        }
+        if self.soonest > now { None } else { self.due_after_all(now) }
+    }
+
+    /// The same when it may be that a time has come.
+    fn due_after_all(&mut self, now: Time) -> Option<u32> {
         let at = self.next()?;
         if at > now {
             return None;
         }
-        let Reverse((_, class)) = self.heap.pop()?;
+        let class = if self.are_few() { self.first_of_few().1 } else { self.heap.pop()?.0.1 };
         self.slots[class as usize] = FREE;
         Some(class)
     }
 
     /// When the first of them may be asked again.
-    #[inline]
     pub fn next(&mut self) -> Option<Time> {
+        self.soonest = if self.are_few() { self.first_of_few().0 } else { self.first_filed() };
+        (self.soonest != Time::MAX).then_some(self.soonest)
+    }
+
+    /// The same from the heap, after what lies there under a time that is too early was filed anew.
+    fn first_filed(&mut self) -> Time {
         while let Some(mut head) = self.heap.peek_mut() {
             let Reverse((at, class)) = *head;
             let slot = &mut self.slots[class as usize];
@@ -76,7 +110,7 @@ impl Parking {
                 // It was filed anew under an earlier time.
                 PeekMut::pop(head);
             } else if slot.until == at {
-                return Some(at);
+                return at;
             } else {
                 slot.filed = slot.until;
                 match slot.until {
@@ -87,12 +121,13 @@ impl Parking {
                 }
             }
         }
-        None
+        Time::MAX
     }
 
     /// Nobody is parked.
     pub fn clear(&mut self) {
         self.heap.clear();
+        self.soonest = Time::MAX;
         self.slots.fill(FREE);
     }
 }
@@ -100,35 +135,70 @@ impl Parking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Few classes, and more than can be looked at one after another.
+    const SIZES: [usize; 2] = [3, FEW + 1];
 
     #[test]
     fn classes_come_back_when_their_time_has_come() {
-        let mut parking = Parking::new(3);
-        parking.park(0, Time(30));
-        parking.park(1, Time(10));
-        parking.park(2, Time::MAX);
-        assert_eq!((parking.next(), parking.due(Time(9))), (Some(Time(10)), None));
-        parking.release(1);
-        assert_eq!(parking.next(), Some(Time(30)));
-        parking.park(0, Time(20));
-        parking.park(1, Time(20));
-        assert_eq!(
-            [parking.due(Time(25)), parking.due(Time(25)), parking.due(Time(25))],
-            [Some(0), Some(1), None]
-        );
-        assert_eq!(parking.due(Time(99)), None);
+        for size in SIZES {
+            let mut parking = Parking::new(size);
+            parking.park(0, Time(30));
+            parking.park(1, Time(10));
+            parking.park(2, Time::MAX);
+            assert_eq!((parking.next(), parking.due(Time(9))), (Some(Time(10)), None));
+            parking.release(1);
+            assert_eq!(parking.next(), Some(Time(30)));
+            parking.park(0, Time(20));
+            parking.park(1, Time(20));
+            assert_eq!(
+                [parking.due(Time(25)), parking.due(Time(25)), parking.due(Time(25))],
+                [Some(0), Some(1), None]
+            );
+            assert_eq!(parking.due(Time(99)), None);
+        }
     }
 
     #[test]
     fn parking_for_longer_moves_a_class_back() {
-        let mut parking = Parking::new(1);
-        parking.park(0, Time(5));
-        parking.park(0, Time(50));
-        assert_eq!((parking.due(Time(7)), parking.next()), (None, Some(Time(50))));
-        for _ in 0..1000 {
-            parking.release(0);
+        for size in SIZES {
+            let mut parking = Parking::new(size);
+            parking.park(0, Time(5));
             parking.park(0, Time(50));
+            assert_eq!((parking.due(Time(7)), parking.next()), (None, Some(Time(50))));
+            for _ in 0..1000 {
+                parking.release(0);
+                parking.park(0, Time(50));
+            }
+            assert!(parking.heap.len() <= 1);
+            assert_eq!(parking.due(Time(50)), Some(0));
         }
-        assert_eq!((parking.heap.len(), parking.due(Time(50))), (1, Some(0)));
+    }
+
+    proptest! {
+        /// However many classes there are.
+        #[test]
+        fn few_are_parked_as_many_are(steps in proptest::collection::vec((0u8..4, 0u32..5, 0u64..40), 1..200)) {
+            let (mut few, mut many) = (Parking::new(5), Parking::new(FEW + 1));
+            let mut now = 0;
+            for (what, class, time) in steps {
+                for parking in [&mut few, &mut many] {
+                    match what {
+                        0 => parking.release(class),
+                        _ => parking.park(class, Time(if time == 0 { u64::MAX } else { now + time })),
+                    }
+                }
+                now += time / 4;
+                prop_assert_eq!(few.next(), many.next());
+                if what == 3 {
+                    loop {
+                        let due = few.due(Time(now));
+                        prop_assert_eq!(due, many.due(Time(now)));
+                        if due.is_none() { break }
+                    }
+                }
+            }
+        }
     }
 }

@@ -101,6 +101,8 @@ struct Node {
     /// Who lends.
     borrow: Option<u32>,
     level: u8,
+    /// Is it known to the sets as under its limit? If not, it is parked.
+    open: bool,
     sent_packets: u64,
     sent_bytes: u64,
     /// Packets that were sent at a lender's expense; of an inner class, that others sent at its expense.
@@ -145,11 +147,14 @@ impl Cbq {
         self.nodes.len() - 1
     }
 
+    /// Tells the sets whether the class is under its limit.
     #[inline]
     fn set_under(&mut self, at: usize, value: bool) {
+        let Some(node) = self.nodes.get_mut(at) else { return };
+        node.open = value;
         if at < self.leaves.len() {
             self.sets.set_under(at, value);
-        } else if let (Some(node), Some(reach)) = (self.nodes.get(at), self.reaches.get(at)) {
+        } else if let Some(reach) = self.reaches.get(at) {
             self.sets.set_lent(node.level, reach, value);
         }
     }
@@ -158,11 +163,13 @@ impl Cbq {
     #[inline]
     fn file(&mut self, at: usize, now: Time) {
         let Some(node) = self.nodes.get(at) else { return };
-        let (over, until) = (node.estimator.over(now.0), node.estimator.undertime);
-        self.set_under(at, !over);
+        let (open, over, until) = (node.open, node.estimator.over(now.0), node.estimator.undertime);
+        if open == over {
+            self.set_under(at, !over);
+        }
         if over {
             self.parking.park(at as u32, Time(until));
-        } else {
+        } else if !open {
             self.parking.release(at as u32);
         }
     }
@@ -223,8 +230,10 @@ impl Cbq {
     #[inline]
     fn payer(&mut self, leaf: usize, now: Time) -> u32 {
         if let Some(node) = self.nodes.get_mut(leaf).filter(|node| !node.estimator.over(now.0)) {
-            node.estimator.delayed = false;
-            self.sets.set_delayed(leaf, false);
+            if node.estimator.delayed {
+                node.estimator.delayed = false;
+                self.sets.set_delayed(leaf, false);
+            }
             return leaf as u32;
         }
         let mut next = self.nodes.get(leaf).and_then(|node| node.borrow);
@@ -255,7 +264,7 @@ impl Cbq {
             let (width, start) = (self.sets.width(), cursor / 64);
             // The word in which the turn is comes twice: its upper part first, its lower part last.
             for step in 0..=width {
-                let word = (start + step) % width;
+                let word = if start + step < width { start + step } else { start + step - width };
                 let mask = match step {
                     0 => u64::MAX << (cursor % 64),
                     _ if step == width => !(u64::MAX << (cursor % 64)),

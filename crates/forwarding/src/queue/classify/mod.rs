@@ -59,7 +59,14 @@ pub struct Matcher {
     table: Table,
     /// What of a packet any filter looks at.
     needs: u8,
+    /// The first filter of each behaviour (or [`NONE`]), if no filter looks at anything else.
+    by_behaviour: Option<Box<[u32; BEHAVIOURS]>>,
 }
+
+/// Behaviours, as the codes that they have.
+const BEHAVIOURS: usize = 64;
+/// No filter.
+const NONE: u32 = u32::MAX;
 
 impl Matcher {
     /// Compiles `filters`, each with what it is called in errors, which happen at `path`.
@@ -72,12 +79,19 @@ impl Matcher {
         };
         let conditions = filters.into_iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         let needs = conditions.iter().fold(0, |needs, c| needs | c.needs());
-        Ok(Matcher { table: Table::new(conditions), needs })
+        let table = Table::new(conditions);
+        let first = |phb: usize| table.find(&Key { phb: phb as u8, ..Key::default() }).unwrap_or(NONE);
+        let by_behaviour = (needs == key::PHB).then(|| Box::new(core::array::from_fn(first)));
+        Ok(Matcher { table, needs, by_behaviour })
     }
 
     /// The place of the first filter that takes the frame.
     #[inline]
     pub fn find(&self, frame: &Frame) -> Option<u32> {
+        if let Some(by_behaviour) = &self.by_behaviour {
+            let filter = by_behaviour[usize::from(behaviour(frame).code()) % BEHAVIOURS];
+            return (filter != NONE).then_some(filter);
+        }
         if self.table.is_empty() {
             return None;
         }

@@ -81,10 +81,13 @@ pub fn weight_log(min: u64, avpkt: u32, burst: u32) -> Option<u8> {
 /// The exponentially weighted average of a queue's length.
 #[derive(Clone, Debug)]
 pub struct Average {
+    /// Without the decay of `rested`.
     bytes: f64,
     weight: f64,
     /// Picoseconds that a packet of usual size takes to be sent.
     packet_ps: f64,
+    /// How long it was idle since `bytes` was right, up to the last packet that came.
+    rested: u64,
     /// Since when the queue is empty.
     idle: Option<Time>,
 }
@@ -94,18 +97,21 @@ impl Average {
     /// once).
     pub fn new(weight_log: u8, packet_ps: f64) -> Average {
         let weight = 1.0 / f64::from(1u32 << weight_log.min(31));
-        Average { bytes: 0.0, weight, packet_ps, idle: Some(Time::ZERO) }
+        Average { bytes: 0.0, weight, packet_ps, rested: 0, idle: Some(Time::ZERO) }
     }
 
     /// A packet comes when `backlog` bytes wait.
     #[inline]
     pub fn arrive(&mut self, now: Time, backlog: u64) {
         match &mut self.idle {
-            None => self.bytes += self.weight * (backlog as f64 - self.bytes),
+            None => {
+                let before = self.settle();
+                self.bytes = before + self.weight * (backlog as f64 - before);
+            }
             Some(since) => {
-                let idle = now.0.saturating_sub(since.0);
+                // What it decays by is found out when it matters: powers are dear.
+                self.rested = self.rested.saturating_add(now.0.saturating_sub(since.0));
                 *since = now;
-                self.decay(idle);
             }
         }
     }
@@ -116,12 +122,26 @@ impl Average {
         self.idle = None;
     }
 
-    /// Has been idle for as long.
-    fn decay(&mut self, idle_ps: u64) {
-        if idle_ps > 0 && self.bytes > 0.0 {
-            let packets = idle_ps as f64 / self.packet_ps;
-            self.bytes *= libm::pow(1.0 - self.weight, packets);
+    /// The average after the decay of the time that it was idle.
+    fn decayed(&self) -> f64 {
+        let packets = self.rested as f64 / self.packet_ps;
+        self.bytes * libm::pow(1.0 - self.weight, packets)
+    }
+
+    /// The average, as of the last packet that came; it is not computed again until another comes.
+    #[inline]
+    pub fn settle(&mut self) -> f64 {
+        if self.rested > 0 {
+            self.bytes = self.bytes();
+            self.rested = 0;
         }
+        self.bytes
+    }
+
+    /// The average if that is `least` or more; else something that is below `least`, too.
+    #[inline]
+    pub fn from(&mut self, least: f64) -> f64 {
+        if self.bytes < least { self.bytes } else { self.settle() }
     }
 
     /// The queue is empty as of `now`: the next packet finds that it was idle. Nothing if that is known.
@@ -139,7 +159,7 @@ impl Average {
     /// The average, as of the last packet that came.
     #[inline]
     pub fn bytes(&self) -> f64 {
-        self.bytes
+        if self.rested > 0 && self.bytes > 0.0 { self.decayed() } else { self.bytes }
     }
 }
 

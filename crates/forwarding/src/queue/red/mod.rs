@@ -53,7 +53,8 @@ impl Discipline for Red {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Context<'_>) -> bool {
         let waiting = self.counters.backlog.bytes;
         self.average.arrive(cx.now, waiting);
-        let marked = match self.decider.decide(self.average.bytes(), cx).apply(&mut packet.frame) {
+        let average = self.average.from(self.decider.parameters().curve.min);
+        let marked = match self.decider.decide(average, cx).apply(&mut packet.frame) {
             Ok(marked) => marked,
             Err(reason) => return self.refuse(packet, cx, reason),
         };

@@ -1,0 +1,183 @@
+//! The common case of IPv4, in one go: a packet that came without labels and leaves without labels.
+
+use crate::addresses::may_be_forwarded;
+use crate::adjacency::State;
+use crate::entry::Kind;
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ipv4_ttl};
+use crate::port::mac_key;
+use crate::tables::Forwarding;
+use base::{Frame, MacAddr, PortId};
+use core::net::Ipv4Addr;
+use wire::checksum;
+
+/// The first byte of an IPv4 header without options.
+const PLAIN: u8 = 0x45;
+
+impl Forwarding {
+    /// Routes a frame for the port with `key` (see [`crate::port::Port::short`]) that is an IPv4 packet without options and nothing behind it, by a
+    /// route, or a mapping that pushes no label. Returns nothing, and changes nothing, in all other cases, among them all in which the packet is not
+    /// transmitted. What is asked of the packet is what [`Forwarding::decide`] asks, in the same order.
+    #[inline]
+    pub(crate) fn route(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
+        let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());
+        let conditioned = frame.behaviour();
+        let header = frame.header_mut().first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
+        let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
+        let ip = ip.first_chunk_mut::<IPV4>()?;
+        let [a, b, c, d, e, f, ..] = *ethernet;
+        let to = MacAddr([a, b, c, d, e, f]);
+        let known_type = u16::from_be_bytes([ethernet[12], ethernet[13]]) == ETHERTYPE_IPV4;
+        if mac_key(to) != key || to.is_group() || !known_type || ip[0] != PLAIN {
+            return None;
+        }
+        let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
+        if total != len - ETHERNET as u32 || checksum::sum(ip) != 0xffff {
+            return None;
+        }
+        let (tos, ttl) = (ip[1], ip[8]);
+        let from = Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]);
+        let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
+        // Group addresses, and those of all on a link, are above the last host's.
+        if ip[16] >= 224 || !may_be_forwarded(from, to) || ttl <= 1 || self.filters.len() > 0 {
+            return None;
+        }
+        let place = self.fib.find(to)?;
+        let known = self.fib.get(place)?;
+        let entry = known.active();
+        if known.classed != 0 || entry.depth > 0 {
+            return None;
+        }
+        let adjacency = match entry.kind {
+            Kind::Via => entry.adjacency,
+            Kind::Connected => {
+                let network = self.adjacencies.get(entry.adjacency)?;
+                if network.state == State::Down || self.is_network_broadcast(Some(place), to) {
+                    return None;
+                }
+                self.adjacencies.find(network.port, to)?
+            }
+            _ => return None,
+        };
+        let adjacency = self.adjacencies.get(adjacency)?;
+        if adjacency.state != State::Ready || longest - ETHERNET as u32 > adjacency.mtu {
+            return None;
+        }
+        let behaviour = conditioned.or(self.behaviour_of_tos(tos));
+        ethernet[..12].copy_from_slice(&adjacency.addresses);
+        set_ipv4_ttl(ip, ttl - 1);
+        let port = adjacency.port;
+        if behaviour != conditioned {
+            frame.set_behaviour(behaviour);
+        }
+        if let Some(known) = self.fib.get_mut(place) {
+            known.active_mut().count(wire_len);
+        }
+        self.ports.count_tx(port, u64::from(wire_len));
+        Some(port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Config;
+    use base::plane::{ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
+    use base::{Body, DiffServConfig, Label, NodeId, Time};
+    use proptest::prelude::*;
+
+    const IN: PortId = PortId(0);
+    const OUT: PortId = PortId(1);
+
+    fn prefix(text: &str) -> Prefix {
+        text.parse().expect("a prefix")
+    }
+
+    fn via(gateway: [u8; 4]) -> NextHop {
+        NextHop::Via { port: OUT, gateway: Ipv4Addr::from(gateway) }
+    }
+
+    fn tables(diffserv: bool) -> Forwarding {
+        let config = Config { diffserv: diffserv.then(DiffServConfig::default), ..Config::default() };
+        let mut tables = Forwarding::new(config);
+        let port = |port| {
+            let config = PortConfig { mac: MacAddr::of_port(NodeId(1), port), mtu: 200, up: true };
+            TableOp::PortSet { port, config }
+        };
+        let push = |labels: &[Label]| Nhlfe {
+            push: LabelStack::new(labels).expect("a stack"),
+            next_hop: via([10, 2, 0, 9]),
+            ttl: TtlModel::Uniform,
+            class: ClassSource::Copy,
+        };
+        let map =
+            |text, labels: &[Label]| TableOp::FtnSet { fec: Fec::Prefix(prefix(text)), nhlfe: push(labels) };
+        let known = |gateway: [u8; 4]| TableOp::AdjacencySet {
+            port: OUT,
+            gateway: Ipv4Addr::from(gateway),
+            mac: MacAddr::of_port(NodeId(2), PortId(u16::from(gateway[3]))),
+        };
+        let route = |text, next_hop| TableOp::RouteSet { prefix: prefix(text), next_hop };
+        for op in [
+            port(IN),
+            port(OUT),
+            route("10.2.0.0/24", via([0; 4])),
+            route("10.2.0.1/32", NextHop::Local),
+            route("10.3.0.0/16", via([10, 2, 0, 9])),
+            route("10.4.0.0/16", via([10, 2, 0, 8])),
+            route("10.5.0.0/16", NextHop::Discard),
+            map("10.6.0.0/16", &[Label::truncate(77)]),
+            map("10.7.0.0/16", &[]),
+            known([10, 2, 0, 9]),
+            known([10, 2, 0, 7]),
+        ] {
+            tables.apply(&op).expect("an entry");
+        }
+        tables
+    }
+
+    proptest! {
+        /// What goes the short way is what it would be, and counts where it would, by the long one.
+        #[test]
+        fn the_short_way_ends_where_the_long_one_does(
+            to in prop_oneof![
+                (2u8..9, prop_oneof![Just(0u8), Just(1), Just(7), Just(9), Just(255), any::<u8>()]).prop_map(|(net, host)| [10, net, 0, host]),
+                any::<[u8; 4]>(),
+            ],
+            (tos, ttl, payload, padding) in (any::<u8>(), 0u8..5, prop_oneof![0u32..60, 170u32..190], prop_oneof![3 => Just(0u32), 1 => 1u32..9]),
+            wrong in proptest::collection::vec((0usize..ETHERNET + IPV4, any::<u8>()), 0..2),
+            repaired: bool,
+            diffserv: bool,
+        ) {
+            let mut bytes = [0; ETHERNET + IPV4];
+            bytes[..6].copy_from_slice(&MacAddr::of_port(NodeId(1), IN).0);
+            bytes[12] = 8;
+            let ip = &mut bytes[ETHERNET..];
+            ip[..4].copy_from_slice(&[PLAIN, tos, 0, (20 + payload) as u8]);
+            (ip[8], ip[9]) = (ttl, 17);
+            ip[12..16].copy_from_slice(&[10, 1, 0, 2]);
+            ip[16..].copy_from_slice(&to);
+            for (at, byte) in wrong.iter().filter(|_| repaired) {
+                bytes[*at] = *byte;
+            }
+            bytes[ETHERNET + 10..ETHERNET + 12].fill(0);
+            let check = !checksum::sum(&bytes[ETHERNET..]);
+            bytes[ETHERNET + 10..ETHERNET + 12].copy_from_slice(&check.to_be_bytes());
+            for (at, byte) in wrong.iter().filter(|_| !repaired) {
+                bytes[*at] = *byte;
+            }
+            let mut frame = Frame::new(&bytes, Body::Pattern { start: 0, len: payload + padding });
+            let mut other = frame.clone();
+            let (mut short, mut long) = (tables(diffserv), tables(diffserv));
+            let key = short.ports.get(IN).map_or(0, |port| port.short);
+            let verdicts = (short.forward(Time(5), IN, key, &mut frame), long.forward_any(Time(5), IN, &mut other));
+            prop_assert_eq!(verdicts.0, verdicts.1);
+            prop_assert_eq!(frame.behaviour(), other.behaviour());
+            prop_assert_eq!(frame, other);
+            let counted = |tables: &Forwarding| {
+                let rows: Vec<_> = tables.ports().collect();
+                format!("{rows:?} {:?} {:?}", tables.fib().collect::<Vec<_>>(), tables.ftn().collect::<Vec<_>>())
+            };
+            prop_assert_eq!(counted(&short), counted(&long));
+        }
+    }
+}
