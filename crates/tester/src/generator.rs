@@ -25,6 +25,16 @@ impl Generator {
         place
     }
 
+    /// Lets the source at a place begin, if it was held.
+    pub fn release(&mut self, place: usize, now: Time) {
+        let Some(source) = self.sources.get_mut(place) else { return };
+        if source.release(now)
+            && let Some(next) = source.next()
+        {
+            self.due.push(Reverse((next, place)));
+        }
+    }
+
     /// The source at a place.
     pub fn source_mut(&mut self, place: usize) -> Option<&mut Source> {
         self.sources.get_mut(place)

@@ -3,7 +3,7 @@
 use crate::arrivals::Arrivals;
 use crate::packet::Template;
 use crate::sizes::Sizes;
-use base::{Frame, PortId, StreamId, Time};
+use base::{Frame, PortId, Span, StreamId, Time};
 
 #[derive(Debug)]
 struct Stream {
@@ -28,6 +28,10 @@ pub struct Source {
     /// Is there more to do than to fill in a template?
     attended: bool,
     stop: Time,
+    /// Does it wait for [`Source::release`]?
+    held: bool,
+    /// How much later than its schedule it sends, because it was held.
+    late: Span,
     streams: Vec<Stream>,
     turn: usize,
     phases: Vec<Time>,
@@ -46,6 +50,8 @@ impl Source {
             keeps: false,
             attended: trace,
             stop,
+            held: false,
+            late: Span::ZERO,
             streams: Vec::new(),
             turn: 0,
             phases,
@@ -72,6 +78,21 @@ impl Source {
         Source { attended: self.attended || keeps, keeps, ..self }
     }
 
+    /// The same that, if `held`, does not begin before it is released.
+    #[must_use]
+    pub fn held(self, held: bool) -> Source {
+        Source { held, ..self }
+    }
+
+    /// Lets it begin, and says whether it was held. If its first packet was due before `now`, the whole schedule is that much later.
+    pub fn release(&mut self, now: Time) -> bool {
+        if self.held {
+            let due = self.arrivals.next();
+            self.late = now.max(due) - due;
+        }
+        core::mem::take(&mut self.held)
+    }
+
     /// The port that packets leave by.
     #[inline]
     pub fn port(&self) -> PortId {
@@ -94,8 +115,8 @@ impl Source {
     /// When the next packet is due.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let next = self.arrivals.next();
-        (next < self.stop && !self.streams.is_empty()).then_some(next)
+        let next = self.arrivals.next() + self.late;
+        (next < self.stop && !self.streams.is_empty() && !self.held).then_some(next)
     }
 
     /// The next packet, if one is due at `now`. The turn of a stream without a template passes: it counts as sent and
@@ -203,6 +224,30 @@ mod tests {
         assert_eq!(times, [0, 1, 2, 3, 4]);
         let sent: Vec<_> = source.sent().collect();
         assert_eq!(sent, [(StreamId(0), vec![0, 2, 3]), (StreamId(1), vec![0, 1, 2])]);
+    }
+
+    #[test]
+    fn a_source_that_is_held_begins_when_it_is_released() {
+        let pacer = || Arrivals::Constant(Pacer::new(Time(1_000_000), 1_000, 1_000_000_000));
+        let made = || {
+            let mut source = Source::new(pacer(), Time(6_000_000), Vec::new(), false).held(true);
+            source.add_stream(StreamId(0));
+            source.set_template(0, Some(template(0)));
+            source
+        };
+        // Before its first packet is due, nothing changes; behind it, all is later. What is due from `stop` on is not sent.
+        for (released, expected) in [(400_000, vec![1, 2, 3, 4, 5]), (3_000_000, vec![3, 4, 5])] {
+            let mut source = made();
+            assert!(source.next().is_none() && source.poll(Time(5_000_000)).is_none());
+            assert!(source.release(Time(released)) && !source.release(Time(9_000_000)));
+            let mut times = Vec::new();
+            while let Some(due) = source.next() {
+                assert!(source.poll(due).is_some_and(|(_, frame)| frame.is_some()));
+                times.push(due.0 / 1_000_000);
+            }
+            assert_eq!(times, expected);
+            assert_eq!(source.total(), expected.len() as u64);
+        }
     }
 
     #[test]

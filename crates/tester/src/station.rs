@@ -14,6 +14,8 @@ use node::Host;
 use std::collections::VecDeque;
 
 const ARP_INTERVAL: Span = Span::from_secs(1);
+/// A source that is held begins after so long, whether its neighbours are known or not: then its packets are counted as lost.
+const PATIENCE: Span = Span::from_secs(10);
 /// Where the destination is in an IPv4 packet without label.
 const DESTINATION: core::ops::Range<usize> = 30..34;
 
@@ -29,6 +31,8 @@ pub struct Station {
     sink: Sink,
     /// When to ask for the gateway again, as long as a source waits for it.
     ask: Option<Time>,
+    /// When sources that are held begin at the latest.
+    latest: Time,
     outputs: VecDeque<Output>,
     drops: DropCounters,
 }
@@ -43,17 +47,19 @@ impl Station {
             specs: Vec::new(),
             sink,
             ask: None,
+            latest: Time::ZERO,
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
         }
     }
 
-    /// Adds a source for these streams, which take turns.
+    /// Adds a source for these streams, which take turns. One that is held begins when the neighbours that it sends to are known.
     pub fn add_source(&mut self, now: Time, mut source: Source, specs: Vec<StreamSpec>) {
         specs.iter().for_each(|spec| source.add_stream(spec.stream));
         self.specs.push((source.port(), specs));
         self.generator.add(source);
-        if !self.set_templates() {
+        self.latest = now + PATIENCE;
+        if !self.set_templates(now) {
             self.ask = self.ask.or(Some(now));
         }
     }
@@ -81,26 +87,31 @@ impl Station {
         all
     }
 
-    /// Gives each stream its header as far as neighbours are known, and says whether they all are.
-    fn set_templates(&mut self) -> bool {
+    /// Gives each stream its header as far as neighbours are known, lets sources begin that have them all, and says whether all have.
+    fn set_templates(&mut self, now: Time) -> bool {
         let mut complete = true;
         for (place, (port, specs)) in self.specs.iter().enumerate() {
             let Some(own) = self.host.config().port(*port) else { continue };
+            let mut known = true;
             for (index, spec) in specs.iter().enumerate() {
                 let mac = self.host.neighbor_mac(*port, spec.dst);
-                complete &= mac.is_some();
+                known &= mac.is_some();
                 let template = mac.map(|mac| spec.template(own.mac, mac, own.address));
                 if let Some(source) = self.generator.source_mut(place) {
                     source.set_template(index, template);
                 }
             }
+            if known || self.latest <= now {
+                self.generator.release(place, now);
+            }
+            complete &= known;
         }
         complete
     }
 
     /// Asks for the neighbours that streams wait for.
     fn ask_again(&mut self, now: Time) {
-        if self.set_templates() {
+        if self.set_templates(now) {
             self.ask = None;
             return;
         }
@@ -148,7 +159,7 @@ impl Device for Station {
         let resolves = frame.header().get(12..14) == Some(&[0x08, 0x06]);
         self.host.handle_packet(now, port, frame);
         if resolves {
-            self.set_templates();
+            self.set_templates(now);
         }
         self.drain();
     }
@@ -169,7 +180,7 @@ impl Device for Station {
     fn handle_command(&mut self, now: Time, command: Command) {
         let forgets = matches!(command, Command::PortDown(_) | Command::Restart);
         self.host.handle_command(now, command);
-        if forgets && !self.set_templates() {
+        if forgets && !self.set_templates(now) {
             self.ask = Some(now + ARP_INTERVAL);
         }
         self.drain();

@@ -55,6 +55,7 @@ impl Network {
             events: Vec::new(),
             graph: graph_of(&description),
             incarnation: placement.map_or(0, |p| p.incarnation),
+            live: placement.is_some(),
             wall: None,
             placed,
             description,

@@ -79,6 +79,8 @@ impl Network {
         let port = from_link.and_then(|link| self.links[link].port_at(spec.from)).unwrap_or(PortId(0));
         let source = Source::new(arrivals, stop, phases, spec.trace);
         let source = source.with_sizes(spec.sizes(streams)).by(port).keeping(spec.log);
+        // By the clock on the wall neighbours answer when they do: no flow loses what it would send before that.
+        let source = source.held(self.live && self.description.nodes[spec.from].kind == NodeKind::Host);
         (source, spec.size_range().map_or(0, |range| range.0))
     }
 
