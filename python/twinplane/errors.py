@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable
 
 
@@ -12,6 +13,11 @@ class TwinplaneError(Exception):
 
 class TwinplaneWarning(UserWarning):
     """Something is odd, though it can be done as asked. The text is one clear sentence."""
+
+
+def warn(text: str) -> None:
+    """Warn of something; by Python's default each text is shown once, wherever it was noticed."""
+    warnings.warn(text, TwinplaneWarning, stacklevel=1)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -69,7 +69,7 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the labs that are up, or one of them."""
+    """Print the labs that are up, or one of them. Exit code 2 if there is one that can't be read."""
     import json
 
     from ..lab import looking
@@ -78,11 +78,13 @@ def status(
         found = looking.details(name_of(which))
         typer.echo(json.dumps(found)) if as_json else print_details(found, found["phase"])
         return
-    labs = looking.overview()
+    labs, wrong = looking.overview()
     if as_json:
         typer.echo(json.dumps(labs))
-    elif not labs:
+    elif not labs and not wrong:
         typer.echo("no lab is up")
+    elif not labs:
+        pass
     else:
         from .tables import print_table
 
@@ -97,6 +99,10 @@ def status(
             for one in labs
         ]
         print_table(["lab", "state", "nodes", "routers running", "file"], rows, left=2)
+    for text in wrong:
+        typer.echo(f"twinplane: {text}", err=True)
+    if wrong:
+        raise typer.Exit(2)
 
 
 @app.command(

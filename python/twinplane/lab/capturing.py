@@ -50,7 +50,7 @@ def find_lab(link: str, lab: str | None) -> Lab:
     if lab is not None:
         return Lab.attached(lab)
     having = []
-    up = [found for name in state.names() if (found := state.load(name)) is not None]
+    up = state.up()
     for one in up:
         with contextlib.suppress(TwinplaneError):
             find_link(one, link)

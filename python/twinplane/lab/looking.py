@@ -11,11 +11,11 @@ from .asking import ask
 from .state import NodeState, State
 
 
-def overview() -> list[dict[str, Any]]:
-    """All labs, one entry each."""
+def overview() -> tuple[list[dict[str, Any]], list[str]]:
+    """All labs, one entry each; and what is wrong with those that can't be read."""
     found: list[dict[str, Any]] = []
-    for name in state.names():
-        one = state.load(name)
+    every, wrong = state.readable()
+    for name, one in every:
         if one is None:
             found.append(
                 {"lab": name, "phase": "half made", "file": None, "since": None, "nodes": 0, "running": 0}
@@ -33,7 +33,7 @@ def overview() -> list[dict[str, Any]]:
                 "running": sum(_alive(node) for node in routers),
             }
         )
-    return found
+    return found, wrong
 
 
 def phase(one: State) -> str:

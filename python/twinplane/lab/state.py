@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import TwinplaneError, os_reason, suggest
+from ..errors import TwinplaneError, os_reason, suggest, warn
 from .processes import Process
 
 TOP = Path("/run/twinplane")
@@ -104,12 +104,32 @@ def load(name: str) -> State | None:
         return None
     except PermissionError:
         raise TwinplaneError(f"lab '{name}': its files are root's: run this as root") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise TwinplaneError(f"{folder(name)}/state.json: it is not what twinplane wrote") from None
 
 
 def _process(node: dict[str, Any]) -> Process | None:
     return None if node["process"] is None else Process(**node["process"])
+
+
+def readable() -> tuple[list[tuple[str, State | None]], list[str]]:
+    """All labs with their states, if one was written yet; and what is wrong with labs that can't be read."""
+    found: list[tuple[str, State | None]] = []
+    wrong: list[str] = []
+    for name in names():
+        try:
+            found.append((name, load(name)))
+        except TwinplaneError as error:
+            wrong.append(str(error))
+    return found, wrong
+
+
+def up() -> list[State]:
+    """The labs that are up; of one that can't be read there is a warning."""
+    found, wrong = readable()
+    for text in wrong:
+        warn(text)
+    return [state for _, state in found if state is not None]
 
 
 def names() -> list[str]:
@@ -126,8 +146,8 @@ def running(name: str) -> State:
     """A lab that is up."""
     found = load(name)
     if found is None:
-        up = names()
-        hint = suggest(name, up) or (f" (up: {', '.join(up)})" if up else " (no lab is)")
+        known = names()
+        hint = suggest(name, known) or (f" (up: {', '.join(known)})" if known else " (no lab is)")
         raise TwinplaneError(f"lab '{name}' is not up{hint}")
     return found
 
@@ -138,8 +158,8 @@ def of_node(node: str, lab: str | None = None) -> State:
         found = running(lab)
         found.node(node)
         return found
-    up = [state for name in names() if (state := load(name)) is not None]
-    having = [state for state in up if node in state.nodes]
+    every = up()
+    having = [state for state in every if node in state.nodes]
     if len(having) == 1:
         return having[0]
     if having:
@@ -147,9 +167,9 @@ def of_node(node: str, lab: str | None = None) -> State:
             f"'{node}' is in {len(having)} labs:"
             f" say which with --lab ({', '.join(one.name for one in having)})"
         )
-    if not up:
+    if not every:
         raise TwinplaneError("no lab is up: `twinplane lab up FILE`")
-    hint = suggest(node, [name for state in up for name in state.nodes])
+    hint = suggest(node, [name for state in every for name in state.nodes])
     raise TwinplaneError(f"'{node}', no node of a lab that is up has that name{hint}")
 
 
