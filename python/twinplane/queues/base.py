@@ -62,6 +62,8 @@ Size = Annotated[
     Any, BeforeValidator(_quantity(units.size_bytes, "size", zero=False)), WithJsonSchema(_QUANTITY)
 ]
 """Bytes, from a number or a text such as ``"10 kB"``."""
+SizeOrNone = Annotated[Any, BeforeValidator(_quantity(units.size_bytes, "size")), WithJsonSchema(_QUANTITY)]
+"""The same, or zero."""
 Time = Annotated[
     Any,
     BeforeValidator(_quantity(units.span_ps, "time", zero=False, keep=True)),

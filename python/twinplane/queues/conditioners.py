@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..units import format_rate
 from . import phb
-from .base import Name, Ports, Rate, Size, Spec, SpecError
+from .base import Name, Ports, Rate, Size, SizeOrNone, Spec, SpecError
 from .matching import Match, check_order
 
 
@@ -51,9 +52,16 @@ class SingleRate(Spec):
         default="single-rate", description="Three colours by one rate (RFC 2697)."
     )
     cir: Rate = Field(description="Committed information rate.")
-    cbs: Size = Field(description="Committed burst size.")
-    ebs: Size = Field(description="Excess burst size.")
+    cbs: SizeOrNone = Field(description="Committed burst size; 0 if none is green.")
+    ebs: SizeOrNone = Field(description="Excess burst size; 0 if none is yellow.")
     aware: bool = Field(default=False, description="Take the colour that a packet has (its drop precedence).")
+
+    @model_validator(mode="after")
+    def _check(self) -> SingleRate:
+        # RFC 2697, 2: at least one of the two has to be larger than 0.
+        if self.cbs == 0 and self.ebs == 0:
+            raise SpecError("cbs and ebs are both 0: one of them has to be above zero", "cbs")
+        return self
 
 
 class TwoRate(Spec):
@@ -87,35 +95,54 @@ Meter = Annotated[TokenBucket | SingleRate | TwoRate, Field(discriminator="kind"
 """Any meter."""
 
 
-def _action(value: str) -> str:
-    word, _, rest = value.strip().partition(" ")
-    if value.strip() in ("pass", "drop"):
-        return value.strip()
-    if word == "remark":
-        return f"remark {phb.name_of(phb.behaviour(rest.strip()))}"
-    if word == "mark" and rest.strip().isdecimal() and int(rest) < 1 << 32:
-        return f"mark {int(rest)}"
-    raise ValueError(
-        f"{value!r} is no action: pass, drop, 'remark PHB' such as 'remark AF12', or 'mark NUMBER'"
-    )
-
-
-Action = Annotated[str, AfterValidator(_action)]
-"""``pass``, ``drop``, ``remark AF12`` or ``mark 7``."""
+REMARK = re.compile(
+    r"remark (?P<phb>.+?)(?: (?:as )?exp (?P<exp>\S+?))?(?P<below>,? below labels(?: too)?)?", re.IGNORECASE
+)
+"""A behaviour, perhaps the EXP bits that stand for it, perhaps in the packet below the labels as well."""
 
 
 def _lowered(action: str) -> dict[str, Any]:
-    word, _, rest = action.partition(" ")
-    if word == "remark":
-        return {"kind": word, "phb": phb.name_of(phb.behaviour(rest))}
-    return {"kind": word, "mark": int(rest)} if word == "mark" else {"kind": word}
+    """An action as the core takes it."""
+    text = " ".join(action.split())
+    if text in ("pass", "drop"):
+        return {"kind": text}
+    word, _, rest = text.partition(" ")
+    if word == "mark" and rest.isdecimal() and int(rest) < 1 << 32:
+        return {"kind": word, "mark": int(rest)}
+    if (said := REMARK.fullmatch(text)) is None:
+        raise ValueError(
+            f"{action!r} is no action: pass, drop, 'remark PHB' such as 'remark AF12' (or 'remark AF12 as EXP"
+            " 3', 'remark AF12 below labels'), or 'mark NUMBER'"
+        )
+    found: dict[str, Any] = {"kind": "remark", "phb": phb.name_of(phb.behaviour(said["phb"]))}
+    if said["exp"] is not None:
+        if said["exp"] not in tuple("01234567"):
+            raise ValueError(f"{action!r}: the EXP bits of a label are 0 to 7")
+        found["exp"] = int(said["exp"])
+    return found if said["below"] is None else {**found, "below_labels": True}
+
+
+def _action(value: str) -> str:
+    found = _lowered(value)
+    if found["kind"] == "mark":
+        return f"mark {found['mark']}"
+    if found["kind"] != "remark":
+        return str(found["kind"])
+    exp = f" as EXP {found['exp']}" if "exp" in found else ""
+    return f"remark {found['phb']}{exp}{' below labels' if found.get('below_labels') else ''}"
+
+
+Action = Annotated[str, AfterValidator(_action)]
+"""``pass``, ``drop``, ``remark AF12``, ``remark AF12 as EXP 3 below labels`` or ``mark 7``."""
 
 
 class Rule(Match):
     """Packets, their meter, and what becomes of each colour; without a meter every packet is green.
 
     An action is ``"pass"``, ``"drop"``, ``"remark AF12"`` (the code point of an IP packet, the EXP bits of a
-    labelled one) or ``"mark 7"`` (for filters by `mark`).
+    labelled one) or ``"mark 7"`` (for filters by `mark`). Of a labelled packet, ``"remark AF12 as EXP 3"``
+    says which EXP bits (by default those of the node's map), and ``"remark AF12 below labels"`` writes the
+    code point of the IP packet as well, which then keeps the behaviour when it leaves the LSP.
     """
 
     name: Name = Field(description="Its name, for the counters.")
