@@ -119,6 +119,11 @@ impl PyNetwork {
         serde_json::to_string(&table).map_err(run)
     }
 
+    /// What is surprising about its queues and conditioners, a sentence each.
+    fn warnings(&mut self) -> Vec<String> {
+        self.inner().warnings()
+    }
+
     /// What was built at a node.
     fn node_info(&mut self, node: usize) -> PyResult<String> {
         let network = &*self.inner();

@@ -165,3 +165,25 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         "{told}"
     );
 }
+
+#[test]
+fn what_is_surprising_is_told_with_its_link_its_node_and_its_place() {
+    let mut given = described();
+    given["links"][0]["a_queue"] = json!({"root": {
+        "discipline": "htb", "default": "rest", "filters": [{"match": {"phb": ["EF"]}, "class": "fast"}],
+        "classes": [
+            {"name": "fast", "rate_bps": 8_000_000, "burst_bytes": 100},
+            {"name": "rest", "rate_bps": 4_000_000, "queue": {"discipline": "bfifo", "limit_bytes": 9_000}},
+        ],
+    }});
+    given["links"][0]["b_ingress"]["rules"][1]["match"] = json!({"phb": ["EF"], "dscp": [46]});
+    let said = network(given).warnings();
+    assert_eq!(
+        said,
+        [
+            "link 0 ('r0' to 'r1'): queue at 'r0': root: the rates of fast and rest add up to 12 Mbit/s, 2 Mbit/s more than the 10 Mbit/s of the port",
+            "link 0 ('r0' to 'r1'): queue at 'r0': root/fast: burst_bytes=100 is less than the longest packet (1514 B): it is sent all the same, and waits for longer afterwards",
+            "link 0 ('r0' to 'r1'): ingress at 'r1': rule 2 'rest' can match nothing: rule 1 takes all that it would",
+        ]
+    );
+}

@@ -37,7 +37,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print a table of a router."""
-    from .node_tables import check_name, print_columns, print_status, rows
+    from .node_tables import OF_LINKS, check_name, print_columns, print_status, rows
 
     check_name(table)
     with connect(node, lab, socket) as control:
@@ -46,10 +46,11 @@ def show(
             _json(found) if as_json else print_status(found)
             return
         columns = control.table(table)
+        ports = control.status()["ports"] if table in OF_LINKS and not as_json else []
     if as_json:
         _json(rows(columns))
     else:
-        print_columns(table, columns)
+        print_columns(table, columns, ports)
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,11 +22,12 @@ TABLES = (
 LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
     "ilm": (
         ("label", "In label"), ("out", "Out label"), ("to", "Next hop"), ("port", "Port"),
-        ("gateway", "Gateway"), ("packets", "Packets"), ("bytes", "Bytes"),
+        ("gateway", "Gateway"), ("class", "Class"), ("packets", "Packets"), ("bytes", "Bytes"),
     ),
     "ftn": (
-        ("prefix", "Prefix"), ("filter", "Filter"), ("push", "Push"), ("to", "Next hop"), ("port", "Port"),
-        ("gateway", "Gateway"), ("packets", "Packets"), ("bytes", "Bytes"),
+        ("prefix", "Prefix"), ("filter", "Filter"), ("classes", "Classes"), ("push", "Push"),
+        ("to", "Next hop"), ("port", "Port"), ("gateway", "Gateway"), ("class", "Class"),
+        ("packets", "Packets"), ("bytes", "Bytes"),
     ),
     "fib": (
         ("prefix", "Prefix"), ("to", "Next hop"), ("port", "Port"), ("gateway", "Gateway"),
@@ -36,7 +37,20 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("name", "LSP"), ("role", "Role"), ("state", "State"), ("from", "From"), ("to", "To"),
         ("tunnel", "Tunnel"), ("lsp", "LSP id"), ("in_label", "In label"), ("out_label", "Out label"),
         ("bandwidth_bps", "Bandwidth"), ("setup_priority", "Setup"), ("holding_priority", "Hold"),
-        ("style", "Style"),
+        ("style", "Style"), ("diffserv", "DiffServ"),
+    ),
+    "tunnels": (
+        ("name", "LSP"), ("to", "To"), ("tunnel", "Tunnel"), ("active", "LSP id"),
+        ("candidate", "Candidate"), ("failures", "Failures"), ("retry_ps", "Next try"),
+    ),
+    "counters": (
+        ("port", "Port"), ("rx_packets", "Received"), ("rx_bytes", "Bytes"), ("tx_packets", "Sent"),
+        ("tx_bytes", "Bytes"),
+    ),
+    "drops": (("node", "Node"), ("reason", "Reason"), ("count", "Packets")),
+    "bandwidth": (
+        ("port", "Port"), ("address", "Address"), ("up", "Up"), ("reservable_bps", "Reservable"),
+        ("reserved_bps", "Reserved"),
     ),
     "interfaces": (
         ("interface", "Interface"), ("link", "Link"), ("state", "State"), ("driver", "Driver"),
@@ -45,14 +59,18 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("lateness_p50_s", "Late, half"), ("lateness_p99_s", "Late, 99 %"), ("lateness_max_s", "Late, most"),
     ),
     "queues": (
-        ("link", "Link"), ("path", "Queue"), ("discipline", "Discipline"), ("given_packets", "Came"),
+        ("link", "Link to"), ("path", "Queue"), ("discipline", "Discipline"), ("given_packets", "Came"),
         ("sent_packets", "Sent"), ("sent_bytes", "Bytes"), ("dropped_packets", "Dropped"), ("drops", "Why"),
         ("marked", "Marked"), ("backlog_packets", "Waiting"), ("backlog_packets_max", "Most"),
         ("backlog_bytes_max", "Bytes"), ("mean_wait_s", "Mean wait"), ("extra", "More"),
     ),
     "conditioners": (
-        ("link", "Link"), ("where", "Where"), ("rule", "Rule"), ("colour", "Colour"), ("action", "Action"),
-        ("packets", "Packets"), ("bytes", "Bytes"),
+        ("link", "Link to"), ("where", "Where"), ("rule", "Rule"), ("colour", "Colour"),
+        ("action", "Action"), ("packets", "Packets"), ("bytes", "Bytes"),
+    ),
+    "queue_series": (
+        ("link", "Link to"), ("path", "Queue"), ("start_ps", "From"), ("mean_bytes", "Mean bytes"),
+        ("max_bytes", "Most"),
     ),
     "neighbors": (("port", "Port"), ("address", "Address"), ("mac", "MAC")),
     "log": (("time_ps", "Time"), ("text", "Text")),
@@ -73,15 +91,21 @@ LEFT = frozenset(
         "event",
         "reason",
         "interface",
-        "Link",
+        "Link to",
         "Queue",
         "Discipline",
         "Where",
         "Rule",
         "Colour",
         "Action",
+        "Classes",
+        "Node",
+        "Reason",
     )
 )
+
+OF_LINKS = ("queues", "conditioners", "queue_series")
+"""Tables of ends of links."""
 
 
 def check_name(table: str) -> None:
@@ -96,8 +120,26 @@ def rows(columns: Columns) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def print_columns(table: str, columns: Columns) -> None:
-    """A table as a router would print it."""
+def link_names(columns: Columns, ports: Sequence[Mapping[str, Any]] = ()) -> Columns:
+    """A table with links by the neighbours that they lead to; parallel ones by their interfaces as well."""
+    interfaces = {port["link"]: str(port["interface"]) for port in ports}
+    leads: dict[str, set[int]] = {}
+    for link, neighbor in zip(columns["link"], columns["neighbor"], strict=True):
+        leads.setdefault(neighbor, set()).add(link)
+
+    def name(link: int, neighbor: str) -> str:
+        if len(leads[neighbor]) == 1:
+            return neighbor
+        return f"{neighbor} ({interfaces.get(link, f'link {link}')})"
+
+    named = [name(*row) for row in zip(columns["link"], columns["neighbor"], strict=True)]
+    return {**columns, "link": named}
+
+
+def print_columns(table: str, columns: Columns, ports: Sequence[Mapping[str, Any]] = ()) -> None:
+    """A table as a router would print it; `ports` are the router's, with their links and interfaces."""
+    if table in OF_LINKS and "neighbor" in columns:
+        columns = link_names(columns, ports)
     layout = [(key, title) for key, title in LAYOUTS.get(table, ()) if key in columns]
     layout = layout or [(key, key.removesuffix("_ps").removesuffix("_bps")) for key in columns]
     cells = [[_cell(key, value) for value in columns[key]] for key, _ in layout]

@@ -52,14 +52,16 @@ impl Network {
 
     /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a rule.
     pub(super) fn conditioners(&self, only: Option<usize>) -> Value {
-        let names = ["node", "link", "where", "rule", "colour", "packets", "bytes", "action"];
+        let names = ["node", "link", "neighbor", "where", "rule", "colour", "packets", "bytes", "action"];
         let mut table = Columns::new(&names);
         let mut push = |node: usize, link: usize, place: &str, conditioner: &Conditioner| {
             let (name, counted) = (json!(self.node_name(node)), conditioner.unmatched());
+            let far = json!(self.far_name(node, link));
             for row in conditioner.report() {
                 table.push([
                     name.clone(),
                     json!(link),
+                    far.clone(),
                     json!(place),
                     json!(row.rule),
                     json!(colour(row.colour)),
@@ -73,6 +75,7 @@ impl Network {
                 table.push([
                     name,
                     json!(link),
+                    far,
                     json!(place),
                     Value::Null,
                     Value::Null,

@@ -1,6 +1,7 @@
 //! A network built from its description: devices, addresses, static routes, LSPs, flows, and tables of what happened.
 
 mod addressing;
+mod advice;
 mod build;
 mod check;
 mod columns;
@@ -125,7 +126,9 @@ pub struct Network {
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
-    /// What drives it in real time.
+    /// Does it run in real time?
+    live: bool,
+    /// What drives it then.
     wall: Option<Wall>,
     /// What of it is in this process.
     placed: Placed,

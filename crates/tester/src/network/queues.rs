@@ -64,6 +64,12 @@ impl Network {
         format!("link {link} ('{a}' to '{b}')")
     }
 
+    /// Who is at the other end of a link.
+    pub(super) fn far_name(&self, node: usize, link: usize) -> &str {
+        let link = &self.links[link];
+        self.node_name(link.ends()[1 - link.side(node)])
+    }
+
     /// The trees of the nodes that are here, or of one: node, link, tree.
     pub(super) fn trees(&self, only: Option<usize>) -> impl Iterator<Item = (usize, usize, &Tree)> {
         let ends =
@@ -97,6 +103,7 @@ impl Network {
         let mut table = Columns::new(&[
             "node",
             "link",
+            "neighbor",
             "path",
             "discipline",
             "given_packets",
@@ -124,6 +131,7 @@ impl Network {
                 table.push([
                     json!(self.node_name(node)),
                     json!(link),
+                    json!(self.far_name(node, link)),
                     json!(path),
                     json!(discipline),
                     json!(c.given.packets),
@@ -151,7 +159,8 @@ impl Network {
     /// What waited in every queue and class over time, if that is kept: mean and most bytes of each bin, of the last so far.
     pub(super) fn queue_series(&self, node: Option<usize>) -> Result<Value, NetworkError> {
         self.audit()?;
-        let mut table = Columns::new(&["node", "link", "path", "start_ps", "mean_bytes", "max_bytes"]);
+        let mut table =
+            Columns::new(&["node", "link", "neighbor", "path", "start_ps", "mean_bytes", "max_bytes"]);
         let now = self.world.now();
         let width = self.description.queue_bin.map_or(1, |bin| bin.0.max(1) as u64);
         for (node, link, tree) in self.trees(node) {
@@ -162,6 +171,7 @@ impl Network {
                     table.push([
                         json!(self.node_name(node)),
                         json!(link),
+                        json!(self.far_name(node, link)),
                         json!(row.path),
                         json!(start),
                         json!(bin.area as f64 / span as f64),

@@ -152,9 +152,6 @@ impl Adviser<'_> {
         if spec.rio && priorities.len() < spec.queues.len() {
             self.say(path, "rio with two queues of the same priority: all share one average, as in Linux");
         }
-        if spec.default.is_none() {
-            self.say(path, "without a default, packets of other behaviours are dropped");
-        }
     }
 
     fn cbq(&mut self, spec: &CbqSpec, path: &str) {
