@@ -1,5 +1,6 @@
 """Queue disciplines, filters and conditioners as a user describes them, and what is refused."""
 
+import html
 import warnings
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import pytest
 import twinplane as tp
 from twinplane import queues as q
-from twinplane.queues.attaching import in_words
 from twinplane.queues.phb import behaviour, behaviours, name_of
+from twinplane.queues.places import in_words
 from twinplane.queues.tree import tree
 from twinplane.reports.queues import drawn, layout
 
@@ -303,22 +304,107 @@ def test_inputs_are_ports_of_the_node() -> None:
         net.lowered()
 
 
-def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much() -> None:
+def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much(tmp_path: Path) -> None:
     net, a, b = network()
     classes = {name: {"rate": rate} for name, rate in (("ef", 0.8e6), ("af1", 2e6), ("de", 1e6))}
     shaper = q.Htb(
         classes={"all": {"rate": "2.8 Mbit/s"}, **{k: {**v, "parent": "all"} for k, v in classes.items()}}
     )
-    with pytest.warns(tp.TwinplaneWarning, match="1 Mbit/s more than there is") as caught:
-        net.link(a, b, rate="100 Mbit/s", queue={"a": shaper})
-    assert len(caught) == 1
-    assert net.warnings == [
-        "link a - b: queue at a: classes 'ef', 'af1' and 'de' have 3.8 Mbit/s together,"
-        " class 'all' has 2.8 Mbit/s: 1 Mbit/s more than there is"
-    ]
+    net.link(a, b, rate="100 Mbit/s", queue={"a": shaper})
+    more = (
+        "link a - b: queue at a: the rates of ef, af1 and de add up to 3.8 Mbit/s, 1 Mbit/s more than the"
+        " 2.8 Mbit/s of 'all', which they are in"
+    )
+    with pytest.warns(tp.TwinplaneWarning) as caught:
+        net.run(until="1 ms")
+    rest = "link a - b: queue at a: no packet gets to ef, af1 and de: no filter leads there"
+    assert [str(one.message) for one in caught] == [more, rest] == net.warnings
+    page = tp.report(net, tmp_path / "page.html")
+    assert html.unescape(page.read_text()).count(f"Warning: {more}.") == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        net.link(a, b, rate="100 Mbit/s", queue={"a": htb()})
+        net, a, b = network()
+        net.link(a, b, rate="100 Mbit/s", queue={"a": htb(filters=[{"phb": "EF", "class": "gold"}])})
+        net.run(until="1 ms")
+    assert net.warnings == []
+
+
+def test_what_is_surprising_about_rules_is_a_warning_too() -> None:
+    net, a, b = network()
+    rules = [
+        {"name": "one", "meter": {"kind": "token-bucket", "rate": 1e6, "burst": 100}, "phb": "EF"},
+        {"name": "two", "yellow": "drop"},
+    ]
+    net.link(a, b, ingress={"b": q.Conditioner(rules=rules)})
+    net.link(a, b, queue={"a": q.Tree(root=q.Pfifo(), conditioner=q.Conditioner(rules=rules))})
+    with pytest.warns(tp.TwinplaneWarning):
+        said = net.warnings
+    burst = "rule 1 'one': burst_bytes=100 is less than the longest packet of an Ethernet"
+    yellow = "rule 2 'two': without a meter all packets are green: 'yellow' and 'red' mean nothing"
+    assert [text.partition(" (1514")[0] for text in said] == [
+        f"link a - b: ingress at b: {burst}",
+        f"link a - b: ingress at b: {yellow}",
+        f"link a - b: queue at a: conditioner: {burst}",
+        f"link a - b: queue at a: conditioner: {yellow}",
+    ]
+
+
+def test_what_a_rule_does_may_go_below_labels() -> None:
+    said = {
+        "remark AF12": {"phb": "AF12"},
+        "remark af12  below labels": {"phb": "AF12", "below_labels": True},
+        "remark AF12 as EXP 3": {"phb": "AF12", "exp": 3},
+        "remark DSCP 5 exp 7, below labels too": {"phb": "DSCP 5", "exp": 7, "below_labels": True},
+    }
+    for text, expected in said.items():
+        made = q.Conditioner(rules=[{"name": "x", "green": text}])
+        assert made.lowered(ports)["rules"][0]["green"] == {"kind": "remark", **expected}
+        # What it says of itself says the same.
+        again = q.Conditioner(rules=[{"name": "x", "green": made.rules[0].green}])
+        assert again == made
+        net, a, b = network()
+        net.link(a, b, ingress={"a": made})
+        net.run(until="1 us")
+    for text, why in (
+        ("remark AF12 as EXP 8", "the EXP bits of a label are 0 to 7"),
+        ("remark AF12 below", "no per-hop behaviour"),
+        ("remark", "is no action"),
+    ):
+        with pytest.raises(tp.TwinplaneError, match=f"rule 1: green: .*{why}"):
+            q.Conditioner(rules=[{"name": "x", "green": text}])
+
+
+def test_one_bucket_of_rfc_2697_may_be_empty() -> None:
+    for cbs, ebs in ((0, 3000), (3000, 0)):
+        made = q.SingleRate(cir="1 Mbit/s", cbs=cbs, ebs=ebs)
+        assert made.lowered(ports)["cbs_bytes"] == cbs and made.lowered(ports)["ebs_bytes"] == ebs
+        net, a, b = network()
+        net.link(a, b, ingress={"a": q.Conditioner(rules=[{"name": "x", "meter": made}])})
+        net.run(until="1 us")
+    with pytest.raises(tp.TwinplaneError, match="cbs: cbs and ebs are both 0"):
+        q.SingleRate(cir=1, cbs=0, ebs=0)
+
+
+def test_inputs_may_be_interfaces_where_links_are_parallel() -> None:
+    net, a, b = network()
+    c = net.router("c")
+    net.link(a, c)
+    net.link(a, c)
+    net.link(
+        a,
+        b,
+        queue={
+            "a": q.Drr(
+                classes={"x": {}, "y": {}},
+                filters=[{"inputs": "c:e1", "class": "x"}, {"inputs": ["a:e0"], "class": "y"}],
+            )
+        },
+    )
+    filters = net.lowered()["links"][2]["a_queue"]["root"]["filters"]
+    assert [one["match"] for one in filters] == [{"inputs": [1]}, {"inputs": [0]}]
+    net.link(a, b, queue={"a": q.Drr(classes={"x": {}}, filters=[{"inputs": "c:e7", "class": "x"}])})
+    with pytest.raises(tp.TwinplaneError, match="inputs: no link of a has an end 'c:e7' "):
+        net.lowered()
 
 
 def loaded(**more: Any) -> tuple[tp.Network, tp.Link]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,7 @@ from .filters import filter_spec, prefixes
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Edge, HeadEnd, Node, Peer, Router
 from .outside import Outside
+from .queues.places import in_words
 from .units import Quantity
 
 if TYPE_CHECKING:
@@ -85,8 +86,11 @@ class Building(Outside):
             raise TwinplaneError("queue_bin: it is not above zero")
         self.placed: dict[tuple[int, str], Tree | Conditioner] = {}
         """Queues and conditioners by link and end, as ``a_queue`` and so on."""
-        self.warnings: list[str] = []
-        """What is odd about the network, though it runs."""
+        self._warnings: list[str] | None = None
+        self.explain: Callable[[str], str] = in_words
+        """Puts what the core says of queues into the words of whoever described them."""
+        self.interface_names: list[tuple[str, str]] | None = None
+        """What the ends of links are called, if that was said [default: e0, e1 and so on at each node]."""
         self.nodes: list[Node] = []
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
@@ -116,7 +120,7 @@ class Building(Outside):
         """Refuse what has to be said before the network runs."""
         if self._started:
             raise TwinplaneError(f"{what} has to be added before the network first runs")
-        self._core = None
+        self._core = self._warnings = None
         self._captures_open.clear()
 
     def _register(self, node: Node, fields: dict[str, Any]) -> None:
@@ -187,8 +191,9 @@ class Building(Outside):
 
         `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
         ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
-        markers for what arrives by the link, a `twinplane.queues.Conditioner` in the same way. Rates of
-        classes that do not add up are a `TwinplaneWarning`, kept in `warnings`.
+        markers for what arrives by the link, a `twinplane.queues.Conditioner` in the same way. What is
+        surprising about them, such as rates of classes that do not add up, is a `TwinplaneWarning` when the
+        network first runs, and stands in `Network.warnings`.
         """
         a, b = self.node(x), self.node(y)
         self.require_unstarted(f"link {a.name} - {b.name}")

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import core
-from .errors import TwinplaneError
+from .errors import TwinplaneError, TwinplaneWarning, warn
 from .experiments import load
 from .experiments.base import Experiment, Outcome, Tick, of_part
 from .experiments.parameters import Parameters
@@ -59,6 +60,8 @@ class Done:
     topology: dict[str, Any] = field(default_factory=dict)
     real: dict[str, Any] = field(default_factory=dict)
     """Of a run in real time: parameters (its rate may have been found), bounds, calibration, twin."""
+    warnings: list[str] = field(default_factory=list)
+    """What is surprising about the networks that ran."""
 
     @classmethod
     def of(cls, outcome: Outcome, tables: bool) -> Done:
@@ -119,7 +122,19 @@ def tasks(
 
 
 def run_task(task: Task, tick: Tick | None = None) -> Done:
-    """Build, run and summarise one point."""
+    """Build, run and summarise one point; whoever asked for it says what it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TwinplaneWarning)
+        done = _run_task(task, tick)
+    for one in caught:
+        if not issubclass(one.category, TwinplaneWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    ours = (str(one.message) for one in caught if issubclass(one.category, TwinplaneWarning))
+    done.warnings = list(dict.fromkeys(ours))
+    return done
+
+
+def _run_task(task: Task, tick: Tick | None) -> Done:
     experiment = load(task.experiment)
     parameters = experiment.parameters.model_validate(task.parameters)
     if task.real is not None:
@@ -200,7 +215,9 @@ class Store:
                 return None
             if task.captures is not None and not Path(task.captures).is_dir():
                 return None
-            return Done(found["metrics"], found["tables"], found["topology"], found["real"])
+            return Done(
+                found["metrics"], found["tables"], found["topology"], found["real"], found["warnings"]
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -215,6 +232,7 @@ class Store:
             "topology": done.topology,
             "tables": done.tables,
             "real": done.real,
+            "warnings": done.warnings,
         }
         write_json(self._path(task), value, indent=None)
 
@@ -237,6 +255,8 @@ def execute(
 
     def finished(place: int, done: Done, old: bool = False) -> None:
         found[place] = done
+        for text in done.warnings:
+            warn(text)
         if store is not None and not old:
             store.put(todo[place], done)
         if report is not None:

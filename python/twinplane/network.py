@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import core, frames, units
 from .building import Building
 from .description import fault_specs
-from .errors import TwinplaneError
+from .errors import TwinplaneError, warn
 from .handles import Capture, Link, Lsp
 from .nodes import Node, Peer
 from .units import Quantity
@@ -91,12 +91,18 @@ class Network(Building):
             try:
                 self._core = core.network(self.lowered(), self.placement)
             except TwinplaneError as error:
-                if not self.placed:
-                    raise
-                from .queues.attaching import in_words
-
-                raise TwinplaneError(in_words(str(error))) from None
+                raise TwinplaneError(self.explain(str(error)) if self.placed else str(error)) from None
+            self._warnings = [self.explain(text) for text in self._core.warnings()]
+            for text in self._warnings:
+                warn(text)
         return self._core
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is surprising about its queues and conditioners, though it runs: a sentence each."""
+        if self._warnings is None and self.nodes:
+            self.running()
+        return list(self._warnings or ())
 
     def lowered(self) -> dict[str, Any]:
         """The description that the core takes."""
@@ -253,14 +259,8 @@ class Network(Building):
         return self._of_links("queue_series", node)
 
     def _of_links(self, name: str, node: Node | str | None) -> pl.DataFrame:
-        """A table with a row for each end of a link, with the neighbour's name beside the link's number."""
-        found = self.columns(name, None if node is None else self.node(node))
-        ends = [
-            (self.links[link], at if isinstance(at, str) else self.names[at])
-            for link, at in zip(found["link"], found["node"], strict=True)
-        ]
-        found["neighbor"] = [link.other(self.node(at)).name for link, at in ends]
-        return frames.frame(frames.readable(frames.ordered(found), self.names))
+        """A table with a row for each end of a link."""
+        return self.table(name, None if node is None else self.node(node))
 
     def interfaces(self) -> pl.DataFrame:
         """In real time, what every interface counted, and how late its frames were."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import suggest
-from ..queues.base import GROUPS, words
+from ..queues.base import GROUPS
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
 from . import model, reading
@@ -20,25 +20,28 @@ OF = {"queue": "queues", "ingress": "conditioners"}
 """Where what a link names is written."""
 
 
-CORE = re.compile(r"link (\d+)[^:]*: (queue|ingress) at '([^']+)': ((?:root)?(?:/[^:\s]+)*)(?:: )?(.*)")
+CORE = re.compile(r"link (\d+) [^:]*: (queue|ingress) at '([^']+)': (?:(root)((?:/[^:\s]+)*): )?(.*)")
 """How the core says where in a tree something is."""
+
+NUMBERED = re.compile(r"(?:(conditioner|ingress): )?(filter|rule) (\d+)\b")
+"""How it names filters and rules there."""
+
+
+INSIDE = re.compile(r" of '([^']+)', which they are in$")
+"""How it names the class whose rate is not enough for those in it."""
 
 
 def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
-    """Of an error of the core about queues: where that is written, and the error in its words."""
+    """Of what the core says about queues: where that is written, and the same in the words of the file."""
     match = CORE.match(text)
     if match is None:
         return None
     link, key, node = int(match[1]), match[2], match[3]
     top: Place = ("topology", "links") if isinstance(data, Mapping) and "topology" in data else ("links",)
     place = reading.written(data, (*top, link, key, node))
-    given = _at(data, place)
-    if isinstance(given, str):
-        place = (OF[key], given)
-        lead = f"{GROUPS[OF[key]]} '{given}': "
-    else:
-        lead = f"{reading.whose(data, place)}{key} at {node}: "
-    for name in match[4].split("/")[1:]:
+    place, lead = _named(data, place, OF[key], f"{reading.whose(data, place)}{key} at {node}: ")
+    place = _root(data, place) if match[4] else place
+    for name in (match[5] or "").split("/")[1:]:
         here = _at(data, place)
         of = next(
             (
@@ -54,7 +57,29 @@ def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
         inner = _at(data, place)
         if isinstance(inner, Mapping) and "queue" in inner:
             place = (*place, "queue")
-    return place, lead + match[5]
+    said = match[6]
+    if (inside := INSIDE.search(said)) is not None:
+        place = (*place, "classes", inside[1])
+    numbered = NUMBERED.match(said)
+    if numbered is not None:
+        said = said[numbered.start(2) :]
+        if numbered[1] == "conditioner":
+            place, lead = _named(data, (*place, "conditioner"), "conditioners", f"{lead}conditioner: ")
+        group = "filters" if numbered[2] == "filter" else "rules"
+        place = (*place, group, int(numbered[3]) - 1)
+    return place, lead + said
+
+
+def _named(data: Any, place: Place, where: str, lead: str) -> tuple[Place, str]:
+    """Where what stands at a place is written: at the name, if it is one."""
+    given = _at(data, place)
+    return ((where, given), f"{GROUPS[where]} '{given}': ") if isinstance(given, str) else (place, lead)
+
+
+def _root(data: Any, place: Place) -> Place:
+    """The discipline of a tree, which may be within the tree or in its place."""
+    here = _at(data, place)
+    return (*place, "root") if isinstance(here, Mapping) and "root" in here else place
 
 
 def _at(data: Any, place: Place) -> Any:
@@ -69,20 +94,20 @@ def _at(data: Any, place: Place) -> Any:
 class Classes:
     """The queues and conditioners of links."""
 
-    def __init__(self, lab: model.LabFile, source: Source, network: Network, warnings: list[str]) -> None:
-        self.lab, self.source, self.network, self.warnings = lab, source, network, warnings
+    def __init__(self, lab: model.LabFile, source: Source, network: Network) -> None:
+        self.lab, self.source, self.network = lab, source, network
 
     def of_link(
         self, link: Place, key: str, given: Any, ends: tuple[str, str]
-    ) -> Iterator[tuple[str, Tree | Conditioner, Place]]:
-        """What stands at each end, and where it is written."""
+    ) -> Iterator[tuple[str, Tree | Conditioner]]:
+        """What stands at each end."""
         if given is None:
             return
         place = reading.written(self.source.data, (*link, key))
         if not isinstance(given, Mapping):
             ours = [name for name in ends if self.takes(name, key)]
             for name in ours:
-                yield name, *self.named(place, key, given)
+                yield name, self.named(place, key, given)
             return
         for name, one in given.items():
             here = reading.written(self.source.data, (*link, key, name))
@@ -93,7 +118,7 @@ class Classes:
             if not self.takes(name, key):
                 kind = self.lab.nodes[name].kind
                 raise self.error(here, f"{key}: '{name}' is of kind {kind}: its ports are not ours")
-            yield name, *self.named(here, key, one)
+            yield name, self.named(here, key, one)
 
     def takes(self, name: str, key: str) -> bool:
         """Are queues, or conditioners, of ours at the ports of the node?"""
@@ -104,8 +129,8 @@ class Classes:
         )
         return isinstance(self.lab.nodes[name], ours)
 
-    def named(self, place: Place, key: str, given: Any) -> tuple[Tree | Conditioner, Place]:
-        """A tree or a conditioner, and where it is written."""
+    def named(self, place: Place, key: str, given: Any) -> Tree | Conditioner:
+        """A tree or a conditioner."""
         found: Any = given
         if isinstance(given, str):
             found, place = self.look_up(place, OF[key], given), (OF[key], given)
@@ -113,7 +138,7 @@ class Classes:
             inner = self.look_up((*place, "conditioner"), "conditioners", found.conditioner)
             found = found.model_copy(update={"conditioner": inner})
         assert isinstance(found, (Tree, Conditioner))
-        return found, place
+        return found
 
     def look_up(self, place: Place, where: str, name: str) -> Any:
         """What a name stands for."""
@@ -131,17 +156,3 @@ class Classes:
         """Put it at the end of a link."""
         side = "a" if self.network.links[index].a.name == node else "b"
         self.network.placed[index, f"{side}_{key}"] = made
-
-    def warn(self, node: str, index: int, tree: Tree, place: Place, rate_bps: int) -> None:
-        """Say once, with its line, which rates do not add up."""
-        link = self.network.links[index]
-        for inner, outer, text in tree.excesses(rate_bps or None):
-            at = (*place, *inner, "classes")
-            line = self.source.line(at if outer is None else (*at, outer))
-            lead = f"link {link.a.name} - {link.b.name}: queue at {node}: "
-            if place[0] == "queues":
-                lead = f"queue '{place[1]}': "
-            where = "".join(f"{word}: " for word in words(inner))
-            said = f"{self.source.path}:{line}: {lead}{where}{text}"
-            if said not in self.warnings:
-                self.warnings.append(said)

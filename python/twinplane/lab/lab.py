@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import frames
-from ..errors import TwinplaneError, TwinplaneWarning
+from ..errors import TwinplaneError, warn
 from . import lowering, making, netns, processes, removing, state
 from .asking import ask
 from .making import TIMEOUT_S, Report
@@ -106,8 +105,8 @@ class Lab:
     def __init__(self, what: str | Path | Plan) -> None:
         self.plan = what if isinstance(what, Plan) else plan(lowering.lower(Path(what)))
         self.name = self.plan.name
-        for text in self.plan.lowered.warnings:
-            warnings.warn(text, TwinplaneWarning, stacklevel=2)
+        for text in self.plan.warnings:
+            warn(text)
         self._state: State | None = None
 
     @classmethod

@@ -15,7 +15,7 @@ from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
-from ..queues.tree import Tree
+from ..queues.places import in_words
 from . import classes, model, reading, source
 from .source import LabFileError, Place, Source
 
@@ -49,17 +49,18 @@ class Lowered:
     extras: Extras
     network: Network
     source: Source | None = None
-    warnings: tuple[str, ...] = ()
-    """What is odd though it can be made, with its line."""
 
     def error(self, text: str) -> TwinplaneError:
         """An error that names the line of what it is about, as far as the text tells that."""
         if self.source is None:
-            return TwinplaneError(f"lab '{self.name}': {text}")
-        found = classes.place_in_tree(text, self.source.data)
-        if found is not None:
-            return self.source.error(*found)
-        return self.source.error(place_of(text, self.source.data), text)
+            return TwinplaneError(f"lab '{self.name}': {in_words(text)}")
+        return explained(text, self.source)
+
+
+def explained(text: str, found: Source) -> LabFileError:
+    """What the core says, with the line that it is about."""
+    placed = classes.place_in_tree(text, found.data)
+    return found.error(*placed) if placed is not None else found.error(place_of(text, found.data), text)
 
 
 def lower(path: Path) -> Lowered:
@@ -100,13 +101,16 @@ class _Lowering:
         self.network = Network(seed=lab.seed)
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
-        self.warnings: list[str] = []
+        self.network.explain = lambda text: str(explained(text, found))
 
     def lowered(self) -> Lowered:
         for name, node in self.lab.nodes.items():
             with self.at("nodes", name):
                 self.add_node(name, node)
         self.name_interfaces()
+        self.network.interface_names = [
+            (f"{a.node}:{a.interface}", f"{b.node}:{b.interface}") for a, b in self.extras.ends
+        ]
         for index, link in enumerate(self.lab.links):
             with self.at("links", index):
                 self.add_link(index, link)
@@ -122,8 +126,7 @@ class _Lowering:
             described = self.network.lowered()
         except TwinplaneError as error:
             raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
-        self.network.warnings[:] = self.warnings
-        return Lowered(self.lab.name, described, self.extras, self.network, self.source, tuple(self.warnings))
+        return Lowered(self.lab.name, described, self.extras, self.network, self.source)
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:
@@ -255,21 +258,17 @@ class _Lowering:
             metric=link.metric,
             addresses=link.addresses,
         )
-        self.add_classes(index, link, rate)
+        self.add_classes(index, link)
         self.network.description.links[-1]["rate_bps"] = rate
         self.extras.drivers.append(link.driver)
 
-    def add_classes(self, index: int, link: model.Link, rate: int) -> None:
+    def add_classes(self, index: int, link: model.Link) -> None:
         """Queues and conditioners at its ends."""
         ends = self.extras.ends[index]
-        found = classes.Classes(self.lab, self.source, self.network, self.warnings)
-        at, names = ("links", index), (ends[0].node, ends[1].node)
-        for node, tree, place in found.of_link(at, "queue", link.queue, names):
-            assert isinstance(tree, Tree)
-            found.put(index, node, "queue", tree)
-            found.warn(node, index, tree, place, rate)
-        for node, given, _ in found.of_link(at, "ingress", link.ingress, names):
-            found.put(index, node, "ingress", given)
+        found = classes.Classes(self.lab, self.source, self.network)
+        for key, given in (("queue", link.queue), ("ingress", link.ingress)):
+            for node, made in found.of_link(("links", index), key, given, (ends[0].node, ends[1].node)):
+                found.put(index, node, key, made)
 
     def check_degrees(self) -> None:
         for name, node in self.lab.nodes.items():

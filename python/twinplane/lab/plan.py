@@ -59,6 +59,8 @@ class Plan:
     links: list[tuple[Interface, Interface]]
     file: str | None
     lowered: Lowered
+    warnings: tuple[str, ...] = ()
+    """What is surprising though it can be made, with its line in a file."""
 
     def of_kind(self, *kinds: str) -> list[Member]:
         """The nodes of a kind, or of several."""
@@ -101,6 +103,7 @@ def plan(lowered: Lowered) -> Plan:
         network = core.network(without_external(lowered.description))
     except TwinplaneError as error:
         raise lowered.error(str(error)) from None
+    warnings = tuple(dict.fromkeys(lowered.network.explain(text) for text in network.warnings()))
     members: dict[str, Member] = {}
     for index, node in enumerate(lowered.description["nodes"]):
         member = _member(lowered, index, node)
@@ -118,7 +121,7 @@ def plan(lowered: Lowered) -> Plan:
             if members[host.node].kind == "host":
                 members[host.node].gateway = router.address.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
-    made = Plan(lowered.name, lowered.description, members, links, file, lowered)
+    made = Plan(lowered.name, lowered.description, members, links, file, lowered, warnings)
     _check_mtus(made)
     return made
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TwinplaneError, TwinplaneWarning, suggest
+from ..errors import TwinplaneError, suggest
 from ..handles import Link
 from ..nodes import Node
-from .base import Ports, words
+from .base import Ports
 from .conditioners import Conditioner
 from .tree import Tree, conditioner, tree
 
@@ -22,13 +20,11 @@ Placed = dict[tuple[int, str], Tree | Conditioner]
 
 
 def attach(network: Network, link: Link, queue: Any, ingress: Any) -> None:
-    """Put what a user gives for a link at its ends, and warn of rates that do not add up."""
+    """Put what a user gives for a link at its ends."""
     what = f"link {link.a.name} - {link.b.name}"
     for side, given in by_end(network, link, queue, f"{what}: queue").items():
         node = (link.a, link.b)[side]
-        made = tree(given, f"{what}: queue at {node.name}")
-        network.placed[link.index, f"{'ab'[side]}_queue"] = made
-        warn(network, f"{what}: queue at {node.name}", made, link)
+        network.placed[link.index, f"{'ab'[side]}_queue"] = tree(given, f"{what}: queue at {node.name}")
     for side, given in by_end(network, link, ingress, f"{what}: ingress").items():
         node = (link.a, link.b)[side]
         network.placed[link.index, f"{'ab'[side]}_ingress"] = conditioner(
@@ -61,21 +57,6 @@ def queues_at(node: Node) -> bool:
     return node.kind not in ("external", "peer")
 
 
-def warn(network: Network, what: str, made: Tree, link: Link) -> None:
-    """Say once what does not add up; it is kept in `Network.warnings`."""
-    rate = network.description.links[link.index]["rate_bps"]
-    for place, _, text in made.excesses(rate or None):
-        said = "".join(f": {word}" for word in words(place))
-        note(network, f"{what}{said}: {text}")
-
-
-def note(network: Network, text: str) -> None:
-    """Keep a warning and say it."""
-    if text not in network.warnings:
-        network.warnings.append(text)
-        warnings.warn(text, TwinplaneWarning, stacklevel=4)
-
-
 def lowered(network: Network) -> list[dict[str, Any]]:
     """The links as the core takes them, with the queues at their ends."""
     found = [dict(link) for link in network.description.links]
@@ -88,7 +69,7 @@ def lowered(network: Network) -> list[dict[str, Any]]:
 
 
 def ports_of(network: Network, node: Node, what: str) -> Ports:
-    """From a neighbour (by name or itself) or a link to the ports of `node` that lead there."""
+    """From a neighbour, an interface of either (``p:e1``) or a link to the ports of `node` towards it."""
     links = [link for link in network.links if node in (link.a, link.b)]
 
     def ports(given: Any) -> list[int]:
@@ -100,22 +81,31 @@ def ports_of(network: Network, node: Node, what: str) -> Ports:
         name = given.name if isinstance(given, Node) else str(given)
         neighbours = [link.other(node).name for link in links]
         found = [place for place, other in enumerate(neighbours) if other == name]
-        if not found:
-            hint = suggest(name, neighbours) or f" (one of {', '.join(neighbours)})"
-            raise TwinplaneError(f"{what}: inputs: {node.name} has no neighbour '{name}'{hint}")
-        return found
+        if found:
+            return found
+        if ":" in name:
+            ends = [interfaces(network)[link.index] for link in links]
+            found = [place for place, pair in enumerate(ends) if name in pair]
+            if found:
+                return found
+            known = [end for pair in ends for end in pair]
+            raise TwinplaneError(
+                f"{what}: inputs: no link of {node.name} has an end '{name}'{suggest(name, known)}"
+            )
+        hint = suggest(name, neighbours) or f" (one of {', '.join(neighbours)})"
+        raise TwinplaneError(f"{what}: inputs: {node.name} has no neighbour '{name}'{hint}")
 
     return ports
 
 
-CORE_PLACE = re.compile(r"\broot((?:/[A-Za-z0-9_.:-]+)*): ")
-"""How the core names a place in a tree."""
+def interfaces(network: Network) -> list[tuple[str, str]]:
+    """Both ends of every link, as ``NODE:INTERFACE``; without names they count up from e0 at each node."""
+    if network.interface_names is not None:
+        return network.interface_names
+    used: dict[str, int] = {}
 
+    def end(node: Node) -> str:
+        place = used[node.name] = used.get(node.name, -1) + 1
+        return f"{node.name}:e{place}"
 
-def in_words(text: str) -> str:
-    """An error of the core with ``root/gold: `` in the words that a user knows: ``class 'gold': ``."""
-
-    def said(match: re.Match[str]) -> str:
-        return "".join(f"class '{name}': " for name in match[1].split("/")[1:] if name != "queue")
-
-    return CORE_PLACE.sub(said, text)
+    return [(end(link.a), end(link.b)) for link in network.links]

@@ -1,12 +1,11 @@
-"""The tree of classes of a discipline: parents, cycles, leaves, filters, and rates that add up."""
+"""The tree of classes of a discipline: parents, cycles, leaves and filters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import suggest
-from ..units import format_rate
 from .base import SpecError
 from .matching import Filter, check_order
 
@@ -77,25 +76,3 @@ def check_filters(filters: Sequence[Filter], classes: Mapping[str, Any], default
                 f"class '{name}' has others in it: packets wait in leaves ({', '.join(leaves)})", *place
             )
     check_order(filters, "filters", "filter")
-
-
-def beyond(classes: Mapping[str, Any], top_bps: int | None, top: str) -> Iterator[tuple[str | None, str]]:
-    """Where the rates of classes are more than there is, in words, with the class that they are in.
-
-    `top_bps` is what the classes at the top have together, `top` what that is called.
-    """
-    for outer, inner in children(classes).items():
-        total = sum(classes[name].rate for name in inner)
-        limit = top_bps if outer is None else classes[outer].rate
-        if limit is None or total <= limit:
-            continue
-        whole = top if outer is None else f"class '{outer}'"
-        if len(inner) == 1:
-            said = f"class '{inner[0]}' has {format_rate(total)}"
-        else:
-            names = ", ".join(f"'{name}'" for name in inner[:-1]) + f" and '{inner[-1]}'"
-            said = f"classes {names} have {format_rate(total)} together"
-        yield (
-            outer,
-            f"{said}, {whole} has {format_rate(limit)}: {format_rate(total - limit)} more than there is",
-        )

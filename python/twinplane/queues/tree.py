@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -19,8 +19,7 @@ from pydantic_core import CoreSchema
 from ..errors import TwinplaneError
 from .base import Name, Ports, Spec, sentence
 from .conditioners import Accounting, Conditioner
-from .disciplines import Cbq, Htb, Queue
-from .structure import beyond
+from .disciplines import Queue
 
 Given = TypeVar("Given", bound=Spec)
 
@@ -85,33 +84,6 @@ class Tree(Spec):
         if self.conditioner is not None:
             found["conditioner"] = self.conditioner.lowered(ports)
         return found
-
-    def excesses(self, rate_bps: int | None) -> Iterator[tuple[tuple[str | int, ...], str | None, str]]:
-        """Rates of classes that do not add up: place of the discipline, class that they are in, words.
-
-        It can run nevertheless. `rate_bps` is what the link does, None if nothing limits it.
-        """
-        for place, queue in queues(self.root):
-            if isinstance(queue, Htb):
-                found = beyond(queue.classes, rate_bps, "the link")
-            elif isinstance(queue, Cbq):
-                own = queue.bandwidth if queue.bandwidth is not None else rate_bps
-                found = beyond(queue.classes, own, "the root class")
-            else:
-                continue
-            for outer, text in found:
-                yield place, outer, text
-
-
-def queues(queue: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """A discipline and all below it, with their places."""
-    yield place, queue
-    inner = getattr(queue, "queue", None)
-    if inner is not None:
-        yield from queues(inner, (*place, "queue"))
-    for name, one in getattr(queue, "classes", {}).items():
-        if one.queue is not None:
-            yield from queues(one.queue, (*place, "classes", name, "queue"))
 
 
 def tree(given: Any, what: str) -> Tree:

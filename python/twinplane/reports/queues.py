@@ -107,7 +107,6 @@ def sections(
             part.charts += [] if chart is None else [chart]
             part.tables.append(counts(tree, seconds))
         part.points = [
-            *(f"Warning: {text}." for text in warnings),
             "Little's law: the mean number of packets in a queue is the rate at which they come times the"
             " mean time that they stay. It is checked of every queue to the picosecond, and so is that what"
             " came was sent, was dropped or waits; the columns differ by what still waits at the end only.",
@@ -116,6 +115,8 @@ def sections(
     rules = list(_rows(conditioners))
     if rules:
         found.append(Section("Meters and markers", tables=[_rules(rules, neighbor)]))
+    if found:
+        found[0].points[:0] = [f"Warning: {text}." for text in warnings]
     return found
 
 
