@@ -16,7 +16,7 @@ from .filters import filter_spec, prefixes
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Edge, HeadEnd, Node, Peer, Router
 from .outside import Outside
-from .queues.places import in_words
+from .places import in_words
 from .units import Quantity
 
 if TYPE_CHECKING:

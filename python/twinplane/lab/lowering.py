@@ -15,7 +15,7 @@ from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
-from ..queues.places import in_words
+from ..places import in_words
 from . import classes, model, reading, source
 from .source import LabFileError, Place, Source
 

@@ -2,7 +2,8 @@
 
 use super::Network;
 use super::queues::SIDES;
-use forwarding::queue::{Facts, warnings_at};
+use engine::discipline::{Facts, warnings_at};
+use node::conditioner;
 
 /// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not worth a warning.
 const USUAL_MTU: u32 = 1500;
@@ -21,8 +22,8 @@ impl Network {
                     let lead = at("queue");
                     said.extend(warnings_at(tree, &facts).into_iter().map(|text| format!("{lead}: {text}")));
                 }
-                if let Some(conditioner) = link.spec.ingress(side) {
-                    said.extend(forwarding::conditioner::warnings(conditioner, &at("ingress")));
+                if let Some(spec) = link.spec.ingress(side) {
+                    said.extend(conditioner::warnings(spec, &at("ingress")));
                 }
             }
         }
