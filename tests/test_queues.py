@@ -329,6 +329,17 @@ def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much(tmp_path: 
     assert net.warnings == []
 
 
+def test_the_same_at_several_ends_is_said_once() -> None:
+    net, a, b = network()
+    for x, y in ((a, b), (b, net.router("c"))):
+        net.link(x, y, queue=q.Drr(classes={"x": {}, "y": {}}, default="x"))
+    with pytest.warns(tp.TwinplaneWarning) as caught:
+        net.run(until="1 us")
+    assert [str(one.message) for one in caught] == [
+        "link a - b: queue at a: no packet gets to y: no filter leads there (and so at 3 more)"
+    ]
+
+
 def test_what_is_surprising_about_rules_is_a_warning_too() -> None:
     net, a, b = network()
     rules = [

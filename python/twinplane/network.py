@@ -13,6 +13,7 @@ from .description import fault_specs
 from .errors import TwinplaneError, warn
 from .handles import Capture, Link, Lsp
 from .nodes import Node, Peer
+from .places import together
 from .units import Quantity
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Network(Building):
                 self._core = core.network(self.lowered(), self.placement)
             except TwinplaneError as error:
                 raise TwinplaneError(self.explain(str(error)) if self.placed else str(error)) from None
-            self._warnings = [self.explain(text) for text in self._core.warnings()]
+            self._warnings = together(self.explain(text) for text in self._core.warnings())
             for text in self._warnings:
                 warn(text)
         return self._core

@@ -113,6 +113,43 @@ def test_what_is_wrong_is_said_with_its_line(text: str, line: int, said: str) ->
     assert str(caught.value).startswith(f"x.yaml:{line}: ") and said in str(caught.value), caught.value
 
 
+X = "x: {rate: 1 Mbit/s}"
+FILTERS = "    filters:\n"
+WALK = {
+    "no parent": (htb("x: {rate: 1, parent: al}", "all: {rate: 2}"), 2, 11, "there is no class 'al'"),
+    "cycle": (htb("x: {rate: 1, parent: y}", "y: {rate: 1, parent: x}"), 2, 11, "the classes are a cycle"),
+    "rates": (htb("all: {rate: 1}", "x: {rate: 3, parent: all}"), 0, 11, "2 bit/s more than the 1 bit/s"),
+    "phb": (f"{htb(X)}{FILTERS}      - {{phb: AF14, class: x}}\n", 2, 13, "'AF14' is no per-hop behaviour"),
+    "dscp": (f"{htb(X)}{FILTERS}      - {{dscp: 64, class: x}}\n", 2, 13, "a code point is 0 to 63"),
+    "nothing": (
+        f"{htb(X)}{FILTERS}      - {{phb: EF, class: x}}\n      - {{dscp: 46, phb: EF, class: x}}\n",
+        2,
+        14,
+        "it can take nothing: filter 1 before it takes all of its packets",
+    ),
+    "thresholds": (
+        f"{HEAD.replace('LINK', 'queue: gold')}queues:\n  gold:\n"
+        "    {discipline: red, limit: 60 kB, min: 30 kB, max: 20 kB}\n",
+        2,
+        9,
+        "thresholds out of order: min=30000 has to be below max=20000",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WALK)
+def test_bad_input_at_the_command_line(case: str, tmp_path: Path) -> None:
+    """Said once, with the line; 2 where it can't run."""
+    text, code, line, said = WALK[case]
+    file = tmp_path / "x.yaml"
+    file.write_text(text)
+    done = command("lab", "check", file)
+    assert done.returncode == code
+    lines = [one for one in done.stderr.splitlines() if said in one]
+    assert len(lines) == 1 and f"{file}:{line}: " in lines[0], done.stderr
+    assert code == 0 or len(done.stderr.splitlines()) == 1
+
+
 def test_rates_that_do_not_add_up_are_said_once_with_their_line(tmp_path: Path) -> None:
     text = htb(
         "all: {rate: 2 Mbit/s}", "x: {rate: 2 Mbit/s, parent: all}", "y: {rate: 1 Mbit/s, parent: all}"
