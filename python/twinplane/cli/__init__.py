@@ -10,6 +10,10 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 
+SAID: set[str] = set()
+"""Warnings so far: each is given once."""
+
+
 def main() -> None:
     """Entry point: one sentence for every error, 130 after Ctrl-C."""
     import typer
@@ -60,6 +64,9 @@ def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -
     """One sentence for every warning of ours, without the line of the program that it came from."""
     from ..errors import TwinplaneWarning
 
+    if str(message) in SAID:
+        return
+    SAID.add(str(message))
     lead = "warning: " if issubclass(category, TwinplaneWarning) else f"{category.__name__}: "
     _say(f"{lead}{message}")
 
