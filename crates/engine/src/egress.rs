@@ -8,7 +8,11 @@
 //! Only these events and what the sending device hands over touch a tree. So nobody can tell when they are done, as long as they are
 //! done in order and before somebody needs to know: [`Egress::catch_up`] is called before a frame is handed over, and before the far end needs
 //! the next frame.
+//!
+//! A super-frame, which a kernel left to be cut, is cut before it is queued: what waits, takes turns and is dropped are packets, as they
+//! would be at a port of that rate.
 
+use crate::external::offload::real_frames;
 use base::device::{DropCounters, DropReason};
 use base::{Frame, Time};
 use forwarding::queue::{Take, Tree};
@@ -82,6 +86,35 @@ impl Egress {
         wire: &mut impl FnMut(Time, Frame) -> Time,
     ) {
         self.catch_up(now, wire);
+        if frame.segment_len() < frame.len() {
+            self.cut(now, enters, frame, wire);
+        } else {
+            self.enter(now, enters, frame, wire);
+        }
+    }
+
+    /// The same of all that a super-frame stands for. One that is not what it says it is goes as it is.
+    #[cold]
+    fn cut(&mut self, now: Time, enters: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
+        let mut pieces = Vec::new();
+        real_frames(frame.clone(), &mut |piece| pieces.push(piece));
+        for piece in &mut pieces {
+            piece.set_behaviour(frame.behaviour());
+            if frame.mark() != 0 {
+                piece.set_mark(frame.mark());
+            }
+            if let Some(port) = frame.input() {
+                piece.set_input(port);
+            }
+        }
+        if pieces.is_empty() {
+            pieces.push(frame);
+        }
+        pieces.into_iter().for_each(|piece| self.enter(now, enters, piece, wire));
+    }
+
+    #[inline]
+    fn enter(&mut self, now: Time, enters: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
         let wire_len = u64::from(frame.wire_len());
         self.handed.0 += 1;
         self.handed.1 += wire_len;
@@ -182,5 +215,83 @@ impl Egress {
             wrong.push(format!("{handed} frames handed over, {taken} sent, {drops} dropped, {waits} wait"));
         }
         wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::frame::{Offload, Segment};
+    use base::{Phb, PortId, Rate, Streams};
+    use forwarding::queue::Facts;
+    use forwarding::queue::classify::behaviour;
+    use serde_json::json;
+
+    const SIZE: u16 = 1448;
+
+    /// TCP with `payload` bytes, to be cut.
+    fn super_frame(payload: usize) -> Frame {
+        let mut bytes = vec![2; 12];
+        bytes.extend([8, 0, 0x45, 0]);
+        bytes.extend((40 + payload as u16).to_be_bytes());
+        bytes.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes.extend([1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x10, 9, 9, 0, 0, 0, 0]);
+        bytes.resize(54 + payload, 7);
+        let mut frame = Frame::from_bytes(&bytes);
+        frame.set_offload(Some(Offload {
+            needs_checksum: true,
+            checksum_start: 34,
+            checksum_offset: 16,
+            segment: Segment::TcpV4,
+            segment_size: SIZE,
+            header_len: 54,
+        }));
+        frame.set_behaviour(Some(Phb::EF));
+        frame.set_mark(9);
+        frame.set_input(PortId(4));
+        frame
+    }
+
+    fn egress() -> Egress {
+        let classes = json!([{"name": "a", "queue": {"discipline": "tbf", "rate_bps": 8_000_000, "burst_bytes": 2000, "limit_bytes": 9000}}]);
+        let filters = json!([{"match": {"phb": ["EF"], "mark": 9, "inputs": [4]}, "class": "a"}]);
+        let spec = json!({"root": {"discipline": "drr", "classes": classes, "filters": filters}});
+        let spec = serde_json::from_value(spec).expect("a description");
+        let facts = Facts { rate: Rate(0), mtu: 1500 };
+        Egress::new(Tree::new(&spec, &facts, Streams::new(1).stream("queue")).expect("a tree"), Time::ZERO)
+    }
+
+    #[test]
+    fn what_is_queued_of_a_super_frame_are_its_packets() {
+        let (mut egress, mut sent) = (egress(), Vec::new());
+        let mut wire = |at: Time, frame: Frame| {
+            assert_eq!((behaviour(&frame), frame.mark(), frame.input()), (Phb::EF, 9, Some(PortId(4))));
+            assert!(frame.offload().is_none());
+            sent.push((at.0 / 1_000_000, frame.len()));
+            at
+        };
+        // Ten packets of 1502 bytes and one of 154: one leaves at once, five find room, and so does the last, which is short.
+        egress.hand_over(Time::ZERO, Time::ZERO, super_frame(10 * 1448 + 100), &mut wire);
+        assert_eq!(egress.audit(Time::ZERO), [""; 0]);
+        egress.catch_up(Time(1 << 50), &mut wire);
+        assert_eq!(egress.audit(Time(1 << 50)), [""; 0]);
+        assert_eq!(
+            sent.iter().map(|sent| sent.1).collect::<Vec<_>>(),
+            [1502, 1502, 1502, 1502, 1502, 1502, 154]
+        );
+        assert_eq!(sent[5].0, 6 * 1502 - 2000);
+        assert_eq!((egress.drops().total(), egress.waiting_bytes()), (4, 0));
+    }
+
+    #[test]
+    fn what_is_no_super_frame_after_all_is_queued_as_it_is() {
+        let (mut egress, mut sent) = (egress(), 0);
+        let mut frame = super_frame(1500);
+        frame.header_mut()[14] = 0x15;
+        egress.hand_over(Time::ZERO, Time::ZERO, frame, &mut |at, _| {
+            sent += 1;
+            at
+        });
+        assert_eq!((sent, egress.audit(Time::ZERO)), (1, Vec::new()));
     }
 }

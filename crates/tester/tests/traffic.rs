@@ -277,7 +277,14 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             trace(
                 json!({"kind": "on-off", "on": {"kind": "constant", "mean_ps": 1}, "off": {"kind": "constant", "mean_ps": 0}}),
             ),
-            "flow 'x': on: mean_ps=1: in such a time it sends less than",
+            "flow 'x': on: mean_ps=1: in a usual period, 1 ps, it sends less than",
+        ),
+        (
+            // It would draw some 10^13 periods for each packet.
+            trace(
+                json!({"kind": "on-off", "on": {"kind": "pareto", "mean_ps": MS, "shape": 1.000000000001}, "off": {"kind": "constant", "mean_ps": 0}}),
+            ),
+            "flow 'x': on: mean_ps=1000000000: in a usual period, 0 ps, it sends less than",
         ),
     ];
     for (more, expected) in cases {

@@ -176,6 +176,9 @@ pub struct Bin {
     pub max: u64,
 }
 
+/// Bins of a series at most, 128 MiB of them. What comes later is not kept.
+pub const BINS_MAX: u64 = 1 << 22;
+
 /// Waiting bytes over time, in bins of equal width from time zero on.
 #[derive(Clone, Debug)]
 struct Series {
@@ -188,12 +191,12 @@ impl Series {
         Series { bin: bin.0.max(1) as u64, bins: Vec::new() }
     }
 
-    fn at(&mut self, index: u64) -> &mut Bin {
-        let index = index as usize;
-        if self.bins.len() <= index {
-            self.bins.resize(index + 1, Bin::default());
+    fn at(&mut self, index: u64) -> Option<&mut Bin> {
+        let place = index as usize;
+        if self.bins.len() <= place && index < BINS_MAX {
+            self.bins.resize(place + 1, Bin::default());
         }
-        &mut self.bins[index]
+        self.bins.get_mut(place)
     }
 
     /// `bytes` have waited from `from` to `to`.
@@ -201,7 +204,7 @@ impl Series {
         let (mut at, width) = (from.0, self.bin);
         while at < to.0 {
             let end = (at / width + 1).saturating_mul(width).min(to.0);
-            let bin = self.at(at / width);
+            let Some(bin) = self.at(at / width) else { return };
             bin.area += u128::from(bytes) * u128::from(end - at);
             bin.max = bin.max.max(bytes);
             at = end;
@@ -209,9 +212,9 @@ impl Series {
     }
 
     fn note(&mut self, now: Time, bytes: u64) {
-        let index = now.0 / self.bin;
-        let bin = self.at(index);
-        bin.max = bin.max.max(bytes);
+        if let Some(bin) = self.at(now.0 / self.bin) {
+            bin.max = bin.max.max(bytes);
+        }
     }
 }
 
@@ -252,5 +255,15 @@ mod tests {
         let series = counters.series(Time(25));
         assert_eq!(series.iter().map(|bin| bin.max).collect::<Vec<_>>(), [150, 150, 0]);
         assert_eq!(series.iter().map(|bin| bin.area).sum::<u128>(), 100 * 9 + 50 * 15);
+    }
+
+    #[test]
+    fn a_series_has_an_end() {
+        let mut counters = QueueCounters::default();
+        counters.watch(Span(1));
+        counters.enter(Time(BINS_MAX - 2), 100);
+        counters.leave(Time(u64::MAX - 1), &packet(100, BINS_MAX - 2));
+        let series = counters.series(Time(u64::MAX));
+        assert_eq!((series.len() as u64, series.iter().map(|bin| bin.area).sum::<u128>()), (BINS_MAX, 200));
     }
 }

@@ -39,7 +39,7 @@ pub struct Description {
     /// Width of the bins of series.
     #[serde(default = "default_bin", rename = "series_bin_ps")]
     pub series_bin: Span,
-    /// Width of the bins of the series that queues keep of their backlogs; none are kept if absent.
+    /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept if absent.
     #[serde(default, rename = "queue_bin_ps")]
     pub queue_bin: Option<Span>,
 }

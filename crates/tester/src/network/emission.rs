@@ -132,10 +132,15 @@ impl FlowSpec {
                 ));
             }
         }
+        // Where the tail is heavy most periods are far shorter than the mean: about as short as the shortest.
+        let usual = match period(&on_off.on) {
+            Period::Pareto { shortest, .. } => shortest as u128,
+            Period::Constant(span) | Period::Exponential(span) => u128::from(span.0.unsigned_abs()),
+        };
         let (numerator, denominator) = self.gap(labels);
-        if numerator / denominator.max(1) > on_off.on.mean.0.unsigned_abs() as u128 * PERIODS_PER_PACKET {
+        if numerator / denominator.max(1) > usual * PERIODS_PER_PACKET {
             return input(format!(
-                "{what}: on: mean_ps={}: in such a time it sends less than a part in {PERIODS_PER_PACKET} of a packet",
+                "{what}: on: mean_ps={}: in a usual period, {usual} ps, it sends less than a part in {PERIODS_PER_PACKET} of a packet",
                 on_off.on.mean.0
             ));
         }
