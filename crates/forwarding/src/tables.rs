@@ -66,6 +66,8 @@ pub struct Forwarding {
     pub(crate) preconfigured: Option<Box<Context>>,
     pub(crate) ilm: Ilm,
     pub(crate) fib: Fib,
+    /// The destination that was routed last, and where what is known of its longest prefix is, as long as no table changes.
+    pub(crate) recent: Option<(Ipv4Addr, u32)>,
     pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,
 }
@@ -84,6 +86,7 @@ impl Forwarding {
 
     /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
     pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
+        self.recent = None;
         match *op {
             TableOp::PortSet { port, config } => {
                 self.ports.set(port, config);
