@@ -166,6 +166,7 @@ def test_figures_of_a_flow() -> None:
     assert (found["sent"], found["dropped"]) == (4, 1)
     assert (found["mean_s"], found["max_s"], found["min_s"], found["jitter_s"]) == (2.0, 3.0, 1.0, 2.0)
     assert found["ipdv_mean_s"] == 1.0  # of the last two alone
+    assert found["jitter_rfc3550_s"] == (2 / 16 + (2 / 16 + (1 - 2 / 16) / 16)) / 2
     nothing = figures_of([None])
     assert nothing["mean_s"] is None and nothing["dropped"] == 1
 

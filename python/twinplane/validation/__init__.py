@@ -71,7 +71,8 @@ def checks(only: Sequence[str] = ()) -> list[tuple[str, Check]]:
     """The checks of the groups that are named, or all."""
     for name in only:
         if name not in GROUPS:
-            raise TwinplaneError(f"only={name}: there is no such group{suggest(name, GROUPS)}")
+            known = f"one of {', '.join(GROUPS)}"
+            raise TwinplaneError(f"only={name}: there is no such group: {known}{suggest(name, GROUPS)}")
     return [(name, check) for name in GROUPS if not only or name in only for check in GROUPS[name]()]
 
 

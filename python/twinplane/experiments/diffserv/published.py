@@ -197,8 +197,8 @@ def _alike(p: DiffservParameters, m: Mapping[str, Any], lead: str) -> list[Compa
             if x["mean_s"] is not None and y["mean_s"] is not None:
                 ratio = x["mean_s"] / y["mean_s"]
                 near = 1 / SAME_RATIO <= ratio <= SAME_RATIO or abs(x["mean_s"] - y["mean_s"]) <= turn_s
-                claim = f"as in {other}: {1 / SAME_RATIO:.0%} to {SAME_RATIO:.0%}, or within"
-                f" {turn_s * 1e3:.0f} ms"
+                share = f"{1 / SAME_RATIO:.0%} to {SAME_RATIO:.0%}"
+                claim = f"as in {other}: {share}, or within {turn_s * 1e3:.0f} ms"
                 what = f"{lead}{scenario}: {flow} mean"
                 found.append(Comparison(what, "s", None, y["mean_s"], x["mean_s"], claim, near))
             near = abs(x["dropped"] - y["dropped"]) <= SAME_LOSS * y["sent"]
