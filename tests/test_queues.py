@@ -496,3 +496,10 @@ def test_trees_are_drawn_by_parents() -> None:
         "\u00a0\u00a0\u00a0├─\u00a0gold",
         "\u00a0\u00a0\u00a0└─\u00a0rest",
     ]
+
+
+def test_a_field_with_the_name_of_a_discipline_is_named() -> None:
+    with pytest.raises(tp.TwinplaneError, match=r"^CbqClass: prio: 9"):
+        q.CbqClass(rate="1 Mbit/s", prio=9)
+    with pytest.raises(tp.TwinplaneError, match=r"rule 1: meter: 'srtcm': it should be a mapping"):
+        q.Conditioner(rules=[{"name": "x", "meter": "srtcm"}])

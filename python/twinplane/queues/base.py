@@ -157,8 +157,12 @@ def words(place: tuple[str | int, ...]) -> list[str]:
     """A place in the words of the user: ``class 'gold'``, ``filter 2``, ``rate``."""
     found: list[str] = []
     steps = list(place)
+    before: str | int | None = None
     while steps:
         step = steps.pop(0)
+        # What follows these, or has more behind it, is a discipline; else `prio` and `red` are fields.
+        tag = step in TAGS and (bool(steps) or before in ("queue", "root", "meter"))
+        before = step
         if step in GROUPS and steps:
             inner = steps.pop(0)
             found.append(
@@ -167,7 +171,7 @@ def words(place: tuple[str | int, ...]) -> list[str]:
             continue
         # The red of a rule is a colour, elsewhere it is a discipline.
         colour = bool(found) and found[-1].startswith("rule ")
-        if isinstance(step, str) and step not in ("queue", "root") and (colour or step not in TAGS):
+        if isinstance(step, str) and step not in ("queue", "root") and (colour or not tag):
             found.append(step)
     return found
 
@@ -199,6 +203,8 @@ def reason(error: ErrorDetails) -> str:
     if kind == "literal_error":
         known = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return f"{given!r} is none of {', '.join(known)}{suggest(str(given), known)}"
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return f"{given!r}: it should be a mapping"
     text = one_line(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return text
