@@ -41,7 +41,9 @@ exact row has none.
 
 
 def number(value: float) -> str:
-    """A figure in four digits."""
+    """A figure in four digits, a count in all of them."""
+    if float(value).is_integer() and abs(value) < 1e7:
+        return f"{value:.0f}"
     return f"{value:.4g}" if abs(value) < 1e5 or abs(value) >= 1e7 else f"{value:.0f}"
 
 
@@ -99,7 +101,7 @@ def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[in
         if not own:
             continue
         sources = list(dict.fromkeys(f"{row.quantity}: {row.source}" for row in own))
-        parts.append(f"## {heading}\n")
+        parts.append(f"\n## {heading}\n")
         parts.append(table(TITLES, (cells(row) for row in own)))
         parts.append("\nWhere the expected figures are from: " + "; ".join(sources) + ".")
     if beside:
