@@ -138,7 +138,8 @@ def meters(seed: int) -> list[Measured]:
 
 def _metered(seed: int, meter: Any, gaps: list[int], sizes: list[int]) -> list[str]:
     """The colours of the packets, in order."""
-    actions = {name: f"remark {code}" for name, code in MARKS.items()}
+    colours = ("green", "red") if isinstance(meter, queues.TokenBucket) else tuple(MARKS)
+    actions = {name: f"remark {MARKS[name]}" for name in colours}
     rule = queues.Rule(name="all", meter=meter, **actions)
     policed = queues.Conditioner(rules=[rule], accounting=queues.Accounting(layer="frame"))
     net = Network(seed=seed)
@@ -149,8 +150,8 @@ def _metered(seed: int, meter: Any, gaps: list[int], sizes: list[int]) -> list[s
     net.flow(a, c, arrivals=trace, name="trace", start=START_PS / 1e12)
     tap = net.capture(out)
     net.run(until=(START_PS + sum(gaps)) / 1e12 + 0.01)
-    colours = {units.dscp(code): name for name, code in MARKS.items()}
+    names = {units.dscp(code): name for name, code in MARKS.items()}
     with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
         tap.save(file.name)
         packets = [bytes(frame) for *_, frame in core.load().CaptureFile(file.name)]
-    return [colours.get(frame[15] >> 2, "none") for frame in packets if frame[12:14] == b"\x08\0"]
+    return [names.get(frame[15] >> 2, "none") for frame in packets if frame[12:14] == b"\x08\0"]
