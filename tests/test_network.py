@@ -128,6 +128,23 @@ def test_hosts_reach_each_other_over_lsps_that_carry_their_prefixes() -> None:
     assert signals["session"].unique().len() == 2
 
 
+def test_nothing_is_lost_before_neighbours_are_known() -> None:
+    net = Network(seed=1)
+    left, right = net.host("left", "10.1.0.2/24"), net.host("right", "10.2.0.2/24")
+    near, far = net.router("near"), net.router("far")
+    for a, b in ((left, near), (near, far), (far, right)):
+        net.link(a, b, rate="100 Mbit/s", delay="1 ms")
+    flows = [
+        net.flow(a, b, rate="10 Mbit/s", size=500, stop="50 ms") for a, b in ((left, right), (near, far))
+    ]
+    net.run(until="100 ms")
+    for flow in flows:
+        (row,) = flow.stats().to_dicts()
+        assert row["sent"] == 125 and row["lost"] == 0
+    # The first packet of a host waited while ARP asked, there and back.
+    assert flows[0].stats()["delay_max_s"][0] > 5e-3 > flows[0].stats()["delay_min_s"][0]
+
+
 def test_faults_and_restart() -> None:
     net, (a, b, c, _) = square()
     lsp = a.lsp("gold", to=c, route=[b, c])

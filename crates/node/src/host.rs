@@ -62,8 +62,8 @@ impl HostPort {
 
 /// The host.
 ///
-/// A [`Device`]; whoever builds more upon it gives it what is not for itself to handle, drains it, and sends by [`Host::send_ip`] or
-/// with the Ethernet address that [`Host::neighbor_mac`] says.
+/// A [`Device`]; whoever builds more upon it gives it what is not for itself to handle, drains it, and sends by [`Host::send_ip`],
+/// by [`Host::send_frame`], or with the Ethernet address that [`Host::neighbor_mac`] says.
 #[derive(Debug)]
 pub struct Host {
     config: HostConfig,
@@ -120,6 +120,14 @@ impl Host {
         }
     }
 
+    /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of [`Host::send_ip`] does.
+    pub fn send_frame(&mut self, now: Time, port: PortId, to: Ipv4Addr, frame: Frame) {
+        match self.config.port(port) {
+            Some(own) => self.send_to(now, port, own.next_hop(to), frame),
+            None => self.drops.count(DropReason::PortDown),
+        }
+    }
+
     fn send_to(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr, mut frame: Frame) {
         let own = self.config.port(port).filter(|_| self.up[port.index()]);
         let Some(own) = own else {
@@ -159,9 +167,12 @@ impl Host {
         self.transmit(now, port, arp_frame(&repr));
     }
 
-    /// Asks at a port who has an address, for someone without a packet that would wait for it; that one asks again if nobody answers.
+    /// Asks at a port who has an address, if that is neither known nor asked, for someone without a packet that would wait for it;
+    /// that one asks again if nobody answers in time.
     pub fn expect(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr) {
-        self.ask(now, port, neighbor, None);
+        if self.up.get(port.index()) == Some(&true) && self.neighbors.expect(now, port, neighbor) {
+            self.ask(now, port, neighbor, None);
+        }
     }
 
     /// Asks everybody, or only who was known to have the address.

@@ -39,7 +39,7 @@ pub type Waiting<T> = VecDeque<T>;
 #[derive(Debug)]
 enum State<T> {
     /// Asked for; nothing is known yet.
-    Asked { tries: u8, next: Time, waiting: Waiting<T>, bytes: u64 },
+    Asked { tries: u8, next: Time, waiting: VecDeque<(T, u64)>, bytes: u64 },
     /// Known. Confirmed until `next` if `tries` is zero; else so many probes are out.
     Known { mac: MacAddr, tries: u8, next: Time, heard: bool },
 }
@@ -148,10 +148,12 @@ impl<T> Neighbors<T> {
                 State::Known { .. } => None,
             })
             .flatten()
+            .map(|(item, _)| item)
     }
 
     /// Lets `item`, which holds so many bytes, wait for the neighbour. Returns whether the neighbour must be asked now, or
-    /// the item if too many wait.
+    /// what there is no room for: the item that has waited longest for this neighbour, since the latest is the one to keep
+    /// (RFC 1122, 2.3.2.2); the item itself if too many wait for others.
     pub fn wait(
         &mut self,
         now: Time,
@@ -165,25 +167,34 @@ impl<T> Neighbors<T> {
         if self.waiting >= WAITING_TOTAL || self.bytes + bytes > WAITING_BYTES {
             return Err(item);
         }
-        let ask = !self.table.contains_key(&key);
-        if ask {
-            let counts = self.counts.entry(port).or_default();
-            if counts.asked >= ASKED_MAX || counts.answered + counts.asked >= ANSWERED_MAX {
-                return Err(item);
-            }
-            let state = State::Asked { tries: 1, next: now + INTERVAL, waiting: Waiting::new(), bytes: 0 };
-            self.put(key, state);
+        let ask = self.expect(now, port, address);
+        let Some(State::Asked { waiting, bytes: held, .. }) = self.table.get_mut(&key) else {
+            return Err(item);
+        };
+        waiting.push_back((item, bytes));
+        *held += bytes;
+        self.waiting += 1;
+        self.bytes += bytes;
+        let oldest = if waiting.len() > WAITING_MAX { waiting.pop_front() } else { None };
+        let Some((oldest, bytes)) = oldest else { return Ok(ask) };
+        *held -= bytes;
+        self.waiting -= 1;
+        self.bytes -= bytes;
+        Err(oldest)
+    }
+
+    /// Wants to know a neighbour that nothing waits for. Returns whether it must be asked now: it is neither known nor asked for,
+    /// and there is room.
+    pub fn expect(&mut self, now: Time, port: PortId, address: Ipv4Addr) -> bool {
+        let key = (port, address);
+        let counts = self.counts.entry(port).or_default();
+        let full = counts.asked >= ASKED_MAX || counts.answered + counts.asked >= ANSWERED_MAX;
+        if full || self.table.contains_key(&key) {
+            return false;
         }
-        match self.table.get_mut(&key) {
-            Some(State::Asked { waiting, bytes: held, .. }) if waiting.len() < WAITING_MAX => {
-                waiting.push_back(item);
-                *held += bytes;
-                self.waiting += 1;
-                self.bytes += bytes;
-                Ok(ask)
-            }
-            _ => Err(item),
-        }
+        let state = State::Asked { tries: 1, next: now + INTERVAL, waiting: VecDeque::new(), bytes: 0 };
+        self.put(key, state);
+        true
     }
 
     /// Learns an Ethernet address from the neighbour itself. One that is neither known nor asked for is kept only if `heard`
@@ -211,7 +222,7 @@ impl<T> Neighbors<T> {
         self.put(key, State::Known { mac, tries: 0, next: now + CONFIRMED, heard });
         match before {
             Some(State::Known { mac: old, .. }) if old == mac => Learned::Confirmed,
-            Some(State::Asked { waiting, .. }) => Learned::News(waiting),
+            Some(State::Asked { waiting, .. }) => Learned::News(items_of(waiting).collect()),
             _ => Learned::News(Waiting::new()),
         }
     }
@@ -230,7 +241,7 @@ impl<T> Neighbors<T> {
         for key in keys {
             match self.take(key) {
                 Some(State::Known { .. }) => known.push(key.1),
-                Some(State::Asked { waiting, .. }) => lost.extend(waiting),
+                Some(State::Asked { waiting, .. }) => lost.extend(items_of(waiting)),
                 None => {}
             }
         }
@@ -257,7 +268,7 @@ impl<T> Neighbors<T> {
                     self.put(key, State::Asked { tries: tries + 1, next: now + INTERVAL, waiting, bytes });
                 }
                 Some(State::Asked { waiting, .. }) => {
-                    out.push(Due::GiveUp(waiting, DropReason::NoAdjacency));
+                    out.push(Due::GiveUp(items_of(waiting).collect(), DropReason::NoAdjacency));
                 }
                 Some(State::Known { mac, tries, heard, .. }) if tries < TRIES => {
                     out.push(Due::Ask(port, address, Some(mac)));
@@ -299,6 +310,10 @@ impl<T> Neighbors<T> {
         }
         Some(state)
     }
+}
+
+fn items_of<T>(waiting: VecDeque<(T, u64)>) -> impl Iterator<Item = T> {
+    waiting.into_iter().map(|(item, _)| item)
 }
 
 /// The frame of an ARP packet. A question goes to everybody unless it says whom it asks.
@@ -349,6 +364,22 @@ mod tests {
         assert_eq!(n.forget_port(P).0, [A]);
         assert!(!n.contains(P, A) && n.next().is_none() && n.waiting() == 0);
         assert_eq!(n.learn(Time(3), P, A, MAC, false), Learned::Ignored);
+    }
+
+    #[test]
+    fn the_latest_are_kept() {
+        let mut n = Neighbors::default();
+        assert!(n.expect(Time(0), P, A) && !n.expect(Time(0), P, A));
+        for i in 0..WAITING_MAX {
+            assert_eq!(n.wait(Time(0), P, A, i, 10), Ok(false));
+        }
+        assert_eq!(n.wait(Time(0), P, A, WAITING_MAX, 30), Err(0));
+        assert_eq!((n.waiting(), n.bytes), (WAITING_MAX, WAITING_MAX as u64 * 10 + 20));
+        let Learned::News(kept) = n.learn(Time(1), P, A, MAC, false) else { panic!("it was asked for") };
+        assert!(kept.into_iter().eq(1..=WAITING_MAX));
+        assert_eq!((n.waiting(), n.bytes), (0, 0));
+        // Who is known is not asked for.
+        assert!(!n.expect(Time(1), P, A));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use wire::{arp, ethernet, icmp, ipv4, mpls};
 
 const PORT: PortId = PortId(0);
 const ARP_INTERVAL: Span = Span::from_secs(1);
+/// Packets that wait for the router's Ethernet address at most; the latest are kept (RFC 1122, 2.3.2.2).
+const WAITING_MAX: usize = 4096;
 
 /// Where a probe is.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,8 @@ pub struct Probe {
     sink: Sink,
     gateway_mac: Option<MacAddr>,
     ask: Option<Time>,
+    /// Packets that wait for the gateway's address.
+    waiting: VecDeque<Frame>,
     outputs: VecDeque<Output>,
     drops: DropCounters,
     /// The links that each traced packet crossed.
@@ -90,6 +94,7 @@ impl Probe {
             sink,
             gateway_mac: None,
             ask: None,
+            waiting: VecDeque::new(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
             traces: Vec::new(),
@@ -101,14 +106,15 @@ impl Probe {
         specs.iter().for_each(|spec| source.add_stream(spec.stream));
         self.generator.add(source);
         self.specs.push(specs);
-        match self.gateway_mac {
-            Some(_) => self.set_templates(self.specs.len() - 1),
-            None => self.ask = self.ask.or(Some(now)),
+        self.set_templates(self.specs.len() - 1);
+        if self.gateway_mac.is_none() {
+            self.ask = self.ask.or(Some(now));
         }
     }
 
     fn set_templates(&mut self, place: usize) {
-        let (Some(mac), Some(specs)) = (self.gateway_mac, self.specs.get(place)) else { return };
+        let mac = self.gateway_mac.unwrap_or_default();
+        let Some(specs) = self.specs.get(place) else { return };
         let Some(source) = self.generator.source_mut(place) else { return };
         for (index, spec) in specs.iter().enumerate() {
             source.set_template(index, Some(spec.template(self.config.mac, mac, self.config.address)));
@@ -140,6 +146,31 @@ impl Probe {
         self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
     }
 
+    /// Sends a packet of a source, now or as soon as it is known where to.
+    fn send_test_packet(&mut self, now: Time, frame: Frame) {
+        if self.gateway_mac.is_some() {
+            return self.send(now, frame);
+        }
+        self.waiting.push_back(frame);
+        if self.waiting.len() > WAITING_MAX {
+            self.waiting.pop_front();
+            self.drops.count(DropReason::NoAdjacency);
+        }
+    }
+
+    /// The gateway has this Ethernet address.
+    fn learn(&mut self, now: Time, mac: MacAddr) {
+        self.gateway_mac = Some(mac);
+        self.ask = None;
+        (0..self.specs.len()).for_each(|place| self.set_templates(place));
+        for mut frame in core::mem::take(&mut self.waiting) {
+            if let Some(dst) = frame.header_mut().first_chunk_mut::<6>() {
+                *dst = mac.0;
+            }
+            self.send(now, frame);
+        }
+    }
+
     fn send_arp(
         &mut self,
         now: Time,
@@ -161,9 +192,7 @@ impl Probe {
         let packet = arp::Packet::new_checked(bytes.get(ethernet::HEADER_LEN..)?).ok()?;
         let repr = arp::Repr::parse(&packet).ok()?;
         if repr.sender_ip == self.config.gateway && self.gateway_mac != Some(repr.sender_mac) {
-            self.gateway_mac = Some(repr.sender_mac);
-            self.ask = None;
-            (0..self.specs.len()).for_each(|place| self.set_templates(place));
+            self.learn(now, repr.sender_mac);
         }
         if repr.operation == arp::Operation::REQUEST && repr.target_ip != self.config.gateway {
             self.send_arp(now, arp::Operation::REPLY, (repr.sender_mac, repr.sender_ip), repr.target_ip);
@@ -237,13 +266,14 @@ impl Device for Probe {
             self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
         }
         while let Some((_, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
-            self.send(now, frame);
+            self.send_test_packet(now, frame);
         }
     }
 
     fn handle_command(&mut self, _: Time, _: Command) {}
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        self.gateway_mac?;
         let before = self.ask.map_or(before, |ask| ask.min(before));
         let (at, _, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
         Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })

@@ -14,7 +14,8 @@ use node::Host;
 use std::collections::VecDeque;
 
 const ARP_INTERVAL: Span = Span::from_secs(1);
-/// A source that is held begins after so long, whether its neighbours are known or not: then its packets are counted as lost.
+/// A source that is held begins after so long, whether its neighbours are known or not: then its packets wait for those as any of
+/// a host do.
 const PATIENCE: Span = Span::from_secs(10);
 /// Where the destination is in an IPv4 packet without label.
 const DESTINATION: core::ops::Range<usize> = 30..34;
@@ -29,8 +30,10 @@ pub struct Station {
     /// The host's addresses.
     own: Vec<[u8; 4]>,
     sink: Sink,
-    /// When to ask for the gateway again, as long as a source waits for it.
+    /// When to see whether a neighbour has to be asked for again, as long as one that a stream sends to is not known.
     ask: Option<Time>,
+    /// Are all of them known? Else packets take the host's own way out, where they wait for those that are not.
+    known: bool,
     /// When sources that are held begin at the latest.
     latest: Time,
     outputs: VecDeque<Output>,
@@ -47,6 +50,7 @@ impl Station {
             specs: Vec::new(),
             sink,
             ask: None,
+            known: true,
             latest: Time::ZERO,
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
@@ -87,26 +91,26 @@ impl Station {
         all
     }
 
-    /// Gives each stream its header as far as neighbours are known, lets sources begin that have them all, and says whether all have.
+    /// Gives each stream its header, lets sources begin whose neighbours are all known, and says whether those of all sources are.
     fn set_templates(&mut self, now: Time) -> bool {
-        let mut complete = true;
+        self.known = true;
         for (place, (port, specs)) in self.specs.iter().enumerate() {
             let Some(own) = self.host.config().port(*port) else { continue };
             let mut known = true;
             for (index, spec) in specs.iter().enumerate() {
                 let mac = self.host.neighbor_mac(*port, spec.dst);
                 known &= mac.is_some();
-                let template = mac.map(|mac| spec.template(own.mac, mac, own.address));
+                let template = spec.template(own.mac, mac.unwrap_or_default(), own.address);
                 if let Some(source) = self.generator.source_mut(place) {
-                    source.set_template(index, template);
+                    source.set_template(index, Some(template));
                 }
             }
             if known || self.latest <= now {
                 self.generator.release(place, now);
             }
-            complete &= known;
+            self.known &= known;
         }
-        complete
+        self.known
     }
 
     /// Asks for the neighbours that streams wait for.
@@ -137,6 +141,17 @@ impl Station {
         true
     }
 
+    /// Sends what is due by the sources.
+    fn send(&mut self, now: Time) {
+        while let Some((port, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
+            let to = frame.header().get(DESTINATION).and_then(|to| to.first_chunk::<4>()).copied();
+            match to.filter(|_| !self.known) {
+                Some(to) => self.host.send_frame(now, port, Ipv4Addr::from(to), frame),
+                None => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
+            }
+        }
+    }
+
     fn drain(&mut self) {
         while let Some(output) = self.host.poll_output() {
             self.outputs.push_back(output);
@@ -165,28 +180,33 @@ impl Device for Station {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        if self.ask.is_some_and(|at| at <= now) {
-            self.ask_again(now);
-        }
         if self.host.poll_timeout().is_some_and(|at| at <= now) {
             self.host.handle_timeout(now);
         }
-        self.drain();
-        while let Some((port, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
-            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+        if self.ask.is_some_and(|at| at <= now) {
+            self.ask_again(now);
         }
+        self.drain();
+        self.send(now);
+        self.drain();
     }
 
     fn handle_command(&mut self, now: Time, command: Command) {
         let forgets = matches!(command, Command::PortDown(_) | Command::Restart);
+        let may_ask = matches!(command, Command::PortUp(_));
         self.host.handle_command(now, command);
         if forgets && !self.set_templates(now) {
             self.ask = Some(now + ARP_INTERVAL);
+        } else if may_ask && !self.known {
+            self.ask_again(now);
         }
         self.drain();
     }
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
+        if !self.known {
+            return None;
+        }
         let others = [self.ask, self.host.poll_timeout()];
         let before = others.into_iter().flatten().fold(before, Time::min);
         let (at, port, frame) =
