@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import subprocess
@@ -21,7 +22,9 @@ from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, Diffserv
 from twinplane.experiments.diffserv.summary import figures as figures_of
 from twinplane.experiments.parameters import parse_settings, points
 from twinplane.metrics import flat
+from twinplane.reports import of_results
 from twinplane.results import load as load_results
+from twinplane.session import Request, Session
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = {"duration_s": 3.0, "begin_s": 0.3, "drain_s": 1.5}
@@ -151,6 +154,18 @@ def test_what_does_not_add_up_is_said_once() -> None:
         given_settings("af1_rate_mbps=2")
     assert len({str(one.message) for one in caught}) == 1
     assert "add up to 3.8 Mbit/s, 1 Mbit/s more than the 2.8 Mbit/s of 'total'" in str(caught[0].message)
+
+
+def test_warnings_are_kept_with_the_results(tmp_path: Path) -> None:
+    settings = ("scenario=diffserv", "af1_rate_mbps=2", "duration_s=0.5", "drain_s=0.5")
+    with pytest.warns(TwinplaneWarning) as caught:
+        Session(Request("diffserv", settings, out=tmp_path / "run")).execute()
+    found = load_results(tmp_path / "run")
+    assert found.warnings == list(dict.fromkeys(str(one.message) for one in caught))
+    assert "1 Mbit/s more than the 2.8 Mbit/s of 'total'" in found.warnings[0]
+    assert f"Warning: {found.warnings[0]}." in html.unescape(of_results(found).read_text())
+    shown = subprocess.run([*TWINPLANE, "show", tmp_path / "run"], capture_output=True, text=True, check=True)
+    assert f"warning  {found.warnings[0]}\n" in shown.stdout
 
 
 def test_the_text_gives_classes_more_than_there_is() -> None:

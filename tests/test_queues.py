@@ -319,6 +319,7 @@ def test_rates_that_do_not_add_up_are_a_warning_that_says_by_how_much(tmp_path: 
         net.run(until="1 ms")
     rest = "link a - b: queue at a: no packet gets to ef, af1 and de: no filter leads there"
     assert [str(one.message) for one in caught] == [more, rest] == net.warnings
+    assert {one.filename for one in caught} == {__file__}  # the user's line, not one of the library
     page = tp.report(net, tmp_path / "page.html")
     assert html.unescape(page.read_text()).count(f"Warning: {more}.") == 1
     with warnings.catch_warnings():

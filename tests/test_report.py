@@ -77,7 +77,7 @@ def test_the_page_of_a_results_folder(tmp_path: Path) -> None:
     results.save(
         tmp_path,
         manifest(settings={"n": ["100", "300", "500"]}, points=3),
-        {"points": entries, "topology": TOPOLOGY},
+        {"points": entries, "topology": TOPOLOGY, "warnings": [f"link a - b: {n}" for n in range(25)]},
     )
     page = of_results(results.load(tmp_path))
     text = page.read_text()
@@ -93,6 +93,8 @@ def test_the_page_of_a_results_folder(tmp_path: Path) -> None:
         "K &lt; N",
         "a&lt;b",
         "--seed 1",
+        "Warning: link a - b: 0.",
+        "And 5 more.",
     ):
         assert part in text
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
+
+HOME = f"{Path(__file__).parent}/"
+"""Where this package is."""
 
 
 class TwinplaneError(Exception):
@@ -16,8 +21,11 @@ class TwinplaneWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Warn of something; by Python's default each text is shown once, wherever it was noticed."""
-    warnings.warn(text, TwinplaneWarning, stacklevel=1)
+    """Warn of something, at the line of the user's program that led to it; Python tells each line once."""
+    caller, level = sys._getframe(1), 2
+    while caller.f_back is not None and caller.f_code.co_filename.startswith(HOME):
+        caller, level = caller.f_back, level + 1
+    warnings.warn(text, TwinplaneWarning, stacklevel=level)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

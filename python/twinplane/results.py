@@ -47,6 +47,11 @@ class Results:
         """The experiment's name."""
         return str(self.manifest["experiment"])
 
+    @property
+    def warnings(self) -> list[str]:
+        """What was surprising about the networks that ran: a sentence each."""
+        return [str(text) for text in self.summary.get("warnings") or ()]
+
     def tables(self) -> list[str]:
         """Names of the tables."""
         return sorted(path.stem for path in (self.folder / "tables").glob("*.parquet"))

@@ -183,6 +183,7 @@ class Session:
         listed = len(entries) > 1 or self.request.campaign
         summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
         summary["topology"] = done[-1].topology if done else {}
+        summary["warnings"] = list(dict.fromkeys(text for run in done for text in run.warnings))
         whole = manifest(
             self.experiment.name,
             self.request.seed,

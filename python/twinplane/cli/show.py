@@ -39,6 +39,8 @@ def show_run(folder: Path, as_json: bool) -> None:
     if verdicts:
         held = sum(bool(row.holds) for row in verdicts)
         typer.echo(f"published claims that hold here: {held} of {len(verdicts)}")
+    for text in found.warnings:
+        typer.echo(f"warning  {text}")
     typer.echo(f"repeat   {found.manifest['command']}")
 
 

@@ -55,7 +55,8 @@ def page(network: Network, title: str | None) -> str:
     ]
     question = "What happened on both planes of this network?"
     name = title or "Network"
-    return render(Page(name, question, answer, [s for s in sections if s], chart, f"seed {network.seed}"))
+    shown = [section for section in sections if section]
+    return render(Page(name, question, answer, shown, chart, f"seed {network.seed}", network.warnings))
 
 
 def _up(network: Network) -> Any:

@@ -58,6 +58,7 @@ def page(found: Results) -> str:
             sections,
             charts[0] if charts else None,
             footer,
+            found.warnings,
         )
     )
 

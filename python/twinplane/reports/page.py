@@ -12,6 +12,9 @@ from typing import Any
 from ..charts import Chart
 from ..charts.interactive import figure
 
+WARNINGS_MAX = 20
+"""More are counted only."""
+
 
 @dataclass
 class Table:
@@ -47,6 +50,8 @@ class Page:
     sections: list[Section]
     lead: Chart | None = None
     footer: str = ""
+    warnings: Sequence[str] = ()
+    """What is surprising about what ran: sentences without their final stop."""
 
 
 def render(page: Page) -> str:
@@ -64,6 +69,7 @@ def render(page: Page) -> str:
     ids = {id(chart): f"chart-{number}" for number, chart in enumerate(charts)}
     return environment.get_template("page.html").render(
         page=page,
+        more=max(0, len(page.warnings) - WARNINGS_MAX),
         ids=ids,
         identity=id,
         figures=embedded(data),

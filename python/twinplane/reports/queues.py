@@ -64,7 +64,6 @@ def of_network(network: Network) -> list[Section]:
         network.columns("conditioners"),
         neighbor,
         network.now,
-        network.warnings,
     )
 
 
@@ -93,7 +92,6 @@ def sections(
     conditioners: Columns,
     neighbor: Any,
     seconds: float,
-    warnings: Sequence[str] = (),
 ) -> list[Section]:
     """Queues over time and as tables, then conditioners."""
     found = []
@@ -115,8 +113,6 @@ def sections(
     rules = list(_rows(conditioners))
     if rules:
         found.append(Section("Meters and markers", tables=[_rules(rules, neighbor)]))
-    if found:
-        found[0].points[:0] = [f"Warning: {text}." for text in warnings]
     return found
 
 
