@@ -1,0 +1,125 @@
+//! Decisions by the label on top (RFC 3032): labels that end here, and the one that is swapped or popped.
+
+use super::{Bytes, Plan, Popped};
+use crate::behaviour::exp_of;
+use crate::entry::{BOTTOM, CLASS, Entry, Kind};
+use crate::packet::{ETHERNET, IPV4, LABEL, u32_at};
+use crate::punt::{Exception, PuntReason};
+use crate::tables::Forwarding;
+use base::Label;
+use base::device::DropReason;
+use base::plane::{TtlModel, TunnelModel};
+use core::net::Ipv4Addr;
+
+impl Forwarding {
+    pub(super) fn labelled<const AGAIN: bool>(
+        &self,
+        bytes: Bytes,
+        mut popped: Popped,
+    ) -> Result<Plan, Exception> {
+        loop {
+            let at = popped.at;
+            let word = u32_at(bytes.header, at).ok_or_else(|| bytes.missing(at + LABEL))?;
+            let bottom = word & BOTTOM != 0;
+            let ttl = popped.ttl.unwrap_or(word as u8);
+            match Label::truncate(word >> 12) {
+                // RFC 3032, 2.1: popped, then "forwarding of the packet must then be based on" what is below. RFC 4182
+                // allows it anywhere in the stack.
+                label @ (Label::EXPLICIT_NULL | Label::EXPLICIT_NULL_V6) => {
+                    popped = popped.pop(self.config.explicit_null_ttl, ttl);
+                    self.note_pop(&mut popped.known, word, None)?;
+                    if bottom && label == Label::EXPLICIT_NULL_V6 {
+                        return Err(DropReason::UnknownProtocol.into());
+                    }
+                }
+                // RFC 3032, 2.1: "legal anywhere in the label stack except at the bottom".
+                Label::ROUTER_ALERT if !bottom => {
+                    if !AGAIN {
+                        return Err(PuntReason::RouterAlert { labels: bytes.labels() }.into());
+                    }
+                    popped = Popped { alert: true, ..popped.pop(TtlModel::Pipe, ttl) };
+                }
+                label if label.is_reserved() => return Err(DropReason::ReservedLabel.into()),
+                label => {
+                    let entry = self.ilm.get(label.value()).ok_or(DropReason::UnknownLabel)?;
+                    match entry.kind {
+                        Kind::Empty => return Err(DropReason::UnknownLabel.into()),
+                        Kind::Discard => return Err(DropReason::Discard.into()),
+                        Kind::Local => {
+                            popped = popped.pop(entry.ttl(), ttl);
+                            self.note_pop(&mut popped.known, word, Some(entry))?;
+                        }
+                        Kind::One | Kind::Via | Kind::Connected => {
+                            return self.switched(bytes, popped, word, ttl, entry);
+                        }
+                    }
+                }
+            }
+            if bottom {
+                return self.unlabelled::<AGAIN>(bytes, popped);
+            }
+        }
+    }
+
+    /// Swaps the label `word` at `popped.at`, or pops it for the next hop.
+    fn switched(
+        &self,
+        bytes: Bytes,
+        mut popped: Popped,
+        word: u32,
+        ttl: u8,
+        entry: &Entry,
+    ) -> Result<Plan, Exception> {
+        // RFC 3443, 4.3; the check is made at the penultimate hop too, whatever becomes of the TTL.
+        if ttl <= 1 {
+            return Err(PuntReason::TtlExpired { labels: bytes.labels() }.into());
+        }
+        let ttl = ttl - 1;
+        let bottom = word & BOTTOM != 0;
+        let below = popped.at + LABEL;
+        let mut plan = Plan { pop: popped.count() + 1, adjacency: entry.adjacency, ..Plan::default() };
+        plan.below_is_ip = bottom;
+        let context = self.context(Some(entry));
+        let own = match context {
+            Some(context) => {
+                let own = popped.known.note(context.behaviour(exp_of(word)));
+                Some(own.ok_or(DropReason::NoBehaviour)?)
+            }
+            None => None,
+        };
+        plan.behaviour = popped.known.treatment;
+        // RFC 3270, 2.6.3: at the penultimate hop of a uniform LSP its marking goes down into what is exposed.
+        let imposed = own.filter(|_| context.is_some_and(|c| c.model() == TunnelModel::Uniform));
+        if entry.depth == 0 {
+            // RFC 3443, 4.3 (3): a uniform LSP's TTL goes down into the exposed header; a pipe's header stays as it is.
+            plan.below_ttl = (entry.ttl() == TtlModel::Uniform).then_some(ttl);
+            if bottom {
+                let ip = bytes.header.get(below..below + IPV4).ok_or_else(|| bytes.missing(below + IPV4))?;
+                if ip[0] >> 4 != 4 {
+                    return Err(DropReason::UnknownProtocol.into());
+                }
+                plan.below_dscp = imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
+                if entry.kind == Kind::Connected {
+                    plan.adjacency = self.neighbour(entry, Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]))?;
+                }
+            } else {
+                let exposed = u32_at(bytes.header, below).ok_or_else(|| bytes.missing(below + LABEL))?;
+                plan.below_exp = imposed.and_then(|phb| self.exp_for(phb, exp_of(exposed)));
+            }
+        } else {
+            self.push(&mut plan, entry, word & CLASS, ttl, own)?;
+            if bottom {
+                plan.stack[0] |= BOTTOM;
+            }
+        }
+        if popped.alert && (plan.depth > 0 || !bottom) {
+            // RFC 3032, 2.1: "should be pushed back onto the label stack before forwarding".
+            let class = if plan.depth > 0 { plan.stack[plan.depth - 1] } else { word } & CLASS;
+            plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | class | u32::from(ttl);
+            plan.depth += 1;
+        }
+        let len = bytes.longest.saturating_sub((ETHERNET + plan.pop * LABEL) as u32);
+        self.egress(bytes, &plan, len)?;
+        Ok(plan)
+    }
+}

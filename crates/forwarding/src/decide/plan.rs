@@ -1,0 +1,43 @@
+//! What is decided on a frame.
+
+use base::plane::LabelStack;
+use base::{Dscp, Phb, TrafficClass};
+
+/// How to rewrite a frame that is transmitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plan {
+    /// Labels to take off.
+    pub(crate) pop: usize,
+    /// Label stack entries to put on; the last of the first `depth` is outermost. One more than an entry can push: the
+    /// router alert label goes back on.
+    pub(crate) stack: [u32; LabelStack::MAX + 1],
+    pub(crate) depth: usize,
+    /// The time to live to write into the header below those: a label stack entry or an IP header.
+    pub(crate) below_ttl: Option<u8>,
+    /// Is that header IP?
+    pub(crate) below_is_ip: bool,
+    /// The code point to write into that IP header.
+    pub(crate) below_dscp: Option<Dscp>,
+    /// The EXP bits to write into that label stack entry.
+    pub(crate) below_exp: Option<TrafficClass>,
+    /// The behaviour that the packet gets here, if it was determined.
+    pub(crate) behaviour: Option<Phb>,
+    pub(crate) adjacency: u32,
+    pub(crate) by: By,
+    /// Bytes behind the IP packet, which belong to nobody.
+    pub(crate) excess: u32,
+}
+
+/// What decided on a packet, and where it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A label, or the sender itself.
+    #[default]
+    Label,
+    /// A prefix.
+    Prefix(u32),
+    /// A prefix, and a place among its LSPs for some behaviours.
+    Class(u32, u8),
+    /// A filter.
+    Filter(u32),
+}
