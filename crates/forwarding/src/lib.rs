@@ -40,6 +40,7 @@ pub mod punt;
 pub mod queue;
 mod routed;
 mod tables;
+mod tokens;
 pub mod view;
 
 pub use driver::{Driver, Soft, WriteTime};

@@ -1,10 +1,10 @@
 //! Meters: which colour a packet has.
 //!
-//! Tokens are counted in picobits, 10^-12 bit: a rate of `r` bit/s brings `r` of them in each picosecond. All arithmetic is on whole
-//! numbers and without division, so that a meter is exact at every packet, however long it runs. Tokens come as a fluid: where the RFCs speak
-//! of buckets that are "incremented by one CIR times per second", a fraction of a token counts as that fraction.
+//! A meter is exact at every packet, however long it runs (see `crate::tokens`). Its tokens come as a fluid: where the RFCs speak of buckets that
+//! are "incremented by one CIR times per second", a fraction of a token counts as that fraction.
 
 use super::spec::MeterSpec;
+use crate::tokens::Tokens;
 use base::{Phb, Rate, Time};
 
 /// What a meter says of a packet.
@@ -40,44 +40,11 @@ impl Colour {
     }
 }
 
-/// Picobits of a byte.
-const BYTE: u128 = 8_000_000_000_000;
-
-/// A token bucket.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    level: u128,
-    size: u128,
-    /// Picobits in a picosecond.
-    rate: u64,
-}
-
-impl Bucket {
-    fn full(rate: Rate, bytes: u64) -> Bucket {
-        let size = u128::from(bytes) * BYTE;
-        Bucket { level: size, size, rate: rate.0 }
-    }
-
-    /// Adds tokens and returns those that find no room.
-    #[inline]
-    fn add(&mut self, tokens: u128) -> u128 {
-        let room = self.size - self.level;
-        self.level += tokens.min(room);
-        tokens.saturating_sub(room)
-    }
-
-    /// Adds what comes in `span` picoseconds and returns what finds no room.
-    #[inline]
-    fn fill(&mut self, span: u64) -> u128 {
-        self.add(u128::from(self.rate) * u128::from(span))
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    TokenBucket { bucket: Bucket, peak: Option<Bucket> },
-    SingleRate { committed: Bucket, excess: Bucket, aware: bool },
-    TwoRate { committed: Bucket, peak: Bucket, aware: bool },
+    TokenBucket { bucket: Tokens, peak: Option<Tokens> },
+    SingleRate { committed: Tokens, excess: Tokens, aware: bool },
+    TwoRate { committed: Tokens, peak: Tokens, aware: bool },
 }
 
 /// A meter. Buckets are full at time zero.
@@ -113,10 +80,10 @@ impl Meter {
                         }
                         let mtu = mtu.unwrap_or(PEAK_BYTES);
                         positive("mtu_bytes", mtu)?;
-                        Some(Bucket::full(peak, mtu))
+                        Some(Tokens::full(peak, mtu))
                     }
                 };
-                Kind::TokenBucket { bucket: Bucket::full(rate_bps, burst_bytes), peak }
+                Kind::TokenBucket { bucket: Tokens::full(rate_bps, burst_bytes), peak }
             }
             MeterSpec::SingleRate { cir_bps, cbs_bytes, ebs_bytes, aware } => {
                 positive("cir_bps", cir_bps.0)?;
@@ -124,8 +91,8 @@ impl Meter {
                 if cbs_bytes == 0 && ebs_bytes == 0 {
                     return Err("cbs_bytes and ebs_bytes are both 0: at least one has to be more".into());
                 }
-                let committed = Bucket::full(cir_bps, cbs_bytes);
-                Kind::SingleRate { committed, excess: Bucket::full(Rate(0), ebs_bytes), aware }
+                let committed = Tokens::full(cir_bps, cbs_bytes);
+                Kind::SingleRate { committed, excess: Tokens::full(Rate(0), ebs_bytes), aware }
             }
             MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
                 positive("cir_bps", cir_bps.0)?;
@@ -135,8 +102,8 @@ impl Meter {
                 }
                 positive("cbs_bytes", cbs_bytes)?;
                 positive("pbs_bytes", pbs_bytes)?;
-                let committed = Bucket::full(cir_bps, cbs_bytes);
-                Kind::TwoRate { committed, peak: Bucket::full(pir_bps, pbs_bytes), aware }
+                let committed = Tokens::full(cir_bps, cbs_bytes);
+                Kind::TwoRate { committed, peak: Tokens::full(pir_bps, pbs_bytes), aware }
             }
         };
         Ok(Meter { kind, filled: Time(0) })
@@ -155,22 +122,21 @@ impl Meter {
     pub fn colour(&mut self, now: Time, bytes: u32, input: Colour) -> Colour {
         let span = now.0.saturating_sub(self.filled.0);
         self.filled = self.filled.max(now);
-        let need = u128::from(bytes) * BYTE;
         match &mut self.kind {
             Kind::TokenBucket { bucket, peak } => {
                 bucket.fill(span);
                 if let Some(peak) = peak {
                     peak.fill(span);
-                    if peak.level < need {
+                    if !peak.hold(bytes) {
                         return Colour::Red;
                     }
                 }
-                if bucket.level < need {
+                if !bucket.hold(bytes) {
                     return Colour::Red;
                 }
-                bucket.level -= need;
+                bucket.take(bytes);
                 if let Some(peak) = peak {
-                    peak.level -= need;
+                    peak.take(bytes);
                 }
                 Colour::Green
             }
@@ -179,11 +145,11 @@ impl Meter {
                 let beyond = committed.fill(span);
                 excess.add(beyond);
                 let input = if *aware { input } else { Colour::Green };
-                if input == Colour::Green && committed.level >= need {
-                    committed.level -= need;
+                if input == Colour::Green && committed.hold(bytes) {
+                    committed.take(bytes);
                     Colour::Green
-                } else if input != Colour::Red && excess.level >= need {
-                    excess.level -= need;
+                } else if input != Colour::Red && excess.hold(bytes) {
+                    excess.take(bytes);
                     Colour::Yellow
                 } else {
                     Colour::Red
@@ -194,14 +160,14 @@ impl Meter {
                 committed.fill(span);
                 peak.fill(span);
                 let input = if *aware { input } else { Colour::Green };
-                if input == Colour::Red || peak.level < need {
+                if input == Colour::Red || !peak.hold(bytes) {
                     return Colour::Red;
                 }
-                peak.level -= need;
-                if input == Colour::Yellow || committed.level < need {
+                peak.take(bytes);
+                if input == Colour::Yellow || !committed.hold(bytes) {
                     return Colour::Yellow;
                 }
-                committed.level -= need;
+                committed.take(bytes);
                 Colour::Green
             }
         }

@@ -1,71 +1,55 @@
-//! A token bucket that never rounds.
+//! A token bucket that never rounds, with a clock: it can be asked for any time from the last packet on.
 
-use base::time::PS_PER_S;
+use crate::tokens::Tokens;
 use base::{Rate, Time};
-
-/// Tokens of one bit.
-const BIT: u128 = PS_PER_S as u128;
-/// Tokens of one byte.
-const BYTE: u128 = 8 * BIT;
 
 /// A token bucket.
 ///
-/// Linux's tbf keeps tokens as time, in nanoseconds, and rounds what a packet costs. Here a token is a picosecond's share of a
-/// bit (10^-12 bit): then a rate of `r` bit/s brings `r` tokens in a picosecond, a byte costs 8 x 10^12 of them, and every
-/// sum is exact. Over any interval of `t` picoseconds a bucket lets pass at most `burst + r t` bits, to the bit.
+/// Linux's tbf keeps tokens as time, in nanoseconds, and rounds what a packet costs. Here every sum is exact: a token is a
+/// picosecond's share of a bit (10^-12 bit). Over any interval of `t` picoseconds a bucket of rate `r` lets pass at most
+/// `burst + r t` bits, to the bit.
 #[derive(Clone, Debug)]
 pub struct Bucket {
-    /// Tokens per picosecond.
-    rate: u128,
-    capacity: u128,
-    tokens: u128,
+    tokens: Tokens,
     at: Time,
 }
 
 impl Bucket {
     /// A full bucket at time zero.
     pub fn new(rate: Rate, bytes: u64) -> Bucket {
-        let capacity = u128::from(bytes) * BYTE;
-        Bucket { rate: u128::from(rate.0), capacity, tokens: capacity, at: Time::ZERO }
+        Bucket { tokens: Tokens::full(rate, bytes), at: Time::ZERO }
     }
 
     #[inline]
-    fn tokens_at(&self, now: Time) -> u128 {
-        let gain = self.rate * u128::from(now.0.saturating_sub(self.at.0));
-        self.tokens.saturating_add(gain).min(self.capacity)
+    fn tokens_at(&self, now: Time) -> Tokens {
+        let mut tokens = self.tokens;
+        tokens.fill(now.0.saturating_sub(self.at.0));
+        tokens
     }
 
     /// Does it hold enough for as many bytes?
     #[inline]
     pub fn conforms(&self, now: Time, bytes: u32) -> bool {
-        self.tokens_at(now) >= u128::from(bytes) * BYTE
+        self.tokens_at(now).hold(bytes)
     }
 
     /// The first time, `now` or later, at which it holds enough for as many bytes; [`Time::MAX`] if it never does.
     #[inline]
     pub fn ready_at(&self, now: Time, bytes: u32) -> Time {
-        let (cost, tokens) = (u128::from(bytes) * BYTE, self.tokens_at(now));
-        if tokens >= cost {
-            return now;
-        }
-        if cost > self.capacity || self.rate == 0 {
-            return Time::MAX;
-        }
-        let wait = (cost - tokens).div_ceil(self.rate);
-        Time(u64::try_from(wait).unwrap_or(u64::MAX).saturating_add(now.0))
+        self.tokens_at(now).wait(bytes).map_or(Time::MAX, |wait| Time(wait.saturating_add(now.0)))
     }
 
     /// Takes out what as many bytes cost; ask [`Bucket::conforms`] before.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) {
-        let tokens = self.tokens_at(now);
-        self.tokens = tokens.saturating_sub(u128::from(bytes) * BYTE);
+        self.tokens = self.tokens_at(now);
+        self.tokens.take(bytes);
         self.at = self.at.max(now);
     }
 
     /// What it holds, in bytes.
     pub fn bytes_at(&self, now: Time) -> f64 {
-        self.tokens_at(now) as f64 / BYTE as f64
+        self.tokens_at(now).bytes()
     }
 }
 
