@@ -12,6 +12,7 @@
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams
 //! - [`wheel`]: a timing wheel for millions of timers
+//! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
 pub mod command;
@@ -20,6 +21,7 @@ pub mod diffserv;
 pub mod event;
 pub mod flow;
 pub mod frame;
+pub mod histogram;
 pub mod ids;
 pub mod label;
 pub mod map;
@@ -34,6 +36,7 @@ pub use device::{Device, Output, Verdict};
 pub use diffserv::{DiffServConfig, DscpMap, LspDiffServ};
 pub use event::Event;
 pub use frame::{Body, Frame};
+pub use histogram::Histogram;
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
 pub use map::Map;

@@ -1,7 +1,6 @@
 //! Delay and jitter of packets: exact mean, least and greatest; quantiles from a histogram.
 
-use crate::histogram::Histogram;
-use base::Span;
+use base::{Histogram, Span};
 
 /// Statistics over delays. Sums are exact; times are in picoseconds.
 #[derive(Clone, Debug)]

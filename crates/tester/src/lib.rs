@@ -5,7 +5,6 @@ pub mod delay;
 pub mod edge;
 pub mod flood;
 pub mod generator;
-pub mod histogram;
 pub mod network;
 pub mod pacer;
 pub mod packet;

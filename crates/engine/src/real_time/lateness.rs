@@ -1,44 +1,19 @@
 //! How late things happened: a histogram of times from a nanosecond to some seconds.
 
-use base::Span;
+use base::{Histogram, Span};
 
-/// Bins for each doubling: a quantile is at most a sixteenth too high.
-const PER_OCTAVE: u64 = 16;
-const BINS: usize = 38 * PER_OCTAVE as usize;
+/// What is later than this many nanoseconds (37 minutes) counts as so late.
+const LONGEST_NS: u64 = (1 << 41) - 1;
 
 /// Times by which something came after it was due.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Lateness {
-    bins: Vec<u64>,
+    /// Of nanoseconds; a quantile is at most a sixteenth too high.
+    histogram: Histogram<u64, 16>,
     count: u64,
     /// In nanoseconds.
     sum: u64,
     max: Span,
-}
-
-impl Default for Lateness {
-    fn default() -> Lateness {
-        Lateness { bins: vec![0; BINS], count: 0, sum: 0, max: Span::ZERO }
-    }
-}
-
-fn bin(ns: u64) -> usize {
-    if ns < PER_OCTAVE {
-        return ns as usize;
-    }
-    let octave = u64::from(ns.ilog2() - PER_OCTAVE.ilog2());
-    let place = (octave + 1) * PER_OCTAVE + (ns >> octave) - PER_OCTAVE;
-    (place as usize).min(BINS - 1)
-}
-
-/// The longest time of a bin.
-fn upper(bin: usize) -> u64 {
-    let bin = bin as u64;
-    if bin < PER_OCTAVE {
-        return bin;
-    }
-    let octave = bin / PER_OCTAVE - 1;
-    ((bin % PER_OCTAVE + PER_OCTAVE + 1) << octave) - 1
 }
 
 impl Lateness {
@@ -46,7 +21,7 @@ impl Lateness {
     #[inline]
     pub fn record(&mut self, late: Span) {
         let ns = (late.0.max(0) / 1000) as u64;
-        self.bins[bin(ns)] += 1;
+        self.histogram.record(ns.min(LONGEST_NS));
         self.count += 1;
         self.sum = self.sum.saturating_add(ns);
         self.max = self.max.max(late);
@@ -69,38 +44,30 @@ impl Lateness {
 
     /// The time that a share `q` of all stayed below; nothing if there was none.
     pub fn quantile(&self, q: f64) -> Option<Span> {
-        let rank = libm::ceil(q.clamp(0.0, 1.0) * self.count as f64).max(1.0) as u64;
-        let mut below = 0;
-        let found = self.bins.iter().position(|n| {
-            below += n;
-            below >= rank
-        })?;
-        Some(Span::from_ns(upper(found) as i64).min(self.max))
+        Some(self.up_to(self.histogram.quantile(q)?))
+    }
+
+    /// The longest time of a bin: none was longer than the longest.
+    fn up_to(&self, ns: u64) -> Span {
+        Span::from_ns(ns as i64).min(self.max)
     }
 
     /// The bins that have counted something, in order: the longest time of each, and how many.
     pub fn bins(&self) -> impl Iterator<Item = (Span, u64)> {
-        let bins = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
-        bins.map(|(bin, count)| (Span::from_ns(upper(bin) as i64).min(self.max), *count))
+        self.histogram.bins().map(|(ns, count)| (self.up_to(ns), count))
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        *self = Lateness::default();
+        let mut histogram = core::mem::take(&mut self.histogram);
+        histogram.clear();
+        *self = Lateness { histogram, ..Lateness::default() };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bins_hold_what_they_say() {
-        for ns in (0..5_000).chain((1..37).map(|shift| (1u64 << shift) + 7)) {
-            let bin = bin(ns);
-            assert!(ns <= upper(bin) && (bin == 0 || ns > upper(bin - 1)), "{ns} in {bin}");
-        }
-    }
 
     #[test]
     fn quantiles_are_close_from_above() {
