@@ -150,9 +150,10 @@ impl Fields {
                 self.session_attribute.get_or_insert(value);
             }
             class::DIFFSERV if kind == MessageType::Path => {
-                // RFC 3270, 5.3: only the first is meaningful. One that can't be read is as good as unknown: a node that does not
-                // support DiffServ does not read it at all.
-                if self.diffserv.is_none() {
+                // RFC 3270, 5.3: only the first is meaningful, be it one that can't be read. Such a one is as good as unknown: a node
+                // that does not support DiffServ does not read it at all.
+                let unread = |object: &Unknown| object.class == class::DIFFSERV;
+                if self.diffserv.is_none() && !self.common.unknown.iter().any(unread) {
                     match diffserv::DiffServ::parse(c_type, body) {
                         Ok(object) => self.diffserv = Some(object),
                         Err(_) => return Ok(false),

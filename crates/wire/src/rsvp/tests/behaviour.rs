@@ -138,7 +138,35 @@ fn a_diffserv_object_counts_once_and_in_a_path_only() {
     assert_eq!(read(&path, &[first.clone(), second]), (vec![], af1.clone()));
     assert_eq!(read(&path, &[first.clone(), short.clone()]), (vec![], af1));
     assert_eq!(read(&path, std::slice::from_ref(&short)), (vec![(65, 1)], None));
+    assert_eq!(
+        read(&path, &[short, first.clone()]),
+        (vec![(65, 1)], None),
+        "the first is the one that can't be read"
+    );
     assert_eq!(read(&resv, &[first]), (vec![(65, 2)], None));
+}
+
+#[test]
+fn diffserv_objects_that_were_read_are_written_so_that_they_say_the_same() {
+    let object = |c_type, bytes: &[u8]| opaque(class::DIFFSERV, c_type, bytes);
+    let some = [
+        object(1, &[0, 0, 0, 1, 0, 5, 0xb8, 0]),
+        object(2, &[0xff, 0xff, 0x28, 2]),
+        object(1, &[0, 0, 0, 3]),
+        object(2, &[0; 8]),
+        object(9, &[1; 4]),
+    ];
+    for (a, b, behind) in (0..5).flat_map(|a| (0..5).flat_map(move |b| [(a, b, false), (a, b, true)])) {
+        let bytes = edited(&Message::Path(path()), |objects| {
+            let at = if behind { objects.len() } else { 1 };
+            objects.splice(at..at, [some[a].clone(), some[b].clone()]);
+        });
+        let read = parse(&bytes).unwrap();
+        let Message::Path(path) = &read else { panic!("a Path") };
+        let unread = path.common.unknown.iter().filter(|o| o.class == class::DIFFSERV).count();
+        assert_eq!((path.diffserv.is_some(), unread), (a < 2, usize::from(a >= 2)), "{a} {b}");
+        assert_eq!(parse(&emitted(&read)), Ok(read.clone()), "{a} {b}");
+    }
 }
 
 #[test]
