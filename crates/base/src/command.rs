@@ -3,7 +3,7 @@
 use crate::diffserv::LspDiffServ;
 use crate::ids::PortId;
 use crate::phb::PhbSet;
-use crate::plane::{NextHop, Prefix};
+use crate::plane::{NextHop, Prefix, TunnelModel};
 use crate::time::{Rate, Span};
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
@@ -110,6 +110,15 @@ pub enum Command {
     TunnelRemove(TunnelId),
     /// Signals a new LSP of the tunnel along its preferred route and moves the traffic over when it is up.
     TunnelReoptimise(TunnelId),
+    /// Says which tunnelling model the LSPs of somebody's tunnel have that pass or end here (RFC 3270, 2.6).
+    TunnelModel {
+        /// The head end's address (its router id).
+        from: Ipv4Addr,
+        /// Which tunnel.
+        tunnel: TunnelId,
+        /// The model; the node's own if absent.
+        model: Option<TunnelModel>,
+    },
     /// Pings, or traces the route to, an address.
     Probe {
         /// Destination.

@@ -81,7 +81,7 @@ impl fmt::Debug for ExpMap {
     }
 }
 
-/// What the label and the EXP bits of an LSP say about a packet's behaviour (RFC 3270, 1.2).
+/// What the label and the EXP bits of an LSP say about a packet's behaviour (RFC 3270, 1.2 and 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encaps {
@@ -97,7 +97,7 @@ impl Encaps {
     pub fn phb(&self, exp: TrafficClass) -> Option<Phb> {
         match self {
             Encaps::ELsp(map) => Some(map.phb(exp)),
-            // RFC 3270, 4.2: of a group with drop precedences EXP 1, 2 and 3 are those; of others EXP 0 is the behaviour.
+            // RFC 3270, 4.2.1: of a group with drop precedences EXP 1, 2 and 3 are those; of others EXP 0 is the behaviour.
             Encaps::LLsp(class) => match (class.is_group(), exp.value()) {
                 (true, precedence @ 1..=3) => Some(class.with_precedence(precedence)),
                 (false, 0) => Some(class.first()),
@@ -111,7 +111,7 @@ impl Encaps {
     pub fn exp(&self, phb: Phb) -> Option<TrafficClass> {
         match self {
             Encaps::ELsp(map) => map.exp(phb),
-            // RFC 3270, 4.3.
+            // RFC 3270, 4.4.1.
             Encaps::LLsp(class) => {
                 (phb.scheduling_class() == *class).then(|| TrafficClass::truncate(phb.drop_precedence()))
             }
@@ -127,7 +127,7 @@ impl Encaps {
     }
 }
 
-/// What a label of an LSP means for behaviours, incoming or outgoing: its DiffServ context (RFC 3270, 2.5).
+/// What a label of an LSP means for behaviours, incoming or outgoing: its DiffServ context (RFC 3270, 2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LspClasses {
     /// How the marking around has to do with the marking inside.
@@ -172,11 +172,17 @@ pub enum LspDiffServ {
         /// Say so in signalling even if the mapping is the preconfigured one: an object without map entries.
         #[serde(default)]
         signal: bool,
+        /// Its tunnelling model; if absent, every node's own.
+        #[serde(default)]
+        model: Option<TunnelModel>,
     },
     /// An L-LSP.
     LLsp {
         /// Its scheduling class.
         class: SchedulingClass,
+        /// Its tunnelling model; if absent, every node's own.
+        #[serde(default)]
+        model: Option<TunnelModel>,
     },
 }
 
@@ -185,7 +191,15 @@ impl LspDiffServ {
     pub fn encaps(&self, preconfigured: ExpMap) -> Encaps {
         match *self {
             LspDiffServ::ELsp { map, .. } => Encaps::ELsp(map.unwrap_or(preconfigured)),
-            LspDiffServ::LLsp { class } => Encaps::LLsp(class),
+            LspDiffServ::LLsp { class, .. } => Encaps::LLsp(class),
+        }
+    }
+
+    /// Its tunnelling model, if it has one of its own. Nothing signals it: the nodes that it passes are told by
+    /// [`Command::TunnelModel`](crate::Command::TunnelModel).
+    pub const fn model(&self) -> Option<TunnelModel> {
+        match *self {
+            LspDiffServ::ELsp { model, .. } | LspDiffServ::LLsp { model, .. } => model,
         }
     }
 }
@@ -196,7 +210,7 @@ impl LspDiffServ {
 pub struct DiffServConfig {
     /// The mapping of E-LSPs for which none was signalled (RFC 3270, 3.2.1 and 3.2.2).
     pub exp_map: ExpMap,
-    /// The tunnelling model of all LSPs that begin, pass or end here.
+    /// The tunnelling model of LSPs that begin, pass or end here and have none of their own.
     pub model: TunnelModel,
     /// The behaviours that LSPs may ask for; all if absent.
     pub supported: Option<PhbSet>,
@@ -302,7 +316,7 @@ mod tests {
 
     #[test]
     fn exp_bits_of_label_only_inferred_lsps_are_those_of_the_rfc() {
-        // RFC 3270, 4.2 and 4.3.
+        // RFC 3270, 4.2.1 and 4.4.1.
         let af2 = Encaps::LLsp(Phb::assured(2, 1).expect("AF21").scheduling_class());
         for precedence in 1..=3 {
             let phb = Phb::assured(2, precedence).expect("AF2x");

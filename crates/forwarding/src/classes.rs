@@ -1,4 +1,4 @@
-//! What labels of this node mean for per-hop behaviours: DiffServ contexts (RFC 3270, 2.5), as tables that are looked up by EXP bits
+//! What labels of this node mean for per-hop behaviours: DiffServ contexts (RFC 3270, 2.4), as tables that are looked up by EXP bits
 //! and by behaviour. LSPs with the same context share one.
 
 use base::plane::{Encaps, LspClasses, TunnelModel};

@@ -8,9 +8,11 @@
 
 use super::Rsvp;
 use super::error::Problem;
-use super::lsp::Lsp;
-use base::plane::{ClassSource, Encaps, ExpMap, LspClasses};
+use super::lsp::{Lsp, Role, SessionKey};
+use base::command::TunnelId;
+use base::plane::{ClassSource, Encaps, ExpMap, LspClasses, TunnelModel};
 use base::{DiffServConfig, LspDiffServ, Phb};
+use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, diffserv};
 use wire::rsvp::{DiffServ, MapEntry, Path, PhbId, Session, class};
 
@@ -71,7 +73,8 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
 const fn is_malformed(id: PhbId) -> bool {
     const NOT_STANDARD: u16 = 0x0001;
     const DSCP: u16 = 0xfc00;
-    if id.0 & NOT_STANDARD != 0 { id.0 & PhbId::SET != 0 } else { id.0 & !DSCP != 0 }
+    const ZERO: u16 = 0x000c;
+    if id.0 & NOT_STANDARD != 0 { id.0 & (ZERO | PhbId::SET) != 0 } else { id.0 & !DSCP != 0 }
 }
 
 /// The object that the head end of an LSP sends.
@@ -81,8 +84,8 @@ pub(super) fn object(spec: &LspDiffServ) -> Option<DiffServ> {
             let entry = |(exp, phb): (u8, &Phb)| MapEntry { exp, phb: PhbId::of(*phb) };
             Some(DiffServ::ELsp((0..8).zip(map.as_array()).map(entry).collect()))
         }
-        LspDiffServ::ELsp { map: None, signal } => signal.then(|| DiffServ::ELsp(Vec::new())),
-        LspDiffServ::LLsp { class } => Some(DiffServ::LLsp(PhbId::of_class(class))),
+        LspDiffServ::ELsp { map: None, signal, .. } => signal.then(|| DiffServ::ELsp(Vec::new())),
+        LspDiffServ::LLsp { class, .. } => Some(DiffServ::LLsp(PhbId::of_class(class))),
     }
 }
 
@@ -108,18 +111,36 @@ impl Lsp {
     pub(super) fn diffserv(&self) -> Option<&DiffServ> {
         self.rare.as_ref()?.diffserv.as_ref()
     }
-
-    /// Does its label alone tell what its EXP bits mean? Then it needs a label of its own: explicit null is the same for all LSPs.
-    pub(super) fn has_own_context(&self) -> bool {
-        match self.diffserv() {
-            Some(DiffServ::ELsp(map)) => !map.is_empty(),
-            Some(DiffServ::LLsp(_)) => true,
-            None => false,
-        }
-    }
 }
 
 impl Rsvp {
+    /// Does the label of an LSP alone tell what its EXP bits mean, or what becomes of them? Then it needs one of its own: explicit null
+    /// is the same for all LSPs, and is read with the node's preconfigured mapping and model.
+    pub(super) fn has_own_context(&self, lsp: &Lsp) -> bool {
+        let Some(config) = &self.config.diffserv else { return false };
+        let usual = LspClasses { model: config.model, encaps: Encaps::ELsp(config.exp_map) };
+        matches!(self.classes(lsp), ClassSource::DiffServ(own) if own != usual)
+    }
+
+    /// Sets or clears the tunnelling model of a tunnel's LSPs here; entries that there are follow.
+    pub(super) fn tunnel_model(&mut self, from: Ipv4Addr, tunnel: TunnelId, model: Option<TunnelModel>) {
+        let session = SessionKey { end_point: tunnel.to, tunnel_id: tunnel.id, extended: from };
+        let before = match model {
+            Some(model) => self.models.insert(session, model),
+            None => self.models.remove(&session),
+        };
+        if before == model || self.config.diffserv.is_none() {
+            return;
+        }
+        let members: Vec<u32> = self.store.session(&session).collect();
+        for index in members {
+            self.classes_changed(index);
+            if self.store.get(index).is_some_and(|lsp| lsp.role == Role::Egress) {
+                self.egress_reserve(index);
+            }
+        }
+    }
+
     /// A Path has changed what the labels of an LSP mean: its entry, if it has one, is written anew.
     pub(super) fn classes_changed(&mut self, index: u32) {
         if self.store.get(index).is_some_and(|lsp| lsp.is_reserved() && lsp.in_label.is_some()) {
@@ -136,7 +157,8 @@ impl Rsvp {
             None if self.config.class == ClassSource::Copy => Encaps::ELsp(config.exp_map),
             None => return self.config.class,
         };
-        ClassSource::DiffServ(LspClasses { model: config.model, encaps })
+        let model = self.models.get(&lsp.session).copied().unwrap_or(config.model);
+        ClassSource::DiffServ(LspClasses { model, encaps })
     }
 }
 
@@ -157,15 +179,20 @@ mod tests {
         let all: PhbSet = (0..64).filter_map(Phb::new).collect();
         let config = DiffServConfig { supported: Some(all), ..DiffServConfig::default() };
         let map = ExpMap::new([phb("EF"); 8]);
-        let lsps = (0..64).filter_map(Phb::new).map(|p| LspDiffServ::LLsp { class: p.scheduling_class() });
-        let mapped =
-            [Some(map), Some(ExpMap::PRECONFIGURED), None].map(|map| LspDiffServ::ELsp { map, signal: true });
+        let lsps = (0..64)
+            .filter_map(Phb::new)
+            .map(|p| LspDiffServ::LLsp { class: p.scheduling_class(), model: None });
+        let mapped = [Some(map), Some(ExpMap::PRECONFIGURED), None].map(|map| LspDiffServ::ELsp {
+            map,
+            signal: true,
+            model: None,
+        });
         for spec in lsps.chain(mapped) {
             let object = object(&spec).expect("an object");
             assert_eq!(check(Some(&config), &object), Ok(()), "{object}");
             assert_eq!(encaps(&object, config.exp_map), spec.encaps(config.exp_map));
         }
-        assert_eq!(object(&LspDiffServ::ELsp { map: None, signal: false }), None);
+        assert_eq!(object(&LspDiffServ::ELsp { map: None, signal: false, model: None }), None);
     }
 
     #[test]
@@ -180,6 +207,8 @@ mod tests {
         assert_eq!(odd(0xb802), Err(problem(diffserv::INVALID_MAPPING)), "a set");
         assert_eq!(odd(0xb840), Err(problem(diffserv::INVALID_MAPPING)), "bits that are zero");
         assert_eq!(odd(0x1231), Err(problem(diffserv::UNSUPPORTED_PHB)), "experimental");
+        assert_eq!(odd(0x1235), Err(problem(diffserv::INVALID_MAPPING)), "bits that are zero");
+        assert_eq!(odd(0x1233), Err(problem(diffserv::INVALID_MAPPING)), "an experimental set");
         let nine: Vec<MapEntry> = (0..9).map(|exp| entry(exp & 7, "EF")).collect();
         assert_eq!(e_lsp(&nine), Err(problem(diffserv::INVALID_MAPPING)));
         let l_lsp = |bits| check(Some(&config), &DiffServ::LLsp(PhbId(bits)));

@@ -69,6 +69,7 @@ impl Rsvp {
     /// Sets a tunnel up, or changes it.
     pub(super) fn tunnel_set(&mut self, spec: &TunnelSpec) {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
+        self.tunnel_model(self.config.router_id, id, spec.diffserv.and_then(|lsp| lsp.model()));
         let Some(index) = self.tunnels.find(id) else {
             let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
             let index = self.tunnels.insert(Tunnel::new(Arc::new(spec.clone()), first));
@@ -112,6 +113,7 @@ impl Rsvp {
         if let Some(timer) = self.tunnels.remove(index).and_then(|tunnel| tunnel.timer) {
             self.wheel.cancel(timer);
         }
+        self.tunnel_model(self.config.router_id, id, None);
     }
 
     /// Signals a new LSP along the preferred route; the old one stays until that is up.

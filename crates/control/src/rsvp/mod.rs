@@ -50,7 +50,7 @@ pub use lsp::{Hop, Role, SenderKey, SessionKey};
 pub use views::{LinkView, LspView, TunnelView};
 
 use crate::rib::Rib;
-use base::plane::{Ack, Batch};
+use base::plane::{Ack, Batch, TunnelModel};
 use base::random::Stream;
 use base::{Command, Event, PortId, Time, Wheel};
 use core::net::Ipv4Addr;
@@ -58,7 +58,7 @@ use labels::Labels;
 use link::Links;
 use mapping::Mappings;
 use outbox::Arrival;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use store::Store;
 use tables::Tables;
 use transport::{Envelope, Incoming, Transport};
@@ -126,6 +126,8 @@ pub struct Rsvp {
     tables: Tables,
     tunnels: Tunnels,
     mappings: Mappings,
+    /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that is configured.
+    models: BTreeMap<SessionKey, TunnelModel>,
     wheel: Wheel<Timer>,
     transport: Transport,
     /// What the transport has for the LSPs; empty between calls.
@@ -150,6 +152,7 @@ impl Rsvp {
             tables: Tables::default(),
             tunnels: Tunnels::default(),
             mappings: Mappings::default(),
+            models: BTreeMap::new(),
             wheel: Wheel::new(),
             transport: outbox::transport(&config),
             incoming: Vec::new(),
@@ -231,6 +234,7 @@ impl Rsvp {
             Command::TunnelSet(spec) => self.tunnel_set(spec),
             Command::TunnelRemove(id) => self.tunnel_remove(*id),
             Command::TunnelReoptimise(id) => self.tunnel_reoptimise(*id),
+            Command::TunnelModel { from, tunnel, model } => self.tunnel_model(*from, *tunnel, *model),
             Command::RouteSet { prefix, next_hop } => self.rib.set(*prefix, *next_hop),
             Command::RouteRemove { prefix } => {
                 self.rib.remove(*prefix);

@@ -1,6 +1,5 @@
 //! Path messages: checking, storing and sending them on (RFC 2205, 3.1.3; RFC 3209, 4).
 
-use super::Rsvp;
 use super::counters::Discard;
 use super::diffserv;
 use super::error::{Problem, unknown_object};
@@ -11,6 +10,7 @@ use super::outbox::{Arrival, Sending, ipv4};
 use super::record_route;
 use super::route::Ero;
 use super::transport::Handle;
+use super::{EgressLabel, Rsvp};
 use crate::rib::Rib;
 use base::Rate;
 use base::plane::NextHop;
@@ -160,7 +160,9 @@ impl Rsvp {
                 return Err(Problem::Error(error_code::ADMISSION, error_code::admission::BANDWIDTH));
             }
         }
-        if known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels.is_exhausted() {
+        // The nulls that an egress may ask for are no labels of its own.
+        let null = step == Step::Egress && self.config.egress_label != EgressLabel::Real;
+        if !null && known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels.is_exhausted() {
             return Err(Problem::routing(routing::LABEL_ALLOCATION));
         }
         Ok(Some(step))

@@ -6,7 +6,7 @@ use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
 use base::{Rate, Time};
-use wire::rsvp::{Adspec, LabelRequest, Message, Path, SessionAttribute};
+use wire::rsvp::{Adspec, DiffServ, LabelRequest, Message, Path, SessionAttribute};
 
 impl Rsvp {
     /// Sends the Path of an LSP to its next hop, and sets the time of the next one.
@@ -39,8 +39,13 @@ impl Rsvp {
         let ero = lsp.ero.outgoing();
         let mut dropped = false;
         if let Some(entries) = &rro {
-            // 200 bytes hold all else that a Path carries here.
-            let rest = 200 + lsp.name.len() + 8 * ero.as_ref().map_or(0, Vec::len);
+            // 256 bytes hold all else that a Path carries here, MESSAGE_ID and INTEGRITY included.
+            let mapped = match lsp.diffserv() {
+                Some(DiffServ::ELsp(map)) => 8 + 4 * map.len(),
+                Some(DiffServ::LLsp(_)) => 8,
+                None => 0,
+            };
+            let rest = 256 + mapped + lsp.name.len() + 8 * ero.as_ref().map_or(0, Vec::len);
             if rest + record_route::wire_len(entries) > mtu as usize {
                 (rro, dropped) = (None, true);
             }

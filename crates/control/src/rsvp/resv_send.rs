@@ -2,7 +2,7 @@
 
 use super::Rsvp;
 use super::counters::Discard;
-use super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::lsp::{Role, SenderKey, SessionKey};
 use super::outbox::{Arrival, Sending, ipv4};
 use super::record_route;
 use super::resv::resv_handle;
@@ -42,14 +42,17 @@ impl Rsvp {
         if self.reserve(index, style, flowspec).is_err() {
             return;
         }
-        if !new {
+        let Some(lsp) = self.store.get(index) else { return };
+        let own_context = self.has_own_context(lsp);
+        // An LSP that got a context of its own can't go on with explicit null, even if it began with it; one with a label keeps that.
+        let too_little = own_context && lsp.in_label == Some(Label::EXPLICIT_NULL);
+        if !(new || too_little) {
             self.send_resv(index, Sending::Trigger);
             return;
         }
-        let own_context = self.store.get(index).is_some_and(Lsp::has_own_context);
         let label = match self.config.egress_label {
             super::EgressLabel::Real => self.labels.allocate(),
-            // RFC 3270, 2.5: explicit null, the same for all, could not tell this LSP's context.
+            // RFC 3270, 2.4: explicit null, the same for all, could not tell this LSP's context.
             super::EgressLabel::ExplicitNull if own_context => self.labels.allocate(),
             super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
             super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
@@ -61,7 +64,8 @@ impl Rsvp {
         };
         let confirm = self.config.confirm.then_some(IpAddr::V4(self.config.router_id));
         if let Some(lsp) = self.store.get_mut(index) {
-            lsp.in_label = Some(label);
+            // The Resv that tells a new label waits for its entry.
+            (lsp.in_label, lsp.installed) = (Some(label), false);
             if confirm.is_some() {
                 lsp.rare_mut().confirm = confirm;
             }

@@ -363,7 +363,10 @@ impl Device for Router {
             }
             Command::Restart => self.restart(now),
             Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),
-            Command::TunnelSet(_) | Command::TunnelRemove(_) | Command::TunnelReoptimise(_) => {
+            Command::TunnelSet(_)
+            | Command::TunnelRemove(_)
+            | Command::TunnelReoptimise(_)
+            | Command::TunnelModel { .. } => {
                 self.rsvp.handle_command(now, &command);
             }
             Command::Start | Command::Stop => {}

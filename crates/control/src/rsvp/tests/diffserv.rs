@@ -13,24 +13,24 @@ use wire::rsvp::{DiffServ, MapEntry, Message, MessageType, Path, PhbId, Session,
 
 const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
 
-fn phb(name: &str) -> Phb {
+pub(super) fn phb(name: &str) -> Phb {
     name.parse().expect(name)
 }
 fn supports(names: &[&str]) -> DiffServConfig {
     DiffServConfig { supported: Some(names.iter().map(|n| phb(n)).collect()), ..DiffServConfig::default() }
 }
-fn everywhere(_: usize, config: &mut Config) {
+pub(super) fn everywhere(_: usize, config: &mut Config) {
     config.diffserv = Some(DiffServConfig::default());
 }
-fn l_lsp(name: &str) -> LspDiffServ {
-    LspDiffServ::LLsp { class: phb(name).scheduling_class() }
+pub(super) fn l_lsp(name: &str) -> LspDiffServ {
+    LspDiffServ::LLsp { class: phb(name).scheduling_class(), model: None }
 }
-fn classes(encaps: Encaps) -> ClassSource {
+pub(super) fn classes(encaps: Encaps) -> ClassSource {
     ClassSource::DiffServ(LspClasses { model: TunnelModel::Pipe, encaps })
 }
 
 /// What all entries of a net with one LSP do with classes, from head to tail.
-fn entries(net: &Net) -> Vec<ClassSource> {
+pub(super) fn entries(net: &Net) -> Vec<ClassSource> {
     let of = |tables: &super::bus::Tables| {
         let ftn = tables.ftn.values().chain(tables.classed.values().map(|entry| &entry.1));
         ftn.chain(tables.ilm.values()).map(|nhlfe| nhlfe.class).collect::<Vec<_>>()
@@ -44,9 +44,17 @@ fn an_lsp_means_the_same_at_every_hop() {
     let af1 = phb("AF11").scheduling_class();
     for (wanted, encaps, objects) in [
         (None, Encaps::ELsp(ExpMap::PRECONFIGURED), 0),
-        (Some(LspDiffServ::ELsp { map: None, signal: false }), Encaps::ELsp(ExpMap::PRECONFIGURED), 0),
-        (Some(LspDiffServ::ELsp { map: None, signal: true }), Encaps::ELsp(ExpMap::PRECONFIGURED), 3),
-        (Some(LspDiffServ::ELsp { map: Some(own), signal: false }), Encaps::ELsp(own), 3),
+        (
+            Some(LspDiffServ::ELsp { map: None, signal: false, model: None }),
+            Encaps::ELsp(ExpMap::PRECONFIGURED),
+            0,
+        ),
+        (
+            Some(LspDiffServ::ELsp { map: None, signal: true, model: None }),
+            Encaps::ELsp(ExpMap::PRECONFIGURED),
+            3,
+        ),
+        (Some(LspDiffServ::ELsp { map: Some(own), signal: false, model: None }), Encaps::ELsp(own), 3),
         (Some(l_lsp("AF12")), Encaps::LLsp(af1), 3),
     ] {
         let mut net = Net::with(4, &ROW, everywhere);

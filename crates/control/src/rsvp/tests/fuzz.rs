@@ -4,7 +4,8 @@ use super::bus::id;
 use super::{Net, spec};
 use crate::rsvp::transport::RefreshReduction;
 use base::command::{Command, TunnelId, TunnelSpec};
-use base::{PortId, Span};
+use base::plane::ExpMap;
+use base::{DiffServConfig, LspDiffServ, Phb, PortId, Span};
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
 use wire::rsvp::Packet;
@@ -58,18 +59,27 @@ proptest! {
     fn forged_messages_leave_nothing_behind(
         forgeries in proptest::collection::vec(forgery(), 1..60),
         reduced in any::<bool>(),
+        diffserv in any::<bool>(),
     ) {
         let mut net = Net::with(4, &[(0, 1), (1, 2), (2, 3)], |_, config| {
             config.limits.lsps = 20;
             config.limits.refresh_period_max = Span::from_secs(60);
+            config.diffserv = diffserv.then(DiffServConfig::default);
             if reduced {
                 let assumed = RefreshReduction { assume_capable: true, ..RefreshReduction::default() };
                 config.refresh_reduction = Some(assumed);
             }
         });
         net.honest = false;
-        for n in 1..=3 {
-            net.tunnel(0, TunnelSpec { record_labels: n == 2, ..spec(n, 3, &[&[1, 2, 3]], 10) });
+        // An E-LSP with a mapping of its own, an L-LSP, and one that says nothing.
+        let wanted = [
+            Some(LspDiffServ::ELsp { map: Some(ExpMap::PRECONFIGURED), signal: false, model: None }),
+            Some(LspDiffServ::LLsp { class: Phb::EF.scheduling_class(), model: None }),
+            None,
+        ];
+        for (n, wanted) in (1..=3).zip(wanted) {
+            let tunnel = TunnelSpec { record_labels: n == 2, ..spec(n, 3, &[&[1, 2, 3]], 10) };
+            net.tunnel(0, TunnelSpec { diffserv: wanted.filter(|_| diffserv), ..tunnel });
         }
         net.run(100);
         net.tunnel(0, TunnelSpec { name: "other".into(), ..spec(1, 3, &[&[1, 2, 3]], 20) });

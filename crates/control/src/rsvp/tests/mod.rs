@@ -3,6 +3,8 @@
 mod admission;
 mod bus;
 mod diffserv;
+mod diffserv_bytes;
+mod diffserv_life;
 mod errors;
 mod failures;
 mod fuzz;
