@@ -39,7 +39,7 @@ fn capture(key: bool, reduction: bool) -> Option<Vec<u8>> {
     }
     // Addresses for documentation (RFC 5737), so that no frame forges a neighbour of the router that is flooded: only INTEGRITY
     // tells a forged message from a true one.
-    let router = |i: usize| json!({"name": format!("r{i}"), "kind": "router", "rsvp": rsvp, "router_id": format!("203.0.113.{}", i + 1)});
+    let router = |i: usize| json!({"name": format!("r{i}"), "kind": "router", "rsvp": rsvp, "diffserv": {}, "router_id": format!("203.0.113.{}", i + 1)});
     let link = |(a, b): (usize, usize)| {
         let host = 4 * (a * 8 + b);
         json!({"a": a, "b": b, "rate_bps": 100_000_000, "delay_ps": MS / 10, "mtu": 600,
@@ -55,7 +55,10 @@ fn capture(key: bool, reduction: bool) -> Option<Vec<u8>> {
         "seed": 1, "nodes": nodes, "links": links,
         "lsps": [lsp("a", 60_000_000, 7, "shared-explicit"), lsp("b", 80_000_000, 3, "fixed-filter"),
             lsp("c", 900_000_000, 3, "fixed-filter"),
-            {"name": "d", "from": 0, "to": 2, "count": 5, "routes": [[1], [2]], "loose": true}],
+            {"name": "d", "from": 0, "to": 2, "count": 5, "routes": [[1], [2]], "loose": true},
+            {"name": "e", "from": 0, "to": 2, "routes": [[1, 2]], "diffserv": {"kind": "l-lsp", "class": "AF11"}},
+            {"name": "f", "from": 0, "to": 2, "routes": [[3, 2]],
+                "diffserv": {"kind": "e-lsp", "map": ["default", "AF11", "AF12", "AF13", "AF21", "EF", "CS6", "CS7"]}}],
     });
     let description: Description = serde_json::from_value(description).ok()?;
     let mut network = Network::new(description).ok()?;

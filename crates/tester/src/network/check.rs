@@ -116,8 +116,17 @@ pub fn check_carried(spec: &LspSpec) -> Result<(), NetworkError> {
     Ok(())
 }
 
-/// Refuses an LSP that signals behaviours and begins where nobody knows of them.
-pub fn check_diffserv(spec: &LspSpec, head: &NodeSpec) -> Result<(), NetworkError> {
+/// Refuses an LSP that says something of behaviours and begins, or should end, where nobody knows of them.
+pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Result<(), NetworkError> {
+    if spec.diffserv.and_then(|diffserv| diffserv.model()).is_some()
+        && tail.kind == NodeKind::Router
+        && tail.diffserv.is_none()
+    {
+        return input(format!(
+            "lsp '{}': it has a tunnelling model, and node '{}', where it ends, has no 'diffserv'",
+            spec.name, tail.name
+        ));
+    }
     match (&spec.diffserv, &head.diffserv) {
         (Some(_), None) => input(format!(
             "lsp '{}': node '{}' has no 'diffserv', so its LSPs can't say anything of behaviours",

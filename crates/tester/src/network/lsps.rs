@@ -52,6 +52,7 @@ impl Network {
             tunnels.push(id);
             self.by_tunnel.insert((spec.from as u32, id), (group as u32, index));
             let tunnel = tunnel_spec(&spec, id, index, first, &routes);
+            self.tell_model(&spec, id)?;
             if let Some(edge) = self.edge_mut(spec.from) {
                 edge.add_tunnel(EdgeTunnel { spec: tunnel, group: group as u32, index });
             } else if spec.auto && self.is_local(spec.from) {
@@ -62,6 +63,19 @@ impl Network {
         self.use_tests(spec.count)?;
         self.lsps.push(LspGroup { spec, tunnels, first, links, traced: 0, wrong: 0 });
         Ok(group)
+    }
+
+    /// Tells the routers of this process which tunnelling model the LSPs of a tunnel have. Its head end knows.
+    fn tell_model(&mut self, spec: &LspSpec, tunnel: TunnelId) -> Result<(), NetworkError> {
+        let Some(model) = spec.diffserv.and_then(|diffserv| diffserv.model()) else { return Ok(()) };
+        let from = self.loopback(spec.from);
+        for node in (0..self.description.nodes.len()).filter(|&node| node != spec.from) {
+            if self.router(node).is_some() {
+                let command = Command::TunnelModel { from, tunnel, model: Some(model) };
+                self.world.command(self.now(), NodeId(node as u32), command)?;
+            }
+        }
+        Ok(())
     }
 
     /// A prefix or router id that the description gives and that overlaps `prefix`.
@@ -160,7 +174,7 @@ impl Network {
             return input(format!("{what}: '{}' is external: say its router_id", to.name));
         }
         check_carried(spec)?;
-        check_diffserv(spec, &self.description.nodes[spec.from])?;
+        check_diffserv(spec, [spec.from, spec.to].map(|node| &self.description.nodes[node]))?;
         if spec.from == spec.to {
             return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
         }
