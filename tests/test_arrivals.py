@@ -110,6 +110,15 @@ def test_lsps_and_routers_know_of_behaviours() -> None:
     assert diffserv.lsp_spec("e-lsp", "l") == {"kind": "e-lsp", "map": None}
     assert diffserv.lsp_spec("l-lsp AF1", "l") == {"kind": "l-lsp", "class": "AF11"}
     assert diffserv.lsp_spec(diffserv.LLsp(class_="AF12"), "l") == {"kind": "l-lsp", "class": "AF11"}
+    assert diffserv.lsp_spec({"kind": "e-lsp", "model": "uniform"}, "l") == {
+        "kind": "e-lsp",
+        "map": None,
+        "model": "uniform",
+    }
+    assert (
+        diffserv.lsp_spec({"kind": "l-lsp", "class": "EF", "model": "short-pipe"}, "l")["model"]
+        == "short-pipe"
+    )
     assert diffserv.classes_spec(["default", "EF"], "l") == ["default", "EF"]
     for wrong, said in (
         ("x-lsp", "'x-lsp' is neither e-lsp nor l-lsp"),

@@ -30,8 +30,16 @@ class Scenario:
         self, folder: Path, rsvp: dict[str, Any], *, mtu: int = 9216, packets: int | None = None
     ) -> None:
         self.folder = folder
+        rsvp = dict(rsvp)
+        diffserv = rsvp.pop("diffserv", None)
         nodes = [
-            {"name": f"r{i}", "kind": "router", "rsvp": {"refresh_ps": 100 * MS, **rsvp}} for i in range(4)
+            {
+                "name": f"r{i}",
+                "kind": "router",
+                "rsvp": {"refresh_ps": 100 * MS, **rsvp},
+                **({"diffserv": diffserv} if diffserv else {}),
+            }
+            for i in range(4)
         ]
         ends = [(0, 1), (1, 2), (2, 3), (3, 0)]
         links = [{"a": a, "b": b, "rate_bps": 10**9, "delay_ps": MS // 10, "mtu": 9216} for a, b in ends]
@@ -117,7 +125,33 @@ def traceroute(scenario: Scenario) -> None:
     scenario.run(300)
 
 
+def behaviours(scenario: Scenario) -> None:
+    """DIFFSERV objects of each kind, moved, broken, preempted, after a restart."""
+    kinds: list[dict[str, Any]] = [
+        {"kind": "l-lsp", "class": "AF11"},
+        {"kind": "e-lsp", "map": ["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"]},
+        {"kind": "e-lsp", "signal": True, "model": "uniform"},
+    ]
+    for number, kind in enumerate(kinds):
+        scenario.lsp(name=f"lsp{number}", bandwidth_bps=200_000_000, diffserv=kind)
+    scenario.run(200)
+    scenario.lsp(
+        name="strong",
+        bandwidth_bps=700_000_000,
+        setup_priority=2,
+        holding_priority=2,
+        diffserv={"kind": "l-lsp", "class": "EF"},
+    )
+    scenario.run(300)
+    scenario.network.lsp_command(0, "reoptimise", None)
+    scenario.network.fail_link(1)
+    scenario.run(200)
+    scenario.network.repair_link(1)
+    restart(scenario)
+
+
 PLAIN: dict[str, Any] = {}
+KNOWING = {"diffserv": {"model": "short-pipe"}, "egress_label": "explicit-null"}
 REDUCED = {"refresh_reduction": True, "hello_ps": 50 * MS}
 SIGNED = {"integrity_key": "a shared secret", "refresh_reduction": True, "hello_ps": 50 * MS}
 
@@ -131,6 +165,8 @@ SCENARIOS: dict[str, tuple[Steps, dict[str, Any], int]] = {
     "errors-reduced": (errors_and_preemption, REDUCED, 9216),
     "restart-hello": (restart, REDUCED, 9216),
     "restart-signed": (restart, SIGNED, 9216),
+    "behaviours": (behaviours, KNOWING, 9216),
+    "behaviours-signed": (behaviours, {**KNOWING, **SIGNED}, 9216),
     "traceroute": (traceroute, PLAIN, 600),
     "traceroute-pipe": (traceroute, {"ttl": "pipe"}, 600),
 }

@@ -63,6 +63,28 @@ ExpMap = Annotated[
 Class = Annotated[Any, BeforeValidator(_class), WithJsonSchema({"type": ["string", "integer"]})]
 
 
+def _dscp(value: Any) -> Any:
+    """Pairs of a code point and the behaviour that it means."""
+    pairs = list(value.items()) if isinstance(value, Mapping) else value
+    if not isinstance(pairs, (list, tuple)) or any(
+        not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs
+    ):
+        raise ValueError("a behaviour for some code points: a mapping such as {63: EF}")
+    found = {phb.code_points(point)[0]: phb.behaviour(name) for point, name in pairs}
+    if len(found) < len(pairs):
+        raise ValueError("a code point is there twice")
+    return tuple(sorted(found.items()))
+
+
+DscpMap = Annotated[
+    Any,
+    BeforeValidator(_dscp),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "integer"]}}),
+]
+"""Behaviours of code points that mean another than the one that they are recommended for."""
+Model = Literal["pipe", "short-pipe", "uniform"]
+
+
 class DiffServ(Spec):
     """How a router supports RFC 3270."""
 
@@ -71,12 +93,18 @@ class DiffServ(Spec):
         description="Behaviours of EXP 0 to 7 in E-LSPs for which no map is signalled"
         " [default: default, AF11, AF12, AF21, AF31, EF, CS6, CS7].",
     )
-    model: Literal["pipe", "short-pipe", "uniform"] = Field(
+    model: Model = Field(
         default="pipe",
-        description="What the marking of an LSP has to do with that of its packets (RFC 3270, 2.6).",
+        description="What the marking of an LSP has to do with that of its packets (RFC 3270, 2.6),"
+        " unless the LSP has a model of its own.",
     )
     supported: Behaviours | None = Field(
         default=None, description="Behaviours that LSPs may ask for [default: all]."
+    )
+    dscp: DscpMap | None = Field(
+        default=None,
+        description="Behaviours of code points that mean another one here than they are recommended for"
+        " [default: none].",
     )
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
@@ -85,7 +113,14 @@ class DiffServ(Spec):
         for key in ("exp_map", "supported"):
             if getattr(self, key) is not None:
                 found[key] = phb.names(getattr(self, key))
+        if self.dscp is not None:
+            found["dscp"] = [[point, phb.name_of(code)] for point, code in self.dscp]
         return found
+
+
+MODEL = (
+    "Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."
+)
 
 
 class ELsp(Spec):
@@ -99,6 +134,7 @@ class ELsp(Spec):
         default=None,
         description="Signal a DIFFSERV object, with an empty map if there is none [default: with a map].",
     )
+    model: Model | None = Field(default=None, description=MODEL)
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
@@ -106,7 +142,8 @@ class ELsp(Spec):
             "kind": self.kind,
             "map": None if self.map is None else phb.names(self.map),
         }
-        return found if self.signal is None else {**found, "signal": self.signal}
+        given = {"signal": self.signal, "model": self.model}
+        return found | {key: value for key, value in given.items() if value is not None}
 
 
 class LLsp(Spec):
@@ -114,10 +151,12 @@ class LLsp(Spec):
 
     kind: Literal["l-lsp"] = Field(default="l-lsp", description="The label tells the scheduling class.")
     class_: Class = Field(alias="class", description="The scheduling class, such as EF or AF1.")
+    model: Model | None = Field(default=None, description=MODEL)
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
-        return {"kind": self.kind, "class": phb.name_of(self.class_)}
+        found = {"kind": self.kind, "class": phb.name_of(self.class_)}
+        return found if self.model is None else {**found, "model": self.model}
 
 
 def _kind(value: Any) -> str:

@@ -1,0 +1,92 @@
+"""DiffServ over MPLS by Python: tunnelling models of LSPs, code points of one's own, and mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import twinplane as tp
+from twinplane.lab import lowering, source
+
+LAB = """
+name: x
+nodes:
+  a: {kind: router, diffserv: {dscp: {63: EF}}}
+  b: {kind: router, diffserv: {model: short-pipe}}
+links:
+  - [a, b]
+lsps:
+  - {name: one, from: a, to: b, diffserv: {kind: e-lsp, model: uniform}}
+  - {name: two, from: a, to: b, diffserv: {kind: l-lsp, class: AF1, model: pipe}}
+  - {name: three, from: a, to: b, diffserv: l-lsp EF}
+"""
+
+
+def row(model: str | None, lsp: str | None) -> tp.Network:
+    """Two hosts and three routers; the middle one makes CS6 of EF."""
+    net = tp.Network(seed=1)
+    a, p, b = (net.router(name, diffserv={"model": model} if model else True) for name in "apb")
+    left, right = net.host("left", address="10.1.0.2/24"), net.host("right", address="10.2.0.2/24")
+    net.link(left, a, rate="100 Mbit/s")
+    remark = tp.queues.Conditioner(rules=[{"name": "ef", "phb": "EF", "green": "remark CS6"}])
+    net.link(a, p, rate="100 Mbit/s", ingress={"p": remark})
+    net.link(p, b, rate="100 Mbit/s")
+    band = {"discipline": "prio", "classes": {"cs6": {}, "rest": {}}}
+    net.link(
+        b,
+        right,
+        rate="100 Mbit/s",
+        queue={"b": {**band, "filters": [{"dscp": "CS6", "class": "cs6"}], "default": "rest"}},
+    )
+    given = {"kind": "e-lsp"} if lsp is None else {"kind": "e-lsp", "model": lsp}
+    a.lsp("one", b, route=[p, b], carries="10.2.0.0/24", diffserv=given)
+    net.flow(left, right, rate="1 Mbit/s", size=200, dscp="EF", start="100 ms", name="voice")
+    net.run(until="400 ms")
+    return net
+
+
+@pytest.mark.parametrize(
+    ("node", "lsp", "shown"),
+    [(None, None, False), (None, "uniform", True), ("uniform", None, True), ("uniform", "pipe", False)],
+)
+def test_an_lsp_may_have_its_own_model(node: str | None, lsp: str | None, shown: bool) -> None:
+    net = row(node, lsp)
+    queues = net.queues("b")
+    sent = queues.filter(queues["path"].str.ends_with("/cs6"))["sent_packets"].sum()
+    assert (sent > 100) is shown, queues
+
+
+def test_models_and_code_points_in_lab_files() -> None:
+    found = lowering.of_source(source.parse(LAB, Path("x.yaml"))).description
+    assert [lsp["diffserv"] for lsp in found["lsps"]] == [
+        {"kind": "e-lsp", "map": None, "model": "uniform"},
+        {"kind": "l-lsp", "class": "AF11", "model": "pipe"},
+        {"kind": "l-lsp", "class": "EF"},
+    ]
+    assert found["nodes"][0]["diffserv"] == {"model": "pipe", "dscp": [[63, "EF"]]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe or uniform"),
+        ("{63: EF}", "{64: EF}", 4, "node 'a': diffserv: dscp: '64': a code point is 0 to 63"),
+        ("{63: EF}", "{63: XF}", 4, "'XF' is no per-hop behaviour"),
+        ("{63: EF}", "63", 4, "a behaviour for some code points"),
+    ],
+)
+def test_mistakes_have_their_line(old: str, new: str, line: int, said: str) -> None:
+    with pytest.raises(tp.TwinplaneError) as caught:
+        lowering.of_source(source.parse(LAB.replace(old, new), Path("x.yaml")))
+    assert str(caught.value).startswith(f"x.yaml:{line}: ") and said in str(caught.value), caught.value
+
+
+def test_a_model_needs_an_end_that_knows_of_behaviours() -> None:
+    net = tp.Network(seed=1)
+    a, b = net.router("a", diffserv=True), net.router("b")
+    net.link(a, b, rate="1 Gbit/s")
+    a.lsp("t", b, diffserv={"kind": "e-lsp", "model": "uniform"})
+    with pytest.raises(
+        tp.TwinplaneError, match="lsp 't': it has a tunnelling model, and node 'b', where it ends"
+    ):
+        net.run(until="1 ms")
