@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from . import lab, node
+from . import lab, node, options
+from .options import AsJson
 
 app = typer.Typer(
     name="twinplane",
@@ -21,9 +22,6 @@ app = typer.Typer(
 app.add_typer(lab.app, name="lab")
 app.add_typer(node.app, name="node")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-EXTERNAL = "An external system under test"
-REAL = "Real time"
 Run = Annotated[Path, typer.Argument(help="A results folder.")]
 
 
@@ -61,7 +59,7 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command()
 def run(
-    experiment: Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")],
+    experiment: options.Experiment,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,7 +68,7 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 1,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")] = None,
+    out: options.Results = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture every link; of repeated runs, of the first.")
     ] = False,
@@ -90,99 +88,27 @@ def run(
         bool, typer.Option("--lab", help="Real time, each router a process in its own network namespace.")
     ] = False,
     sut: Annotated[str, typer.Option(help="What is tested: built-in, or external.")] = "built-in",
-    ingress_port: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IF", help="The tester's interface where traffic leaves it.", rich_help_panel=EXTERNAL
-        ),
-    ] = None,
-    egress_port: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IF", help="The tester's interface where it comes back.", rich_help_panel=EXTERNAL
-        ),
-    ] = None,
-    ingress_address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A/P",
-            help="The tester's address there (default: 10.254.1.1/30).",
-            rich_help_panel=EXTERNAL,
-        ),
-    ] = None,
-    egress_address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A/P",
-            help="The tester's address there (default: 10.254.2.1/30).",
-            rich_help_panel=EXTERNAL,
-        ),
-    ] = None,
-    ingress_neighbor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A",
-            help="The system's address on that subnet (default: the other one).",
-            rich_help_panel=EXTERNAL,
-        ),
-    ] = None,
-    egress_neighbor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A",
-            help="The system's address on that subnet (default: the other one).",
-            rich_help_panel=EXTERNAL,
-        ),
-    ] = None,
-    ingress_router_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A", help="By which the tester signals (default: its address).", rich_help_panel=EXTERNAL
-        ),
-    ] = None,
-    egress_router_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A", help="Where the LSPs end (default: the tester's address).", rich_help_panel=EXTERNAL
-        ),
-    ] = None,
-    ingress_netns: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The namespace of the interface.", rich_help_panel=EXTERNAL),
-    ] = None,
-    egress_netns: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The namespace of the interface.", rich_help_panel=EXTERNAL),
-    ] = None,
-    sut_router_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A", help="The system's router id, if it is one router.", rich_help_panel=EXTERNAL
-        ),
-    ] = None,
-    driver: Annotated[
-        str,
-        typer.Option(
-            help="How interfaces are opened: packet (AF_PACKET) or xdp (AF_XDP).", rich_help_panel=REAL
-        ),
-    ] = "packet",
-    busy: Annotated[
-        bool, typer.Option("--busy", help="Poll without sleeping.", rich_help_panel=REAL)
-    ] = False,
-    rate: Annotated[
-        str | None,
-        typer.Option(metavar="auto", help="auto: the highest rate without loss.", rich_help_panel=REAL),
-    ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.", rich_help_panel=REAL),
-    ] = None,
+    ingress_port: options.IngressPort = None,
+    egress_port: options.EgressPort = None,
+    ingress_address: options.IngressAddress = None,
+    egress_address: options.EgressAddress = None,
+    ingress_neighbor: options.Neighbor = None,
+    egress_neighbor: options.Neighbor = None,
+    ingress_router_id: options.IngressRouterId = None,
+    egress_router_id: options.EgressRouterId = None,
+    ingress_netns: options.Netns = None,
+    egress_netns: options.Netns = None,
+    sut_router_id: options.SystemRouterId = None,
+    driver: options.Driver = "packet",
+    busy: options.Busy = False,
+    rate: options.SearchRate = None,
+    calibration: options.KeptCalibration = None,
     twin: Annotated[
         bool,
         typer.Option(
             "--twin/--no-twin",
             help="Run the same in virtual time too, for the residual.",
-            rich_help_panel=REAL,
+            rich_help_panel=options.REAL,
         ),
     ] = True,
 ) -> None:

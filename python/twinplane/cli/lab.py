@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import options
+from .options import AsJson
+
 if TYPE_CHECKING:
     from ..lab.lab import Lab
 
@@ -24,7 +27,6 @@ Which = Annotated[
 InLab = Annotated[
     str | None, typer.Option("--lab", metavar="NAME", help="Where several labs have such a node.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 @app.command()
@@ -179,13 +181,13 @@ def capture(
 @app.command("run")
 def run_(
     file: File,
-    experiment: Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")],
+    experiment: options.Experiment,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As `run`.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the tester's randomness.")] = 1,
     repeat: Annotated[int, typer.Option(min=1, help="Runs of each point, with the seeds that follow.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")] = None,
+    out: options.Results = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Capture the tester's links.")] = False,
     rate: Annotated[
         str | None, typer.Option(metavar="auto", help="auto: the highest rate without loss.")

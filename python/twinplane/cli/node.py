@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import AsJson
+
 if TYPE_CHECKING:
     from ..control import Control
 
@@ -15,7 +17,6 @@ app = typer.Typer(no_args_is_help=True, help="Look into a running router, and co
 Node = Annotated[str | None, typer.Argument(help="A router; may be left out if there is one only.")]
 Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
 Socket = Annotated[Path | None, typer.Option(help="Its control socket, in place of a lab's router.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Wait = Annotated[str, typer.Option(help="How long to wait for an answer.")]
 
 

@@ -1,0 +1,52 @@
+"""Options that several commands have, or that come in pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.models import OptionInfo
+
+EXTERNAL = "An external system under test"
+REAL = "Real time"
+
+
+def _external(metavar: str, told: str) -> OptionInfo:
+    found: OptionInfo = typer.Option(metavar=metavar, help=told, rich_help_panel=EXTERNAL)
+    return found
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Experiment = Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")]
+Results = Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")]
+
+IngressPort = Annotated[str | None, _external("IF", "The tester's interface where traffic leaves it.")]
+EgressPort = Annotated[str | None, _external("IF", "The tester's interface where it comes back.")]
+IngressAddress = Annotated[
+    str | None, _external("A/P", "The tester's address there (default: 10.254.1.1/30).")
+]
+EgressAddress = Annotated[
+    str | None, _external("A/P", "The tester's address there (default: 10.254.2.1/30).")
+]
+Neighbor = Annotated[
+    str | None, _external("A", "The system's address on that subnet (default: the other one).")
+]
+IngressRouterId = Annotated[str | None, _external("A", "By which the tester signals (default: its address).")]
+EgressRouterId = Annotated[str | None, _external("A", "Where the LSPs end (default: the tester's address).")]
+Netns = Annotated[str | None, _external("NAME", "The namespace of the interface.")]
+SystemRouterId = Annotated[str | None, _external("A", "The system's router id, if it is one router.")]
+
+Driver = Annotated[
+    str,
+    typer.Option(help="How interfaces are opened: packet (AF_PACKET) or xdp (AF_XDP).", rich_help_panel=REAL),
+]
+Busy = Annotated[bool, typer.Option("--busy", help="Poll without sleeping.", rich_help_panel=REAL)]
+SearchRate = Annotated[
+    str | None,
+    typer.Option(metavar="auto", help="auto: the highest rate without loss.", rich_help_panel=REAL),
+]
+KeptCalibration = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Use what `twinplane calibrate --out` kept.", rich_help_panel=REAL),
+]
