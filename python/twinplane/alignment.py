@@ -54,6 +54,10 @@ class Difference:
         )
 
 
+TITLES = ("messages", "sessions", "same order", "differences", "first difference")
+"""Of what `Aligned.cells` says."""
+
+
 @dataclass
 class Aligned:
     """What two runs say of one neighbour."""
@@ -80,6 +84,16 @@ class Aligned:
         found = {**asdict(self), "equal": self.equal}
         found["first_difference"] = None if self.first_difference is None else str(self.first_difference)
         return found
+
+    def cells(self) -> list[str]:
+        """For a table, below `TITLES`."""
+        return [
+            "{} / {}".format(*self.messages),
+            "{} / {}".format(*self.sessions),
+            str(self.same),
+            str(self.differences),
+            "-" if self.first_difference is None else str(self.first_difference),
+        ]
 
 
 def messages_of(columns: Mapping[str, Sequence[Any]]) -> list[Message]:

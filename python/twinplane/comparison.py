@@ -17,6 +17,13 @@ EPHEMERAL = ("digest", "run_s")
 """Metrics that say nothing about the network."""
 
 
+def number(value: Any, refused: str | None = None) -> str:
+    """A figure, or why there is none."""
+    if value is None:
+        return "-" if refused is None else refused.split(":")[0]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 @dataclass(frozen=True)
 class Row:
     """A metric of a point in both runs."""

@@ -153,25 +153,29 @@ def _graph(path: Path, root: ET.Element) -> Topology:
     return topology
 
 
-def _coordinate(path: Path, node: str, text: str | None, limit: float) -> float | None:
+def _number(text: str | None) -> float | None:
+    """Nothing where nothing is said; no number (NaN) where what is said is none."""
     if text is None or not text.strip():
         return None
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = math.nan
+        return math.nan
+
+
+def _coordinate(path: Path, node: str, text: str | None, limit: float) -> float | None:
+    value = _number(text)
+    if value is None:
+        return None
     if not abs(value) <= limit:
         raise TwinplaneError(f"{path}: malformed: node {node!r} has the coordinate {text!r}")
     return value
 
 
 def _speed(path: Path, text: str | None) -> int | None:
-    if text is None or not text.strip():
+    value = _number(text)
+    if value is None:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
     if not math.isfinite(value) or value < 0:
         raise TwinplaneError(f"{path}: malformed: an edge has the LinkSpeedRaw {text!r}")
     return round(value) or None

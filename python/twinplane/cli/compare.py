@@ -9,7 +9,8 @@ from typing import Any
 
 import typer
 
-from ..comparison import EPHEMERAL, Pair, compare
+from ..alignment import TITLES
+from ..comparison import EPHEMERAL, Pair, compare, number
 from ..manifest import time_of
 from ..results import load
 from .tables import print_table
@@ -61,29 +62,8 @@ def print_signals(pairs: list[Pair]) -> None:
         typer.echo("signalling messages: not kept by both runs (--signals keeps them)")
         return
     print_table(
-        [
-            "point",
-            "node",
-            "neighbor",
-            "messages",
-            "sessions",
-            "same order",
-            "differences",
-            "first difference",
-        ],
-        [
-            [
-                name,
-                one.node,
-                one.neighbor,
-                "{} / {}".format(*one.messages),
-                "{} / {}".format(*one.sessions),
-                str(one.same),
-                str(one.differences),
-                "-" if one.first_difference is None else str(one.first_difference),
-            ]
-            for name, one in found
-        ],
+        ["point", "node", "neighbor", *TITLES],
+        [[name, one.node, one.neighbor, *one.cells()] for name, one in found],
         left=3,
     )
 
@@ -94,10 +74,3 @@ def as_plain(pairs: list[Pair]) -> dict[str, Any]:
         "metrics": [asdict(row) for pair in pairs for row in pair.rows],
         "signals": [{"point": pair.name, **one.as_dict()} for pair in pairs for one in pair.signals or []],
     }
-
-
-def number(value: Any, refused: str | None = None) -> str:
-    """A figure, or why there is none."""
-    if value is None:
-        return "-" if refused is None else refused.split(":")[0]
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -11,7 +11,7 @@ from ..queues.base import GROUPS
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
 from . import model, reading
-from .source import LabFileError, Place, Source
+from .source import LabFileError, Place, Source, value_at
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -42,7 +42,7 @@ def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
     place, lead = _named(data, place, OF[key], f"{reading.whose(data, place)}{key} at {node}: ")
     place = _root(data, place) if match[4] else place
     for name in (match[5] or "").split("/")[1:]:
-        here = _at(data, place)
+        here = value_at(data, place)
         of = next(
             (
                 of
@@ -54,7 +54,7 @@ def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
         if of is not None:
             place = (*place, of, name)
             lead += f"{GROUPS[of]} '{name}': "
-        inner = _at(data, place)
+        inner = value_at(data, place)
         if isinstance(inner, Mapping) and "queue" in inner:
             place = (*place, "queue")
     said = match[6]
@@ -72,23 +72,14 @@ def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
 
 def _named(data: Any, place: Place, where: str, lead: str) -> tuple[Place, str]:
     """Where what stands at a place is written: at the name, if it is one."""
-    given = _at(data, place)
+    given = value_at(data, place)
     return ((where, given), f"{GROUPS[where]} '{given}': ") if isinstance(given, str) else (place, lead)
 
 
 def _root(data: Any, place: Place) -> Place:
     """The discipline of a tree, which may be within the tree or in its place."""
-    here = _at(data, place)
+    here = value_at(data, place)
     return (*place, "root") if isinstance(here, Mapping) and "root" in here else place
-
-
-def _at(data: Any, place: Place) -> Any:
-    for step in place:
-        try:
-            data = data[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
 
 
 class Classes:

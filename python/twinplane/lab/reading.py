@@ -15,7 +15,7 @@ from ..queues import base
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
 from . import model, source
-from .source import LabFileError, Place, Source
+from .source import LabFileError, Place, Source, value_at
 
 CONTAINERLAB = {
     "image": "it runs no containers: a host runs what is installed on this machine",
@@ -122,12 +122,7 @@ def whose(data: Any, place: Place) -> str:
 def _get(data: Any, place: Place) -> Any:
     if isinstance(data, dict) and "topology" in data and place[0] in ("nodes", "links"):
         data = data["topology"] if place[0] not in data else data
-    for step in place:
-        try:
-            data = data[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
+    return value_at(data, place)
 
 
 SERVICE: dict[str, dict[str, type[BaseModel]]] = {

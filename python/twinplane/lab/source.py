@@ -19,6 +19,16 @@ VALUES_MAX = 1_000_000
 """More values than a lab has; aliases that refer to aliases could make any number of them."""
 
 
+def value_at(data: Any, place: Place) -> Any:
+    """What is said there, if anything is."""
+    for step in place:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
 class LabFileError(TwinplaneError):
     """Something in a lab file is wrong; the text begins with the file and the line."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..alignment import TITLES
 from ..charts import Chart, Curve
-from ..comparison import EPHEMERAL, Pair, Row
+from ..comparison import EPHEMERAL, Pair, Row, number
 from ..experiments import load
 from ..files import write_text
 from ..manifest import time_of
@@ -77,18 +78,12 @@ def answer(rows: list[Row], pairs: list[Pair]) -> str:
 
 def residuals(rows: list[Row]) -> Section:
     """The table of metrics."""
-
-    def text(value: object, row: Row) -> str:
-        if value is None:
-            return "-" if row.refused is None else row.refused.split(":")[0]
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
     cells = [
         [
             row.point,
             row.metric,
-            text(row.first, row),
-            text(row.second, row),
+            number(row.first, row.refused),
+            number(row.second, row.refused),
             "-" if row.residual is None else f"{row.residual:.6g}",
             "-" if row.relative is None else f"{row.relative:+.3%}",
             "exact" if row.bound is None else f"{row.bound:.3g}",
@@ -109,19 +104,8 @@ def signals(pairs: list[Pair]) -> list[Section]:
     found = [(pair.name, one) for pair in pairs for one in pair.signals or []]
     if not found:
         return []
-    rows = [
-        [
-            name,
-            f"{one.node} - {one.neighbor}",
-            "{} / {}".format(*one.messages),
-            "{} / {}".format(*one.sessions),
-            str(one.same),
-            str(one.differences),
-            "-" if one.first_difference is None else str(one.first_difference),
-        ]
-        for name, one in found
-    ]
-    titles = ["point", "neighbour", "messages", "sessions", "same order", "differences", "first difference"]
+    rows = [[name, f"{one.node} - {one.neighbor}", *one.cells()] for name, one in found]
+    titles = ["point", "neighbour", *TITLES]
     types = [
         [name, f"{one.node} - {one.neighbor}", kind, str(x), str(y), f"{y - x:+d}"]
         for name, one in found

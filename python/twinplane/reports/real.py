@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..alignment import align, messages_of
+from ..alignment import TITLES, align, messages_of
 from ..calibration import Calibration, sentences
 from ..charts import Chart, Curve, Mark
 from ..metrics import flat
@@ -168,18 +168,8 @@ def _messages(found: Results, places: Sequence[int]) -> Table | None:
         nodes = set(parts[1]["node"])
         virtual = [message for message in messages_of(parts[0]) if message.node in nodes]
         for one in align(virtual, messages_of(parts[1])):
-            rows.append(
-                [
-                    _label(found, place),
-                    f"{one.node} - {one.neighbor}",
-                    "{} / {}".format(*one.messages),
-                    "{} / {}".format(*one.sessions),
-                    str(one.same),
-                    str(one.differences),
-                    "-" if one.first_difference is None else str(one.first_difference),
-                ]
-            )
-    titles = ["point", "neighbour", "messages", "sessions", "same order", "differences", "first difference"]
+            rows.append([_label(found, place), f"{one.node} - {one.neighbor}", *one.cells()])
+    titles = ["point", "neighbour", *TITLES]
     return Table("Order of signalling messages, virtual / real", titles, rows, 2) if rows else None
 
 
