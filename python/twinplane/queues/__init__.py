@@ -22,25 +22,11 @@ seconds or ``"5 ms"``. Parameters have the names of Linux's tc. What is wrong is
 """
 
 from .conditioners import Accounting, Conditioner, Rule, SingleRate, TokenBucket, TwoRate
-from .disciplines import (
-    Bfifo,
-    Cbq,
-    CbqClass,
-    Drr,
-    DrrClass,
-    FqCodel,
-    Gred,
-    GredQueue,
-    Htb,
-    HtbClass,
-    Pfifo,
-    Prio,
-    PrioClass,
-    Red,
-    Tbf,
-)
+from .disciplines import Cbq, CbqClass, Drr, DrrClass, Htb, HtbClass, Prio, PrioClass, Tbf
+from .early import Gred, GredQueue, Red
 from .matching import Filter, Match
 from .tree import Tree
+from .waiting import Bfifo, FqCodel, Pfifo
 
 __all__ = [
     "Accounting",

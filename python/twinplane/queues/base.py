@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic_core import ErrorDetails
 
 from .. import units
@@ -70,6 +78,10 @@ Time = Annotated[
     WithJsonSchema(_QUANTITY),
 ]
 """A time, as it was given: seconds, or a text such as ``"5 ms"``."""
+
+
+Count = Annotated[int, Field(ge=1, lt=1 << 32)]
+"""Of packets, say."""
 
 
 def _named(value: str) -> str:

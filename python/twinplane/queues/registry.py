@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from . import conditioners, disciplines, matching
+from . import conditioners, disciplines, early, matching, waiting
 
 TAGGED: dict[str, type[BaseModel]] = {
     tag: model
     for model, tags in (
         *((one, (str(one.model_fields["discipline"].default),)) for one in disciplines.DISCIPLINES),
-        (disciplines.FqCodel, ("fq_codel",)),
+        (waiting.FqCodel, ("fq_codel",)),
         (conditioners.TokenBucket, ("token-bucket",)),
         (conditioners.SingleRate, ("single-rate",)),
         (conditioners.TwoRate, ("two-rate",)),
@@ -24,7 +24,7 @@ INNER: dict[tuple[type[BaseModel] | None, str], type[BaseModel]] = {
     (disciplines.Drr, "classes"): disciplines.DrrClass,
     (disciplines.Htb, "classes"): disciplines.HtbClass,
     (disciplines.Cbq, "classes"): disciplines.CbqClass,
-    (disciplines.Gred, "queues"): disciplines.GredQueue,
+    (early.Gred, "queues"): early.GredQueue,
     (None, "filters"): matching.Filter,
     (None, "accounting"): conditioners.Accounting,
     (None, "conditioner"): conditioners.Conditioner,
