@@ -62,9 +62,9 @@ impl Behaviours {
                 self.imposed = None;
                 own.is_some()
             }
-            // RFC 3270, 2.6.2.1: by the marking inside.
+            // RFC 3270, 2.6.2.1: by the marking inside. What a conditioner decided on, it made of that marking, and it is written there.
             TunnelModel::ShortPipe => {
-                self.imposed = None;
+                self.imposed = self.conditioned;
                 true
             }
             // RFC 3270, 2.6.3: the LSP's marking is written inside.

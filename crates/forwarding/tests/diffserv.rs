@@ -128,6 +128,32 @@ fn an_lsp_that_ends_here_shows_or_hides_its_marking() {
     }
 }
 
+/// RFC 3270, 2.3 and 2.6: what the conditioner makes of a packet is written where the marking stood that told its behaviour.
+#[test]
+fn what_is_remarked_where_an_lsp_ends_shows_where_the_behaviour_was_told() {
+    let remark = r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#;
+    let remark: ConditionerSpec = serde_json::from_str(remark).expect("a conditioner");
+    for (model, left) in
+        [(TunnelModel::Pipe, "CS1"), (TunnelModel::ShortPipe, "AF12"), (TunnelModel::Uniform, "AF12")]
+    {
+        let ops = [ilm(200, here(e_lsp(model))), ilm(300, here(e_lsp(TunnelModel::Pipe)))];
+        let mut tables = supporting(model, &ops);
+        tables.set_conditioner(P0, Some(Conditioner::new(&remark, "in").expect("sound")));
+        for (label, left) in [(200, left), (0, left), (300, "CS1")] {
+            let mut frame = frame(&[(label, 5, 9)], ip("CS1"));
+            assert_eq!(forward(&mut tables, &mut frame), OUT);
+            assert_eq!(frame, sent(&[], later(ip(left))), "{model:?} {label}");
+            assert_eq!(frame.behaviour(), Some(phb("AF12")));
+        }
+        // Two that end: the inner one's packet is below.
+        let mut frame = frame(&[(300, 0, 9), (200, 5, 9)], ip("CS1"));
+        assert_eq!(forward(&mut tables, &mut frame), OUT);
+        let left = if model == TunnelModel::Uniform { "EF" } else { "CS1" };
+        assert_eq!(frame, sent(&[], later(ip(left))), "{model:?}, two");
+        assert_eq!(frame.behaviour(), Some(phb("AF12")));
+    }
+}
+
 #[test]
 fn at_the_penultimate_hop_the_label_tells_the_treatment() {
     for (model, left, exp) in
