@@ -131,6 +131,34 @@ fn a_model_where_nobody_knows_of_behaviours_is_refused() {
     assert!(said.contains("unifrom"), "{said}");
 }
 
+#[test]
+fn lsps_that_take_what_they_have_no_place_for_are_warned_of() {
+    let said = |change: &dyn Fn(&mut Value)| {
+        let mut described = row("pipe", "real", None, None);
+        change(&mut described);
+        network(described).warnings()
+    };
+    assert_eq!(said(&|_| {}), [""; 0]);
+    let all = said(&|d| d["lsps"][1]["classes"] = Value::Null);
+    assert_eq!(all.len(), 1);
+    assert!(
+        all[0]
+            .starts_with("lsp 'af1': the L-LSP has a place for AF11, AF12, AF13 only, and takes all packets")
+    );
+    let some = said(&|d| d["lsps"][1]["classes"] = json!(["AF11", "EF", "CS1"]));
+    assert!(some[0].ends_with("packets of CS1, EF of its 'classes' are dropped"), "{some:?}");
+    let over = said(&|d| {
+        let flow = |name: &str, dscp: u8| json!({"name": name, "from": 0, "to": 3, "over": 1, "rate_bps": 1000, "size": 200, "dscp": dscp});
+        d["flows"] = json!([flow("good", 12), flow("bad", 46)]);
+    });
+    assert_eq!(over.len(), 1);
+    assert!(over[0].ends_with("packets of flow 'bad', which are EF, are dropped"), "{over:?}");
+    // A mapping without default forwarding.
+    let map =
+        said(&|d| d["lsps"][0]["diffserv"]["map"] = json!(["EF", "EF", "EF", "EF", "EF", "EF", "EF", "CS6"]));
+    assert!(map[0].starts_with("lsp 'all': the E-LSP has a place for EF, CS6 only"), "{map:?}");
+}
+
 /// Two ways from r0 to r3: the L-LSP for EF takes the one over r1, the E-LSP, if there is one, that over r2, as routes do.
 fn diamond(all: bool) -> Value {
     let router = |n: usize| json!({"name": format!("r{n}"), "kind": "router", "diffserv": {}});

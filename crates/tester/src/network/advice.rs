@@ -1,7 +1,11 @@
-//! What is surprising about the queues and conditioners of a network that can be built, with the place of each.
+//! What is surprising about the queues, conditioners and LSPs of a network that can be built, with the place of each.
 
 use super::Network;
+use super::description::{LspSpec, NodeSpec};
+use super::flow_spec::FlowSpec;
 use super::queues::SIDES;
+use base::plane::Encaps;
+use base::{Dscp, Phb, PhbSet};
 use engine::discipline::{Facts, warnings_at};
 use node::conditioner;
 
@@ -9,8 +13,9 @@ use node::conditioner;
 const USUAL_MTU: u32 = 1500;
 
 impl Network {
-    /// A sentence for each, in the order of links: rates that add up to more than there is, filters that take nothing, thresholds and
-    /// bursts that are not what they look like. They stand behind the link, the node and the place in its tree.
+    /// A sentence for each, in the order of links and then of LSPs: rates that add up to more than there is, filters that take nothing, thresholds and
+    /// bursts that are not what they look like, behaviours that an LSP takes and has no place for. They stand behind the link, the node and the
+    /// place in its tree, or the LSP.
     pub fn warnings(&self) -> Vec<String> {
         let mut said = Vec::new();
         for (index, link) in self.links.iter().enumerate() {
@@ -27,6 +32,61 @@ impl Network {
                 }
             }
         }
+        let lsps = self.lsps.iter().map(|group| &group.spec);
+        said.extend(lsps.filter_map(|spec| no_place(spec, &self.description.nodes[spec.from])));
+        for flow in &self.flows {
+            let group = flow.spec.over.and_then(|group| self.lsps.get(group));
+            said.extend(group.and_then(|group| {
+                no_place_for(&flow.spec, &group.spec, &self.description.nodes[group.spec.from])
+            }));
+        }
         said
     }
+}
+
+/// What the EXP bits of an LSP mean where it begins, if it has no place for packets of some behaviours (RFC 3270, 3.5 and 4.5); and the
+/// words for it.
+fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
+    let preconfigured = head.diffserv.as_ref()?.exp_map;
+    let encaps = spec.diffserv.map_or(Encaps::ELsp(preconfigured), |lsp| lsp.encaps(preconfigured));
+    let kind = match encaps {
+        // What it has no EXP bits for goes as default forwarding.
+        Encaps::ELsp(map) if map.exp(Phb::DEFAULT).is_some() => return None,
+        Encaps::ELsp(_) => "E-LSP",
+        Encaps::LLsp(_) => "L-LSP",
+    };
+    let words =
+        format!("lsp '{}': the {kind} has a place for {} only", spec.name, names(encaps.behaviours()));
+    Some((encaps, words))
+}
+
+fn names(set: PhbSet) -> String {
+    set.iter().map(|phb| phb.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Packets that an LSP takes and then drops.
+fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<String> {
+    let (encaps, words) = narrow(spec, head)?;
+    let lost =
+        |taken: PhbSet| taken.iter().filter(|phb| !encaps.behaviours().contains(*phb)).collect::<PhbSet>();
+    match spec.classes.map(lost) {
+        Some(lost) if !lost.is_empty() => {
+            Some(format!("{words}: packets of {} of its 'classes' are dropped", names(lost)))
+        }
+        None if !spec.carries.is_empty() => Some(format!(
+            "{words}, and takes all packets to what it carries: say in 'classes' which, or others are dropped"
+        )),
+        _ => None,
+    }
+}
+
+/// A flow over an LSP that drops all its packets.
+fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<String> {
+    let (encaps, words) = narrow(spec, head)?;
+    let phb = head.diffserv.as_ref()?.dscp.phb(Dscp::new(flow.dscp)?);
+    (!encaps.behaviours().contains(phb)).then(|| {
+        let name =
+            if flow.name.is_empty() { "a flow over it".into() } else { format!("flow '{}'", flow.name) };
+        format!("{words}: packets of {name}, which are {phb}, are dropped")
+    })
 }
