@@ -41,6 +41,46 @@ def test_classes_of_lsps_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert ("diffserv", "DiffServ") in LAYOUTS["lsps"]
 
 
+def queue(path: str, discipline: str, **given: Any) -> dict[str, Any]:
+    return {
+        **{"link": 0, "neighbor": "p", "path": path, "parent": None, "discipline": discipline},
+        **{"sent_packets": 0, "sent_bytes": 0, "dropped_packets": 0, "drops": {}, "marked": 0},
+        **{"backlog_packets": 0, "backlog_packets_max": 0, "backlog_bytes_max": 0, "mean_wait_s": None},
+        "extra": {},
+        **given,
+    }
+
+
+def test_queues_are_a_tree_in_few_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    large = {"sent_packets": 12_345_678, "sent_bytes": 12_345_678_000, "backlog_packets": 1_000}
+    rows = [
+        queue("root", "htb", **large, drops={"buffer-full": 99_999, "early-drop": 0}, mean_wait_s=0.1234),
+        queue("root/gold", "gred", parent="root/services", extra={"borrowed_packets": 7_654_321.0}),
+        queue("root/gold/AF11", "virtual-queue", drops={"early-drop": 1}, dropped_packets=1),
+        queue("root/services", "class", extra={"sent_packets": 5.0, "sent_bytes": 500.0}),
+    ]
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    print_columns("queues", columns)
+    lines = [line.replace("\u00a0", " ").rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "towards p"
+    assert max(map(len, lines)) <= 100
+    shown = [line for line in lines if "└─ " in line or "root" in line]
+    assert [line[:16].rstrip() for line in shown] == [
+        *(" root", " └─ services", "    └─ gold", "       └─ AF11")
+    ]
+    assert shown[1].split()[2:5] == ["class", "5", "500"]
+    assert "Marked" not in "\n".join(lines) and "Borrowed" in "\n".join(lines)
+    rows[0]["drops"] = {"buffer-full": 1, "average-queue": 2, "sojourn": 3}
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    print_columns("queues", columns)
+    said = capsys.readouterr().out
+    assert "Dropped" in said and " root/services/gold/AF11 dropped 1 early-drop\n" in said
+    print_columns("queues", {key: values[:1] for key, values in columns.items()})
+    assert " root dropped 1 buffer-full, 2 average-queue, 3 sojourn\n" in capsys.readouterr().out
+    print_columns("queues", {key: [] for key in columns})
+    assert capsys.readouterr().out == "no queues but FIFOs\n"
+
+
 def test_titles_are_words() -> None:
     for layout in LAYOUTS.values():
         assert all(title[0].isupper() and "_" not in title for _, title in layout)

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from test_results import METRICS, manifest
-from twinplane import results
+from twinplane import Network, results
 from twinplane.charts import Chart, Curve, Mark, thinned
 from twinplane.charts.interactive import figure
 from twinplane.charts.static import save
+from twinplane.drawing import topology
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
-from twinplane.reports import of_results
+from twinplane.reports import lsps, of_results
 from twinplane.reports.page import Page, Section, Table, embedded, render
 from twinplane.reports.returns import returns
 from twinplane.reports.timeline import filled, timeline
@@ -131,6 +133,11 @@ def test_timeline_has_both_planes() -> None:
     assert chart is not None
     assert list(chart.y_titles) == ["messages per 10 ms", "LSPs up", "delay (us)", "packets lost"]
     assert "6 Path" in chart.alt and "2 packets are lost" in chart.alt
+    assert "delay between 100 us and 200 us" in chart.alt
+    slow = series.with_columns(pl.col("min_s", "p50_s", "p99_s", "max_s") * 1000)
+    chart_ms = timeline("k", "t", messages=None, up=None, series=slow)
+    assert chart_ms is not None and list(chart_ms.y_titles) == ["delay (ms)"]
+    assert max(y for curve in chart_ms.curves for y in curve.y if y is not None) == pytest.approx(200)
     drawn = figure(chart)
     assert {trace["yaxis"] for trace in drawn["data"]} == {"y", "y2", "y3", "y4"}
     assert timeline("k", "t", messages=None, up=None, series=None) is None
@@ -171,6 +178,45 @@ def test_figures_are_files(tmp_path: Path) -> None:
     second = {path.name: path.read_bytes() for path in save(chart, tmp_path / "two")}
     assert sorted(first) == ["c.png", "c.svg"]
     assert first == second
+
+
+def test_lsps_say_how_they_carry_behaviours() -> None:
+    net = Network(seed=1)
+    a, b = net.router("a", diffserv={"exp_map": {"3": "AF22"}}), net.router("b")
+    net.link(a, b, reservable="1 Gbit/s")
+    plain = b.lsp("plain", a)
+    assert list(lsps.table(net).titles) == ["name", "from", "to", "bandwidth", "state"]
+    a.lsp("e", b, carries="10.2.0.0/24", diffserv={"kind": "e-lsp", "map": ["EF"] * 8}, classes="EF")
+    a.lsp("l", b, carries="10.2.0.0/24", diffserv="l-lsp AF1", classes="AF1")
+    a.lsp("ef", b, diffserv="l-lsp EF")
+    a.lsp("pre", b)
+    rows = {row[0]: list(row[3:6]) for row in lsps.table(net).rows}
+    mapping = ", ".join(f"{exp} EF" for exp in range(8))
+    assert rows == {
+        "plain": ["-", "all", "-"],
+        "e": ["E-LSP", "EF", mapping],
+        "l": ["L-LSP AF1", "AF11, AF12, AF13", "1 AF11, 2 AF12, 3 AF13"],
+        "ef": ["L-LSP EF", "all", "0 EF"],
+        "pre": [
+            "E-LSP (preconfigured)",
+            "all",
+            "0 default, 1 AF11, 2 AF12, 3 AF22, 4 AF31, 5 EF, 6 CS6, 7 CS7",
+        ],
+    }
+    assert plain.spec.get("diffserv") is None
+
+
+def test_neighbours_are_drawn_beside_each_other() -> None:
+    net = Network(seed=1)
+    ends = [net.host(name, f"10.{n}.0.2/24") for n, name in enumerate(("left", "right"), 1)]
+    a, b, c = (net.router(name) for name in "abc")
+    for x, y in ((ends[0], a), (a, b), (b, c), (c, ends[1])):
+        net.link(x, y)
+    drawn = {node["name"]: (node["x"], node["y"]) for node in topology(net)["nodes"]}
+    assert drawn == {name: (float(n), 0.0) for n, name in enumerate(("left", "a", "b", "c", "right"))}
+    net.link(a, c)
+    ring = {node["name"]: (node["x"], node["y"]) for node in topology(net)["nodes"]}
+    assert len(set(ring.values())) == 5 and ring["left"] == (0.0, 1.0)
 
 
 def test_the_drawing_says_what_it_shows() -> None:

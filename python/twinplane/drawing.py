@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,21 +59,14 @@ def topology(network: Network) -> dict[str, Any]:
 
 
 def _places(network: Network) -> dict[str, tuple[float, float]]:
-    """Given places, the middle of the neighbours for nodes without, or a circle."""
+    """Given places, the middle of the neighbours for nodes without; with none given, a row or a circle."""
     known = dict(network.positions)
-    if not known:
-        count = len(network.nodes)
-        return {
-            node.name: (
-                math.sin(2 * math.pi * node.index / count),
-                math.cos(2 * math.pi * node.index / count),
-            )
-            for node in network.nodes
-        }
     around: dict[str, list[str]] = {node.name: [] for node in network.nodes}
     for link in network.links:
         around[link.a.name].append(link.b.name)
         around[link.b.name].append(link.a.name)
+    if not known:
+        return _arranged(around)
     missing = [node.name for node in network.nodes if node.name not in known]
     centre = _middle(list(known.values()))
     for _ in range(len(missing)):
@@ -86,6 +80,25 @@ def _places(network: Network) -> dict[str, tuple[float, float]]:
         if not waiting:
             break
     return {node.name: known.get(node.name, centre) for node in network.nodes}
+
+
+def _arranged(around: dict[str, list[str]]) -> dict[str, tuple[float, float]]:
+    """Neighbours beside each other: a row if the nodes are one, else a circle."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for first in sorted(around, key=lambda name: len(set(around[name]))):
+        waiting = [first]
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                order.append(name)
+                waiting += [other for other in reversed(around[name]) if other not in seen]
+    pairs = {frozenset((name, other)) for name, near in around.items() for other in near}
+    if pairs == {frozenset(pair) for pair in pairwise(order)}:
+        return {name: (float(place), 0.0) for place, name in enumerate(order)}
+    turn = 2 * math.pi / len(order)
+    return {name: (math.sin(turn * place), math.cos(turn * place)) for place, name in enumerate(order)}
 
 
 def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:

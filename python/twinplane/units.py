@@ -116,6 +116,8 @@ def dscp(value: str | int) -> int:
     """A DiffServ code point, by name (``"EF"``, ``"AF21"``, ``"CS5"``) or number (0 to 63)."""
     if isinstance(value, str) and not value.strip().isdigit():
         name = value.strip().upper()
+        if name in ("DEFAULT", "DE"):
+            return 0
         if name not in DSCP:
             raise TwinplaneError(f"dscp {value!r}: no such code point{suggest(name, DSCP)}")
         return DSCP[name]

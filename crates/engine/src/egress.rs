@@ -99,13 +99,7 @@ impl Egress {
         let mut pieces = Vec::new();
         real_frames(frame.clone(), &mut |piece| pieces.push(piece));
         for piece in &mut pieces {
-            piece.set_behaviour(frame.behaviour());
-            if frame.mark() != 0 {
-                piece.set_mark(frame.mark());
-            }
-            if let Some(port) = frame.input() {
-                piece.set_input(port);
-            }
+            piece.copy_tags(&frame);
         }
         if pieces.is_empty() {
             pieces.push(frame);

@@ -258,6 +258,10 @@ impl Forwarding {
         if plan.behaviour.is_some() {
             frame.set_behaviour(plan.behaviour);
         }
+        if self.conditioners.notes_encaps() {
+            let context = plan.context.and_then(|place| self.contexts.get(place));
+            frame.set_encaps(context.map(|context| context.classes.encaps));
+        }
         self.ports.count_tx(adjacency.port, u64::from(bytes));
         Ok(adjacency.port)
     }

@@ -6,7 +6,7 @@ use base::device::DropReason;
 use base::plane::{
     ClassSource, Encaps, ExpMap, Fec, LspClasses, NextHop, Nhlfe, TableError, TableOp, TtlModel, TunnelModel,
 };
-use base::{DiffServConfig, Dscp, DscpMap, Phb, PhbSet, Verdict};
+use base::{DiffServConfig, Dscp, DscpMap, Phb, PhbSet, Time, Verdict};
 use proptest::prelude::*;
 use support::*;
 use twinplane_forwarding::conditioner::{Conditioner, ConditionerSpec};
@@ -251,6 +251,46 @@ fn what_the_ingress_remarks_goes_on_as_remarked() {
         tables.apply(&TableOp::FtnRemove { fec: fec("10.9.0.0/16") }).expect("there");
         treated(&mut tables, &[(label, 5, 9)], ip("CS1"), &[], later(ip(left)), "AF12");
     }
+}
+
+/// RFC 3270, 3.5 and 4.5: a conditioner before the egress queue writes the EXP bits that the LSP of the label gives a meaning.
+#[test]
+fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
+    let spec = r#"{"rules":[{"name":"down","match":{"phb":["AF21"]},"green":{"kind":"remark","phb":"AF22"}},
+        {"name":"out","match":{"phb":["AF23"]},"green":{"kind":"remark","phb":"EF"}}]}"#;
+    let spec: ConditionerSpec = serde_json::from_str(spec).expect("a conditioner");
+    let signalled = ["default", "default", "default", "AF23", "AF21", "EF", "AF22", "default"].map(phb);
+    let model = TunnelModel::Pipe;
+    let e_lsp = ClassSource::DiffServ(LspClasses { model, encaps: Encaps::ELsp(ExpMap::new(signalled)) });
+    // The node's own mapping has no AF22, and EF is 5 in both; an L-LSP of another class has no bits for it.
+    for (class, [af21, af22], [af23, ef]) in [(l_lsp(model, "AF21"), [1, 2], [3, 3]), (e_lsp, [4, 6], [3, 5])]
+    {
+        let mut tables = supporting(model, &[ftn(out(&[100], class)), ilm(200, out(&[201], class))]);
+        tables.note_encaps(true);
+        let mut conditioner = Conditioner::new(&spec, "conditioner").expect("well formed");
+        conditioner.set_diffserv(&DiffServConfig::default());
+        for (name, before, after, behaviour) in [("AF21", af21, af22, "AF22"), ("AF23", af23, ef, "EF")] {
+            let mut pushed = frame(&[], ip(name));
+            assert_eq!(forward(&mut tables, &mut pushed), OUT);
+            assert_eq!(pushed, sent(&[(100, before, 255)], later(ip(name))));
+            conditioner.condition(Time(0), &mut pushed).expect("passes");
+            assert_eq!(pushed, sent(&[(100, after, 255)], later(ip(name))), "{class:?}");
+            assert_eq!(pushed.behaviour(), Some(phb(behaviour)));
+        }
+        let mut swapped = frame(&[(200, af21, 9)], ip("CS1"));
+        assert_eq!(forward(&mut tables, &mut swapped), OUT);
+        conditioner.condition(Time(0), &mut swapped).expect("passes");
+        assert_eq!(swapped, sent(&[(201, af22, 8)], ip("CS1")));
+    }
+    // Nothing of it stays on a frame that leaves without such a label.
+    let mut tables =
+        supporting(model, &[ilm(200, out(&[201], l_lsp(model, "AF21"))), ilm(300, out(&[], e_lsp))]);
+    tables.note_encaps(true);
+    let mut frame = frame(&[(200, 1, 9)], ip("CS1"));
+    assert_eq!((forward(&mut tables, &mut frame), frame.encaps().is_some()), (OUT, true));
+    let mut frame = self::frame(&[(300, 4, 9)], ip("CS1"));
+    frame.set_encaps(Some(Encaps::ELsp(ExpMap::PRECONFIGURED)));
+    assert_eq!((forward(&mut tables, &mut frame), frame.encaps()), (OUT, None));
 }
 
 #[test]

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import TwinplaneError, suggest
 from ..frames import Columns
 from ..units import format_rate, format_time
+from .queue_tables import print_queues
 from .tables import print_table
 
 TABLES = (
@@ -58,12 +59,6 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
         ("tx_frames", "Sent"), ("tx_bytes", "Bytes"), ("tx_dropped", "Dropped"), ("tx_errors", "Errors"),
         ("lateness_p50_s", "Late, half"), ("lateness_p99_s", "Late, 99 %"), ("lateness_max_s", "Late, most"),
     ),
-    "queues": (
-        ("link", "Link to"), ("path", "Queue"), ("discipline", "Discipline"), ("given_packets", "Came"),
-        ("sent_packets", "Sent"), ("sent_bytes", "Bytes"), ("dropped_packets", "Dropped"), ("drops", "Why"),
-        ("marked", "Marked"), ("backlog_packets", "Waiting"), ("backlog_packets_max", "Most"),
-        ("backlog_bytes_max", "Bytes"), ("mean_wait_s", "Mean wait"), ("extra", "More"),
-    ),
     "conditioners": (
         ("link", "Link to"), ("where", "Where"), ("rule", "Rule"), ("colour", "Colour"),
         ("action", "Action"), ("packets", "Packets"), ("bytes", "Bytes"),
@@ -93,7 +88,6 @@ LEFT = frozenset(
         "interface",
         "Link to",
         "Queue",
-        "Discipline",
         "Where",
         "Rule",
         "Colour",
@@ -140,6 +134,9 @@ def print_columns(table: str, columns: Columns, ports: Sequence[Mapping[str, Any
     """A table as a router would print it; `ports` are the router's, with their links and interfaces."""
     if table in OF_LINKS and "neighbor" in columns:
         columns = link_names(columns, ports)
+    if table == "queues":
+        print_queues(rows(columns))
+        return
     layout = [(key, title) for key, title in LAYOUTS.get(table, ()) if key in columns]
     layout = layout or [(key, key.removesuffix("_ps").removesuffix("_bps")) for key in columns]
     cells = [[_cell(key, value) for value in columns[key]] for key, _ in layout]
@@ -162,8 +159,6 @@ def _cell(key: str, value: Any) -> str:
         return format_time(value, 3)
     if key.endswith("_bps") and isinstance(value, int):
         return format_rate(value)
-    if key == "mean_wait_s":
-        return format_time(value, 3)
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict):

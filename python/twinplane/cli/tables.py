@@ -6,15 +6,29 @@ from collections.abc import Iterable, Sequence
 
 
 def print_table(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 0, title: str = ""
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    left: int = 0,
+    title: str = "",
+    narrow: bool = False,
 ) -> None:
-    """Right-aligned columns, the first `left` left-aligned; whole lines even when they are redirected."""
+    """Right-aligned columns, the first `left` left-aligned; whole lines even when they are redirected.
+
+    A `narrow` table has less room between columns.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False)
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=title or None,
+        title_justify="left",
+        pad_edge=False,
+        collapse_padding=narrow,
+    )
     for place, name in enumerate(titles):
         table.add_column(Text(name), justify="left" if place < left else "right", overflow="fold")
     for row in rows:

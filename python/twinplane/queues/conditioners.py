@@ -141,8 +141,9 @@ class Rule(Match):
 
     An action is ``"pass"``, ``"drop"``, ``"remark AF12"`` (the code point of an IP packet, the EXP bits of a
     labelled one) or ``"mark 7"`` (for filters by `mark`). Of a labelled packet, ``"remark AF12 as EXP 3"``
-    says which EXP bits (by default those of the node's map), and ``"remark AF12 below labels"`` writes the
-    code point of the IP packet as well, which then keeps the behaviour when it leaves the LSP.
+    says which EXP bits (by default those of the LSP's map before an egress queue, else of the node's), and
+    ``"remark AF12 below labels"`` writes the code point of the IP packet as well, which then keeps the
+    behaviour when it leaves the LSP.
     """
 
     name: Name = Field(description="Its name, for the counters.")

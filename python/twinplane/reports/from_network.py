@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ..drawing import topology
 from ..frames import frame
 from ..history import up_series
-from ..units import format_rate, format_time
-from . import queues
+from ..units import format_time
+from . import lsps, queues
 from .page import Page, Section, Table, render
 from .timeline import timeline
 from .topology import svg
@@ -40,7 +40,7 @@ def page(network: Network, title: str | None) -> str:
     drawing, text = svg(topology(network))
     sections = [
         Section("Flows", tables=[_flows(flows)]) if flows else None,
-        Section("LSPs", tables=[_lsps(network)]) if network.lsps else None,
+        Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
         *queues.of_network(network),
         Section("Topology", drawing=drawing, drawing_text=text),
         Section(
@@ -90,20 +90,6 @@ def _flows(flows: list[tuple[Any, Any]]) -> Table:
             times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "jitter_s")]
             rows.append([flow.name, *counts, *times])
     return Table("What was sent and what arrived", titles, rows)
-
-
-def _lsps(network: Network) -> Table:
-    rows = [
-        [
-            lsp.name,
-            network.nodes[lsp.spec["from"]].name,
-            network.nodes[lsp.spec["to"]].name,
-            format_rate(lsp.spec["bandwidth_bps"]),
-            lsp.state,
-        ]
-        for lsp in network.lsps[:500]
-    ]
-    return Table("LSPs", ["name", "from", "to", "bandwidth", "state"], rows, 3)
 
 
 def _repeat(network: Network) -> Section:

@@ -150,58 +150,63 @@ def _inside(path: str, outer: str) -> bool:
 
 
 def counts(tree: Shown, seconds: float) -> Table:
-    """A tree with what each of its queues counted."""
-    titles = ["queue", "what it is", "sent", "dropped", "marked"]
-    titles += ["most waiting", "mean wait", "mean waiting", "by Little's law"]
-    rows = []
-    places = [tree.places.get(row["path"], (row["path"], "")) for row in tree.rows]
-    names = drawn([shown for shown, _ in places])
-    for name, (_, configured), row in zip(names, places, tree.rows, strict=True):
-        what = f"{row['discipline']}: {configured}" if configured else row["discipline"]
-        rows.append([name, what, sent(row), *_counted(row, seconds)])
-    root = tree.rows[0]
+    """A tree with what each of its queues counted; columns of what never happened are left out."""
+    rows = tree.rows
+    places = [tree.places.get(row["path"], (row["path"], "")) for row in rows]
+    what = [
+        f"{row['discipline']}: {configured}" if configured else str(row["discipline"])
+        for (_, configured), row in zip(places, rows, strict=True)
+    ]
+    columns: list[tuple[str, list[str]]] = [
+        ("queue", drawn([shown for shown, _ in places])),
+        ("what it is", what),
+        ("sent", [str(int(row["extra"].get("sent_packets", row["sent_packets"]))) for row in rows]),
+    ]
+    counted = {"borrowed": [int(row["extra"].get("borrowed_packets", 0)) for row in rows]}
+    reasons = dict.fromkeys(reason for row in rows for reason, count in row["drops"].items() if count)
+    if len(reasons) != 1:
+        counted["dropped"] = [row["dropped_packets"] for row in rows]
+    for reason in reasons:
+        counted[f"dropped: {reason}"] = [row["drops"].get(reason, 0) for row in rows]
+    counted["marked"] = [row["marked"] for row in rows]
+    columns += [
+        (title, [_held(row, str(value)) for row, value in zip(rows, values, strict=True)])
+        for title, values in counted.items()
+        if any(values) or title == "dropped"
+    ]
+    most = [f"{row['backlog_packets_max']} ({size(row['backlog_bytes_max'])})" for row in rows]
+    columns += [
+        ("most waiting", [_held(row, text) for row, text in zip(rows, most, strict=True)]),
+        ("mean wait", [_held(row, format_time(row["mean_wait_s"], 3)) for row in rows]),
+        ("mean waiting", [_held(row, f"{row['mean_packets']:.4g}") for row in rows]),
+        ("by Little's law", [_held(row, _little(row, seconds)) for row in rows]),
+    ]
+    root = rows[0]
     caption = (
         f"{tree.node} towards {tree.neighbor}: {root['given_packets']} packets came,"
         f" {root['sent_packets']} were sent, {root['dropped_packets']} dropped,"
         f" {root['backlog_packets']} wait"
     )
-    return Table(caption, titles, rows, 2)
+    cells = list(zip(*(cells for _, cells in columns), strict=True))
+    return Table(caption, [title for title, _ in columns], cells, 2)
 
 
-def _counted(row: Row, seconds: float) -> list[str]:
-    """What a queue counted; a class in which others are holds nothing itself."""
-    if row["discipline"] == "class":
-        return ["-"] * 6
+def _held(row: Row, text: str) -> str:
+    """A class in which others are holds nothing itself."""
+    return "-" if row["discipline"] == "class" else text
+
+
+def _little(row: Row, seconds: float) -> str:
     gone, wait = row["given_packets"] - row["backlog_packets"], row["mean_wait_s"]
-    return [
-        dropped(row["dropped_packets"], row["drops"]),
-        str(row["marked"]),
-        f"{row['backlog_packets_max']} packets, {size(row['backlog_bytes_max'])}",
-        format_time(wait, 3),
-        f"{row['mean_packets']:.4g}",
-        "-" if wait is None or not seconds else f"{gone * wait / seconds:.4g}",
-    ]
-
-
-def sent(row: Row) -> str:
-    """Packets sent, and how many of them with what others had left."""
-    extra = row["extra"]
-    count = int(extra.get("sent_packets", row["sent_packets"]))
-    borrowed = int(extra.get("borrowed_packets", 0))
-    return f"{count} ({borrowed} borrowed)" if borrowed else str(count)
-
-
-def dropped(total: int, reasons: Mapping[str, int]) -> str:
-    """How many, and why if there is anything to tell."""
-    if not total:
-        return "0"
-    words = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
-    return f"{total} ({words})" if words else str(total)
+    return "-" if wait is None or not seconds else f"{gone * wait / seconds:.4g}"
 
 
 def size(value: float) -> str:
     """Bytes with the unit that suits them."""
-    return f"{value:.0f} B" if value < 10_000 else f"{value / 1000:.4g} kB"
+    if value < 10_000:
+        return f"{value:.0f} B"
+    scale, unit = next(((s, u) for s, u in ((1e3, "kB"), (1e6, "MB")) if value < 1e4 * s), (1e9, "GB"))
+    return f"{value / scale:.4g} {unit}"
 
 
 def backlog(tree: Shown, key: str) -> Chart | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..charts import Chart, Curve, Mark
+from ..units import format_time
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,8 +40,9 @@ def timeline(
         words.append(f"between {min(y)} and {max(y)} LSPs are up")
         titles.append("LSPs up")
     if series is not None and series.height:
-        words.append(_delays(series, curves, len(titles)))
-        titles.append("delay (us)")
+        scale, unit = _unit(series)
+        words.append(_delays(series, curves, len(titles), scale))
+        titles.append(f"delay ({unit})")
     if loss:
         x = [value for begin, end, _ in loss for value in (begin, end)]
         counts = [count for _, _, count in loss for _ in range(2)]
@@ -96,7 +98,14 @@ def filled(x: Sequence[float], y: Sequence[Any]) -> tuple[list[float], list[Any]
 SINKS_MAX = 3
 
 
-def _delays(series: pl.DataFrame, curves: list[Curve], panel: int) -> str:
+def _unit(series: pl.DataFrame) -> tuple[float, str]:
+    """How many of a unit of time are in a second: one in which the greatest delay is no long figure."""
+    high = series["max_s"].max()
+    most = high if isinstance(high, float) else 0.0
+    return (1e6, "us") if most < 2e-3 else (1e3, "ms") if most < 2.0 else (1.0, "s")
+
+
+def _delays(series: pl.DataFrame, curves: list[Curve], panel: int, scale: float) -> str:
     """Quantiles at each of a few sinks; of many sinks the mean, the least and the most over all of them."""
     import polars as pl
 
@@ -115,9 +124,9 @@ def _delays(series: pl.DataFrame, curves: list[Curve], panel: int) -> str:
     for place, (lead, part) in enumerate(parts):
         x = part["start_s"].to_list()
         for style, (column, name) in enumerate(columns):
-            y = [None if value is None else value * 1e6 for value in part[column].to_list()]
+            y = [None if value is None else value * scale for value in part[column].to_list()]
             label = name if len(parts) == 1 else f"{lead}{name}"
             curves.append(Curve(f"delay, {label}", x, y, panel, "line", 3 * place + style))
     if not isinstance(low, float) or not isinstance(high, float):
         return "no packet arrives"
-    return f"delay between {low * 1e6:.6g} and {high * 1e6:.6g} us"
+    return f"delay between {format_time(low)} and {format_time(high)}"

@@ -112,4 +112,5 @@ def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
         return shape
     font = 13 if count <= 12 else 9
     above = f'x="{x:.1f}" y="{y - size - 5:.1f}" text-anchor="middle" font-size="{font}"'
-    return f"{shape}<text {above}>{name}</text>"
+    halo = 'paint-order="stroke" stroke="#fff" stroke-width="4"'
+    return f"{shape}<text {above} {halo}>{name}</text>"

@@ -19,6 +19,7 @@ mod tests;
 pub use body::Body;
 pub use offload::{Offload, Segment};
 
+use crate::diffserv::Encaps;
 use crate::ids::{LinkId, PortId};
 use crate::phb::Phb;
 use crate::time::Time;
@@ -71,6 +72,8 @@ struct Extras {
     mark: u32,
     /// The same.
     input: Option<PortId>,
+    /// The same.
+    encaps: Option<Encaps>,
 }
 
 /// Bits of [`Data::flags`].
@@ -79,7 +82,7 @@ mod flag {
     pub(super) const UNDONE: u8 = 1;
     /// Its checksum is to be made.
     pub(super) const NEEDS_CHECKSUM: u8 = 2;
-    /// There is a mark or a port of arrival.
+    /// There is a mark, a port of arrival, or what the outermost label means.
     pub(super) const TAGGED: u8 = 4;
     /// The links that the frame crosses are written down.
     pub(super) const TRACED: u8 = 8;
@@ -240,6 +243,12 @@ impl Frame {
         self.tags().and_then(|extras| extras.input)
     }
 
+    /// What the outermost label says about behaviours to the next router, if the node takes note of that.
+    #[inline]
+    pub fn encaps(&self) -> Option<Encaps> {
+        self.tags().and_then(|extras| extras.encaps)
+    }
+
     #[inline]
     fn tags(&self) -> Option<&Extras> {
         if self.0.flags & flag::TAGGED == 0 { None } else { self.0.extras.as_deref() }
@@ -255,17 +264,33 @@ impl Frame {
         self.tag().input = Some(port);
     }
 
+    /// Notes what the outermost label says about behaviours, or that nobody knows.
+    pub fn set_encaps(&mut self, encaps: Option<Encaps>) {
+        if encaps.is_some() || self.encaps().is_some() {
+            self.tag().encaps = encaps;
+        }
+    }
+
+    /// Takes over behaviour, mark, port of arrival and what the label means from `other`.
+    pub fn copy_tags(&mut self, other: &Frame) {
+        self.set_behaviour(other.behaviour());
+        if let Some(Extras { mark, input, encaps, .. }) = other.tags() {
+            let own = self.tag();
+            (own.mark, own.input, own.encaps) = (*mark, *input, *encaps);
+        }
+    }
+
     fn tag(&mut self) -> &mut Extras {
         let data = &mut **self.0;
         let extras = data.extras.get_or_insert_default();
         if data.flags & flag::TAGGED == 0 {
             data.flags |= flag::TAGGED;
-            (extras.mark, extras.input) = (0, None);
+            (extras.mark, extras.input, extras.encaps) = (0, None, None);
         }
         extras
     }
 
-    /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
+    /// Forgets behaviour, mark, port of arrival and what the label means: they are a node's own, and go no further than its egress port.
     #[inline]
     pub fn clear_tags(&mut self) {
         if self.0.behaviour != NO_BEHAVIOUR || self.0.flags & flag::TAGGED != 0 {

@@ -14,6 +14,7 @@ use base::{Frame, PortId, Time};
 pub(crate) struct Conditioners {
     at: Vec<Option<Box<Conditioner>>>,
     note_inputs: bool,
+    note_encaps: bool,
 }
 
 impl Conditioners {
@@ -23,6 +24,12 @@ impl Conditioners {
 
     fn get_mut(&mut self, port: PortId) -> Option<&mut Conditioner> {
         self.at.get_mut(port.index())?.as_deref_mut()
+    }
+
+    /// Are frames told what their outermost label means?
+    #[inline]
+    pub(crate) fn notes_encaps(&self) -> bool {
+        self.note_encaps
     }
 
     /// Is there nothing to be done with frames that arrive by `port`?
@@ -56,6 +63,12 @@ impl Forwarding {
         self.conditioners.note_inputs = on;
         let ports: Vec<PortId> = self.ports.iter().map(|(port, _)| port).collect();
         ports.into_iter().for_each(|port| self.find_way_in(port));
+    }
+
+    /// Whether frames that leave with a label of an LSP are told what its EXP bits mean ([`Frame::encaps`]), for conditioners of egress
+    /// queues that write these.
+    pub fn note_encaps(&mut self, on: bool) {
+        self.conditioners.note_encaps = on;
     }
 
     /// Finds out whether frames that arrive by `port` may take the short way.

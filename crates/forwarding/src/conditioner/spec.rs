@@ -108,7 +108,8 @@ pub enum ActionSpec {
         /// Also in the IP header below the labels: then the packet keeps the behaviour when its tunnel ends, whatever its model.
         #[serde(default)]
         below_labels: bool,
-        /// The traffic-class bits of the label; those that mean the behaviour in the node's map of EXP values if absent.
+        /// The traffic-class bits of the label. If absent those that mean the behaviour: before an egress queue in the LSP of the label,
+        /// if that has a DiffServ context (RFC 3270, 2.5), else in the node's map of EXP values.
         #[serde(default)]
         exp: Option<u8>,
     },

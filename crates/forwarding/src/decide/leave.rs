@@ -30,7 +30,8 @@ impl Forwarding {
         let pushed = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
         // The first label of an ILM entry takes the place of the one taken off: a swap (RFC 3443, 4.3 (1) and (2)).
         let first = if plan.pop > 0 && plan.by == By::Label { ttl } else { pushed };
-        let context = entry.context().and_then(|place| self.contexts.get(place));
+        plan.context = entry.context();
+        let context = plan.context.and_then(|place| self.contexts.get(place));
         for (place, label) in labels[..depth].iter().enumerate() {
             let ttl = if place == 0 { first } else { pushed };
             let class = match context {

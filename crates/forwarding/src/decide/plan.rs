@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) below_exp: Option<TrafficClass>,
     /// The behaviour that the packet gets here, if it was determined.
     pub(crate) behaviour: Option<Phb>,
+    /// Where the context of the labels is that are put on, if they have one.
+    pub(crate) context: Option<u8>,
     pub(crate) adjacency: u32,
     pub(crate) by: By,
     /// Bytes behind the IP packet, which belong to nobody.

@@ -223,12 +223,30 @@ impl Series {
 pub struct QueueRow {
     /// Its place in the tree: `root`, `root/gold` and so on.
     pub path: String,
+    /// The path of the class that it is in, where that is another than the path says: classes of CBQ and HTB go by their names alone.
+    pub parent: Option<String>,
     /// The discipline, or `class` for a class that only groups others.
     pub discipline: &'static str,
     /// What it counted.
     pub counters: QueueCounters,
     /// What only this discipline knows, such as `average_bytes` of RED or `borrowed` of CBQ, by name.
     pub extra: Vec<(&'static str, f64)>,
+}
+
+impl QueueRow {
+    /// A queue at `path`.
+    pub(super) fn new(
+        path: impl Into<String>,
+        discipline: &'static str,
+        counters: QueueCounters,
+    ) -> QueueRow {
+        QueueRow { path: path.into(), parent: None, discipline, counters, extra: Vec::new() }
+    }
+
+    /// The same with what only this discipline knows.
+    pub(super) fn with(self, extra: Vec<(&'static str, f64)>) -> QueueRow {
+        QueueRow { extra, ..self }
+    }
 }
 
 #[cfg(test)]

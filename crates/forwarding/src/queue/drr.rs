@@ -169,7 +169,7 @@ impl Discipline for Drr {
 
     fn report(&self, path: &str, now: Time, rows: &mut Vec<QueueRow>) {
         let counters = self.inner.counters.clone();
-        rows.push(QueueRow { path: path.into(), discipline: "drr", counters, extra: Vec::new() });
+        rows.push(QueueRow::new(path, "drr", counters));
         for class in &self.classes {
             let at = rows.len();
             class.queue.report(&format!("{path}/{}", class.name), now, rows);

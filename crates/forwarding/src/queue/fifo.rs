@@ -75,7 +75,7 @@ impl Discipline for Fifo {
 
     fn report(&self, path: &str, _: Time, rows: &mut Vec<QueueRow>) {
         let counters = self.counters.clone();
-        rows.push(QueueRow { path: path.into(), discipline: self.name, counters, extra: Vec::new() });
+        rows.push(QueueRow::new(path, self.name, counters));
     }
 
     fn watch(&mut self, bin: Span) {

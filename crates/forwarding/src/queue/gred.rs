@@ -196,20 +196,14 @@ impl Discipline for Gred {
 
     fn report(&self, path: &str, _: Time, rows: &mut Vec<QueueRow>) {
         let extra = self.shared.iter().map(|shared| ("average_bytes", shared.bytes())).collect();
-        rows.push(QueueRow { path: path.into(), discipline: "gred", counters: self.counters.clone(), extra });
+        rows.push(QueueRow::new(path, "gred", self.counters.clone()).with(extra));
         for v in &self.virtuals {
             let average = self.shared.as_ref().unwrap_or(&v.average).bytes();
             let log = -f64::from(v.decider.parameters().weight_log);
-            rows.push(QueueRow {
-                path: format!("{path}/{}", v.name),
-                discipline: "virtual-queue",
-                counters: v.counters.clone(),
-                extra: vec![
-                    ("average_bytes", average),
-                    ("weight_log2", log),
-                    ("priority", f64::from(v.priority)),
-                ],
-            });
+            let priority = f64::from(v.priority);
+            let extra = vec![("average_bytes", average), ("weight_log2", log), ("priority", priority)];
+            let path = format!("{path}/{}", v.name);
+            rows.push(QueueRow::new(path, "virtual-queue", v.counters.clone()).with(extra));
         }
     }
 

@@ -1,12 +1,20 @@
-//! Which trees ask by which port packets came: only for these does a node take note of it.
+//! Which trees ask by which port packets came, or what their labels mean: only for these does a node take note of it.
 
 use super::spec::{FilterSpec, QueueSpec, TreeSpec};
+use crate::conditioner::ActionSpec;
 
 impl TreeSpec {
     /// Does anything in the tree ask by which port a packet came?
     pub fn asks_input(&self) -> bool {
         let conditioner = self.conditioner.iter().flat_map(|conditioner| &conditioner.rules);
         conditioner.into_iter().any(|rule| rule.matches.inputs.is_some()) || asks(&self.root)
+    }
+
+    /// Does a rule in front of the tree write EXP bits that depend on the LSP?
+    pub fn asks_encaps(&self) -> bool {
+        let rules = self.conditioner.iter().flat_map(|conditioner| &conditioner.rules);
+        let mut actions = rules.flat_map(|rule| [rule.green, rule.yellow, rule.red]);
+        actions.any(|action| matches!(action, ActionSpec::Remark { exp: None, .. }))
     }
 }
 
@@ -45,5 +53,14 @@ mod tests {
         assert!(asks(tbf(prio(Value::Null, &prio(json!([0]), &fifo)))));
         let rule = |inputs: Value| json!({"root": fifo, "conditioner": {"rules": [{"name": "r", "match": {"inputs": inputs}}]}});
         assert!(asks(rule(json!([2]))) && !asks(rule(Value::Null)));
+        let remarks = |red: Value| {
+            let rules = json!([{"name": "r", "red": red}]);
+            let tree = json!({"root": fifo, "conditioner": {"rules": rules}});
+            serde_json::from_value::<TreeSpec>(tree).expect("a tree").asks_encaps()
+        };
+        assert!(remarks(json!({"kind": "remark", "phb": "AF12"})));
+        assert!(
+            !remarks(json!({"kind": "remark", "phb": "AF12", "exp": 2})) && !remarks(json!({"kind": "drop"}))
+        );
     }
 }

@@ -117,7 +117,7 @@ impl Discipline for Prio {
 
     fn report(&self, path: &str, now: Time, rows: &mut Vec<QueueRow>) {
         let counters = self.inner.counters.clone();
-        rows.push(QueueRow { path: path.into(), discipline: "prio", counters, extra: Vec::new() });
+        rows.push(QueueRow::new(path, "prio", counters));
         for (place, band) in self.bands.iter().enumerate() {
             let at = rows.len();
             band.queue.report(&format!("{path}/{}", band.name), now, rows);

@@ -111,7 +111,7 @@ impl Discipline for Tbf {
         let mut extra = vec![("tokens_bytes", self.rate.bytes_at(now))];
         extra.extend(self.peak.as_ref().map(|peak| ("peak_tokens_bytes", peak.bytes_at(now))));
         let counters = self.inner.counters.clone();
-        rows.push(QueueRow { path: path.into(), discipline: "tbf", counters, extra });
+        rows.push(QueueRow::new(path, "tbf", counters).with(extra));
         if self.visible {
             self.queue.report(&format!("{path}/queue"), now, rows);
         }

@@ -151,6 +151,7 @@ impl Router {
         self.write(&ops);
         let forwarding = self.driver.forwarding_mut();
         forwarding.note_inputs(self.config.conditioning.note_inputs);
+        forwarding.note_encaps(self.config.conditioning.note_encaps);
         for (port, conditioner) in &self.config.conditioning.at {
             forwarding.set_conditioner(*port, Some(conditioner.clone()));
         }

@@ -42,11 +42,11 @@ impl Network {
             |(port, spec): (PortId, &ConditionerSpec)| Some((port, Conditioner::new(spec, "ingress").ok()?));
         let given =
             self.ports_of(node).filter_map(|(link, side)| Some((link.ports[side], link.spec.ingress(side)?)));
-        let asks =
-            |(link, side): (&super::Link, usize)| link.spec.queue(side).is_some_and(|tree| tree.asks_input());
+        let trees = || self.ports_of(node).filter_map(|(link, side)| link.spec.queue(side));
         Conditioning {
             at: given.filter_map(conditioner).collect(),
-            note_inputs: self.ports_of(node).any(asks),
+            note_inputs: trees().any(|tree| tree.asks_input()),
+            note_encaps: trees().any(|tree| tree.asks_encaps()),
         }
     }
 

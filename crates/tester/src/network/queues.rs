@@ -105,6 +105,7 @@ impl Network {
             "link",
             "neighbor",
             "path",
+            "parent",
             "discipline",
             "given_packets",
             "given_bytes",
@@ -125,7 +126,7 @@ impl Network {
         ]);
         let now = self.world.now();
         for (node, link, tree) in self.trees(node) {
-            for QueueRow { path, discipline, counters: c, extra } in tree.report(now) {
+            for QueueRow { path, parent, discipline, counters: c, extra } in tree.report(now) {
                 let drops = c.drops.iter().map(|(reason, n)| (word(&json!(reason)), json!(n)));
                 let extra = extra.into_iter().map(|(name, value)| (name.to_string(), json!(value)));
                 table.push([
@@ -133,6 +134,7 @@ impl Network {
                     json!(link),
                     json!(self.far_name(node, link)),
                     json!(path),
+                    json!(parent),
                     json!(discipline),
                     json!(c.given.packets),
                     json!(c.given.bytes),

@@ -87,6 +87,7 @@ pub fn new(spec: &CbqSpec, facts: &Facts, path: &str) -> Result<Cbq, SpecError> 
         leaves,
         reaches,
         names: hierarchy.places.iter().map(|place| declared[place.declared].name.to_string()).collect(),
+        parents: hierarchy.places.iter().map(|place| place.parent).collect(),
         sets,
         parking,
         stalled,

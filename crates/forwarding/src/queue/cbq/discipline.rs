@@ -81,13 +81,9 @@ impl Discipline for Cbq {
             ]
         };
         let counters = self.inner.counters.clone();
-        rows.push(QueueRow {
-            path: path.into(),
-            discipline: "cbq",
-            counters,
-            extra: extra(&self.nodes[self.root()]),
-        });
+        rows.push(QueueRow::new(path, "cbq", counters).with(extra(&self.nodes[self.root()])));
         for (at, (name, node)) in self.names.iter().zip(&self.nodes).enumerate() {
+            let parent = self.parents[at].map(|parent| format!("{path}/{}", self.names[parent as usize]));
             let (path, first) = (format!("{path}/{name}"), rows.len());
             let mut extra = extra(node);
             if let Some(leaf) = self.leaves.get(at) {
@@ -98,14 +94,10 @@ impl Discipline for Cbq {
                     ("sent_packets", node.sent_packets as f64),
                     ("sent_bytes", node.sent_bytes as f64),
                 ]);
-                rows.push(QueueRow {
-                    path,
-                    discipline: "class",
-                    counters: Default::default(),
-                    extra: Vec::new(),
-                });
+                rows.push(QueueRow::new(path, "class", Default::default()));
             }
             if let Some(row) = rows.get_mut(first) {
+                row.parent = parent;
                 row.counters.overlimits += node.overlimits;
                 row.extra.extend(extra);
             }

@@ -76,6 +76,8 @@ pub struct Cbq {
     /// Leaves that each class lends to.
     reaches: Vec<Words>,
     names: Vec<String>,
+    /// The class that each is in, if it is in one.
+    parents: Vec<Option<u32>>,
     sets: Leaves,
     /// Classes that are over their limits, by when they are not any more.
     parking: Parking,

@@ -287,12 +287,7 @@ impl Discipline for FqCodel {
             ("dropped_overlimit", self.stats.overlimit as f64),
             ("marked_threshold", self.stats.threshold_marks as f64),
         ];
-        rows.push(QueueRow {
-            path: path.into(),
-            discipline: "fq-codel",
-            counters: self.counters.clone(),
-            extra,
-        });
+        rows.push(QueueRow::new(path, "fq-codel", self.counters.clone()).with(extra));
     }
 
     fn watch(&mut self, bin: Span) {

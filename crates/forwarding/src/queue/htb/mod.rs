@@ -293,11 +293,12 @@ impl Discipline for Htb {
 
     fn report(&self, path: &str, now: Time, rows: &mut Vec<QueueRow>) {
         let counters = self.inner.counters.clone();
-        rows.push(QueueRow { path: path.into(), discipline: "htb", counters, extra: Vec::new() });
+        rows.push(QueueRow::new(path, "htb", counters));
         if let Some(direct) = &self.direct {
             direct.report(&format!("{path}/{}", build::DIRECT), now, rows);
         }
         for (at, (name, node)) in self.names.iter().zip(&self.nodes).enumerate() {
+            let parent = node.parent.map(|parent| format!("{path}/{}", self.names[parent as usize]));
             let (path, first) = (format!("{path}/{name}"), rows.len());
             let ((rate, ceil), (tokens, ctokens)) = (node.buckets.rates(), node.buckets.seconds(now.0));
             let mut extra = vec![
@@ -316,14 +317,10 @@ impl Discipline for Htb {
                     ("sent_packets", node.sent_packets as f64),
                     ("sent_bytes", node.sent_bytes as f64),
                 ]);
-                rows.push(QueueRow {
-                    path,
-                    discipline: "class",
-                    counters: Default::default(),
-                    extra: Vec::new(),
-                });
+                rows.push(QueueRow::new(path, "class", Default::default()));
             }
             if let Some(row) = rows.get_mut(first) {
+                row.parent = parent;
                 row.extra.extend(extra);
             }
         }

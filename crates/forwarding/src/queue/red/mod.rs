@@ -98,7 +98,7 @@ impl Discipline for Red {
             ("average_bytes", self.average.bytes()),
             ("weight_log2", -f64::from(self.decider.parameters().weight_log)),
         ];
-        rows.push(QueueRow { path: path.into(), discipline: "red", counters: self.counters.clone(), extra });
+        rows.push(QueueRow::new(path, "red", self.counters.clone()).with(extra));
     }
 
     fn watch(&mut self, bin: Span) {

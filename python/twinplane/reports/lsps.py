@@ -1,0 +1,65 @@
+"""LSPs on the page: where they go, and what they do with per-hop behaviours (RFC 3270)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..diffserv import PRECONFIGURED
+from ..queues import phb
+from ..units import format_rate
+from .page import Table
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+ROWS_MAX = 500
+
+
+def table(network: Network) -> Table:
+    """All LSPs; how they carry behaviours where any does."""
+    shown, nodes = network.lsps[:ROWS_MAX], network.description.nodes
+    classes = [behaviours(lsp.spec, nodes[lsp.spec["from"]].get("diffserv")) for lsp in shown]
+    told = any(kind != NOTHING for kind, _, _ in classes) or any(lsp.spec.get("classes") for lsp in shown)
+    rows = [
+        [
+            lsp.name,
+            network.nodes[lsp.spec["from"]].name,
+            network.nodes[lsp.spec["to"]].name,
+            *(of_lsp if told else ()),
+            format_rate(lsp.spec["bandwidth_bps"]),
+            lsp.state,
+        ]
+        for lsp, of_lsp in zip(shown, classes, strict=True)
+    ]
+    titles = ["name", "from", "to", *(("kind", "takes", "EXP means") if told else ()), "bandwidth", "state"]
+    more = f" ({ROWS_MAX} of {len(network.lsps)})" if len(network.lsps) > ROWS_MAX else ""
+    return Table(f"LSPs{more}", titles, rows, len(titles) - 2)
+
+
+NOTHING = "-"
+
+
+def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    """E-LSP or L-LSP, the behaviours that take it, and what its EXP bits mean.
+
+    `head` is what the router that it begins at knows of RFC 3270.
+    """
+    given, takes = lsp.get("diffserv"), ", ".join(lsp.get("classes") or ()) or "all"
+    if given is None and head is None:
+        return NOTHING, takes, NOTHING
+    if given is not None and given["kind"] == "l-lsp":
+        first = phb.behaviour(given["class"])
+        name, group = next(
+            ((name, group) for name, group in phb.GROUPS.items() if first in group),
+            (phb.name_of(first), (first,)),
+        )
+        # RFC 3270, 4.2: EXP is the drop precedence, and 0 where there is none.
+        return f"L-LSP {name}", takes, _exp(phb.names(group), 1 if len(group) > 1 else 0)
+    signalled = (given or {}).get("map")
+    mapping = signalled or (head or {}).get("exp_map") or phb.names(PRECONFIGURED)
+    return "E-LSP" if signalled else "E-LSP (preconfigured)", takes, _exp(mapping, 0)
+
+
+def _exp(names: Sequence[str], first: int) -> str:
+    return ", ".join(f"{exp} {name}" for exp, name in enumerate(names, first))
