@@ -187,18 +187,24 @@ def test_lsps_say_how_they_carry_behaviours() -> None:
     plain = b.lsp("plain", a)
     assert list(lsps.table(net).titles) == ["name", "from", "to", "bandwidth", "state"]
     a.lsp("e", b, carries="10.2.0.0/24", diffserv={"kind": "e-lsp", "map": ["EF"] * 8}, classes="EF")
-    a.lsp("l", b, carries="10.2.0.0/24", diffserv="l-lsp AF1", classes="AF1")
+    a.lsp(
+        "l",
+        b,
+        carries="10.2.0.0/24",
+        diffserv={"kind": "l-lsp", "class": "AF1", "model": "uniform"},
+        classes="AF1",
+    )
     a.lsp("ef", b, diffserv="l-lsp EF")
     a.lsp("pre", b)
     rows = {row[0]: list(row[3:6]) for row in lsps.table(net).rows}
     mapping = ", ".join(f"{exp} EF" for exp in range(8))
     assert rows == {
         "plain": ["-", "all", "-"],
-        "e": ["E-LSP", "EF", mapping],
-        "l": ["L-LSP AF1", "AF11, AF12, AF13", "1 AF11, 2 AF12, 3 AF13"],
-        "ef": ["L-LSP EF", "all", "0 EF"],
+        "e": ["E-LSP, pipe", "EF", mapping],
+        "l": ["L-LSP AF1, uniform", "AF11, AF12, AF13", "1 AF11, 2 AF12, 3 AF13"],
+        "ef": ["L-LSP EF, pipe", "all", "0 EF"],
         "pre": [
-            "E-LSP (preconfigured)",
+            "preconfigured E-LSP, pipe",
             "all",
             "0 default, 1 AF11, 2 AF12, 3 AF22, 4 AF31, 5 EF, 6 CS6, 7 CS7",
         ],

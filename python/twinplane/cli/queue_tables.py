@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..reports.queues import drawn, size
+from ..reports.queues import GAP, drawn, size
 from ..units import format_time
 from .tables import print_table
 
@@ -53,7 +53,7 @@ def _print_tree(link: str, tree: Sequence[tuple[str, Row]]) -> None:
     rows = [row for _, row in tree]
     reasons = list(dict.fromkeys(reason for row in rows for reason, count in row["drops"].items() if count))
     columns: list[tuple[str, list[str]]] = [
-        ("Queue", drawn([path for path, _ in tree])),
+        ("Queue", [name.replace(GAP, " ") for name in drawn([path for path, _ in tree])]),
         ("Kind", [str(row["discipline"]).replace("virtual-queue", "virtual") for row in rows]),
         ("Sent", [str(_sent(row, "packets")) for row in rows]),
         ("Bytes", [size(_sent(row, "bytes")) for row in rows]),

@@ -48,6 +48,9 @@ def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[
     given, takes = lsp.get("diffserv"), ", ".join(lsp.get("classes") or ()) or "all"
     if given is None and head is None:
         return NOTHING, takes, NOTHING
+    # RFC 3270, 2.6: its own tunnelling model, or that of the routers.
+    told = (given or {}).get("model") or (head or {}).get("model")
+    model = f", {told}" if told else ""
     if given is not None and given["kind"] == "l-lsp":
         first = phb.behaviour(given["class"])
         name, group = next(
@@ -55,10 +58,10 @@ def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[
             (phb.name_of(first), (first,)),
         )
         # RFC 3270, 4.2: EXP is the drop precedence, and 0 where there is none.
-        return f"L-LSP {name}", takes, _exp(phb.names(group), 1 if len(group) > 1 else 0)
+        return f"L-LSP {name}{model}", takes, _exp(phb.names(group), 1 if len(group) > 1 else 0)
     signalled = (given or {}).get("map")
     mapping = signalled or (head or {}).get("exp_map") or phb.names(PRECONFIGURED)
-    return "E-LSP" if signalled else "E-LSP (preconfigured)", takes, _exp(mapping, 0)
+    return f"{'' if signalled else 'preconfigured '}E-LSP{model}", takes, _exp(mapping, 0)
 
 
 def _exp(names: Sequence[str], first: int) -> str:

@@ -18,10 +18,10 @@ Place = tuple[float, float]
 def svg(topology: Mapping[str, Any]) -> tuple[str, str]:
     """The drawing, and what it shows in words."""
     nodes, links, routes = topology["nodes"], topology["links"], topology["routes"]
-    at = _places(nodes)
+    at, height = _places(nodes)
     text = _words(topology)
     parts = [
-        f'<svg class="drawing" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(text)}"'
+        f'<svg class="drawing" viewBox="0 0 {WIDTH:g} {height:g}" role="img" aria-label="{escape(text)}"'
         ' xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="13">'
     ]
     heaviest = max((link["lsps"] for link in links), default=0)
@@ -47,16 +47,19 @@ def _words(topology: Mapping[str, Any]) -> str:
     return text
 
 
-def _places(nodes: list[dict[str, Any]]) -> dict[str, Place]:
+def _places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float]:
+    """Where nodes are drawn, and how high the drawing is: a row needs little."""
     xs, ys = [node["x"] for node in nodes], [node["y"] for node in nodes]
     wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys)
     scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN) / high if high else math.inf)
     left = (WIDTH - scale * wide) / 2
-    top = (HEIGHT - scale * high) / 2
-    return {
+    height = min(HEIGHT, scale * high + 2.5 * MARGIN)
+    top = (height - scale * high) / 2
+    places = {
         node["name"]: (left + (node["x"] - min(xs)) * scale, top + (max(ys) - node["y"]) * scale)
         for node in nodes
     }
+    return places, height
 
 
 def _link(link: Mapping[str, Any], at: Mapping[str, Place], turn: int, heaviest: int, routed: bool) -> str:

@@ -329,9 +329,9 @@ def answer(points: Sequence[Point]) -> str:
         low, high = min(means, key=lambda flow: means[flow]), max(means, key=lambda flow: means[flow])
         total = metrics["totals"][scenario]
         if means[high] - means[low] < 0.1 * means[high]:
-            waits = f"all flows wait about {means[high]:.2g} s"
+            waits = f"all flows wait about {format_time(means[high], 2)}"
         else:
-            waits = f"{low} waits {means[low]:.2g} s and {high} {means[high]:.2g} s"
+            waits = f"{low} waits {format_time(means[low], 2)} and {high} {format_time(means[high], 2)}"
         losers = [flow for flow, one in flows.items() if one["dropped"] >= 0.005 * one["sent"]]
         lost = ", ".join(losers) if losers else "none"
         parts.append(
