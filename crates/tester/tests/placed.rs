@@ -245,3 +245,28 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
     assert!(sum(&conditioners, "packets") >= delays.len() as u64, "{conditioners}");
     assert_eq!(sum(&host.table("queues", None).expect("a table"), "sent_packets"), 0);
 }
+
+/// Each router in a process of its own: nothing signals a tunnelling model, but each has the description.
+#[test]
+fn every_process_knows_the_models_of_lsps_that_begin_in_others() {
+    let mut nodes = routers(3, &json!({}));
+    nodes.iter_mut().for_each(|node| node["diffserv"] = json!({}));
+    let described = json!({"nodes": nodes, "links": chain(3, 100_000_000, 0), "lsps": [
+        {"name": "own", "from": 0, "to": 2, "routes": [[1, 2]], "diffserv": {"kind": "l-lsp", "class": "EF", "model": "uniform"}},
+        {"name": "usual", "from": 0, "to": 2, "routes": [[1, 2]], "diffserv": {"kind": "l-lsp", "class": "CS1"}},
+    ]});
+    let ([a, b], [c, d]) = (memory::pair("first"), memory::pair("second"));
+    let process = |name: &str, links: &[usize], ports| {
+        let here: Vec<Value> = links.iter().map(|link| port(name, *link)).collect();
+        placed(&described, json!({"local": [name], "ports": here}), ports).expect("a process")
+    };
+    let mut head = process("r0", &[0], vec![a]);
+    let mut middle = process("r1", &[0, 1], vec![b, c]);
+    let mut tail = process("r2", &[1], vec![d]);
+    until("the LSPs are up", &mut [&mut head, &mut middle, &mut tail], |n| up(n[0]) == 2);
+    for (network, node) in [(&mut middle, 1), (&mut tail, 2)] {
+        let mut classes = column(&network.table("ilm", Some(node)).expect("a table"), "class");
+        classes.sort_by_key(Value::to_string);
+        assert_eq!(classes, [json!("pipe L-LSP CS1"), json!("uniform L-LSP EF")]);
+    }
+}
