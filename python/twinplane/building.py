@@ -12,17 +12,16 @@ from . import core, units
 from .arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec
 from .description import Description, interface_address, router_id, rsvp_options
 from .errors import TwinplaneError, suggest
-from .filters import filter_spec, prefixes
 from .handles import Capture, Flow, Link, Lsp
-from .nodes import Edge, HeadEnd, Node, Peer, Router
+from .nodes import Edge, Node, Peer, Router
 from .outside import Outside
+from .paths import Paths
 from .places import in_words
 from .units import Quantity
 
 if TYPE_CHECKING:
     from . import _core
     from .frames import Columns
-    from .handles import Hop
     from .network import Network
     from .queues import Conditioner, Tree
 
@@ -34,7 +33,7 @@ CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first
 """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
 
 
-class Building(Outside):
+class Building(Paths, Outside):
     """The part of `Network` that describes."""
 
     def __init__(
@@ -232,116 +231,6 @@ class Building(Outside):
                 raise
         return link
 
-    def add_lsp(
-        self,
-        *,
-        name: str,
-        head: HeadEnd,
-        to: Node | str,
-        route: Sequence[Hop],
-        bandwidth: Quantity,
-        fallback: Sequence[Hop],
-        count: int,
-        loose: bool,
-        setup_priority: int,
-        holding_priority: int | None,
-        style: str,
-        record_route: bool,
-        record_labels: bool,
-        retry_first: Quantity | None,
-        retry_max: Quantity | None,
-        retry_limit: int | None,
-        signal: bool,
-        carries: Sequence[str] | str = (),
-        filters: Sequence[Mapping[str, Any]] = (),
-        diffserv: Any = None,
-        classes: Sequence[str | int] | str | int = (),
-    ) -> Lsp:
-        """See `twinplane.nodes.HeadEnd.lsp`."""
-        what = f"lsp '{name}'"
-        tail = self.node(to, what)
-        if tail is head:
-            raise TwinplaneError(f"{what}: it begins and ends at {tail.name}")
-        if count < 1:
-            raise TwinplaneError(f"{what}: count={count}: at least 1 is needed")
-        holding = setup_priority if holding_priority is None else holding_priority
-        if not 0 <= holding <= setup_priority <= 7:
-            # RFC 3209, 4.7.3: the set-up priority should never be higher than the holding priority.
-            raise TwinplaneError(
-                f"{what}: priorities are 0 (highest) to 7, and holding must not be weaker than set-up"
-                f" (set-up {setup_priority}, holding {holding})"
-            )
-        routes = [
-            self.route(head, hops, what, tail=tail, loose=loose) for hops in (route, fallback) if len(hops)
-        ]
-        spec: dict[str, Any] = {
-            "name": name,
-            "from": head.index,
-            "to": tail.index,
-            "count": count,
-            "routes": routes,
-            "loose": loose,
-            "bandwidth_bps": units.rate_bps(bandwidth, "bandwidth"),
-            "setup_priority": setup_priority,
-            "holding_priority": holding,
-            "style": style,
-            "record_route": record_route,
-            "record_labels": record_labels,
-            "retry_limit": retry_limit,
-            "auto": signal,
-            "carries": prefixes(carries, what),
-            "filters": [filter_spec(given, what) for given in filters],
-        }
-        for key, value in (("retry_first_ps", retry_first), ("retry_max_ps", retry_max)):
-            if value is not None:
-                spec[key] = units.span_ps(value, key[:-3])
-        if diffserv is not None or classes != ():
-            from .diffserv import classes_spec, lsp_spec
-
-            if diffserv is not None:
-                spec["diffserv"] = lsp_spec(diffserv, f"{what}: diffserv")
-            if classes != ():
-                if not spec["carries"]:
-                    raise TwinplaneError(f"{what}: classes: 'carries' says to where packets of them take it")
-                spec["classes"] = classes_spec(classes, f"{what}: classes")
-        lsp = Lsp(self._network, len(self.lsps), spec)
-        if self._started:
-            with core.translated():
-                lsp.index = self.running().add_lsp(json.dumps(spec))
-        else:
-            self.require_unstarted(what)
-            self.description.lsps.append(spec)
-        self.lsps.append(lsp)
-        return lsp
-
-    def route(
-        self,
-        head: Node,
-        hops: Sequence[Hop],
-        what: str,
-        *,
-        tail: Node | None = None,
-        loose: bool = False,
-    ) -> list[Any]:
-        """An explicit route as the core takes it; strict routes are checked against the links."""
-        found: list[Any] = []
-        here = head
-        for hop in hops:
-            if isinstance(hop, Link):
-                if here not in (hop.a, hop.b):
-                    raise TwinplaneError(f"{what}: route: {hop} does not begin at {here.name}")
-                here = hop.other(here)
-                found.append({"link": hop.index})
-                continue
-            node = self.node(hop, f"{what}: route says")
-            if not loose and not self.between(here, node):
-                raise TwinplaneError(f"{what}: route: there is no link between {here.name} and {node.name}")
-            here = node
-            found.append(node.index)
-        if tail is not None and here is not tail and not loose:
-            raise TwinplaneError(f"{what}: route ends at {here.name}, the LSP ends at {tail.name}")
-        return found
-
     def flow(
         self,
         a: Node | str,
@@ -403,47 +292,3 @@ class Building(Outside):
             self.description.flows.append(spec)
         self.flows.append(flow)
         return flow
-
-    def node(self, which: Node | str, what: str = "") -> Node:
-        """A node by its name or itself."""
-        lead = f"{what} " if what else ""
-        if isinstance(which, Node):
-            if which.network is not self:
-                raise TwinplaneError(f"{lead}{which.name}: it belongs to another network")
-            return which
-        for node in self.nodes:
-            if node.name == which:
-                return node
-        hint = suggest(str(which), [node.name for node in self.nodes])
-        raise TwinplaneError(f"{lead}{which!r}, no node has that name{hint}")
-
-    def between(self, a: Node, b: Node) -> list[Link]:
-        """Every link between two nodes."""
-        return [self.links[index] for index in self.description.between(a.index, b.index)]
-
-    def link_at(self, node: Node, which: Link | Node | str, what: str) -> Link:
-        """A link of a node, by itself or by the neighbour at its other end."""
-        if isinstance(which, Link):
-            if node not in (which.a, which.b):
-                raise TwinplaneError(f"{what}: {which} is no link of {node.name}")
-            return which
-        other = self.node(which, what)
-        if not self.between(node, other):
-            raise TwinplaneError(f"{what}: there is no link between {node.name} and {other.name}")
-        return self.find_link(node, other)
-
-    def find_link(self, a: Node | str | Link, b: Node | str | None) -> Link:
-        """A link by itself or by its two ends."""
-        if isinstance(a, Link):
-            return a
-        if b is None:
-            raise TwinplaneError("a link is named by its two ends, or given itself")
-        x, y = self.node(a), self.node(b)
-        found = self.between(x, y)
-        if not found:
-            raise TwinplaneError(f"there is no link between {x.name} and {y.name}")
-        if len(found) > 1:
-            raise TwinplaneError(
-                f"there are {len(found)} links between {x.name} and {y.name}: give the link itself"
-            )
-        return found[0]

@@ -236,16 +236,16 @@ def schema() -> None:
 def name_of(which: str) -> str:
     """The name of a lab that is given by its file or by its name."""
     from ..errors import TwinplaneError
-    from ..lab import model, source
+    from ..lab import fields, source
 
     path = Path(which)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         data = source.read(path).data
         name = data.get("name") if isinstance(data, dict) else None
-        if not isinstance(name, str | int) or not model.NAME.fullmatch(str(name)):
+        if not isinstance(name, str | int) or not fields.NAME.fullmatch(str(name)):
             raise TwinplaneError(f"{path}: it does not say the name of a lab")
         return str(name)
-    if not model.NAME.fullmatch(which):
+    if not fields.NAME.fullmatch(which):
         raise TwinplaneError(f"'{which}' is neither a file nor the name of a lab")
     return which
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import TwinplaneError
-from . import lowering, model
+from . import fields, lowering, model
 from .lab import Lab
 from .plan import plan
 
@@ -18,7 +18,7 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
 
     `driver` is how routers and the tester open their interfaces; with xdp, links have an MTU of 3498 at most.
     """
-    if not model.NAME.fullmatch(name):
+    if not fields.NAME.fullmatch(name):
         raise TwinplaneError(f"'{name}' is not a name for a lab: letters, digits, '-', '_' and '.', up to 32")
     if network.flows:
         raise TwinplaneError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import core
 from ..errors import TwinplaneError
-from . import model
+from . import fields, model
 from .lowering import Lowered
 
 NETNS = Path("/run/netns")
@@ -136,7 +136,7 @@ def without_external(description: dict[str, Any]) -> dict[str, Any]:
 
 def _member(lowered: Lowered, index: int, node: dict[str, Any]) -> Member:
     name = str(node["name"])
-    if not model.NAME.fullmatch(name):
+    if not fields.NAME.fullmatch(name):
         raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
     given = lowered.extras.nodes.get(name)
     kind = {"edge": "tester", "peer": "tester"}.get(node["kind"], node["kind"])
