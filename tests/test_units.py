@@ -39,6 +39,7 @@ def test_rates(text: str | float, expected: int) -> None:
 def test_sizes_and_code_points() -> None:
     assert units.size_bytes("1.5 kB") == 1500
     assert units.size_bytes("1 KiB") == 1024
+    assert units.format_time(0.2078, 2) == "208 ms" and units.format_time(0.9996, 3) == "1000 ms"
     assert (units.dscp("default"), units.dscp("DE")) == (0, 0)
     assert (units.dscp("EF"), units.dscp("af21"), units.dscp("CS5"), units.dscp(63)) == (46, 18, 40, 63)
 

@@ -133,11 +133,10 @@ def seconds(ps: int) -> float:
 
 
 def _scaled(value: float, steps: tuple[tuple[float, str], ...], digits: int) -> str:
-    for factor, unit in steps:
-        if abs(value) >= factor:
-            return f"{value / factor:.{digits}g} {unit}"
-    factor, unit = steps[-1]
-    return f"{value / factor:.{digits}g} {unit}"
+    factor, unit = next(((f, u) for f, u in steps if abs(value) >= f), steps[-1])
+    figure = value / factor
+    text = f"{figure:.{digits}g}"
+    return f"{figure:.0f} {unit}" if "e+" in text else f"{text} {unit}"
 
 
 def format_time(value_s: float | None, digits: int = 4) -> str:

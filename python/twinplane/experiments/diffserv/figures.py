@@ -284,7 +284,8 @@ def _queues(table: pl.DataFrame) -> Table:
     import polars as pl
 
     here = table.filter((pl.col("node") == BOTTLENECK[0]) & (pl.col("neighbor") == BOTTLENECK[1]))
-    here = here.filter(pl.col("point") == table["point"].min())
+    # A class in which others are holds nothing itself.
+    here = here.filter((pl.col("point") == table["point"].min()) & (pl.col("discipline") != "class"))
     keys = [key for key in ("given_packets", "sent_packets", "dropped_packets") if key in here.columns]
     rows = [
         [
@@ -329,9 +330,9 @@ def answer(points: Sequence[Point]) -> str:
         low, high = min(means, key=lambda flow: means[flow]), max(means, key=lambda flow: means[flow])
         total = metrics["totals"][scenario]
         if means[high] - means[low] < 0.1 * means[high]:
-            waits = f"all flows wait about {format_time(means[high], 2)}"
+            waits = f"all flows wait about {format_time(means[high], 3)}"
         else:
-            waits = f"{low} waits {format_time(means[low], 2)} and {high} {format_time(means[high], 2)}"
+            waits = f"{low} waits {format_time(means[low], 3)} and {high} {format_time(means[high], 3)}"
         losers = [flow for flow, one in flows.items() if one["dropped"] >= 0.005 * one["sent"]]
         lost = ", ".join(losers) if losers else "none"
         parts.append(
