@@ -3,15 +3,18 @@
 //! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
 //! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
 
+mod prefix;
+mod stack;
+
 pub use crate::diffserv::{Encaps, ExpMap, LspClasses, TunnelModel};
+pub use prefix::Prefix;
+pub use stack::LabelStack;
 
 use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
 use crate::label::{Label, TrafficClass};
 use crate::phb::PhbSet;
-use core::fmt;
 use core::net::Ipv4Addr;
-use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// Names a batch of table operations, so that its acknowledgement can be told from others.
@@ -45,59 +48,6 @@ pub enum ClassSource {
     DiffServ(LspClasses),
 }
 
-/// Up to four labels, the last of them outermost.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Label>", into = "Vec<Label>")]
-pub struct LabelStack {
-    labels: [Label; LabelStack::MAX],
-    len: u8,
-}
-
-impl LabelStack {
-    /// The deepest stack that one entry can push.
-    pub const MAX: usize = 4;
-    /// No label.
-    pub const EMPTY: LabelStack = LabelStack { labels: [Label::EXPLICIT_NULL; LabelStack::MAX], len: 0 };
-
-    /// One label.
-    pub const fn one(label: Label) -> LabelStack {
-        let mut stack = LabelStack::EMPTY;
-        stack.labels[0] = label;
-        stack.len = 1;
-        stack
-    }
-    /// The labels given, the last of them outermost; nothing if there are too many.
-    pub fn new(labels: &[Label]) -> Option<LabelStack> {
-        let mut stack = LabelStack::EMPTY;
-        stack.labels.get_mut(..labels.len())?.copy_from_slice(labels);
-        stack.len = labels.len() as u8;
-        Some(stack)
-    }
-    /// The labels, the last of them outermost.
-    #[inline]
-    pub fn as_slice(&self) -> &[Label] {
-        &self.labels[..usize::from(self.len).min(LabelStack::MAX)]
-    }
-}
-
-impl From<LabelStack> for Vec<Label> {
-    fn from(stack: LabelStack) -> Vec<Label> {
-        stack.as_slice().to_vec()
-    }
-}
-impl TryFrom<Vec<Label>> for LabelStack {
-    type Error = String;
-    fn try_from(labels: Vec<Label>) -> Result<LabelStack, String> {
-        LabelStack::new(&labels)
-            .ok_or_else(|| format!("{} labels in one entry: at most {}", labels.len(), LabelStack::MAX))
-    }
-}
-impl fmt::Debug for LabelStack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.as_slice().iter().map(|l| l.value())).finish()
-    }
-}
-
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -129,74 +79,6 @@ pub struct Nhlfe {
     pub ttl: TtlModel,
     /// What becomes of the traffic class.
     pub class: ClassSource,
-}
-
-/// An IPv4 prefix in canonical form: no bits beyond its length.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Prefix {
-    address: Ipv4Addr,
-    len: u8,
-}
-
-impl Prefix {
-    /// The prefix of `address` with `len` bits (at most 32); bits beyond are cleared.
-    pub fn new(address: Ipv4Addr, len: u8) -> Prefix {
-        let len = len.min(32);
-        Prefix { address: Ipv4Addr::from_bits(address.to_bits() & Prefix::mask_of(len)), len }
-    }
-    /// The prefix of one address.
-    pub fn host(address: Ipv4Addr) -> Prefix {
-        Prefix::new(address, 32)
-    }
-    fn mask_of(len: u8) -> u32 {
-        u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0)
-    }
-    /// The first address.
-    pub const fn address(self) -> Ipv4Addr {
-        self.address
-    }
-    /// Bits of the prefix.
-    #[expect(clippy::len_without_is_empty, reason = "a prefix length is not a size")]
-    pub const fn len(self) -> u8 {
-        self.len
-    }
-    /// Is `address` within the prefix?
-    pub fn contains(self, address: Ipv4Addr) -> bool {
-        address.to_bits() & Prefix::mask_of(self.len) == self.address.to_bits()
-    }
-}
-
-impl fmt::Display for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.len)
-    }
-}
-impl fmt::Debug for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-impl FromStr for Prefix {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Prefix, String> {
-        let (address, len) = text.split_once('/').unwrap_or((text, "32"));
-        match (address.parse(), len.parse::<u8>()) {
-            (Ok(address), Ok(len)) if len <= 32 => Ok(Prefix::new(address, len)),
-            _ => Err(format!("'{text}' is not an IPv4 prefix such as 10.1.0.0/24")),
-        }
-    }
-}
-impl TryFrom<String> for Prefix {
-    type Error = String;
-    fn try_from(text: String) -> Result<Prefix, String> {
-        text.parse()
-    }
-}
-impl From<Prefix> for String {
-    fn from(prefix: Prefix) -> String {
-        prefix.to_string()
-    }
 }
 
 /// A forwarding equivalence class (RFC 3031, 2.1): which packets an FTN entry takes.
@@ -343,18 +225,4 @@ pub enum TableError {
     /// A filter that can take no packet.
     #[error("the filter can take no packet")]
     Filter,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_are_canonical() {
-        let p: Prefix = "10.1.2.3/16".parse().expect("a prefix");
-        assert_eq!(p.to_string(), "10.1.0.0/16");
-        assert!(p.contains(Ipv4Addr::new(10, 1, 255, 1)) && !p.contains(Ipv4Addr::new(10, 2, 0, 0)));
-        assert!(Prefix::new(Ipv4Addr::UNSPECIFIED, 0).contains(Ipv4Addr::BROADCAST));
-        assert!("10.1.2.3/33".parse::<Prefix>().is_err() && "x/8".parse::<Prefix>().is_err());
-    }
 }
