@@ -90,3 +90,13 @@ def test_a_model_needs_an_end_that_knows_of_behaviours() -> None:
         tp.TwinplaneError, match="lsp 't': it has a tunnelling model, and node 'b', where it ends"
     ):
         net.run(until="1 ms")
+
+
+def test_packets_without_a_place_are_warned_of() -> None:
+    net = tp.Network(seed=1)
+    a, b = net.router("a", diffserv=True), net.router("b", diffserv=True)
+    net.link(a, b, rate="1 Gbit/s")
+    voice = a.lsp("voice", b, diffserv="l-lsp EF")
+    net.flow(a, b, over=voice, rate="1 Mbit/s", size=200, name="bulk")
+    with pytest.warns(tp.TwinplaneWarning, match="lsp 'voice': .* for EF only: packets of flow 'bulk'"):
+        net.run(until="100 ms")
