@@ -43,16 +43,18 @@ impl Parking {
         self.slots.len() <= FEW
     }
 
-    /// Of few: the one whose time comes first, and when.
+    /// Of few: the one whose time comes first, when, and when that of the next one comes.
     #[inline]
-    fn first_of_few(&self) -> (Time, u32) {
-        let none = (Time::MAX, 0);
-        self.slots.iter().zip(0..).fold(
-            none,
-            |first, (slot, class)| {
-                if slot.until < first.0 { (slot.until, class) } else { first }
-            },
-        )
+    fn first_of_few(&self) -> (Time, u32, Time) {
+        let (mut first, mut class, mut second) = (Time::MAX, 0, Time::MAX);
+        for (slot, at) in self.slots.iter().zip(0..) {
+            if slot.until < first {
+                (first, class, second) = (slot.until, at, first);
+            } else {
+                second = second.min(slot.until);
+            }
+        }
+        (first, class, second)
     }
 
     /// The class is held back until `until`; if that is [`Time::MAX`], until it is released.
@@ -86,11 +88,19 @@ impl Parking {
 
     /// The same when it may be that a time has come.
     fn due_after_all(&mut self, now: Time) -> Option<u32> {
-        let at = self.next()?;
-        if at > now {
+        if self.are_few() {
+            let (first, class, second) = self.first_of_few();
+            let due = first <= now && first != Time::MAX;
+            self.soonest = if due { second } else { first };
+            return due.then(|| {
+                self.slots[class as usize] = FREE;
+                class
+            });
+        }
+        if self.next()? > now {
             return None;
         }
-        let class = if self.are_few() { self.first_of_few().1 } else { self.heap.pop()?.0.1 };
+        let class = self.heap.pop()?.0.1;
         self.slots[class as usize] = FREE;
         Some(class)
     }

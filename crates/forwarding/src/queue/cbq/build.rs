@@ -154,7 +154,7 @@ fn leaves(spec: &CbqSpec, hierarchy: &Hierarchy, facts: &Facts, path: &str) -> R
         let fallback = QueueSpec::default();
         let queue: &QueueSpec = class.queue.as_deref().unwrap_or(&fallback);
         let queue: Box<dyn Discipline> = build(queue, facts, &format!("{path}/{}", class.name))?;
-        Ok(Leaf { queue, deficit: 0, quantum, band: band as u8 })
+        Ok(Leaf { queue, waits: 0, deficit: 0, quantum, band: band as u8 })
     };
     places.iter().map(leaf).collect()
 }

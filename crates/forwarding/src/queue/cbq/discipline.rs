@@ -14,7 +14,8 @@ impl Discipline for Cbq {
             return false;
         };
         let queued = self.inner.enqueue(&mut *leaf.queue, packet, cx);
-        let (waits, band) = (leaf.queue.backlog().packets > 0, leaf.band);
+        leaf.waits = leaf.queue.backlog().packets;
+        let (waits, band) = (leaf.waits > 0, leaf.band);
         self.lower_cutoff(at, cx.now);
         self.sets.set_backlogged(at, band, waits);
         if self.sets.stalled(at) {
@@ -58,7 +59,7 @@ impl Discipline for Cbq {
         }
         for leaf in &mut self.leaves {
             self.inner.clear(&mut *leaf.queue, cx, reason);
-            leaf.deficit = 0;
+            (leaf.waits, leaf.deficit) = (0, 0);
         }
         self.nodes.iter_mut().for_each(|node| node.estimator.reset());
         (self.transmitting, self.toplevel) = (None, NO_CUTOFF);

@@ -116,6 +116,8 @@ struct Node {
 #[derive(Debug)]
 struct Leaf {
     queue: Box<dyn Discipline>,
+    /// Packets in its queue.
+    waits: u64,
     deficit: i64,
     quantum: i64,
     band: u8,
@@ -207,7 +209,7 @@ impl Cbq {
 
     #[inline]
     fn waits(&self, leaf: usize) -> u64 {
-        self.leaves.get(leaf).map_or(0, |leaf| leaf.queue.backlog().packets)
+        self.leaves.get(leaf).map_or(0, |leaf| leaf.waits)
     }
 
     /// A packet has come for a leaf: lending is cut off above the first class of its chain that is under its limit.
@@ -263,21 +265,24 @@ impl Cbq {
         let mut grant = 1;
         loop {
             let mut missing: Option<i64> = None;
-            let (width, start) = (self.sets.width(), cursor / 64);
-            // The word in which the turn is comes twice: its upper part first, its lower part last.
-            for step in 0..=width {
+            let (width, start, shift) = (self.sets.width(), cursor / 64, cursor as u32 % 64);
+            // Asking a leaf changes no bits but its own.
+            let turn = self.sets.candidates(band, start, self.toplevel);
+            // The word in which the turn is comes twice: its upper part first, its lower part last. If it is the only one, it is turned
+            // instead.
+            let (later, last, turned) = if width == 1 { (u64::MAX, 0, shift) } else { (u64::MAX << shift, width, 0) };
+            for step in 0..last + 1 {
                 let word = if start + step < width { start + step } else { start + step - width };
-                let mask = match step {
-                    0 => u64::MAX << (cursor % 64),
-                    _ if step == width => !(u64::MAX << (cursor % 64)),
-                    _ => u64::MAX,
+                let (may, stuck) = match step {
+                    0 => (turn.0 & later, turn.1 & later),
+                    _ if step == width => (turn.0 & !later, turn.1 & !later),
+                    _ => self.sets.candidates(band, word, self.toplevel),
                 };
-                let (may, stuck) = self.sets.candidates(band, word, self.toplevel);
-                let (may, stuck) = (may & mask, stuck & mask);
-                let mut visits = may | stuck;
+                let may = may.rotate_right(turned);
+                let mut visits = may | stuck.rotate_right(turned);
                 while visits != 0 {
-                    let (leaf, one) =
-                        (word * 64 + visits.trailing_zeros() as usize, visits & visits.wrapping_neg());
+                    let (place, one) = (visits.trailing_zeros() + turned, visits & visits.wrapping_neg());
+                    let leaf = word * 64 + (place % 64) as usize;
                     visits ^= one;
                     if may & one == 0 {
                         self.delay(leaf, cx.now);
@@ -311,7 +316,8 @@ impl Cbq {
         let before = cx.losses();
         let (packet, until) = cx.ask(|cx| class.queue.dequeue(cx));
         self.inner.follow(before, cx);
-        let (empty, band) = (class.queue.backlog().packets == 0, class.band);
+        class.waits = class.queue.backlog().packets;
+        let (empty, band) = (class.waits == 0, class.band);
         if empty {
             self.sets.set_backlogged(leaf, band, false);
         }
