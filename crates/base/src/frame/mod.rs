@@ -13,6 +13,7 @@
 
 mod body;
 mod offload;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,6 @@ pub use offload::{Offload, Segment};
 
 use crate::diffserv::Encaps;
 use crate::ids::{LinkId, PortId};
-use crate::phb::Phb;
 use crate::time::Time;
 use core::fmt;
 use core::mem::ManuallyDrop;
@@ -219,157 +219,6 @@ impl Frame {
         self.0.arrived = NEVER;
     }
 
-    /// The per-hop behaviour that the node which holds the frame has determined, if it has.
-    #[inline]
-    pub fn behaviour(&self) -> Option<Phb> {
-        Phb::new(self.0.behaviour)
-    }
-
-    /// Notes the per-hop behaviour that the frame is to get here, or that it has not been determined.
-    #[inline]
-    pub fn set_behaviour(&mut self, phb: Option<Phb>) {
-        self.0.behaviour = phb.map_or(NO_BEHAVIOUR, Phb::code);
-    }
-
-    /// The mark that a conditioner of the node which holds the frame has put on it; zero if none.
-    #[inline]
-    pub fn mark(&self) -> u32 {
-        self.tags().map_or(0, |extras| extras.mark)
-    }
-
-    /// The port by which the frame came to the node which holds it, if the node takes note of that.
-    #[inline]
-    pub fn input(&self) -> Option<PortId> {
-        self.tags().and_then(|extras| extras.input)
-    }
-
-    /// What the outermost label says about behaviours to the next router, if the node takes note of that.
-    #[inline]
-    pub fn encaps(&self) -> Option<Encaps> {
-        self.tags().and_then(|extras| extras.encaps)
-    }
-
-    #[inline]
-    fn tags(&self) -> Option<&Extras> {
-        if self.0.flags & flag::TAGGED == 0 { None } else { self.0.extras.as_deref() }
-    }
-
-    /// Puts a mark on the frame.
-    pub fn set_mark(&mut self, mark: u32) {
-        self.tag().mark = mark;
-    }
-
-    /// Notes by which port the frame came.
-    pub fn set_input(&mut self, port: PortId) {
-        self.tag().input = Some(port);
-    }
-
-    /// Notes what the outermost label says about behaviours, or that nobody knows.
-    pub fn set_encaps(&mut self, encaps: Option<Encaps>) {
-        if encaps.is_some() || self.encaps().is_some() {
-            self.tag().encaps = encaps;
-        }
-    }
-
-    /// Takes over behaviour, mark, port of arrival and what the label means from `other`.
-    pub fn copy_tags(&mut self, other: &Frame) {
-        self.set_behaviour(other.behaviour());
-        if let Some(Extras { mark, input, encaps, .. }) = other.tags() {
-            let own = self.tag();
-            (own.mark, own.input, own.encaps) = (*mark, *input, *encaps);
-        }
-    }
-
-    fn tag(&mut self) -> &mut Extras {
-        let data = &mut **self.0;
-        let extras = data.extras.get_or_insert_default();
-        if data.flags & flag::TAGGED == 0 {
-            data.flags |= flag::TAGGED;
-            (extras.mark, extras.input, extras.encaps) = (0, None, None);
-        }
-        extras
-    }
-
-    /// Forgets behaviour, mark, port of arrival and what the label means: they are a node's own, and go no further than its egress port.
-    #[inline]
-    pub fn clear_tags(&mut self) {
-        if self.0.behaviour != NO_BEHAVIOUR || self.0.flags & flag::TAGGED != 0 {
-            self.0.behaviour = NO_BEHAVIOUR;
-            self.0.flags &= !flag::TAGGED;
-        }
-    }
-
-    /// When the kernel received the frame, if it came from an interface that says so.
-    #[inline]
-    pub fn arrived(&self) -> Option<Time> {
-        (self.0.arrived != NEVER).then_some(self.0.arrived)
-    }
-
-    /// Notes when the kernel received the frame.
-    #[inline]
-    pub fn set_arrived(&mut self, at: Time) {
-        self.0.arrived = at;
-    }
-
-    /// What a kernel left undone on the frame.
-    #[inline]
-    pub fn offload(&self) -> Option<Offload> {
-        if self.0.flags & flag::UNDONE == 0 {
-            return None;
-        }
-        let (start, kept) = (u16::from(self.0.start), self.0.offload);
-        Some(Offload {
-            needs_checksum: self.0.flags & flag::NEEDS_CHECKSUM != 0,
-            checksum_start: kept.checksum_start.wrapping_sub(start),
-            checksum_offset: kept.checksum_offset,
-            segment: kept.segment,
-            segment_size: kept.segment_size,
-            header_len: kept.header_len.wrapping_sub(start),
-        })
-    }
-
-    /// Notes what is left undone on the frame, in places counted from the first byte that it has now.
-    pub fn set_offload(&mut self, offload: Option<Offload>) {
-        self.0.flags &= !(flag::UNDONE | flag::NEEDS_CHECKSUM);
-        if let Some(offload) = offload {
-            let start = u16::from(self.0.start);
-            self.0.flags |=
-                if offload.needs_checksum { flag::UNDONE | flag::NEEDS_CHECKSUM } else { flag::UNDONE };
-            self.0.offload = Kept {
-                checksum_start: offload.checksum_start.wrapping_add(start),
-                header_len: offload.header_len.wrapping_add(start),
-                segment_size: offload.segment_size,
-                checksum_offset: offload.checksum_offset,
-                segment: offload.segment,
-            };
-        }
-    }
-
-    /// Bytes of header and payload, and of payload in each piece, of a frame that is to be cut.
-    fn pieces(&self) -> Option<(u32, u32, u32)> {
-        let offload = self.offload().filter(|o| o.segment != Segment::None && o.segment_size > 0)?;
-        let header = u32::from(offload.header_len).min(self.len());
-        Some((header, self.len() - header, u32::from(offload.segment_size)))
-    }
-
-    /// Bytes of the longest frame that this is on a wire: its own, unless it is to be cut.
-    #[inline]
-    pub fn segment_len(&self) -> u32 {
-        if self.0.flags & flag::UNDONE == 0 {
-            return self.len();
-        }
-        self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
-    }
-
-    #[cold]
-    fn wire_len_of_pieces(&self) -> u32 {
-        let one = |len: u32| (len + FCS_LEN).max(MIN_FRAME_LEN);
-        let Some((header, payload, size)) = self.pieces() else { return one(self.len()) };
-        let rest = payload % size;
-        let last = if rest > 0 || payload == 0 { one(header + rest) } else { 0 };
-        payload / size * one(header + size) + last
-    }
-
     /// The header bytes.
     #[inline]
     pub fn header(&self) -> &[u8] {
@@ -451,30 +300,6 @@ impl Frame {
         out.reserve_exact(self.len() as usize);
         out.extend_from_slice(self.header());
         self.0.body.write_to(out);
-    }
-
-    /// Asks the links that the frame crosses to write themselves down.
-    pub fn start_trace(&mut self) {
-        self.0.flags |= flag::TRACED;
-        self.0.extras.get_or_insert_default().trace.clear();
-    }
-
-    /// Writes a crossed link down if the source asked for it.
-    #[inline]
-    pub fn note_link(&mut self, link: LinkId) {
-        if self.0.flags & flag::TRACED != 0
-            && let Some(extras) = &mut self.0.extras
-        {
-            extras.trace.push(link);
-        }
-    }
-
-    /// The links crossed so far, if the source asked for them.
-    pub fn trace(&self) -> Option<&[LinkId]> {
-        if self.0.flags & flag::TRACED == 0 {
-            return None;
-        }
-        self.0.extras.as_ref().map(|extras| extras.trace.as_slice())
     }
 
     /// Hints the processor that the header is about to be read.

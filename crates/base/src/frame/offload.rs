@@ -1,5 +1,7 @@
 //! What a kernel left undone on a frame: a checksum, or the cutting into segments.
 
+use super::{FCS_LEN, Frame, Kept, MIN_FRAME_LEN, flag};
+
 /// How a super-frame is to be cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Segment {
@@ -32,4 +34,65 @@ pub struct Offload {
     pub segment_size: u16,
     /// Bytes of header in each piece.
     pub header_len: u16,
+}
+
+impl Frame {
+    /// What a kernel left undone on the frame.
+    #[inline]
+    pub fn offload(&self) -> Option<Offload> {
+        if self.0.flags & flag::UNDONE == 0 {
+            return None;
+        }
+        let (start, kept) = (u16::from(self.0.start), self.0.offload);
+        Some(Offload {
+            needs_checksum: self.0.flags & flag::NEEDS_CHECKSUM != 0,
+            checksum_start: kept.checksum_start.wrapping_sub(start),
+            checksum_offset: kept.checksum_offset,
+            segment: kept.segment,
+            segment_size: kept.segment_size,
+            header_len: kept.header_len.wrapping_sub(start),
+        })
+    }
+
+    /// Notes what is left undone on the frame, in places counted from the first byte that it has now.
+    pub fn set_offload(&mut self, offload: Option<Offload>) {
+        self.0.flags &= !(flag::UNDONE | flag::NEEDS_CHECKSUM);
+        if let Some(offload) = offload {
+            let start = u16::from(self.0.start);
+            self.0.flags |=
+                if offload.needs_checksum { flag::UNDONE | flag::NEEDS_CHECKSUM } else { flag::UNDONE };
+            self.0.offload = Kept {
+                checksum_start: offload.checksum_start.wrapping_add(start),
+                header_len: offload.header_len.wrapping_add(start),
+                segment_size: offload.segment_size,
+                checksum_offset: offload.checksum_offset,
+                segment: offload.segment,
+            };
+        }
+    }
+
+    /// Bytes of header and payload, and of payload in each piece, of a frame that is to be cut.
+    fn pieces(&self) -> Option<(u32, u32, u32)> {
+        let offload = self.offload().filter(|o| o.segment != Segment::None && o.segment_size > 0)?;
+        let header = u32::from(offload.header_len).min(self.len());
+        Some((header, self.len() - header, u32::from(offload.segment_size)))
+    }
+
+    /// Bytes of the longest frame that this is on a wire: its own, unless it is to be cut.
+    #[inline]
+    pub fn segment_len(&self) -> u32 {
+        if self.0.flags & flag::UNDONE == 0 {
+            return self.len();
+        }
+        self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
+    }
+
+    #[cold]
+    pub(super) fn wire_len_of_pieces(&self) -> u32 {
+        let one = |len: u32| (len + FCS_LEN).max(MIN_FRAME_LEN);
+        let Some((header, payload, size)) = self.pieces() else { return one(self.len()) };
+        let rest = payload % size;
+        let last = if rest > 0 || payload == 0 { one(header + rest) } else { 0 };
+        payload / size * one(header + size) + last
+    }
 }

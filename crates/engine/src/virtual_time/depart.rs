@@ -1,7 +1,8 @@
 //! The fast path of sources: frames that devices send of their own accord.
 
 use super::World;
-use super::run::{SPIN_LIMIT, run_bound};
+use super::bound::run_bound;
+use super::general::SPIN_LIMIT;
 use base::{NodeId, Time};
 
 /// Departures in a row at most.

@@ -19,9 +19,12 @@
 
 mod access;
 mod agenda;
+mod bound;
 mod build;
 mod depart;
 mod faults;
+mod general;
+mod hand;
 mod late;
 mod outside;
 mod queues;

@@ -270,7 +270,8 @@ impl Cbq {
             let turn = self.sets.candidates(band, start, self.toplevel);
             // The word in which the turn is comes twice: its upper part first, its lower part last. If it is the only one, it is turned
             // instead.
-            let (later, last, turned) = if width == 1 { (u64::MAX, 0, shift) } else { (u64::MAX << shift, width, 0) };
+            let (later, last, turned) =
+                if width == 1 { (u64::MAX, 0, shift) } else { (u64::MAX << shift, width, 0) };
             for step in 0..last + 1 {
                 let word = if start + step < width { start + step } else { start + step - width };
                 let (may, stuck) = match step {

@@ -17,6 +17,9 @@
 //!
 //! A port with a tree of queue disciplines is not known so far ahead: [`crate::egress`].
 
+mod clear;
+mod count;
+
 use crate::digest::{self, Digest};
 use crate::egress::Egress;
 use crate::link::{OVERHEAD_BYTES, PortSpec};
@@ -308,94 +311,6 @@ impl Lane {
     pub fn put_back(&mut self, frame: Frame) {
         self.ring.put_back(frame);
         self.punted = true;
-    }
-
-    /// Frames that arrived at the far end, whatever became of them there.
-    pub fn arrived_frames(&self) -> u64 {
-        self.ring.head()
-    }
-
-    /// Their bytes.
-    pub fn arrived_bytes(&self) -> u64 {
-        if self.ring.is_empty() {
-            return self.taken_bytes;
-        }
-        let first = self.ring.at(self.ring.head());
-        first.bytes_so_far - u64::from(first.wire_len())
-    }
-
-    /// Frames taken.
-    pub fn sent_frames(&self) -> u64 {
-        self.ring.tail() + self.removed.0
-    }
-
-    /// Their bytes.
-    pub fn sent_bytes(&self) -> u64 {
-        self.taken_bytes + self.removed.1
-    }
-
-    /// Bytes that wait at `at`, which is not before the last call of [`Lane::transmit`].
-    pub fn waiting_bytes(&self, at: Time) -> u64 {
-        let queued = self.egress.as_ref().map_or(0, |egress| egress.waiting_bytes());
-        let waiting = (self.ring.head()..self.ring.tail()).rev().map(|place| self.ring.at(place));
-        waiting.take_while(|flight| flight.start > at).map(|flight| u64::from(flight.wire_len())).sum::<u64>()
-            + queued
-    }
-
-    /// The most bytes that ever waited.
-    pub fn waiting_bytes_max(&self) -> u64 {
-        self.egress.as_ref().map_or(self.waiting_bytes_max, |egress| egress.waiting_bytes_max())
-    }
-
-    /// Drops what waits in queues for `reason`, and returns how many frames that were. They count as dropped there.
-    pub fn clear_queue(&mut self, now: Time, reason: DropReason) -> u64 {
-        self.egress.as_mut().map_or(0, |egress| egress.clear(now, self.free, reason))
-    }
-
-    /// Drops what has been taken and has not arrived, and returns how many frames that were. The port is free at once.
-    pub fn clear(&mut self, now: Time) -> u64 {
-        let before = self.removed.0;
-        while let Some((_, wire_len)) = self.ring.pop_back() {
-            self.remove(wire_len);
-        }
-        self.stand_idle(now);
-        self.removed.0 - before
-    }
-
-    /// Drops what has been taken and waits for its first bit to leave, and returns how many frames that were.
-    pub fn clear_waiting(&mut self, now: Time) -> u64 {
-        let before = self.removed.0;
-        let mut free = self.free;
-        while self.ring.last().is_some_and(|(flight, _)| flight.start > now) {
-            if let Some((start, wire_len)) = self.ring.pop_back() {
-                // The port is free no later than the first of those that waited would have begun.
-                free = start;
-                self.remove(wire_len);
-            }
-        }
-        let count = self.removed.0 - before;
-        if count > 0 {
-            let sending = self.ring.last().map(|(flight, frame)| {
-                flight.start + self.serialiser.span(frame.wire_len() + OVERHEAD_BYTES)
-            });
-            self.stand_idle(sending.unwrap_or(now).max(now).min(free));
-        }
-        self.entered = now;
-        count
-    }
-
-    fn remove(&mut self, wire_len: u32) {
-        self.removed.0 += 1;
-        self.removed.1 += u64::from(wire_len);
-        self.taken_bytes -= u64::from(wire_len);
-    }
-
-    fn stand_idle(&mut self, from: Time) {
-        self.punted &= !self.ring.is_empty();
-        self.free = from;
-        self.entered = Time::ZERO;
-        self.waiting = 0;
-        self.serialiser.restart();
     }
 
     /// Sends at `limit` if that is slower than the port; frames taken already keep their times.

@@ -1,0 +1,59 @@
+//! Frames that are taken back, when a link or a device goes down.
+
+use super::Lane;
+use crate::link::OVERHEAD_BYTES;
+use base::Time;
+use base::device::DropReason;
+
+impl Lane {
+    /// Drops what waits in queues for `reason`, and returns how many frames that were. They count as dropped there.
+    pub fn clear_queue(&mut self, now: Time, reason: DropReason) -> u64 {
+        self.egress.as_mut().map_or(0, |egress| egress.clear(now, self.free, reason))
+    }
+
+    /// Drops what has been taken and has not arrived, and returns how many frames that were. The port is free at once.
+    pub fn clear(&mut self, now: Time) -> u64 {
+        let before = self.removed.0;
+        while let Some((_, wire_len)) = self.ring.pop_back() {
+            self.remove(wire_len);
+        }
+        self.stand_idle(now);
+        self.removed.0 - before
+    }
+
+    /// Drops what has been taken and waits for its first bit to leave, and returns how many frames that were.
+    pub fn clear_waiting(&mut self, now: Time) -> u64 {
+        let before = self.removed.0;
+        let mut free = self.free;
+        while self.ring.last().is_some_and(|(flight, _)| flight.start > now) {
+            if let Some((start, wire_len)) = self.ring.pop_back() {
+                // The port is free no later than the first of those that waited would have begun.
+                free = start;
+                self.remove(wire_len);
+            }
+        }
+        let count = self.removed.0 - before;
+        if count > 0 {
+            let sending = self.ring.last().map(|(flight, frame)| {
+                flight.start + self.serialiser.span(frame.wire_len() + OVERHEAD_BYTES)
+            });
+            self.stand_idle(sending.unwrap_or(now).max(now).min(free));
+        }
+        self.entered = now;
+        count
+    }
+
+    fn remove(&mut self, wire_len: u32) {
+        self.removed.0 += 1;
+        self.removed.1 += u64::from(wire_len);
+        self.taken_bytes -= u64::from(wire_len);
+    }
+
+    fn stand_idle(&mut self, from: Time) {
+        self.punted &= !self.ring.is_empty();
+        self.free = from;
+        self.entered = Time::ZERO;
+        self.waiting = 0;
+        self.serialiser.restart();
+    }
+}

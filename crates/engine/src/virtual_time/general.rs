@@ -1,0 +1,129 @@
+//! What happens besides undisturbed arrivals: commands, faults, queues that are due, timeouts; and the end of a device that failed.
+
+use super::agenda::Task;
+use super::{NodeState, World};
+use crate::error::EngineError;
+use crate::record::Input;
+use base::{Command, NodeId, Time};
+
+/// Timeouts of one device at one time, in a row, after which it is taken to be stuck.
+pub(super) const SPIN_LIMIT: u32 = 1_000_000;
+
+impl World {
+    /// Does one thing that is due at `now`, in the order that the module's documentation states.
+    pub(super) fn do_other(&mut self, now: Time) -> Result<(), EngineError> {
+        if self.agenda.next() == now {
+            if let Some(task) = self.agenda.pop() {
+                self.look_ahead();
+                self.apply(task);
+            }
+            return Ok(());
+        }
+        if self.queues.next() == now {
+            self.serve_queue(now);
+            return Ok(());
+        }
+        let (at, g) = self.lane_heap.peek();
+        let late = self.late.next_port().filter(|late| late.0 == now);
+        if at == now && late.is_none_or(|late| g ^ 1 <= late.1) {
+            self.arrive_attended(g);
+            return Ok(());
+        }
+        if late.is_some() {
+            self.arrive_late();
+            return Ok(());
+        }
+        let Some((_, id)) = self.timers.peek().filter(|timer| timer.0 == now) else {
+            self.look_ahead();
+            return Ok(());
+        };
+        let id = NodeId(id);
+        self.spin(id, now, 1);
+        if self.spinning.2 > SPIN_LIMIT {
+            self.running = id;
+            self.bury();
+            return Err(EngineError::Livelock { node: id, at: now, calls: self.spinning.2 });
+        }
+        self.running = id;
+        self.note_input(id, || Input::Timeout);
+        self.nodes[id.index()].device.handle_timeout(now);
+        self.drain(id);
+        Ok(())
+    }
+
+    fn apply(&mut self, task: Task) {
+        match task {
+            Task::Command(id, command) => self.give_command(id, command),
+            Task::Inject(id, port, frame) => {
+                if let Ok(g) = self.lane_of(id, port) {
+                    self.tap_arrival(g ^ 1, &frame);
+                }
+                self.deliver(id, port, frame, false);
+            }
+            Task::Fault(kind, on) => self.apply_fault(&kind, on),
+            Task::Detect { lane, changes } => self.detect(lane, changes),
+            Task::NodeUp { node, restarts } => {
+                if self.nodes[node.index()].restarts == restarts {
+                    self.node_up(node);
+                }
+            }
+        }
+    }
+
+    pub(super) fn note_input(&mut self, id: NodeId, input: impl FnOnce() -> Input) {
+        if let Some(recorder) = &mut self.nodes[id.index()].recorder {
+            recorder.input(self.now, input());
+        }
+    }
+
+    /// Gives a command to a device, or keeps it until the device is up.
+    pub(super) fn give_command(&mut self, id: NodeId, command: Command) {
+        let node = &mut self.nodes[id.index()];
+        match node.state {
+            NodeState::Up => {
+                self.running = id;
+                if let Some(recorder) = &mut node.recorder {
+                    recorder.input(self.now, Input::Command(command.clone()));
+                }
+                node.device.handle_command(self.now, command);
+                self.drain(id);
+            }
+            NodeState::Restarting => node.deferred.push_back(command),
+            NodeState::Failed => {}
+        }
+    }
+
+    /// The running device failed: it is not called any more, and the queues are put right.
+    pub(super) fn bury(&mut self) {
+        let id = self.running;
+        self.nodes[id.index()].state = NodeState::Failed;
+        self.nodes[id.index()].timeout = Time::MAX;
+        self.timers.set(id.0, None);
+        self.lane_heap.clear();
+        for g in 0..self.lanes.len() as u32 {
+            if let Some(arrival) = self.lanes[g as usize].ring.next_arrival() {
+                self.lane_heap.push(arrival, g);
+            }
+            self.attend(g);
+        }
+        self.expect_all();
+    }
+
+    /// Decides whether arrivals of lane `g` take the general path.
+    pub(super) fn attend(&mut self, g: u32) {
+        let node = &self.nodes[self.lanes[g as usize].to_node.index()];
+        let impaired = self.ports[g as usize].impairments.as_ref().is_some_and(|i| !i.idle(self.now));
+        let (lane, port) = (&mut self.lanes[g as usize], &self.ports[g as usize]);
+        let watched = node.recorder.is_some() || !port.in_taps.is_empty();
+        let leaves = port.outside.is_some();
+        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched || leaves;
+        lane.attend_departures = !port.out_taps.is_empty();
+    }
+
+    /// Finds out when the next thing other than an undisturbed arrival may happen.
+    pub(super) fn look_ahead(&mut self) {
+        let timer = self.timers.peek().map_or(Time::MAX, |(at, _)| at);
+        self.next_task = self.agenda.next().min(self.late.next());
+        self.next_other = timer.min(self.next_task).min(self.queues.next());
+    }
+}

@@ -1,0 +1,140 @@
+//! The general path of frames: into a device, and out of it.
+
+use super::bound::answered;
+use super::taps::tap_departures;
+use super::{EventRecord, NodeState, World};
+use crate::lane::Sent;
+use crate::record::{Input, RecordedFrame};
+use base::device::DropReason;
+use base::{Frame, NodeId, Output, PortId, Time, Verdict};
+
+impl World {
+    /// The first frame of lane `g` arrives, and there is more to do than to forward it.
+    pub(super) fn arrive_attended(&mut self, g: u32) {
+        let lane = &mut self.lanes[g as usize];
+        lane.catch_up(self.now);
+        let punted = core::mem::take(&mut lane.punted);
+        let Some(frame) = lane.arrive() else {
+            self.lane_heap.pop();
+            return;
+        };
+        self.settle_top(g);
+        let port = &mut self.ports[g as usize];
+        port.attended.0 += 1;
+        port.attended.1 += u64::from(frame.wire_len());
+        if port.impairments.is_some() && !punted {
+            self.arrive_impaired(g, frame);
+        } else {
+            self.arrive_at(g, frame, punted);
+        }
+    }
+
+    /// A frame reaches the far end of lane `g`.
+    pub(super) fn arrive_at(&mut self, g: u32, frame: Frame, punted: bool) {
+        let (node, to_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+        let port = &mut self.ports[g as usize];
+        if self.nodes[node.index()].state != NodeState::Up {
+            port.drops.count(DropReason::NodeDown);
+            return;
+        }
+        port.delivered.0 += 1;
+        port.delivered.1 += u64::from(frame.wire_len());
+        if let Some(outside) = &mut port.outside {
+            outside.leaving.push_back((self.now, frame));
+            return;
+        }
+        self.tap_arrival(g, &frame);
+        self.deliver(node, to_port, frame, punted);
+    }
+
+    /// Gives a frame to a device: the fast path, unless that has punted it already, and the slow one if that punts.
+    pub(super) fn deliver(&mut self, id: NodeId, in_port: PortId, mut frame: Frame, punted: bool) {
+        let now = self.now;
+        self.running = id;
+        let node = &mut self.nodes[id.index()];
+        if node.state != NodeState::Up {
+            return;
+        }
+        if let Some(recorder) = &mut node.recorder {
+            recorder.input(now, Input::Packet(in_port, RecordedFrame::new(&frame)));
+        }
+        let mut verdict = [Verdict::Punt];
+        if !punted {
+            node.device.forward_batch(now, in_port, core::slice::from_mut(&mut frame), &mut verdict);
+        }
+        match verdict[0] {
+            Verdict::Transmit { port, ready } => {
+                if let Some(recorder) = &mut node.recorder {
+                    recorder.transmit(now, port, ready, &frame);
+                }
+                self.send_from(id, port, ready, frame);
+            }
+            Verdict::Punt => {
+                node.device.handle_packet(now, in_port, frame);
+                self.drain(id);
+            }
+            Verdict::Drop(_) | Verdict::Consume => {}
+        }
+    }
+
+    /// Sends a frame by a device's port. Returns when an answer to it may arrive, at the earliest, unless
+    /// the lane was not empty.
+    pub(super) fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) -> Time {
+        let node = &mut self.nodes[id.index()];
+        let Some(&out) = node.ports.get(port.index()) else {
+            node.stray_frames += 1;
+            return Time::MAX;
+        };
+        let lane = &mut self.lanes[out as usize];
+        let place = lane.ring.tail();
+        let sent = lane.transmit(self.now, ready, frame);
+        if lane.attend_departures {
+            let port = &self.ports[out as usize];
+            self.tap_over |= tap_departures(&mut self.taps, port, lane, self.now, out, place);
+            self.queues.expect(out, lane);
+            self.next_other = self.next_other.min(self.queues.next());
+        }
+        match sent {
+            Sent::First(arrival) => {
+                self.lane_heap.push(arrival, out);
+                return answered(&self.lanes, out, arrival);
+            }
+            Sent::Waits(arrival) => {
+                self.queues.expect(out, &self.lanes[out as usize]);
+                self.next_other = self.next_other.min(self.queues.next());
+                return answered(&self.lanes, out, arrival);
+            }
+            Sent::Behind => {}
+            Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
+        }
+        Time::MAX
+    }
+
+    /// Takes a device's outputs and its next timeout.
+    pub(super) fn drain(&mut self, id: NodeId) {
+        while self.nodes[id.index()].state == NodeState::Up {
+            let node = &mut self.nodes[id.index()];
+            let output = node.device.poll_output();
+            if let (Some(recorder), Some(output)) = (&mut node.recorder, &output) {
+                recorder.output(self.now, output);
+            }
+            match output {
+                Some(Output::Transmit { port, mut frame, ready }) => {
+                    // A frame that waited here came in from outside; when it did is not when it arrives at the next device.
+                    frame.set_arrived(Time::MAX);
+                    self.send_from(id, port, ready, frame);
+                }
+                Some(Output::Event(event)) => {
+                    self.events.push(EventRecord { at: self.now, node: id, event });
+                }
+                None => break,
+            }
+        }
+        let node = &mut self.nodes[id.index()];
+        let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
+        let timeout = timeout.map(|at| at.max(self.now));
+        node.timeout = timeout.unwrap_or(Time::MAX);
+        self.timers.set(id.0, timeout);
+        self.look_ahead();
+    }
+}
