@@ -88,6 +88,67 @@ def test_mistakes_give_one_sentence(settings: list[str], sentence: str) -> None:
     assert str(caught.value).startswith(sentence) and "\n" not in str(caught.value)
 
 
+def test_a_choice_wins_over_no_value() -> None:
+    assert [p.borrowing for p in given_settings("borrowing=none")] == ["none"]
+    assert [p.borrowing for p in given_settings("borrowing=none,all")] == ["none", "all"]
+    assert [p.borrowing for p in Session(Request("diffserv", ("borrowing=none",))).points] == ["none"]
+    with pytest.raises(TwinplaneError, match=r"^diffserv: de_kbps=none: it should be a number"):
+        given_settings("de_kbps=none")
+    with pytest.raises(TwinplaneError, match=r"^diffserv: borrowing=null: one of all, none, "):
+        given_settings("borrowing=null")
+
+
+def test_the_answer_tells_of_every_point() -> None:
+    flows = {flow: {"mean_s": 0.1, "sent": 100, "dropped": 1} for flow in FLOWS}
+    total = {"sent": 400, "dropped": 4}
+
+    def point(scenario: str, borrowing: str) -> Point:
+        return Point(
+            {"scenario": scenario, "borrowing": borrowing}, {scenario: flows, "totals": {scenario: total}}
+        )
+
+    two = figures.answer([point("mpls", "all"), point("diffserv", "all")])
+    assert two.startswith("Mpls: all flows wait") and "; diffserv: all flows wait" in two
+    two = figures.answer([point("mpls", "none"), point("mpls", "all")])
+    assert "Mpls (borrowing=none): " in two and "; mpls (borrowing=all): " in two
+    many = figures.answer([point("mpls", str(place)) for place in range(9)])
+    assert many.startswith("Of 9 points the first and the last: mpls (borrowing=0): ")
+    assert "(borrowing=8)" in many and "(borrowing=4)" not in many
+
+
+def test_repeated_runs_say_so_and_repeat_with_their_captures(tmp_path: Path) -> None:
+    words = ["run", "diffserv", "--seed", "4", "--repeat", "3", "--pcap", "--set", "scenario=diffserv"]
+    words += ["--set", "duration_s=0.5", "--set", "drain_s=0.5", "--jobs", "1", "--out", "found"]
+    ended = subprocess.run([*TWINPLANE, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "   seeds 4 to 6   " in ended.stdout and "   seed 4   " not in ended.stdout
+    assert "means of 3 seeds ± half of their 95 % interval" in ended.stdout
+    assert "mean max" in ended.stdout and ended.stdout.count(" ± ") > 10
+    last = ended.stdout.splitlines()[-1]
+    assert last.startswith("repeat ") and last.endswith(" --pcap")
+    page = html.unescape((tmp_path / "found/report.html").read_text())
+    assert "seeds 4 to 6: means of 3 seeds ±" in page
+    assert "Queues at Gaia's output to Zeus (seed 4 alone)" in page
+
+
+def test_runs_with_other_parameters_are_compared_with_a_word(tmp_path: Path) -> None:
+    short = ("scenario=mpls", "duration_s=0.5", "drain_s=0.5")
+    for name, more in (("a", ()), ("b", ("queue_packets=7",))):
+        Session(Request("diffserv", (*short, *more), out=tmp_path / name)).execute()
+    words = [*TWINPLANE, "compare", "a", "b"]
+    text = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert text.index("asked for differently") < text.index("queue_packets") < text.index("residual   ")
+    told = json.loads(
+        subprocess.run(
+            [*words, "--json", "--html", "two.html"], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+    )
+    assert told["parameters"] == {"queue_packets": {"first": "100", "second": "7"}}
+    assert "Asked for differently" in (tmp_path / "two.html").read_text()
+    same = subprocess.run([*TWINPLANE, "compare", "a", "a"], cwd=tmp_path, capture_output=True, text=True)
+    assert "asked for" not in same.stdout
+
+
 def test_mistakes_on_the_command_line_end_with_2(tmp_path: Path) -> None:
     for words in (
         ["--set", "scenario=none-such"],

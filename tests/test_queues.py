@@ -460,6 +460,10 @@ def test_queues_and_rules_count_what_they_did() -> None:
     assert table["root/voice"]["dropped_packets"] == 0 < table["root/rest"]["dropped_packets"]
     for row in table.values():
         assert row["given_packets"] == row["sent_packets"] + row["dropped_packets"] + row["backlog_packets"]
+    lost = net.queues().explode("drops").unnest("drops").drop_nulls("reason")
+    assert lost.select("path", "reason", "packets").rows() == [
+        (path, "buffer-full", table["root/rest"]["dropped_packets"]) for path in ("root", "root/rest")
+    ]
     assert link.queues().height == net.queues("a").height == 3 and net.queues("b").height == 0
     rules = {row["colour"]: row["packets"] for row in net.conditioners("a").iter_rows(named=True)}
     voice = net.flows[0].stats().row(0, named=True)

@@ -155,6 +155,9 @@ def test_the_command_repeats_the_run() -> None:
         "twinplane run lsp-flap --seed 7 --repeat 3 --set n=100:300:100 --set size=64,512"
         " --set 'profile=my profile.toml'"
     )
+    assert command_line("lsp-flap", 1, 1, {}, False, pcap=True, pcap_packets=5) == (
+        "twinplane run lsp-flap --seed 1 --pcap --pcap-packets 5"
+    )
     assert (
         json.dumps(command_line("lsp-flap", 1, 1, {}, True)) == '"twinplane run lsp-flap --seed 1 --campaign"'
     )

@@ -71,6 +71,27 @@ def compare(a: Results, b: Results) -> list[Pair]:
     return pairs
 
 
+def different(a: Results, b: Results) -> list[tuple[str, str, str]]:
+    """What the two runs were asked for differently: parameters, seed, repetitions, each with both values."""
+    found = [
+        (key, str(a.manifest[key]), str(b.manifest[key]))
+        for key in ("seed", "repeat")
+        if a.manifest[key] != b.manifest[key]
+    ]
+    for key in dict.fromkeys(key for run in (a, b) for point in run.points for key in point.parameters):
+        x, y = (_values(run, key) for run in (a, b))
+        if x != y:
+            found.append((key, x, y))
+    return found
+
+
+def _values(run: Results, key: str) -> str:
+    """What a parameter was in a run, each value once."""
+    values = dict.fromkeys(str(point.parameters.get(key, "-")) for point in run.points)
+    texts = ["none" if value == "None" else value for value in values]
+    return ", ".join(texts) if len(texts) <= 6 else f"{', '.join(texts[:3])} ... {texts[-1]}"
+
+
 def paired(a: Results, b: Results) -> list[Pair]:
     """Points of two runs that belong together: by what varies within either run."""
     if len(a.points) == len(b.points) == 1:

@@ -63,18 +63,40 @@ def readable(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Colu
     return found
 
 
+PAIRS = {"drops": ("reason", "packets"), "extra": ("name", "value")}
+"""Columns of counts or figures by name: in a data frame each cell is a list of structs with these fields."""
+
+
 def frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """A data frame of a table; values that have no column type of their own become text."""
+    """A data frame of a table; values that have no column type of their own become text.
+
+    A column of `PAIRS` is made long by ``.explode("drops").unnest("drops")``.
+    """
     import polars as pl
 
     made: dict[str, pl.Series] = {}
     for key, values in columns.items():
+        if key in PAIRS and all(value is None or isinstance(value, dict) for value in values):
+            made[key] = _pairs(key, values)
+            continue
         plain = [_plain(value) for value in values]
         try:
             made[key] = pl.Series(key, plain, strict=False)
         except (TypeError, pl.exceptions.PolarsError):
             made[key] = pl.Series(key, [None if value is None else str(value) for value in plain])
     return pl.DataFrame(made)
+
+
+def _pairs(key: str, values: Sequence[Mapping[str, Any] | None]) -> pl.Series:
+    import polars as pl
+
+    name, value = PAIRS[key]
+    kind = pl.Struct({name: pl.String, value: pl.Int64 if key == "drops" else pl.Float64})
+    cells = [
+        None if cell is None else [{name: one, value: figure} for one, figure in cell.items()]
+        for cell in values
+    ]
+    return pl.Series(key, cells, dtype=pl.List(kind), strict=False)
 
 
 def _plain(value: Any) -> Any:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the layout of a results folder."""
+PCAP_PACKETS = 100_000
+"""So many packets of each link `--pcap` keeps."""
 
 
 def machine() -> dict[str, Any]:
@@ -85,6 +87,8 @@ def command_line(
     campaign: bool,
     real: Real | None = None,
     signals: bool = False,
+    pcap: bool = False,
+    pcap_packets: int = PCAP_PACKETS,
 ) -> str:
     """The command that repeats a run."""
     lead = ["run"] if real is None or real.lab is None else ["lab", "run", real.lab]
@@ -99,6 +103,9 @@ def command_line(
         words += real.options()
     elif signals:
         words.append("--signals")
+    if pcap:
+        words.append("--pcap")
+        words += ["--pcap-packets", str(pcap_packets)] if pcap_packets != PCAP_PACKETS else []
     return shlex.join(words)
 
 
@@ -132,6 +139,8 @@ def manifest(
     jobs: int,
     real: Real | None = None,
     signals: bool = False,
+    pcap: bool = False,
+    pcap_packets: int = PCAP_PACKETS,
 ) -> dict[str, Any]:
     """All of it. `parameters` are those of every point."""
     first = dict(parameters[0])
@@ -150,7 +159,9 @@ def manifest(
         "versions": versions(),
         "revision": revision(),
         "machine": machine(),
-        "command": command_line(experiment, seed, repeat, settings, campaign, real, signals),
+        "command": command_line(
+            experiment, seed, repeat, settings, campaign, real, signals, pcap, pcap_packets
+        ),
         "invoked": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished_unix_s": int(time.time()),
         "wall_s": round(wall_s, 3),

@@ -161,6 +161,7 @@ def point_of(entry: Mapping[str, Any]) -> Point:
         entry.get("bounds") or {},
         entry.get("refused") or {},
         (entry.get("twin") or {}).get("metrics") or {},
+        entry.get("intervals") or {},
     )
 
 

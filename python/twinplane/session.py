@@ -15,7 +15,7 @@ from .execution import Done, Report, Store, Task, default_jobs, execute, tasks
 from .experiments import load
 from .experiments.base import Experiment, Tick
 from .experiments.parameters import Parameters, parse_settings, points
-from .manifest import manifest
+from .manifest import PCAP_PACKETS, manifest
 from .statistics import combine, together
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Request:
     repeat: int = 1
     out: Path | None = None
     pcap: bool = False
-    pcap_packets: int = 100_000
+    pcap_packets: int = PCAP_PACKETS
     campaign: bool = False
     jobs: int | None = None
     scheduler: str | None = None
@@ -195,6 +195,8 @@ class Session:
             jobs=self.jobs,
             real=self.real,
             signals=self.request.signals,
+            pcap=self.request.pcap,
+            pcap_packets=self.request.pcap_packets,
         )
         results.save(folder, whole, summary)
         self._draw(folder)

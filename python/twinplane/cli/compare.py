@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ..alignment import TITLES
-from ..comparison import EPHEMERAL, Pair, compare, number
+from ..comparison import EPHEMERAL, Pair, compare, different, number
 from ..manifest import time_of
 from ..results import load
 from .tables import print_table
@@ -25,13 +25,17 @@ def compare_runs(first: Path, second: Path, as_json: bool, html: Path | None = N
 
         write(html, page(a, b, pairs))
     if as_json:
-        typer.echo(json.dumps(as_plain(pairs)))
+        parameters = {key: {"first": x, "second": y} for key, x, y in different(a, b)}
+        typer.echo(json.dumps({"parameters": parameters, **as_plain(pairs)}))
         return
     rows = [row for pair in pairs for row in pair.rows if row.metric not in EPHEMERAL]
     differing = [row for row in rows if not row.equal]
     points = "1 point" if len(pairs) == 1 else f"{len(pairs)} points"
     typer.echo(f"{a.experiment}: {points}, {len(rows)} metrics, {len(rows) - len(differing)} of them equal")
     typer.echo(f"first    {first}  ({time_of(a.manifest)})\nsecond   {second}  ({time_of(b.manifest)})")
+    if asked := different(a, b):
+        typer.echo("asked for differently, so that residuals hold this too:")
+        print_table(["parameter", "first", "second"], asked, left=1)
     if differing:
         print_table(
             ["point", "metric", "first", "second", "residual", "relative", "bound", "within"],

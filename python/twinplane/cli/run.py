@@ -13,6 +13,7 @@ from ..errors import TwinplaneError
 from ..execution import Done, Task
 from ..experiments import load
 from ..experiments.parameters import limits
+from ..repeats import seeds, told
 from ..reports import of_results
 from ..results import Results
 from ..session import Request, Session
@@ -29,7 +30,7 @@ def run_experiment(request: Request, as_json: bool) -> int:
         if request.campaign:
             headline = f"campaign of {session.total} runs, {_profile(first)}"
         clock = "virtual time" if session.real is None else session.real.words
-        typer.echo(f"{session.experiment.name}  {headline}   seed {request.seed}   {clock}")
+        typer.echo(f"{session.experiment.name}  {headline}   {seeds(request.seed, request.repeat)}   {clock}")
     try:
         with Progress(_label(session), session.total, quiet=as_json) as progress:
             one = session.total == 1 or session.real is not None
@@ -82,6 +83,8 @@ def print_points(found: Results, most: int = 60) -> None:
     rows = [[column.text(point) for column in columns] for point in shown]
     if cut:
         rows.insert(most // 2, ["..."] * len(columns))
+    if said := told(found.manifest["repeat"], experiment.extremes):
+        typer.echo(f"{said}:")
     print_table([column.title for column in columns], rows, left=experiment.texts)
     typer.echo(experiment.answer(found.points))
 

@@ -10,6 +10,7 @@ import typer
 
 from ..experiments import load as load_experiment
 from ..manifest import time_of
+from ..repeats import seeds
 from ..results import load
 from .run import print_points
 from .tables import print_table
@@ -21,7 +22,8 @@ def show_run(folder: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"manifest": found.manifest, "summary": found.summary}))
         return
-    typer.echo(f"{found.experiment}  seed {found.manifest['seed']}   {time_of(found.manifest)}   {folder}")
+    which = seeds(found.manifest["seed"], found.manifest["repeat"])
+    typer.echo(f"{found.experiment}  {which}   {time_of(found.manifest)}   {folder}")
     print_points(found)
     rows = found.summary.get("intervals") or {}
     if rows:

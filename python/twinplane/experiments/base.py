@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..errors import TwinplaneError
+from ..repeats import plus_minus
 from .parameters import P
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ class Point:
     """By metric that is not given: why."""
     twin: Mapping[str, Any] = field(default_factory=dict)
     """Metrics of the run in virtual time beside this one."""
+    intervals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of repeated runs, by metric: `n`, `mean`, `sd`, and `low` to `high`, the 95 % interval of the mean."""
+
+    def half(self, metric: str) -> float | None:
+        """Of repeated runs: half of the interval of a metric."""
+        known = self.intervals.get(metric) or {}
+        return None if known.get("low") is None else float(known["high"] - known["low"]) / 2
 
 
 @dataclass(frozen=True)
@@ -56,15 +64,17 @@ class Column:
     value: Callable[[Point], Any]
     format: Callable[[Any], str] = str
     metric: str | None = None
-    """Where the column is a metric: which, so that its bound, or why it is missing, stands in the cell."""
+    """Where the column is a metric: which, so that its bound, half of its interval, or why it is missing,
+    stands in the cell."""
 
     def text(self, point: Point) -> str:
         """The cell of a point."""
         found = self.value(point)
         if found is None:
             return point.refused.get(self.metric or "", "-").split(":")[0]
-        bound = point.bounds.get(self.metric or "")
-        return self.format(found) if bound is None else f"{self.format(found)} ± {self.format(bound)}"
+        metric = self.metric or ""
+        around = [part for part in (point.bounds.get(metric), point.half(metric)) if part is not None]
+        return plus_minus(self.format, found, sum(around)) if around else self.format(found)
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,8 @@ class Experiment(ABC, Generic[P]):
     parameters: type[P]
     texts: ClassVar[int] = 0
     """How many columns of the table that a run prints are texts, from the left."""
+    extremes: ClassVar[bool] = False
+    """Does that table have greatest or least values? Of repeated runs they are means of each run's own."""
     places: ClassVar[frozenset[str]] = frozenset()
     """Where it can run in real time: process, lab, external."""
     inexact: ClassVar[Mapping[str, str]] = {}

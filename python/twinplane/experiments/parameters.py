@@ -91,11 +91,28 @@ def points(experiment: str, model: type[P], settings: Mapping[str, Sequence[str]
 
 def build(experiment: str, model: type[P], values: Mapping[str, Any]) -> P:
     """One set of parameters, or one clear sentence on what is wrong with it."""
-    given = {key: None if value in ("none", "None") else value for key, value in values.items()}
+    given = {key: _value(model, key, value) for key, value in values.items()}
     try:
         return model.model_validate(given)
     except ValidationError as error:
         raise TwinplaneError(f"{experiment}: {explain(model, error)}") from None
+
+
+def _value(model: type[Parameters], key: str, value: Any) -> Any:
+    """What a text stands for: a choice is a choice; `none` is no value where that is allowed, else a text."""
+    if not isinstance(value, str) or value.lower() != "none":
+        return value
+    parts = _alternatives(model, key)
+    if any(value in part.get("enum", [part.get("const")]) for part in parts):
+        return value
+    return None if any(part.get("type") == "null" for part in parts) else value
+
+
+def _alternatives(model: type[Parameters], key: str) -> list[dict[str, Any]]:
+    """The schemas of which a parameter's value has to fit one."""
+    schema = model.model_json_schema()["properties"].get(key, {})
+    found: list[dict[str, Any]] = schema.get("anyOf", [schema])
+    return found
 
 
 def explain(model: type[Parameters], error: ValidationError) -> str:
@@ -138,9 +155,7 @@ PLAIN = {
 
 def limits(model: type[Parameters], key: str) -> str:
     """What a parameter may be: ``64 to 9018``, or the choices."""
-    schema = model.model_json_schema()["properties"][key]
-    parts = schema.get("anyOf", [schema])
-    for part in parts:
+    for part in _alternatives(model, key):
         if "enum" in part:
             return ", ".join(str(item) for item in part["enum"])
         low = part.get("minimum", part.get("exclusiveMinimum"))

@@ -12,6 +12,7 @@ from ..experiments import load
 from ..experiments.base import Comparison, Experiment
 from ..manifest import time_of
 from ..real import real_of
+from ..repeats import seeds, told
 from ..results import Results
 from ..units import format_time
 from .page import Page, Section, Table, render
@@ -49,7 +50,8 @@ def page(found: Results) -> str:
         *_topology(found),
         _repeat(manifest),
     ]
-    footer = f"twinplane {manifest['versions']['twinplane']}, seed {manifest['seed']}, {time_of(manifest)}"
+    which = seeds(manifest["seed"], manifest["repeat"])
+    footer = f"twinplane {manifest['versions']['twinplane']}, {which}, {time_of(manifest)}"
     return render(
         Page(
             experiment.title,
@@ -81,6 +83,9 @@ def _results(experiment: Experiment[Any], found: Results) -> Section:
         caption = f"Campaign of {len(found.points)} points"
     if real is not None:
         caption = f"{caption}; {real.words}"
+    which = seeds(found.manifest["seed"], found.manifest["repeat"])
+    said = told(found.manifest["repeat"], experiment.extremes)
+    caption = f"{caption}; {which}: {said}" if said else f"{caption}; {which}"
     table = Table(caption, [column.title for column in columns], rows, experiment.texts)
     return Section("Results", tables=[table, *experiment.tables(found)])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..alignment import TITLES
 from ..charts import Chart, Curve
-from ..comparison import EPHEMERAL, Pair, Row, number
+from ..comparison import EPHEMERAL, Pair, Row, different, number
 from ..experiments import load
 from ..files import write_text
 from ..manifest import time_of
@@ -42,7 +42,8 @@ def page(a: Results, b: Results, pairs: list[Pair]) -> str:
                         for name, run in (("first", a), ("second", b))
                     ],
                     4,
-                )
+                ),
+                *asked(a, b),
             ],
         ),
         residuals(rows),
@@ -59,6 +60,12 @@ def page(a: Results, b: Results, pairs: list[Pair]) -> str:
             f"{time_of(a.manifest)} against {time_of(b.manifest)}",
         )
     )
+
+
+def asked(a: Results, b: Results) -> list[Table]:
+    """What the two runs were asked for differently."""
+    found = [list(row) for row in different(a, b)]
+    return [Table("Asked for differently", ["parameter", "first", "second"], found, 3)] if found else []
 
 
 def answer(rows: list[Row], pairs: list[Pair]) -> str:

@@ -44,6 +44,7 @@ class Diffserv(Experiment[DiffservParameters]):
     )
     parameters = DiffservParameters
     texts = 2
+    extremes = True
     places = frozenset({"process", "lab"})
     inexact: ClassVar[Mapping[str, str]] = {
         f"{scenario}.{flow}.{key}": kind

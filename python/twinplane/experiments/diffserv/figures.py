@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...charts import Chart, Curve
 from ...metrics import inside
+from ...repeats import first, plus_minus
 from ...reports.page import Table
 from ...units import format_time
 from ..base import Column, Point
@@ -51,6 +52,7 @@ def lines(points: Sequence[Point]) -> list[Point]:
             metrics=figures,
             bounds=inside(point.bounds, f"{scenario}.{flow}"),
             refused=inside(point.refused, f"{scenario}.{flow}"),
+            intervals=inside(point.intervals, f"{scenario}.{flow}"),
         )
         for point in points
         for scenario in scenarios_of(point.metrics)
@@ -76,14 +78,16 @@ def columns(points: Sequence[Point]) -> list[Column]:
 
         return Column(title, value, form)
 
+    # A column of repeated runs holds means, also of what is the greatest or the least of each run.
+    of = "mean " if any(point.intervals for point in points) else ""
     return [
         parameter("scenario"),
         parameter("flow"),
         *(parameter(key) for key in varying(points)),
         metric("mean", "mean_s"),
-        metric("max", "max_s"),
-        metric("min", "min_s"),
-        metric("jitter", "jitter_s"),
+        metric(f"{of}max", "max_s"),
+        metric(f"{of}min", "min_s"),
+        metric(f"{of}jitter", "jitter_s"),
         metric("sent", "sent", count),
         metric("dropped", "dropped", count),
         told("published mean", "mean_s", _seconds),
@@ -116,18 +120,24 @@ def plots(found: Results) -> list[Chart]:
     charts = []
     for place in chosen:
         point = found.points[place]
-        more = said(found.points, point).removesuffix(", ")
+        more = _which(found, point)
         suffix = f"-{place}" if len(found.points) > 1 else ""
         charts.append(_over_time(packets, place, point, more, suffix))
     for place in chosen:
         point = found.points[place]
-        more = said(found.points, point).removesuffix(", ")
+        more = _which(found, point)
         suffix = f"-{place}" if len(found.points) > 1 else ""
         for scenario in scenarios_of(point.metrics):
             charts.append(_by_packet(packets, place, point, scenario, more, suffix))
         if "queue_series" in tables:
             charts.append(_backlog(found.table("queue_series"), place, point, more, suffix))
     return charts
+
+
+def _which(found: Results, point: Point) -> str:
+    """What varies, and the seed if there were several: tables are those of the first."""
+    alone = first(found.manifest["seed"], found.manifest["repeat"])
+    return ", ".join(text for text in (said(found.points, point).removesuffix(", "), alone) if text)
 
 
 def _of(table: pl.DataFrame, place: int, scenario: str, **more: Any) -> pl.DataFrame:
@@ -228,16 +238,13 @@ def _leaves(paths: Sequence[str]) -> list[str]:
 
 def tables(found: Results) -> list[Table]:
     """Quantiles of delay, and what the queues at the bottleneck and Gaia's policers did."""
-    entries = found.summary.get("points", [found.summary])
-    made = []
-    for place, point in list(enumerate(found.points))[:3]:
-        lead = said(found.points, point)
-        made.append(_quantiles(point, entries[place].get("intervals") or {}, lead))
+    made = [_quantiles(point, said(found.points, point)) for point in found.points[:3]]
     names = found.tables()
+    more = _which(found, found.points[0])
     if "queues" in names:
-        made.append(_queues(found.table("queues")))
+        made.append(_queues(found.table("queues"), more))
     if "conditioners" in names and found.table("conditioners").height:
-        made.append(_policers(found.table("conditioners")))
+        made.append(_policers(found.table("conditioners"), more))
     return made
 
 
@@ -245,15 +252,13 @@ QUANTILES = (("p50_s", "50 %"), ("p90_s", "90 %"), ("p99_s", "99 %"), ("p999_s",
 VARIATION = (("jitter_rfc3550_s", "jitter (RFC 3550)"), ("ipdv_mean_s", "mean |IPDV| (RFC 3393)"))
 
 
-def _quantiles(point: Point, intervals: Mapping[str, Mapping[str, Any]], lead: str) -> Table:
+def _quantiles(point: Point, lead: str) -> Table:
     def cell(scenario: str, flow: str, key: str, form: Any = format_time) -> str:
         value = point.metrics[scenario][flow].get(key)
-        known = intervals.get(f"{scenario}.{flow}.{key}") or {}
         if value is None:
             return "-"
-        if known.get("low") is None:
-            return str(form(value))
-        return f"{form(known['mean'])} ± {form((known['high'] - known['low']) / 2)}"
+        half = point.half(f"{scenario}.{flow}.{key}")
+        return str(form(value)) if half is None else plus_minus(form, value, half)
 
     rows = [
         [
@@ -267,7 +272,7 @@ def _quantiles(point: Point, intervals: Mapping[str, Mapping[str, Any]], lead: s
         for scenario in scenarios_of(point.metrics)
         for flow in point.metrics[scenario]
     ]
-    runs = max((known["n"] for known in intervals.values()), default=1)
+    runs = max((known["n"] for known in point.intervals.values()), default=1)
     how = f"means of {runs} seeds and their 95 % intervals" if runs > 1 else "one seed"
     titles = [
         "scenario",
@@ -280,7 +285,7 @@ def _quantiles(point: Point, intervals: Mapping[str, Mapping[str, Any]], lead: s
     return Table(f"{lead}Quantiles of delay, {how}", titles, rows, 2)
 
 
-def _queues(table: pl.DataFrame) -> Table:
+def _queues(table: pl.DataFrame, more: str) -> Table:
     import polars as pl
 
     here = table.filter((pl.col("node") == BOTTLENECK[0]) & (pl.col("neighbor") == BOTTLENECK[1]))
@@ -302,10 +307,10 @@ def _queues(table: pl.DataFrame) -> Table:
     ]
     titles = ["scenario", "queue", "discipline", *(key.removesuffix("_packets") for key in keys)]
     titles += ["mean packets", "mean wait", "most", "overlimits"]
-    return Table("Queues at Gaia's output to Zeus", titles, rows, 3)
+    return Table(_with("Queues at Gaia's output to Zeus", more), titles, rows, 3)
 
 
-def _policers(table: pl.DataFrame) -> Table:
+def _policers(table: pl.DataFrame, more: str) -> Table:
     import polars as pl
 
     rows = [
@@ -315,28 +320,37 @@ def _policers(table: pl.DataFrame) -> Table:
         ).to_dicts()
     ]
     titles = ["scenario", "policer", "colour", "action", "packets", "bytes"]
-    return Table("What Gaia's policers did", titles, rows, 4)
+    return Table(_with("What Gaia's policers did", more), titles, rows, 4)
+
+
+SENTENCES_MAX = 4
+"""Of more points than this the answer tells of the first and the last."""
 
 
 def answer(points: Sequence[Point]) -> str:
-    """Delays and losses of the first point's scenarios in one sentence."""
-    metrics = points[0].metrics
+    """Delays and losses of the scenarios of every point in one sentence."""
+    cut = len(points) > SENTENCES_MAX
     parts = []
-    for scenario in scenarios_of(metrics):
-        flows = metrics[scenario]
-        means = {flow: one["mean_s"] for flow, one in flows.items() if one["mean_s"] is not None}
-        if not means:
-            continue
-        low, high = min(means, key=lambda flow: means[flow]), max(means, key=lambda flow: means[flow])
-        total = metrics["totals"][scenario]
-        if means[high] - means[low] < 0.1 * means[high]:
-            waits = f"all flows wait about {format_time(means[high], 3)}"
-        else:
-            waits = f"{low} waits {format_time(means[low], 3)} and {high} {format_time(means[high], 3)}"
-        losers = [flow for flow, one in flows.items() if one["dropped"] >= 0.005 * one["sent"]]
-        lost = ", ".join(losers) if losers else "none"
-        parts.append(
-            f"{scenario}: {waits}, {total['dropped'] / total['sent']:.1%} of packets are lost ({lost})"
-        )
+    for point in (points[0], points[-1]) if cut else points:
+        more = said(points, point).removesuffix(", ")
+        for scenario in scenarios_of(point.metrics):
+            if text := _told(point.metrics[scenario], point.metrics["totals"][scenario]):
+                parts.append(f"{_with(scenario, more)}: {text}")
     text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
+    lead = f"Of {len(points)} points the first and the last: " if cut else ""
+    return f"{lead}{text if cut else text[:1].upper() + text[1:]}."
+
+
+def _told(flows: Mapping[str, Mapping[str, Any]], total: Mapping[str, Any]) -> str:
+    """Who waits and who loses in a scenario."""
+    means = {flow: one["mean_s"] for flow, one in flows.items() if one["mean_s"] is not None}
+    if not means:
+        return ""
+    low, high = min(means, key=lambda flow: means[flow]), max(means, key=lambda flow: means[flow])
+    if means[high] - means[low] < 0.1 * means[high]:
+        waits = f"all flows wait about {format_time(means[high], 3)}"
+    else:
+        waits = f"{low} waits {format_time(means[low], 3)} and {high} {format_time(means[high], 3)}"
+    losers = [flow for flow, one in flows.items() if one["dropped"] >= 0.005 * one["sent"]]
+    lost = ", ".join(losers) if losers else "none"
+    return f"{waits}, {total['dropped'] / total['sent']:.1%} of packets are lost ({lost})"
