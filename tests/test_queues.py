@@ -251,8 +251,8 @@ def test_bad_input_is_one_sentence_with_its_place(case: str) -> None:
 def test_models_refuse_in_the_same_words() -> None:
     with pytest.raises(tp.TwinplaneError, match=r"^htb: default: there is no class 'gould' \(did you mean"):
         htb(default="gould")
-    with pytest.raises(tp.TwinplaneError, match=r"^HtbClass: rate: '4 Mbit': unknown unit"):
-        q.HtbClass(rate="4 Mbit")
+    with pytest.raises(tp.TwinplaneError, match=r"^HtbClass: rate: '4 Mbits': unknown unit"):
+        q.HtbClass(rate="4 Mbits")
     with pytest.raises(
         tp.TwinplaneError, match=r"^Conditioner: rule 1: red: 'remark AF44' *|'AF44' is no per-hop"
     ):

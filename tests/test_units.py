@@ -16,6 +16,9 @@ from twinplane import TwinplaneError, units
         ("0.1 ns", 100),
         (1.5, 1_500_000_000_000),
         ("2min", 120 * 10**12),
+        ("5msec", 5 * 10**9),
+        ("7 usecs", 7 * 10**6),
+        ("1Sec", 10**12),
     ],
 )
 def test_times(text: str | float, expected: int) -> None:
@@ -29,7 +32,14 @@ def test_times(text: str | float, expected: int) -> None:
         ("761.9 Mbit/s", 761_900_000),
         ("64kbit/s", 64_000),
         (1e6, 10**6),
-        ("10 Gbps", 10**10),
+        ("10 Gbit", 10**10),
+        ("1mbit", 10**6),
+        ("1 MBIT", 10**6),
+        ("2.5kbit", 2500),
+        ("8bit", 8),
+        ("1 kibit", 1024),
+        ("1 mbit/s", 10**6),
+        ("1 Mibit/s", 2**20),
     ],
 )
 def test_rates(text: str | float, expected: int) -> None:
@@ -39,6 +49,7 @@ def test_rates(text: str | float, expected: int) -> None:
 def test_sizes_and_code_points() -> None:
     assert units.size_bytes("1.5 kB") == 1500
     assert units.size_bytes("1 KiB") == 1024
+    assert (units.size_bytes("1514b"), units.size_bytes("2kib")) == (1514, 2048)
     assert units.format_time(0.2078, 2) == "208 ms" and units.format_time(0.9996, 3) == "1000 ms"
     assert (units.dscp("default"), units.dscp("DE")) == (0, 0)
     assert (units.dscp("EF"), units.dscp("af21"), units.dscp("CS5"), units.dscp(63)) == (46, 18, 40, 63)
@@ -50,6 +61,27 @@ def test_sizes_and_code_points() -> None:
         (
             lambda: units.rate_bps("1 Gbitps"),
             "rate '1 Gbitps': unknown unit 'Gbitps' (did you mean 'Gbit/s'?)",
+        ),
+        (
+            lambda: units.rate_bps("10 Mbits"),
+            "rate '10 Mbits': unknown unit 'Mbits' (did you mean 'Mbit/s'?)",
+        ),
+        (
+            lambda: units.rate_bps("1.5mbps"),
+            "rate '1.5mbps': 'mbps' is bytes per second to tc: write '1.5 Mbit/s' for bits, '12 Mbit/s' for"
+            " bytes",
+        ),
+        (
+            lambda: units.size_bytes("10k"),
+            "size '10k': 'k' is a power of 1024 to tc and of 1000 elsewhere: write '10 KiB' or '10 kB'",
+        ),
+        (
+            lambda: units.size_bytes("1mb"),
+            "size '1mb': 'mb' is a power of 1024 to tc and of 1000 elsewhere: write '1 MiB' or '1 MB'",
+        ),
+        (
+            lambda: units.size_bytes("80kbit"),
+            "size '80kbit': 'kbit' is bits: a size is in bytes, such as '1500 B' or '10 kB'",
         ),
         (lambda: units.span_ps("-1 s"), "time '-1 s': it cannot be negative"),
         (lambda: units.span_ps("soon"), "time 'soon': a number and a unit are needed, such as '10 ms'"),

@@ -2,11 +2,18 @@
 
 Base units are seconds, bits per second and bytes. What goes to the core is an integer: picoseconds,
 bits per second, bytes; decimal arithmetic keeps ``"0.1 us"`` exact.
+
+Units of Linux's tc are taken where they mean the same here, in upper or lower case as tc takes them:
+``10mbit``, ``1500b``, ``5msec``. Where they mean something else (``mbps`` is bytes per second to tc, ``10k``
+is 10,240 bytes) they are refused with what to write instead.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -29,10 +36,10 @@ TIME_UNITS: dict[str, Fraction] = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 RATE_UNITS: dict[str, Fraction] = {
-    f"{prefix}{word}": Fraction(factor)
-    for prefix, factor in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12))
-    for word in ("bit/s", "bps")
+    f"{prefix}bit/s": Fraction(factor) for prefix, factor in {**_PREFIXES, **_BINARY}.items()
 }
 SIZE_UNITS: dict[str, Fraction] = {
     "B": Fraction(1),
@@ -45,6 +52,19 @@ SIZE_UNITS: dict[str, Fraction] = {
     "MiB": Fraction(2**20),
     "GiB": Fraction(2**30),
 }
+
+TC_TIMES: dict[str, Fraction] = {
+    f"{prefix}{word}": Fraction(1, parts)
+    for prefix, parts in (("", 1), ("m", 10**3), ("u", 10**6), ("n", 10**9))
+    for word in ("s", "sec", "secs")
+}
+TC_RATES: dict[str, Fraction] = {
+    name.lower(): factor for unit, factor in RATE_UNITS.items() for name in (unit, unit.removesuffix("/s"))
+}
+TC_SIZES: dict[str, Fraction] = {
+    name.lower(): factor for name, factor in SIZE_UNITS.items() if name in ("B", "KiB", "MiB", "GiB")
+}
+"""Units as tc(8) has them, which takes them in upper and lower case, as far as they mean the same here."""
 
 # RFC 2474 (class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VOICE-ADMIT), RFC 8622 (LE).
 DSCP: dict[str, int] = {
@@ -67,7 +87,71 @@ def _number(text: str, whole: str, what: str) -> Fraction:
         raise TwinplaneError(f"{what} {whole!r}: {text!r} is not a number") from None
 
 
-def _parse(value: Quantity, units: dict[str, Fraction], what: str, example: str) -> Fraction:
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of quantity: its units, those of tc in lower case, and what is wrong with others."""
+
+    units: dict[str, Fraction]
+    tc: dict[str, Fraction]
+    example: str
+    refused: Callable[[str, str], str | None]
+
+    def factor(self, number: str, unit: str) -> Fraction:
+        """What a unit stands for; `ValueError` says why it does not."""
+        found = self.units.get(unit) or self.tc.get(unit.lower())
+        if found is None:
+            raise ValueError(self.refused(number, unit) or f"unknown unit {unit!r}{self.hint(unit)}")
+        return found
+
+    def hint(self, unit: str) -> str:
+        """The unit that is nearest, whatever the case of its letters; or all."""
+        known = {name.lower(): name for name in self.units}
+        found = difflib.get_close_matches(unit.lower(), known, n=1, cutoff=0.5)
+        return f" (did you mean '{known[found[0]]}'?)" if found else f" (one of {', '.join(self.units)})"
+
+
+def _any_unit(number: str, unit: str) -> None:
+    return None
+
+
+def _no_rate(number: str, unit: str) -> str | None:
+    """Of ``mbps`` and the like: bits to most people, bytes to tc."""
+    found = re.fullmatch("([kmgt]?)(i?)bps", unit.lower())
+    if found is None:
+        return None
+    prefix = f"{found[1].upper()}i" if found[2] else {"": "", "k": "k"}.get(found[1], found[1].upper())
+    bits = f"{number} {prefix}bit/s"
+    try:
+        eightfold = (Decimal(number.replace("_", "")) * 8).normalize()
+        octets = f"{eightfold:f} {prefix}bit/s"
+    except InvalidOperation:
+        octets = "8 times that"
+    return f"{unit!r} is bytes per second to tc: write '{bits}' for bits, '{octets}' for bytes"
+
+
+def _no_size(number: str, unit: str) -> str | None:
+    """Of ``k`` and ``kb``, where tc counts 1024 and others 1000; and of bits."""
+    low = unit.lower()
+    if re.fullmatch("[kmgt]?i?bits?", low):
+        return f"{unit!r} is bits: a size is in bytes, such as '1500 B' or '10 kB'"
+    found = re.fullmatch("([kmg])b?", low)
+    if found is None:
+        return None
+    letter = found[1].upper()
+    decimal, binary = "kB" if letter == "K" else f"{letter}B", f"{letter}iB"
+    return (
+        f"{unit!r} is a power of 1024 to tc and of 1000 elsewhere: write '{number} {binary}' or"
+        f" '{number} {decimal}'"
+    )
+
+
+TIME = _Kind(TIME_UNITS, TC_TIMES, "10 ms", _any_unit)
+RATE = _Kind(RATE_UNITS, TC_RATES, "1 Gbit/s", _no_rate)
+SIZE = _Kind(SIZE_UNITS, TC_SIZES, "512 B", _no_size)
+
+
+def _parse(value: Quantity, kind: _Kind, what: str) -> Fraction:
+    example = kind.example
     if isinstance(value, bool):
         raise TwinplaneError(f"{what} {value!r}: a number or a text such as {example!r} is needed")
     if isinstance(value, int | float):
@@ -83,10 +167,10 @@ def _parse(value: Quantity, units: dict[str, Fraction], what: str, example: str)
     number, unit = _number(match[1], value, what), match[2]
     if unit is None:
         return number
-    if unit not in units:
-        hint = suggest(unit, units) or f" (one of {', '.join(units)})"
-        raise TwinplaneError(f"{what} {value!r}: unknown unit {unit!r}{hint}")
-    return number * units[unit]
+    try:
+        return number * kind.factor(match[1], unit)
+    except ValueError as error:
+        raise TwinplaneError(f"{what} {value!r}: {error}") from None
 
 
 def _integer(value: Fraction, given: Quantity, what: str) -> int:
@@ -99,17 +183,17 @@ def _integer(value: Fraction, given: Quantity, what: str) -> int:
 
 def span_ps(value: Quantity, what: str = "time") -> int:
     """A time in whole picoseconds; numbers are seconds."""
-    return _integer(_parse(value, TIME_UNITS, what, "10 ms") * PS_PER_S, value, what)
+    return _integer(_parse(value, TIME, what) * PS_PER_S, value, what)
 
 
 def rate_bps(value: Quantity, what: str = "rate") -> int:
     """A rate in whole bits per second; numbers are bits per second."""
-    return _integer(_parse(value, RATE_UNITS, what, "1 Gbit/s"), value, what)
+    return _integer(_parse(value, RATE, what), value, what)
 
 
 def size_bytes(value: Quantity, what: str = "size") -> int:
     """A size in whole bytes; numbers are bytes."""
-    return _integer(_parse(value, SIZE_UNITS, what, "512 B"), value, what)
+    return _integer(_parse(value, SIZE, what), value, what)
 
 
 def dscp(value: str | int) -> int:

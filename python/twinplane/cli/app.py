@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from . import lab, node, options
+from . import helping, lab, node, options
 from .options import AsJson
 
 app = typer.Typer(
     name="twinplane",
+    cls=helping.Group,
     help="Build, run and measure label-switched networks.",
     no_args_is_help=True,
     add_completion=False,
@@ -247,7 +248,13 @@ def soak(
 @app.command()
 def validate(
     seeds: Annotated[str, typer.Option(help="Seeds, with commas between them.")] = "1,2,3",
-    only: Annotated[list[str] | None, typer.Option(help="Only this group of rows; several times.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Only this group of rows: queueing, priority, meters, red, shares or little; several times.",
+        ),
+    ] = None,
     kernel: Annotated[
         bool, typer.Option("--kernel", help="Beside the kernel's own disciplines, too. Needs root.")
     ] = False,

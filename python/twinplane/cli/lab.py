@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import options
+from . import helping, options
 from .options import AsJson
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="lab",
+    cls=helping.Group,
     help="Labs of routers and hosts in network namespaces.",
     no_args_is_help=True,
     add_completion=False,
@@ -123,6 +124,10 @@ def exec_(
     from ..errors import TwinplaneError
 
     command = list(context.args)
+    if node == "--help":
+        # Behind the node it belongs to the command.
+        typer.echo(context.get_help())
+        raise typer.Exit
     if command[:1] == ["--"]:
         command = command[1:]
     if not command:

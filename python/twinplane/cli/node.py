@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import helping
 from .options import AsJson
 
 if TYPE_CHECKING:
     from ..control import Control
 
-app = typer.Typer(no_args_is_help=True, help="Look into a running router, and command it.")
+app = typer.Typer(cls=helping.Group, no_args_is_help=True, help="Look into a running router, and command it.")
 
 Node = Annotated[str | None, typer.Argument(help="A router; may be left out if there is one only.")]
 Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
