@@ -226,7 +226,15 @@ impl Lane {
 
     /// Does at the port what is due up to `to`. Whatever is handed over before or at that time by a fault, and before it by a device, has
     /// been handed over.
+    #[inline]
     pub fn catch_up(&mut self, to: Time) {
+        if self.due() <= to {
+            self.do_due(to);
+        }
+    }
+
+    #[inline(never)]
+    fn do_due(&mut self, to: Time) {
         if let Some(mut egress) = self.egress.take() {
             egress.catch_up(to, &mut |start, frame| self.take(start, frame));
             self.egress = Some(egress);
