@@ -123,3 +123,51 @@ def test_broken_files_give_one_sentence(tmp_path: Path, text: str, sentence: str
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(TwinplaneError, match="cannot be read: no such file or directory"):
         graphml.read(tmp_path / "none.graphml")
+
+
+def test_queues_on_links_of_a_file(tmp_path: Path) -> None:
+    """At both ends of every link, at a node's, towards a neighbour; and afterwards at one end."""
+    from twinplane import queues as q
+
+    file = tmp_path / "t.graphml"
+    ends = [("0", "1"), ("1", "2"), ("1", "2")]
+    edges = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in ends)
+    file.write_text(document("".join(place(key, key * 2) for key in "012") + edges))
+    tree, other = q.Pfifo(limit=7), q.Pfifo(limit=9)
+
+    def placed(net: Network) -> dict[tuple[int, str], int]:
+        return {key: made.root.limit for key, made in net.placed.items()}  # type: ignore[union-attr]
+
+    both = {(link, f"{end}_queue"): 7 for link in range(3) for end in "ab"}
+    net = Network.from_graphml(file, queue=tree, diffserv=True)
+    assert placed(net) == both and "diffserv" in net.description.nodes[0]
+    assert placed(Network.from_graphml(file, queue={"discipline": "pfifo", "limit": 7})) == both
+    some = Network.from_graphml(file, queue={("11", "22"): other, "11": tree})
+    assert placed(some) == {(0, "b_queue"): 7, (1, "a_queue"): 9, (2, "a_queue"): 9}
+    net.place("11", "00", queue=other)
+    net.place("22", net.links[2], queue=other)
+    assert placed(net) == both | {(0, "b_queue"): 9, (2, "b_queue"): 9}
+    net.place("11", "00", ingress=q.Conditioner(rules=[{"name": "x", "dscp": "EF"}]))
+    assert (0, "b_ingress") in net.placed
+    net.flow("00", "22", rate="1 Mbit/s")
+    net.run(until="100 ms")
+    assert net.queues("00")["sent_packets"].sum() > 0 and net.conditioners("11")["packets"].sum() > 0
+    refused = [
+        (lambda: net.place("11", "00", queue=tree), "has to be added before the network first runs"),
+        (lambda: some.place("00", "22", queue=tree), "00: place: there is no link between 00 and 22"),
+        (
+            lambda: some.place("11", "22", queue=tree),
+            "there are 2 links between 11 and 22: give the link its",
+        ),
+        (
+            lambda: Network.from_graphml(file, queue={"9": tree}),
+            "t.graphml: queue: '9', no node has that name",
+        ),
+        (
+            lambda: Network.from_graphml(file, queue={("00", "22"): tree}),
+            "there is no link between 00 and 22",
+        ),
+    ]
+    for make, sentence in refused:
+        with pytest.raises(TwinplaneError, match=sentence):
+            make()

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from twinplane import diffserv, queues
-from twinplane.lab import model
+from twinplane.lab import flows, model
 
 PAGE = Path(__file__).with_name("lab-file.md")
 HEADING = "## Every field"
@@ -45,6 +45,13 @@ MODELS: dict[str, type[BaseModel]] = {
     "Links": model.Link,
     "LSPs": model.LspSpec,
     "Filters of LSPs": model.Filter,
+    "Flows": flows.FlowSpec,
+    "Arrivals of kind `on-off`": flows.OnOffSpec,
+    "Periods (`on`, `off`)": flows.PeriodSpec,
+    "Arrivals of kind `trace`": flows.TraceSpec,
+    "Sizes of kind `uniform`": flows.UniformSpec,
+    "Sizes of kind `empirical`": flows.EmpiricalSpec,
+    "Sizes of kind `exponential`": flows.ExponentialSpec,
     "DiffServ of routers (`diffserv`)": diffserv.DiffServ,
     "DiffServ of LSPs (`diffserv`), E-LSPs": diffserv.ELsp,
     "DiffServ of LSPs (`diffserv`), L-LSPs": diffserv.LLsp,

@@ -231,6 +231,28 @@ class Building(Paths, Outside):
                 raise
         return link
 
+    def place(
+        self, node: Node | str, towards: Link | Node | str, *, queue: Any = None, ingress: Any = None
+    ) -> Link:
+        """Put a tree of queues, or meters and markers, at one end of a link that is there already.
+
+        The end is that of `node` on its link `towards` a neighbour, or on a link given itself where there
+        are parallel ones; what stands there is replaced. `queue` is what waits to leave `node` by the link,
+        `ingress` is for what arrives by it; both as in `link`. The network must not have run yet.
+        """
+        from .queues.attaching import attach
+
+        here = self.node(node)
+        link = self.link_at(here, towards, f"{here.name}: place")
+        self.require_unstarted(f"what stands at {here.name} on {link}")
+        attach(
+            self._network,
+            link,
+            None if queue is None else {here: queue},
+            None if ingress is None else {here: ingress},
+        )
+        return link
+
     def flow(
         self,
         a: Node | str,

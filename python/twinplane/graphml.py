@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import units
 from .errors import TwinplaneError, one_line, os_reason
+from .queues.attaching import is_description
 from .units import Quantity
 
 if TYPE_CHECKING:
@@ -224,13 +225,20 @@ def build(
     buffer: Quantity | None = None,
     mtu: int = 9216,
     rsvp: dict[str, Any] | None = None,
+    queue: Any = None,
+    ingress: Any = None,
+    diffserv: Any = None,
     **options: Any,
 ) -> N:
-    """A network of routers, one for each node; `options` go to `Network`."""
+    """A network of routers, one for each node; `options` go to `Network`.
+
+    `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
+    node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
+    """
     topology = read(path)
     network = kind(seed, **options)
     names = node_names(topology.places)
-    nodes = [network.router(name, profile, **(rsvp or {})) for name in names]
+    nodes = [network.router(name, profile, diffserv=diffserv, **(rsvp or {})) for name in names]
     for name, place in zip(names, topology.places, strict=True):
         if place.latitude is not None and place.longitude is not None:
             network.positions[name] = (place.longitude, place.latitude)
@@ -246,4 +254,29 @@ def build(
             buffer=buffer,
             mtu=mtu,
         )
+    for key, given in (("queue", queue), ("ingress", ingress)):
+        if given is not None:
+            _place(network, key, given, str(path))
     return network
+
+
+def _place(network: Network, key: str, given: Any, what: str) -> None:
+    """Put a tree or a conditioner at the ends of links: at all, or as a mapping says."""
+    if not isinstance(given, Mapping) or is_description(given):
+        given = {node: given for node in network.nodes}
+    ends = {}
+    for whose, one in given.items():
+        node, other = whose if isinstance(whose, tuple) else (whose, None)
+        here = network.node(node, f"{what}: {key}:")
+        there = None if other is None else network.node(other, f"{what}: {key}:")
+        links = [link for link in network.links if here in (link.a, link.b)]
+        links = [link for link in links if there is None or link.other(here) is there]
+        if there is not None and not links:
+            raise TwinplaneError(f"{what}: {key}: there is no link between {here.name} and {there.name}")
+        for link in links:
+            if there is not None or (link.index, here.index) not in ends:
+                ends[link.index, here.index] = one
+    for (link_index, node_index), one in ends.items():
+        if one is not None:
+            at = network.nodes[node_index]
+            network.place(at, network.links[link_index], **{key: one})

@@ -42,6 +42,18 @@ class Network(Building):
 
         return build(cls, Path(path), seed=seed, **options)
 
+    @classmethod
+    def from_file(cls, path: str | Path, seed: int | None = None, **options: Any) -> Network:
+        """The network of a YAML file: nodes, links, queues, conditioners, DiffServ, LSPs and flows.
+
+        It is the file of `twinplane lab up` and `twinplane run` (docs/reference/lab-file.md). Without `seed`
+        the file's is taken; `options` are those of `Network`. Hosts are simulated; what only a lab can do is
+        a warning (`exec`, `record`) or an error (nodes of kind external).
+        """
+        from .lab.networks import from_file
+
+        return from_file(cls, Path(path), seed, **options)
+
     def capture(
         self, a: Node | str | Link, b: Node | str | None = None, *, packets: int | None = None
     ) -> Capture:

@@ -7,11 +7,18 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic.json_schema import WithJsonSchema
 
 from .. import units
 from ..errors import TwinplaneError
+
+
+class Strict(BaseModel):
+    """What is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 """Labs and nodes become parts of the names of namespaces and files."""

@@ -16,7 +16,7 @@ from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
 from ..places import in_words
-from . import classes, model, reading, source
+from . import classes, flows, model, reading, source
 from .source import LabFileError, Place, Source
 
 RESERVABLE_WITHOUT_RATE = 10_000_000_000
@@ -71,11 +71,13 @@ def lower(path: Path) -> Lowered:
 def of_source(found: Source) -> Lowered:
     """Lower what was read."""
     lab, checked = reading.checked(found)
-    return _Lowering(lab, checked).lowered()
+    return Lowering(lab, checked, Network(seed=lab.seed)).lowered()
 
 
 def place_of(text: str, data: Any) -> Place:
-    """What a message of the core is about: it names nodes, links and LSPs."""
+    """What a message of the core is about: it names nodes, links, LSPs and flows."""
+    if text.startswith("flow "):
+        return _listed("flow", text, data)
     data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
     for kind, form in (
         ("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"),
@@ -88,22 +90,29 @@ def place_of(text: str, data: Any) -> Place:
             ends = (item.get("endpoints") if isinstance(item, dict) else item) or []
             if [str(end).partition(":")[0] for end in ends[:2]] == [found[1], found[2]]:
                 return ("links", index)
-    if (found := re.search(r"lsp '([^']+)'", text)) is not None:
-        for index, item in enumerate((data or {}).get("lsps") or []):
-            if isinstance(item, dict) and item.get("name") == found[1]:
-                return ("lsps", index)
+    return _listed("lsp", text, data)
+
+
+def _listed(kind: str, text: str, data: Any) -> Place:
+    """The LSP or the flow that a message names."""
+    if (found := re.search(rf"{kind} '([^']+)'", text)) is not None:
+        for index, item in enumerate((data or {}).get(f"{kind}s") or []):
+            if flows.called(kind, item) == found[1]:
+                return (f"{kind}s", index)
     return ()
 
 
-class _Lowering:
-    def __init__(self, lab: model.LabFile, found: Source) -> None:
-        self.lab, self.source = lab, found
-        self.network = Network(seed=lab.seed)
+class Lowering:
+    """Puts what a file says into a network that is empty yet."""
+
+    def __init__(self, lab: model.LabFile, found: Source, network: Network) -> None:
+        self.lab, self.source, self.network = lab, found, network
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
         self.network.explain = lambda text: str(explained(text, found))
 
     def lowered(self) -> Lowered:
+        """All of it, once."""
         for name, node in self.lab.nodes.items():
             with self.at("nodes", name):
                 self.add_node(name, node)
@@ -122,6 +131,8 @@ class _Lowering:
                     raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
                 names.add(lsp.name)
                 self.add_lsp(index, lsp)
+        for index, flow in enumerate(self.lab.flows):
+            flows.add(self, index, flow)
         try:
             described = self.network.lowered()
         except TwinplaneError as error:
@@ -139,14 +150,17 @@ class _Lowering:
             raise self.source.error(place, str(error)) from None
 
     def error(self, place: Place, text: str) -> LabFileError:
+        """An error at a place, which says what it belongs to."""
         return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
 
     def line(self, node: str) -> int:
+        """Where a node is."""
         return self.source.line(("nodes", node))
 
     # -- nodes ----------------------------------------------------------------------------------------
 
     def add_node(self, name: str, node: model.AnyNode) -> None:
+        """Add a node."""
         if isinstance(node, model.RouterNode):
             profile = node.profile
             if profile.endswith(".toml"):
@@ -202,6 +216,7 @@ class _Lowering:
             self.extras.ends.append((ends[0], ends[1]))
 
     def external_interface(self, place: Place, name: str, node: model.ExternalNode, given: str) -> str:
+        """The name of an interface that exists already."""
         if given and node.interface and given != node.interface:
             raise self.error(place, f"the interface of '{name}' is '{node.interface}', not '{given}'")
         if not given and not node.interface:
@@ -211,12 +226,14 @@ class _Lowering:
         return given or str(node.interface)
 
     def next_interface(self, node: str) -> str:
+        """The first of e0, e1 and so on that a node has not used."""
         used = self.used[node]
         name = next(name for count in range(len(used) + 1) if (name := f"e{count}") not in used)
         used.add(name)
         return name
 
     def add_link(self, index: int, link: model.Link) -> None:
+        """Add a link with what stands at its ends."""
         ends = self.extras.ends[index]
         nodes = [self.lab.nodes[end.node] for end in ends]
         if ends[0].node == ends[1].node:
@@ -271,6 +288,7 @@ class _Lowering:
                 found.put(index, node, key, made)
 
     def check_degrees(self) -> None:
+        """Refuse nodes with more links than their kind has, or fewer."""
         for name, node in self.lab.nodes.items():
             count = sum(name in (a.node, b.node) for a, b in self.extras.ends)
             if isinstance(node, model.HostNode | model.TesterNode) and count != 1:
@@ -282,6 +300,7 @@ class _Lowering:
     # -- LSPs -----------------------------------------------------------------------------------------
 
     def add_lsp(self, index: int, lsp: model.LspSpec) -> None:
+        """Add an LSP."""
         what = f"lsp '{lsp.name}'"
         for key, name in (("from", lsp.head), ("to", lsp.tail)):
             with self.at("lsps", index, key):

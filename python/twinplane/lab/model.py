@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -36,8 +35,10 @@ from .fields import (
     Prefix,
     Rate,
     Size,
+    Strict,
     Time,
 )
+from .flows import FlowSpec
 
 MTU_DEFAULT, MTU_HOST, MTU_XDP = 9216, 1500, 3498
 """Longest packets between routers, and towards hosts; the last is a veth's limit with an XDP program.
@@ -49,12 +50,6 @@ _PREFIXES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "
 
 def _one_or_more(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
-
-
-class Strict(BaseModel):
-    """What is not known is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Rsvp(Strict):
@@ -326,6 +321,10 @@ class LabFile(Strict):
     nodes: dict[Name, AnyNode] = Field(default_factory=dict, description="By name.")
     links: list[Link] = Field(default_factory=list, description="All links.")
     lsps: list[LspSpec] = Field(default_factory=list, description="Signalled when the lab comes up.")
+    flows: list[FlowSpec] = Field(
+        default_factory=list,
+        description="Measured traffic, for `twinplane run FILE`; a lab that is up has none.",
+    )
     queues: dict[Name, Tree] = Field(
         default_factory=dict, description="Trees of queue disciplines, by name, for `queue` of links."
     )

@@ -1,16 +1,38 @@
-"""`Network.lab()`: the network that was described in Python, spread over namespaces."""
+"""Between networks and labs: `Network.lab()`, and `Network.from_file()`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import TwinplaneError
-from . import fields, lowering, model
+from ..errors import TwinplaneError, warn
+from . import fields, lowering, model, reading, source
 from .lab import Lab
 from .plan import plan
 
 if TYPE_CHECKING:
     from ..network import Network
+
+    N = TypeVar("N", bound=Network)
+
+
+def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
+    """The network that a lab file describes, in one process; `options` go to `Network`."""
+    found = source.read(path)
+    lab, checked = reading.checked(found)
+    for name, node in lab.nodes.items():
+        if isinstance(node, model.ExternalNode):
+            raise checked.error(
+                ("nodes", name),
+                f"node '{name}': it is external: what is beyond an interface is in labs only"
+                f" (twinplane lab up {path}), or in networks that `Network.attach` is told of",
+            )
+        left = "exec" if getattr(node, "exec", None) else "record" if getattr(node, "record", None) else None
+        if left is not None:
+            warn(f"{checked.error(('nodes', name, left), '')}node '{name}': {left}: only a lab does that")
+    network = kind(lab.seed if seed is None else seed, **options)
+    lowering.Lowering(lab, checked, network).lowered()
+    return network
 
 
 def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
@@ -23,7 +45,7 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
     if network.flows:
         raise TwinplaneError(
             "flows are measured by the tester: run the network in one process (clock='wall'),"
-            " or send between hosts"
+            " send between hosts, or write it as a file for `twinplane run FILE --lab`"
         )
     extras = lowering.Extras()
     count: dict[str, int] = {}

@@ -121,7 +121,9 @@ def plan(lowered: Lowered) -> Plan:
             if members[host.node].kind == "host":
                 members[host.node].gateway = router.address.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
-    made = Plan(lowered.name, lowered.description, members, links, file, lowered, warnings)
+    # What is measured is in the measuring process: routers have nothing to do with it.
+    described = {**lowered.description, "flows": []}
+    made = Plan(lowered.name, described, members, links, file, lowered, warnings)
     _check_mtus(made)
     return made
 

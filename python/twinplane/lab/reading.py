@@ -14,7 +14,7 @@ from ..errors import one_line, suggest
 from ..queues import base
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
-from . import model, source
+from . import flows, model, source
 from .source import LabFileError, Place, Source, value_at
 
 CONTAINERLAB = {
@@ -107,11 +107,12 @@ def whose(data: Any, place: Place) -> str:
         return f"node '{place[1]}': "
     if len(place) >= 2 and place[0] in ("queues", "conditioners"):
         return f"{base.GROUPS[str(place[0])]} '{place[1]}': "
-    if len(place) >= 2 and place[0] in ("links", "lsps"):
+    if len(place) >= 2 and place[0] in ("links", "lsps", "flows"):
         item = _get(data, place[:2])
-        if place[0] == "lsps":
-            name = item.get("name") if isinstance(item, Mapping) else None
-            return f"lsp '{name}': " if isinstance(name, str) else f"lsp number {int(place[1]) + 1}: "
+        if place[0] != "links":
+            kind = str(place[0])[:-1]
+            name = flows.called(kind, item)
+            return f"{kind} '{name}': " if isinstance(name, str) else f"{kind} number {int(place[1]) + 1}: "
         ends = item.get("endpoints") if isinstance(item, Mapping) else item
         if isinstance(ends, list) and len(ends) >= 2:
             return f"link {ends[0]} - {ends[1]}: "
@@ -174,13 +175,18 @@ def sentence(data: Any, error: ErrorDetails) -> str:
     kind = error["type"]
     # A place inside a node, a link or an LSP is named by the last field; nodes themselves already are.
     within = field if len(where) > 2 or not lead else ""
+    if place[0] == "flows" and len(place) > 2:
+        words = flows.of_flow(place[2:])[0]
+        if kind not in ("missing", "extra_forbidden"):
+            return f"{lead}{': '.join(words)}: {flows.kinds_sentence(error) or _reason(error)}"
+        lead += "".join(f"{word}: " for word in words[:-1])
     if kind == "extra_forbidden":
         if field in CONTAINERLAB:
             return f"{lead}'{field}' is containerlab's and is not used here: {CONTAINERLAB[field]}"
         return f"{lead}unknown field '{field}'{_near(field, fields_at(place))}"
     if kind == "missing":
         return f"{lead}{field} is missing{_example(field)}"
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
+    if kind in ("union_tag_invalid", "union_tag_not_found") and place[0] == "nodes":
         given = error.get("input")
         name = given.get("kind") if isinstance(given, Mapping) else None
         if name is None:
@@ -234,6 +240,8 @@ def fields_at(place: Place) -> tuple[str, ...]:
     if len(place) == 1:
         return _fields(model.LabFile)
     top = place[0]
+    if top == "flows":
+        return flows.of_flow(place[2:-1])[1]
     if top == "links":
         return _fields(model.Link)
     if top == "lsps":

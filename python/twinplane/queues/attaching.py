@@ -32,11 +32,16 @@ def attach(network: Network, link: Link, queue: Any, ingress: Any) -> None:
         )
 
 
+def is_description(given: Mapping[Any, Any]) -> bool:
+    """Is it a tree or a conditioner, and not something that says at which ends?"""
+    return bool({"discipline", "root", "rules"} & set(map(str, given)))
+
+
 def by_end(network: Network, link: Link, given: Any, what: str) -> dict[int, Any]:
     """One value for both ends, or a mapping from nodes to values."""
     if given is None:
         return {}
-    if not isinstance(given, Mapping) or {"discipline", "root", "rules"} & set(map(str, given)):
+    if not isinstance(given, Mapping) or is_description(given):
         return {side: given for side, node in enumerate((link.a, link.b)) if queues_at(node)}
     found: dict[int, Any] = {}
     for key, value in given.items():
@@ -48,7 +53,12 @@ def by_end(network: Network, link: Link, given: Any, what: str) -> dict[int, Any
                 f"{suggest(name, names)}"
             )
         if value is not None:
-            found[names.index(name)] = value
+            side = names.index(name)
+            if not queues_at((link.a, link.b)[side]):
+                raise TwinplaneError(
+                    f"{what}: {name} is of kind {(link.a, link.b)[side].kind}: its port is not ours"
+                )
+            found[side] = value
     return found
 
 
