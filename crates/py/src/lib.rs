@@ -24,7 +24,7 @@ mod _core {
     use network::PyNetwork;
 
     #[pymodule_export]
-    use wire_format::{decode, encode, summary};
+    use wire_format::{decode, encode, error_words, summary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -19,6 +19,12 @@ pub fn encode<'py>(py: Python<'py>, layers: &str) -> PyResult<Bound<'py, PyBytes
     Ok(PyBytes::new(py, &bytes))
 }
 
+/// What an error code of RSVP and its value mean; nothing for a code that is not known.
+#[pyfunction]
+pub fn error_words(code: u8, value: u16) -> Option<String> {
+    wire::rsvp::error_code::words(code, value)
+}
+
 /// A frame in one line.
 #[pyfunction]
 pub fn summary(frame: &[u8]) -> String {

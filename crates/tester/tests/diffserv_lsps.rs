@@ -159,6 +159,50 @@ fn lsps_that_take_what_they_have_no_place_for_are_warned_of() {
     assert!(map[0].starts_with("lsp 'all': the E-LSP has a place for EF, CS6 only"), "{map:?}");
 }
 
+#[test]
+fn nodes_that_will_refuse_an_lsp_are_warned_of() {
+    let said = |change: &dyn Fn(&mut Value)| {
+        let mut described = diamond(false);
+        change(&mut described);
+        network(described).warnings()
+    };
+    assert_eq!(said(&|_| {}), [""; 0]);
+    let unknown = |name: &str| {
+        format!(
+            "lsp 'ef': node {name} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class"
+        )
+    };
+    let nothing = |node: usize| move |d: &mut Value| d["nodes"][node]["diffserv"] = Value::Null;
+    assert_eq!(said(&nothing(1)), [unknown("'r1' on its way")]);
+    // Without a route of its own it takes that of the network, over r2; with a fallback both.
+    let by_itself = said(&|d| {
+        nothing(1)(d);
+        d["lsps"][0]["routes"] = json!([]);
+    });
+    assert_eq!(by_itself, [""; 0]);
+    let fallback = said(&|d| {
+        nothing(2)(d);
+        d["lsps"][0]["routes"] = json!([[1, 3], [2, 3]]);
+        d["lsps"][1]["diffserv"] = json!({"kind": "e-lsp"});
+    });
+    assert_eq!(fallback, [unknown("'r2' on the way of its fallback")]);
+    let loose = said(&|d| {
+        nothing(2)(d);
+        d["lsps"][0]["routes"] = json!([[3]]);
+        d["lsps"][0]["loose"] = json!(true);
+        d["lsps"].as_array_mut().expect("LSPs").pop();
+    });
+    assert_eq!(loose, [unknown("'r2' on its way")]);
+    let few = said(&|d| {
+        d["nodes"][3]["diffserv"] = json!({"supported": ["default", "EF", "AF11", "AF12"]});
+        d["lsps"][0]["diffserv"] = json!({"kind": "l-lsp", "class": "AF11"});
+        d["lsps"][0]["classes"] = json!(["AF11"]);
+        d["lsps"][1]["diffserv"] = json!({"kind": "e-lsp", "signal": true});
+    });
+    let what = "does not support AF13 ('supported' of its 'diffserv'), and refuses it";
+    assert_eq!(few, [format!("lsp 'ef': node 'r3', where it ends, {what}")]);
+}
+
 /// Two ways from r0 to r3: the L-LSP for EF takes the one over r1, the E-LSP, if there is one, that over r2, as routes do.
 fn diamond(all: bool) -> Value {
     let router = |n: usize| json!({"name": format!("r{n}"), "kind": "router", "diffserv": {}});

@@ -32,7 +32,10 @@ pub(super) enum Loss {
 impl Loss {
     fn describe(self) -> String {
         match self {
-            Loss::Error { node, code, value } => format!("{} at {node}", error_code::describe(code, value)),
+            Loss::Error { node, code, value } => {
+                let words = error_code::words(code, value);
+                format!("{} at {node}", words.unwrap_or_else(|| format!("error {code}, value {value}")))
+            }
             Loss::Torn => "the reservation was torn down".into(),
             Loss::TimedOut => "the reservation was not refreshed".into(),
             Loss::NotSetUp => "no reservation came in time".into(),

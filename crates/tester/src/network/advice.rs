@@ -33,7 +33,10 @@ impl Network {
             }
         }
         let lsps = self.lsps.iter().map(|group| &group.spec);
-        said.extend(lsps.filter_map(|spec| no_place(spec, &self.description.nodes[spec.from])));
+        for spec in lsps {
+            said.extend(no_place(spec, &self.description.nodes[spec.from]));
+            said.extend(self.refusals(spec));
+        }
         for flow in &self.flows {
             let group = flow.spec.over.and_then(|group| self.lsps.get(group));
             said.extend(group.and_then(|group| {

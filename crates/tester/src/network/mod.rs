@@ -20,6 +20,7 @@ pub mod paths;
 mod placement;
 mod plan;
 mod queues;
+mod refusals;
 mod replay;
 mod router_tables;
 mod serving;

@@ -1,189 +1,213 @@
-//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750; RFC 3209, 7.3; RFC 3270, 5.5).
+//! Error codes and values of ERROR_SPEC (RFC 2205, B; RFC 2750; RFC 3209, 7.3; RFC 3270, 5.5), each with its words.
 
-/// Confirmation: the ERROR_SPEC of a ResvConf.
-pub const CONFIRMATION: u8 = 0;
-/// Admission control failure.
-pub const ADMISSION: u8 = 1;
-/// Policy control failure.
-pub const POLICY: u8 = 2;
-/// No path information for this Resv.
-pub const NO_PATH: u8 = 3;
-/// No sender information for this Resv.
-pub const NO_SENDER: u8 = 4;
-/// Conflicting reservation style; the value is the option vector of the other.
-pub const CONFLICTING_STYLE: u8 = 5;
-/// Unknown reservation style.
-pub const UNKNOWN_STYLE: u8 = 6;
-/// Conflicting destination ports.
-pub const CONFLICTING_DEST_PORTS: u8 = 7;
-/// Conflicting sender ports.
-pub const CONFLICTING_SENDER_PORTS: u8 = 8;
-/// Service preempted.
-pub const SERVICE_PREEMPTED: u8 = 12;
-/// Unknown object class; the value is Class-Num and C-Type.
-pub const UNKNOWN_CLASS: u8 = 13;
-/// Unknown object C-Type; the value is Class-Num and C-Type.
-pub const UNKNOWN_C_TYPE: u8 = 14;
-/// Reserved for an application's interface.
-pub const API: u8 = 20;
-/// Traffic control error.
-pub const TRAFFIC_CONTROL: u8 = 21;
-/// Traffic control system error.
-pub const TRAFFIC_CONTROL_SYSTEM: u8 = 22;
-/// RSVP system error.
-pub const RSVP_SYSTEM: u8 = 23;
-/// Routing problem (RFC 3209, 7.3).
-pub const ROUTING: u8 = 24;
-/// Notify (RFC 3209, 7.3).
-pub const NOTIFY: u8 = 25;
+use super::class::class_name;
 
-/// Diff-Serv error (RFC 3270, 5.5).
-pub const DIFFSERV: u8 = 27;
+macro_rules! errors {
+    ($(
+        $(#[$doc:meta])* $code:ident = $number:literal, $words:literal
+        $($module:ident { $($(#[$value_doc:meta])* $value:ident = $value_number:literal, $value_words:literal;)* })?;
+    )*) => {
+        $($(#[$doc])* pub const $code: u8 = $number;)*
+        $($(
+            #[doc = concat!("Values of [`", stringify!($code), "`].")]
+            pub mod $module {
+                $($(#[$value_doc])* pub const $value: u16 = $value_number;)*
+            }
+        )?)*
 
-/// Values of [`ADMISSION`]: `ssur cccc cccc cccc`, globally defined ones.
-pub mod admission {
-    /// The delay bound cannot be met.
-    pub const DELAY_BOUND: u16 = 1;
-    /// The bandwidth is not available.
-    pub const BANDWIDTH: u16 = 2;
-    /// The MTU of the FLOWSPEC is larger than the interface's.
-    pub const MTU: u16 = 3;
-}
+        /// Every code, and every value that has words of its own.
+        #[cfg(test)]
+        const ALL: &[(u8, &[u16])] = &[$(($number, &[$($($value_number),*)?])),*];
 
-/// Values of [`POLICY`] (RFC 2750, the ERR_ list).
-pub mod policy {
-    /// Information reporting (ERR_INFO).
-    pub const INFO: u16 = 0;
-    /// Warning: the state stays (ERR_WARN).
-    pub const WARNING: u16 = 1;
-    /// Reason unknown (ERR_UNKNOWN).
-    pub const UNKNOWN: u16 = 2;
-    /// Generic policy rejection (ERR_REJECT).
-    pub const REJECTED: u16 = 3;
-    /// Quota or accounting violation (ERR_EXCEED).
-    pub const EXCEEDED: u16 = 4;
-    /// The flow was preempted (ERR_PREEMPT).
-    pub const PREEMPTED: u16 = 5;
-    /// A policy installed earlier expired (ERR_EXPIRED).
-    pub const EXPIRED: u16 = 6;
-}
-
-/// Values of [`TRAFFIC_CONTROL`].
-pub mod traffic_control {
-    /// Two receivers ask for services that do not merge.
-    pub const SERVICE_CONFLICT: u16 = 1;
-    /// The service is not offered.
-    pub const SERVICE_UNSUPPORTED: u16 = 2;
-    /// Bad FLOWSPEC value.
-    pub const BAD_FLOWSPEC: u16 = 3;
-    /// Bad SENDER_TSPEC value.
-    pub const BAD_TSPEC: u16 = 4;
-    /// Bad ADSPEC value.
-    pub const BAD_ADSPEC: u16 = 5;
-}
-
-/// Values of [`ROUTING`] (RFC 3209, 7.3).
-pub mod routing {
-    /// Bad EXPLICIT_ROUTE object.
-    pub const BAD_EXPLICIT_ROUTE: u16 = 1;
-    /// Bad strict node.
-    pub const BAD_STRICT_NODE: u16 = 2;
-    /// Bad loose node.
-    pub const BAD_LOOSE_NODE: u16 = 3;
-    /// Bad initial subobject.
-    pub const BAD_INITIAL_SUBOBJECT: u16 = 4;
-    /// No route available toward destination.
-    pub const NO_ROUTE: u16 = 5;
-    /// Unacceptable label value.
-    pub const UNACCEPTABLE_LABEL: u16 = 6;
-    /// RRO indicated routing loops.
-    pub const LOOP: u16 = 7;
-    /// MPLS being negotiated, but a non-RSVP-capable router stands in the path.
-    pub const NON_RSVP_ROUTER: u16 = 8;
-    /// MPLS label allocation failure.
-    pub const LABEL_ALLOCATION: u16 = 9;
-    /// Unsupported L3PID.
-    pub const UNSUPPORTED_L3PID: u16 = 10;
-}
-
-/// Values of [`NOTIFY`] (RFC 3209, 7.3).
-pub mod notify {
-    /// RRO too large for MTU.
-    pub const RRO_TOO_LARGE: u16 = 1;
-    /// RRO notification.
-    pub const RRO: u16 = 2;
-    /// Tunnel locally repaired.
-    pub const LOCALLY_REPAIRED: u16 = 3;
-}
-
-/// Values of [`DIFFSERV`] (RFC 3270, 5.5).
-pub mod diffserv {
-    /// Unexpected DIFFSERV object: not for an LSP tunnel, or without LABEL_REQUEST.
-    pub const UNEXPECTED_OBJECT: u16 = 1;
-    /// Unsupported PHB.
-    pub const UNSUPPORTED_PHB: u16 = 2;
-    /// Invalid EXP-PHB mapping.
-    pub const INVALID_MAPPING: u16 = 3;
-    /// Unsupported PSC.
-    pub const UNSUPPORTED_PSC: u16 = 4;
-    /// Per-LSP context allocation failure.
-    pub const CONTEXT_ALLOCATION: u16 = 5;
-}
-
-/// What a code and a value mean, in the RFC's words.
-pub const fn describe(code: u8, value: u16) -> &'static str {
-    match (code, value) {
-        (CONFIRMATION, _) => "confirmation",
-        (ADMISSION, admission::DELAY_BOUND) => "admission control failure: delay bound cannot be met",
-        (ADMISSION, admission::BANDWIDTH) => "admission control failure: requested bandwidth unavailable",
-        (ADMISSION, admission::MTU) => "admission control failure: MTU in FLOWSPEC larger than interface MTU",
-        (ADMISSION, _) => "admission control failure",
-        (POLICY, policy::WARNING) => "policy control failure: warning",
-        (POLICY, policy::REJECTED) => "policy control failure: generic policy rejection",
-        (POLICY, policy::PREEMPTED) => "policy control failure: flow was preempted",
-        (POLICY, _) => "policy control failure",
-        (NO_PATH, _) => "no path information for this Resv",
-        (NO_SENDER, _) => "no sender information for this Resv",
-        (CONFLICTING_STYLE, _) => "conflicting reservation style",
-        (UNKNOWN_STYLE, _) => "unknown reservation style",
-        (CONFLICTING_DEST_PORTS, _) => "conflicting destination ports",
-        (CONFLICTING_SENDER_PORTS, _) => "conflicting sender ports",
-        (SERVICE_PREEMPTED, _) => "service preempted",
-        (UNKNOWN_CLASS, _) => "unknown object class",
-        (UNKNOWN_C_TYPE, _) => "unknown object C-Type",
-        (TRAFFIC_CONTROL, traffic_control::SERVICE_CONFLICT) => "traffic control error: service conflict",
-        (TRAFFIC_CONTROL, traffic_control::SERVICE_UNSUPPORTED) => {
-            "traffic control error: service unsupported"
+        /// What a code and a value mean, in the RFC's words.
+        pub const fn describe(code: u8, value: u16) -> &'static str {
+            match (code, global(code, value)) {
+                $(
+                    $($(($number, Some($value_number)) => concat!($words, ": ", $value_words),)*)?
+                    ($number, _) => $words,
+                )*
+                _ => UNKNOWN,
+            }
         }
-        (TRAFFIC_CONTROL, traffic_control::BAD_FLOWSPEC) => "traffic control error: bad FLOWSPEC value",
-        (TRAFFIC_CONTROL, traffic_control::BAD_TSPEC) => "traffic control error: bad SENDER_TSPEC value",
-        (TRAFFIC_CONTROL, traffic_control::BAD_ADSPEC) => "traffic control error: bad ADSPEC value",
-        (TRAFFIC_CONTROL, _) => "traffic control error",
-        (TRAFFIC_CONTROL_SYSTEM, _) => "traffic control system error",
-        (RSVP_SYSTEM, _) => "RSVP system error",
-        (ROUTING, routing::BAD_EXPLICIT_ROUTE) => "routing problem: bad EXPLICIT_ROUTE object",
-        (ROUTING, routing::BAD_STRICT_NODE) => "routing problem: bad strict node",
-        (ROUTING, routing::BAD_LOOSE_NODE) => "routing problem: bad loose node",
-        (ROUTING, routing::BAD_INITIAL_SUBOBJECT) => "routing problem: bad initial subobject",
-        (ROUTING, routing::NO_ROUTE) => "routing problem: no route available toward destination",
-        (ROUTING, routing::UNACCEPTABLE_LABEL) => "routing problem: unacceptable label value",
-        (ROUTING, routing::LOOP) => "routing problem: RRO indicated routing loops",
-        (ROUTING, routing::NON_RSVP_ROUTER) => {
-            "routing problem: MPLS being negotiated, but a non-RSVP-capable router stands in the path"
+    };
+}
+
+const UNKNOWN: &str = "unknown error";
+
+errors! {
+    /// Confirmation: the ERROR_SPEC of a ResvConf.
+    CONFIRMATION = 0, "confirmation";
+    /// Admission control failure; of values `ssur cccc cccc cccc` those that are globally defined.
+    ADMISSION = 1, "admission control failure" admission {
+        /// The delay bound cannot be met.
+        DELAY_BOUND = 1, "delay bound cannot be met";
+        /// The bandwidth is not available.
+        BANDWIDTH = 2, "requested bandwidth unavailable";
+        /// The MTU of the FLOWSPEC is larger than the interface's.
+        MTU = 3, "MTU in FLOWSPEC larger than interface MTU";
+    };
+    /// Policy control failure (RFC 2750, the ERR_ list).
+    POLICY = 2, "policy control failure" policy {
+        /// Information reporting (ERR_INFO).
+        INFO = 0, "information reporting";
+        /// Warning: the state stays (ERR_WARN).
+        WARNING = 1, "warning";
+        /// Reason unknown (ERR_UNKNOWN).
+        UNKNOWN = 2, "reason unknown";
+        /// Generic policy rejection (ERR_REJECT).
+        REJECTED = 3, "generic policy rejection";
+        /// Quota or accounting violation (ERR_EXCEED).
+        EXCEEDED = 4, "quota or accounting violation";
+        /// The flow was preempted (ERR_PREEMPT).
+        PREEMPTED = 5, "flow was preempted";
+        /// A policy installed earlier expired (ERR_EXPIRED).
+        EXPIRED = 6, "previously installed policy expired";
+    };
+    /// No path information for this Resv.
+    NO_PATH = 3, "no path information for this Resv";
+    /// No sender information for this Resv.
+    NO_SENDER = 4, "no sender information for this Resv";
+    /// Conflicting reservation style; the value is the option vector of the other.
+    CONFLICTING_STYLE = 5, "conflicting reservation style";
+    /// Unknown reservation style.
+    UNKNOWN_STYLE = 6, "unknown reservation style";
+    /// Conflicting destination ports.
+    CONFLICTING_DEST_PORTS = 7, "conflicting destination ports";
+    /// Conflicting sender ports.
+    CONFLICTING_SENDER_PORTS = 8, "conflicting sender ports";
+    /// Service preempted.
+    SERVICE_PREEMPTED = 12, "service preempted";
+    /// Unknown object class; the value is Class-Num and C-Type.
+    UNKNOWN_CLASS = 13, "unknown object class";
+    /// Unknown object C-Type; the value is Class-Num and C-Type.
+    UNKNOWN_C_TYPE = 14, "unknown object C-Type";
+    /// Reserved for an application's interface.
+    API = 20, "error of an application's interface";
+    /// Traffic control error; of values `ssur cccc cccc cccc` those that are globally defined.
+    TRAFFIC_CONTROL = 21, "traffic control error" traffic_control {
+        /// Two receivers ask for services that do not merge.
+        SERVICE_CONFLICT = 1, "service conflict";
+        /// The service is not offered.
+        SERVICE_UNSUPPORTED = 2, "service unsupported";
+        /// Bad FLOWSPEC value.
+        BAD_FLOWSPEC = 3, "bad FLOWSPEC value";
+        /// Bad SENDER_TSPEC value.
+        BAD_TSPEC = 4, "bad SENDER_TSPEC value";
+        /// Bad ADSPEC value.
+        BAD_ADSPEC = 5, "bad ADSPEC value";
+    };
+    /// Traffic control system error.
+    TRAFFIC_CONTROL_SYSTEM = 22, "traffic control system error";
+    /// RSVP system error.
+    RSVP_SYSTEM = 23, "RSVP system error";
+    /// Routing problem (RFC 3209, 7.3).
+    ROUTING = 24, "routing problem" routing {
+        /// Bad EXPLICIT_ROUTE object.
+        BAD_EXPLICIT_ROUTE = 1, "bad EXPLICIT_ROUTE object";
+        /// Bad strict node.
+        BAD_STRICT_NODE = 2, "bad strict node";
+        /// Bad loose node.
+        BAD_LOOSE_NODE = 3, "bad loose node";
+        /// Bad initial subobject.
+        BAD_INITIAL_SUBOBJECT = 4, "bad initial subobject";
+        /// No route available toward destination.
+        NO_ROUTE = 5, "no route available toward destination";
+        /// Unacceptable label value.
+        UNACCEPTABLE_LABEL = 6, "unacceptable label value";
+        /// RRO indicated routing loops.
+        LOOP = 7, "RRO indicated routing loops";
+        /// MPLS being negotiated, but a non-RSVP-capable router stands in the path.
+        NON_RSVP_ROUTER = 8, "MPLS being negotiated, but a non-RSVP-capable router stands in the path";
+        /// MPLS label allocation failure.
+        LABEL_ALLOCATION = 9, "MPLS label allocation failure";
+        /// Unsupported L3PID.
+        UNSUPPORTED_L3PID = 10, "unsupported L3PID";
+    };
+    /// Notify (RFC 3209, 7.3).
+    NOTIFY = 25, "notify" notify {
+        /// RRO too large for MTU.
+        RRO_TOO_LARGE = 1, "RRO too large for MTU";
+        /// RRO notification.
+        RRO = 2, "RRO notification";
+        /// Tunnel locally repaired.
+        LOCALLY_REPAIRED = 3, "tunnel locally repaired";
+    };
+    /// Diff-Serv error (RFC 3270, 5.5).
+    DIFFSERV = 27, "Diff-Serv error" diffserv {
+        /// Unexpected DIFFSERV object: not for an LSP tunnel, or without LABEL_REQUEST.
+        UNEXPECTED_OBJECT = 1, "unexpected DIFFSERV object";
+        /// Unsupported PHB.
+        UNSUPPORTED_PHB = 2, "unsupported PHB";
+        /// Invalid EXP-PHB mapping.
+        INVALID_MAPPING = 3, "invalid EXP-PHB mapping";
+        /// Unsupported PSC.
+        UNSUPPORTED_PSC = 4, "unsupported PSC";
+        /// Per-LSP context allocation failure.
+        CONTEXT_ALLOCATION = 5, "per-LSP context allocation failure";
+    };
+}
+
+/// The value without what only says who defined it; nothing if that is an organization or a service.
+const fn global(code: u8, value: u16) -> Option<u16> {
+    match code {
+        // RFC 2205, B: ssur cccc cccc cccc, where ss = 00 is defined globally; u says that the message may be forwarded.
+        ADMISSION | TRAFFIC_CONTROL if value & 0xc000 != 0 => None,
+        ADMISSION | TRAFFIC_CONTROL => Some(value & 0x0fff),
+        _ => Some(value),
+    }
+}
+
+/// The same with the object that is not known, and with a value that has no words as a number; nothing of a code that is not known.
+pub fn words(code: u8, value: u16) -> Option<String> {
+    let known = describe(code, value);
+    Some(match code {
+        _ if known == UNKNOWN => return None,
+        UNKNOWN_CLASS | UNKNOWN_C_TYPE => {
+            let [class, c_type] = value.to_be_bytes();
+            let name = class_name(class).map_or_else(|| class.to_string(), str::to_string);
+            format!("{known}: {name}, C-Type {c_type}")
         }
-        (ROUTING, routing::LABEL_ALLOCATION) => "routing problem: MPLS label allocation failure",
-        (ROUTING, routing::UNSUPPORTED_L3PID) => "routing problem: unsupported L3PID",
-        (ROUTING, _) => "routing problem",
-        (NOTIFY, notify::RRO_TOO_LARGE) => "notify: RRO too large for MTU",
-        (NOTIFY, notify::RRO) => "notify: RRO notification",
-        (NOTIFY, notify::LOCALLY_REPAIRED) => "notify: tunnel locally repaired",
-        (NOTIFY, _) => "notify",
-        (DIFFSERV, diffserv::UNEXPECTED_OBJECT) => "Diff-Serv error: unexpected DIFFSERV object",
-        (DIFFSERV, diffserv::UNSUPPORTED_PHB) => "Diff-Serv error: unsupported PHB",
-        (DIFFSERV, diffserv::INVALID_MAPPING) => "Diff-Serv error: invalid EXP-PHB mapping",
-        (DIFFSERV, diffserv::UNSUPPORTED_PSC) => "Diff-Serv error: unsupported PSC",
-        (DIFFSERV, diffserv::CONTEXT_ALLOCATION) => "Diff-Serv error: per-LSP context allocation failure",
-        (DIFFSERV, _) => "Diff-Serv error",
-        _ => "unknown error",
+        _ if value == 0 || known.contains(": ") => known.to_string(),
+        _ => format!("{known}: value {value}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_and_value_has_words_of_its_own() {
+        let mut said: Vec<String> = Vec::new();
+        for (code, values) in ALL {
+            assert_ne!(describe(*code, 0xbfff), UNKNOWN, "{code}");
+            said.push(describe(*code, 0xbfff).to_string());
+            for value in *values {
+                let words = words(*code, *value).expect("words");
+                assert_eq!(words, describe(*code, *value));
+                assert!(words.starts_with(&format!("{}: ", describe(*code, 0xbfff))), "{words}");
+                said.push(words);
+            }
+        }
+        let count = said.len();
+        assert!(count > 40, "{count}");
+        said.sort_unstable();
+        said.dedup();
+        assert_eq!(said.len(), count);
+        assert_eq!((describe(99, 0), words(99, 0)), (UNKNOWN, None));
+    }
+
+    #[test]
+    fn values_are_named_or_numbered() {
+        let said = |code, value| words(code, value).expect("words");
+        assert_eq!(said(DIFFSERV, 4), "Diff-Serv error: unsupported PSC");
+        assert_eq!(said(DIFFSERV, 9), "Diff-Serv error: value 9");
+        assert_eq!(said(RSVP_SYSTEM, 0), "RSVP system error");
+        assert_eq!(said(UNKNOWN_CLASS, 0x4102), "unknown object class: DIFFSERV, C-Type 2");
+        assert_eq!(said(UNKNOWN_C_TYPE, 0x0108), "unknown object C-Type: SESSION, C-Type 8");
+        assert_eq!(said(UNKNOWN_CLASS, 0x7d01), "unknown object class: 125, C-Type 1");
+        // RFC 2205, B: the u bit says nothing of what is wrong; an organization has values of its own.
+        assert_eq!(said(ADMISSION, 0x2002), "admission control failure: requested bandwidth unavailable");
+        assert_eq!(said(ADMISSION, 0x8002), "admission control failure: value 32770");
     }
 }
