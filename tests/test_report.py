@@ -133,7 +133,7 @@ def test_timeline_has_both_planes() -> None:
     assert chart is not None
     assert list(chart.y_titles) == ["messages per 10 ms", "LSPs up", "delay (us)", "packets lost"]
     assert "6 Path" in chart.alt and "2 packets are lost" in chart.alt
-    assert "delay between 100 us and 200 us" in chart.alt
+    assert "delay 100 to 200 us" in chart.alt
     slow = series.with_columns(pl.col("min_s", "p50_s", "p99_s", "max_s") * 1000)
     chart_ms = timeline("k", "t", messages=None, up=None, series=slow)
     assert chart_ms is not None and list(chart_ms.y_titles) == ["delay (ms)"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import frames
+from . import core, frames
 from .frames import Columns
 
 if TYPE_CHECKING:
@@ -66,55 +66,25 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     return ordered[min(rank, len(ordered)) - 1]
 
 
-CODES = {
-    1: "admission control failure",
-    2: "policy control failure",
-    3: "no Path information for this Resv",
-    4: "no sender information for this Resv",
-    5: "conflicting reservation style",
-    6: "unknown reservation style",
-    7: "conflicting destination ports",
-    8: "conflicting sender ports",
-    12: "service preempted",
-    13: "unknown object class",
-    14: "unknown object type",
-    21: "traffic control error",
-    22: "traffic control system error",
-    23: "RSVP system error",
-    24: "routing problem",
-    25: "notification",
-}
-"""Error codes: RFC 2205, appendix B; RFC 3209, 7.3."""
-
-VALUES = {
-    (1, 1): "delay bound cannot be met",
-    (1, 2): "requested bandwidth unavailable",
-    (1, 3): "MTU in the flowspec larger than that of the interface",
-    (2, 5): "flow was preempted",
-    (24, 1): "bad EXPLICIT_ROUTE object",
-    (24, 2): "bad strict node",
-    (24, 3): "bad loose node",
-    (24, 4): "bad initial subobject",
-    (24, 5): "no route available toward destination",
-    (24, 6): "unacceptable label value",
-    (24, 7): "RRO indicated routing loops",
-    (24, 8): "MPLS being negotiated, but a non-RSVP-capable router is in the path",
-    (24, 9): "MPLS label allocation failure",
-    (24, 10): "unsupported L3PID",
-    (25, 1): "RRO too large for MTU",
-    (25, 2): "RRO notification",
-    (25, 3): "tunnel locally repaired",
-}
-"""Error values of some codes, from the same sections; that of preemption from RFC 2750."""
-
-
 def error_words(code: int | None, value: int | None) -> str:
-    """What an error code and its value mean; nothing for one that is not known."""
-    if code not in CODES or value is None:
+    """What an error code of RSVP and its value mean; of a code that is not known its number.
+
+    Of RFC 2205 (appendix B), RFC 2750, RFC 3209 (7.3) and RFC 3270 (5.5).
+    """
+    if code is None or value is None:
         return ""
-    # RFC 2205, appendix B: of code 1 the low 12 bits are the value.
-    detail = VALUES.get((code, value & 0xFFF if code == 1 else value))
-    return f"{CODES[code]}, {detail}" if detail else CODES[code]
+    words = core.load().error_words(code, value)
+    return f"error {code}, value {value}" if words is None else str(words).replace(": ", ", ", 1)
+
+
+def names_of_addresses(network: Network) -> dict[str, str]:
+    """Names of nodes by their router ids and by the addresses of their links."""
+    found: dict[str, str] = {}
+    for node in network.nodes:
+        info = network.node_info(node.index)
+        for address in (info["loopback"], *(port["address"] for port in info["ports"])):
+            found.setdefault(str(address), node.name)
+    return found
 
 
 WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
@@ -123,12 +93,15 @@ WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted
 def history(network: Network, lsp: Lsp) -> pl.DataFrame:
     """Transitions of a group in order of time; those of the tester's edges carry no reason."""
     rows: list[tuple[float, int, str, str]] = []
+    names: dict[str, str] = {}
     events = network.columns("events")
     for at, group, index, event in zip(
         events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
     ):
         if group == lsp.index:
-            rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event)))
+            if event["event"] == "lsp-error":
+                names = names or names_of_addresses(network)
+            rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event, names)))
     log = network.columns("lsp_log")
     for at, group, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
         if group == lsp.index:
@@ -140,15 +113,16 @@ def history(network: Network, lsp: Lsp) -> pl.DataFrame:
     return frames.frame(columns)
 
 
-def _why(event: dict[str, Any]) -> str:
+def _why(event: dict[str, Any], names: Mapping[str, str]) -> str:
     """The reason that an event carries, in words."""
     if event.get("reason"):
         return str(event["reason"])
     if event["event"] == "lsp-error":
         # RFC 2205, appendix B: code and value say what is wrong.
-        said = f"error {event.get('code')}, value {event.get('value')} at {event.get('node')}"
-        words = error_words(event.get("code"), event.get("value"))
-        return f"{said}: {words}" if words else said
+        code, value, node = event.get("code"), event.get("value"), str(event.get("node"))
+        said, words = f"error {code}, value {value}", error_words(code, value)
+        where = f"{said} at {names.get(node, node)}"
+        return where if words in ("", said) else f"{where}: {words}"
     if event["event"] == "lsp-up":
         route = [str(hop) for hop in event.get("route") or []]
         return f"label {event.get('label')}" + (f" by {' '.join(route)}" if route else "")

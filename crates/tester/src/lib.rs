@@ -1,6 +1,7 @@
 //! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
 
 pub mod arrivals;
+pub mod course;
 pub mod delay;
 pub mod edge;
 pub mod flood;

@@ -39,6 +39,11 @@ impl Series {
         Series { width, bins: Vec::new(), current: 0, end: width, stats: DelayStats::new() }
     }
 
+    /// How wide its bins are.
+    pub fn width(&self) -> Span {
+        Span(self.width as i64)
+    }
+
     /// Takes note of an arrival; `now` never goes back.
     #[inline]
     pub fn record(&mut self, now: Time, delay: Span) {

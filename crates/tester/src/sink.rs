@@ -1,5 +1,6 @@
 //! Sinks: what arrived of each stream, in each phase, and how late.
 
+use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::Stamp;
 use crate::sequence::{Arrival, Sequence};
@@ -68,6 +69,8 @@ pub struct StreamStats {
     wires: Wires,
     /// Every packet, if that is kept.
     kept: Option<Vec<Kept>>,
+    /// Which course its packets are in.
+    course: Option<u32>,
 }
 
 impl StreamStats {
@@ -119,6 +122,8 @@ pub struct Sink {
     starts: Vec<Time>,
     convention: Convention,
     series: Series,
+    /// Delays over time of streams that are followed together, by their key.
+    courses: Vec<(u32, Course)>,
     unknown: u64,
     log: Option<Vec<LogEntry>>,
 }
@@ -127,7 +132,8 @@ impl Sink {
     /// A sink for the measurement phases that begin at `starts`.
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
         let places = Map::new();
-        Sink { streams: Vec::new(), places, starts, convention, series, unknown: 0, log: None }
+        let (streams, courses) = (Vec::new(), Vec::new());
+        Sink { streams, places, starts, convention, series, courses, unknown: 0, log: None }
     }
 
     /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it grows without limit.
@@ -145,7 +151,7 @@ impl Sink {
         let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
         let kept = keep.then(Vec::new);
-        let stats = StreamStats { sequence: Sequence::default(), phases, wires, kept };
+        let stats = StreamStats { sequence: Sequence::default(), phases, wires, kept, course: None };
         match self.places.get(&stream) {
             Some(&place) => self.streams[place as usize] = stats,
             None => {
@@ -153,6 +159,17 @@ impl Sink {
                 self.streams.push(stats);
             }
         }
+    }
+
+    /// Keeps the delay over time of a stream that is expected, together with those of the same key.
+    pub fn follow(&mut self, stream: StreamId, key: u32) {
+        let Some(&place) = self.places.get(&stream) else { return };
+        let known = self.courses.iter().position(|(of, _)| *of == key);
+        let course = known.unwrap_or_else(|| {
+            self.courses.push((key, Course::new(self.series.width())));
+            self.courses.len() - 1
+        });
+        self.streams[place as usize].course = Some(course as u32);
     }
 
     /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel says so.
@@ -191,6 +208,9 @@ impl Sink {
         if let Some(kept) = &mut stream.kept {
             kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
         }
+        if let Some((_, course)) = stream.course.and_then(|course| self.courses.get_mut(course as usize)) {
+            course.record(now, delay);
+        }
         self.series.record(now, delay);
     }
 
@@ -202,6 +222,11 @@ impl Sink {
     /// Delay over time, all streams together.
     pub fn series(&self) -> &Series {
         &self.series
+    }
+
+    /// Delay over time of the streams that are followed with this key.
+    pub fn course(&self, key: u32) -> Option<&Course> {
+        self.courses.iter().find(|(of, _)| *of == key).map(|(_, course)| course)
     }
 
     /// Packets of streams that nobody announced.
@@ -246,6 +271,7 @@ mod tests {
         let mut sink = Sink::new(starts, Convention::FirstToLast, series);
         let wires = Wires { source: wire.clone(), sink: wire };
         sink.expect(StreamId(3), wires, true);
+        sink.follow(StreamId(3), 7);
         let stamp = |sequence, departure| Stamp { stream: StreamId(3), sequence, departure: Time(departure) };
         sink.arrive(Time(1_500), stamp(0, 500), 64);
         sink.arrive(Time(2_500), stamp(2, 1_500), 64);
@@ -256,5 +282,8 @@ mod tests {
         let counts: Vec<_> = stats.phases.iter().map(|p| (p.received, p.reordered, p.duplicated)).collect();
         assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);
         assert_eq!((stats.sequence.missing(0, 3), sink.unknown()), (0, 1));
+        let bins = sink.course(7).expect("followed").bins();
+        assert_eq!((bins.len(), bins[0].packets), (1, 3));
+        assert!(sink.course(3).is_none());
     }
 }

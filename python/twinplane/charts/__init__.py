@@ -13,6 +13,16 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "x")
 SHADES = ("#000000", "#0b5394", "#a64d00", "#38761d", "#674ea7", "#666666")
 
+STYLES = len(SHADES) * 4
+"""So many styles of curves differ: shades come round with other dashes and markers."""
+
+
+def look(style: int) -> tuple[int, int]:
+    """The places of a style's shade, and of its dash and marker."""
+    turn, shade = divmod(style % STYLES, len(SHADES))
+    return shade, (shade + turn) % len(DASHES)
+
+
 Value = float | int | None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import DASHES, MARKERS, SHADES, Chart, Curve, Mark, thinned
+from . import DASHES, MARKERS, SHADES, Chart, Curve, Mark, look, thinned
 
 AXIS = {
     "showline": True,
@@ -64,7 +64,7 @@ def _axis(panel: int) -> str:
 
 def _trace(curve: Curve) -> dict[str, Any]:
     x, y = thinned(curve.x, curve.y)
-    style = curve.style
+    shade, dash = look(curve.style)
     trace: dict[str, Any] = {
         "type": "scatter",
         "name": curve.name,
@@ -73,21 +73,21 @@ def _trace(curve: Curve) -> dict[str, Any]:
         "yaxis": _axis(curve.panel),
         "mode": {"points": "markers", "both": "lines+markers"}.get(curve.shape, "lines"),
         "line": {
-            "color": SHADES[style % len(SHADES)],
-            "dash": DASHES[style % len(DASHES)],
+            "color": SHADES[shade],
+            "dash": DASHES[dash],
             "width": 1.6,
             "shape": "hv" if curve.shape == "steps" else "linear",
         },
         "marker": {
-            "color": SHADES[style % len(SHADES)],
-            "symbol": MARKERS[style % len(MARKERS)],
+            "color": SHADES[shade],
+            "symbol": MARKERS[dash],
             "size": 8,
         },
     }
     if any(curve.errors) and len(curve.errors) == len(x):
         trace["error_y"] = {"array": list(curve.errors), "thickness": 1.2, "width": 4, "color": "#000"}
     if curve.shape == "bars":
-        trace |= {"type": "bar", "marker": {"color": SHADES[style % len(SHADES)]}}
+        trace |= {"type": "bar", "marker": {"color": SHADES[shade]}}
         del trace["mode"], trace["line"]
     return trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..files import write_with
-from . import SHADES, Chart, thinned
+from . import SHADES, Chart, look, thinned
 
 LINES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 MARKERS = ("o", "s", "^", "D", "P", "X")
@@ -33,8 +33,8 @@ def save(chart: Chart, folder: Path) -> list[Path]:
         axes[0].annotate(mark.text, (mark.x, 1), xycoords=("data", "axes fraction"), fontsize=8, va="bottom")
     for curve in chart.curves:
         x, y = thinned(curve.x, curve.y)
-        style = curve.style
-        shade = SHADES[style % len(SHADES)]
+        place, dash = look(curve.style)
+        shade = SHADES[place]
         if curve.shape == "bars":
             axes[curve.panel].bar(x, y, label=curve.name, color=shade)
             continue
@@ -50,8 +50,8 @@ def save(chart: Chart, folder: Path) -> list[Path]:
             label=curve.name,
             color=shade,
             linewidth=1.2,
-            linestyle="none" if curve.shape == "points" else LINES[style % len(LINES)],
-            marker=MARKERS[style % len(MARKERS)] if curve.shape in ("points", "both") else None,
+            linestyle="none" if curve.shape == "points" else LINES[dash],
+            marker=MARKERS[dash] if curve.shape in ("points", "both") else None,
             markersize=5,
             drawstyle="steps-post" if curve.shape == "steps" else "default",
         )

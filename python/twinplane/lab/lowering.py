@@ -79,6 +79,8 @@ def place_of(text: str, data: Any) -> Place:
     if text.startswith("flow "):
         return _listed("flow", text, data)
     data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
+    # What begins with an LSP is about it, whichever nodes it names.
+    text = text if (lead := re.match(r"lsp '[^']+'", text)) is None else lead[0]
     for kind, form in (
         ("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"),
         ("links", r"link (\d+)"),

@@ -129,15 +129,17 @@ def _missing(plan: Plan, made: State, names: list[str]) -> str:
             if row["state"] != "up" and str(row["lsp"]).startswith(str(lsp["name"])):
                 how = "nobody answered"
                 if row["failures"]:
-                    how = f"it was refused {row['failures']} times{_why(made, head, row['tunnel'])}"
+                    times = f"{row['failures']} time{'' if row['failures'] == 1 else 's'}"
+                    how = f"it was refused {times}{_why(made, head, row['tunnel'])}"
                 return f"lsp '{row['lsp']}' from '{head}' is not up in time: {how}"
     return "not every LSP is up in time"
 
 
 def _why(made: State, head: str, tunnel: int) -> str:
-    """What the last error of a tunnel was."""
+    """What the last error of a tunnel was, and who found it."""
     for event in reversed(ask(made, head, "table", "events")["event"]):
         if event.get("event") == "lsp-error" and event.get("tunnel", {}).get("id") == tunnel:
             words = error_words(event.get("code"), event.get("value"))
-            return f": {words}" if words else ""
+            where = looking.owner(made, str(event.get("node")))
+            return f", by '{where}': {words}" if words else ""
     return ""

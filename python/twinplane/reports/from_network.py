@@ -8,7 +8,7 @@ from ..drawing import topology
 from ..frames import frame
 from ..history import up_series
 from ..units import format_time
-from . import lsps, queues
+from . import flows, lsps, queues
 from .page import Page, Section, Table, render
 from .timeline import timeline
 from .topology import svg
@@ -21,25 +21,19 @@ BIN_PS = 10**10
 
 def page(network: Network, title: str | None) -> str:
     """Flows, LSPs, both planes and the topology as they are now."""
-    flows = [(flow, flow.stats()) for flow in network.flows]
-    sent, received, lost = (
-        sum(int(stats[key].sum() or 0) for _, stats in flows) for key in ("sent", "received", "lost")
-    )
-    up, total = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
-    answer = (
-        f"After {format_time(network.now)} of {network.clock} time {up} of {total} LSPs are up;"
-        f" of {sent} packets sent {received} arrived and {lost} were lost."
-    )
+    stats, courses = [flow.stats() for flow in network.flows], flows.courses(network)
+    messages, up = network.table("messages"), _up(network)
     chart = timeline(
         "planes",
-        "Both planes over time",
-        messages=network.table("messages"),
-        up=_up(network),
+        "Delay over time" if up is None and not messages.height else "Both planes over time",
+        messages=messages,
+        up=up,
         series=network.table("series"),
+        flows=courses,
     )
     drawing, text = svg(topology(network))
     sections = [
-        Section("Flows", tables=[_flows(flows)]) if flows else None,
+        Section("Flows", tables=[flows.table(network, stats, courses)]) if stats else None,
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
         *queues.of_network(network),
         Section("Topology", drawing=drawing, drawing_text=text),
@@ -56,7 +50,19 @@ def page(network: Network, title: str | None) -> str:
     question = "What happened on both planes of this network?"
     name = title or "Network"
     shown = [section for section in sections if section]
-    return render(Page(name, question, answer, shown, chart, f"seed {network.seed}", network.warnings))
+    return render(Page(name, question, _answer(network, stats), shown, chart, f"seed {network.seed}", network.warnings))
+
+
+def _answer(network: Network, stats: list[Any]) -> str:
+    """What there is of LSPs and flows, in one sentence."""
+    sent, received, lost = (
+        sum(int(one[key].sum() or 0) for one in stats) for key in ("sent", "received", "lost")
+    )
+    up, total = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
+    said = [f"{up} of {total} LSPs are up"] if total else []
+    if stats or not said:
+        said.append(f"of {sent} packets sent {received} arrived and {lost} were lost")
+    return f"After {format_time(network.now)} of {network.clock} time, {'; '.join(said)}."
 
 
 def _up(network: Network) -> Any:
@@ -79,17 +85,6 @@ def _up(network: Network) -> Any:
     groups = range(len(network.lsps))
     times, up = up_series(merged, groups, BIN_PS, max(BIN_PS, round(network.now * 1e12)))
     return frame({"time_s": times, "up": up})
-
-
-def _flows(flows: list[tuple[Any, Any]]) -> Table:
-    titles = ["flow", "phase", "sent", "received", "lost", "duplicated", "mean delay", "max delay", "jitter"]
-    rows = []
-    for flow, stats in flows:
-        for row in stats.iter_rows(named=True):
-            counts = [str(row[key]) for key in ("phase", "sent", "received", "lost", "duplicated")]
-            times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "jitter_s")]
-            rows.append([flow.name, *counts, *times])
-    return Table("What was sent and what arrived", titles, rows)
 
 
 def _repeat(network: Network) -> Section:

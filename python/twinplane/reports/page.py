@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..charts import Chart
+from ..charts import DASHES, SHADES, Chart, look
 from ..charts.interactive import figure
 
 WARNINGS_MAX = 20
@@ -18,12 +18,17 @@ WARNINGS_MAX = 20
 
 @dataclass
 class Table:
-    """A table with its caption; `left` columns are texts."""
+    """A table with its caption; `left` columns are texts.
+
+    `keys` are the styles of the curves that rows belong to, `lines` the columns that may have several lines.
+    """
 
     caption: str
     titles: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: int = 1
+    keys: Sequence[int | None] = ()
+    lines: Sequence[int] = ()
 
 
 @dataclass
@@ -72,9 +77,19 @@ def render(page: Page) -> str:
         more=max(0, len(page.warnings) - WARNINGS_MAX),
         ids=ids,
         identity=id,
+        key=key,
         figures=embedded(data),
         plotly=plotly_js() if charts else "",
     )
+
+
+STROKES = {"dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2", "longdash": "10 3", "longdashdot": "9 2 2 2"}
+
+
+def key(style: int) -> dict[str, str]:
+    """How the line of a style looks: its colour and its dashes."""
+    shade, dash = look(style)
+    return {"shade": SHADES[shade], "dashes": STROKES.get(DASHES[dash], "")}
 
 
 def embedded(value: Any) -> str:

@@ -163,17 +163,13 @@ def counts(tree: Shown, seconds: float) -> Table:
         ("sent", [str(int(row["extra"].get("sent_packets", row["sent_packets"]))) for row in rows]),
     ]
     counted = {"borrowed": [int(row["extra"].get("borrowed_packets", 0)) for row in rows]}
-    reasons = dict.fromkeys(reason for row in rows for reason, count in row["drops"].items() if count)
-    if len(reasons) != 1:
-        counted["dropped"] = [row["dropped_packets"] for row in rows]
-    for reason in reasons:
-        counted[f"dropped: {reason}"] = [row["drops"].get(reason, 0) for row in rows]
     counted["marked"] = [row["marked"] for row in rows]
     columns += [
         (title, [_held(row, str(value)) for row, value in zip(rows, values, strict=True)])
         for title, values in counted.items()
-        if any(values) or title == "dropped"
+        if any(values)
     ]
+    columns.insert(3, ("dropped", [_held(row, drops(row)) for row in rows]))
     most = [f"{row['backlog_packets_max']} ({size(row['backlog_bytes_max'])})" for row in rows]
     columns += [
         ("most waiting", [_held(row, text) for row, text in zip(rows, most, strict=True)]),
@@ -188,7 +184,16 @@ def counts(tree: Shown, seconds: float) -> Table:
         f" {root['backlog_packets']} wait"
     )
     cells = list(zip(*(cells for _, cells in columns), strict=True))
-    return Table(caption, [title for title, _ in columns], cells, 2)
+    styles = {path: style for style, path in enumerate(shown_over_time(tree))}
+    keys = [styles.get(row["path"]) for row in rows] if styles else ()
+    lines = [place for place, (title, _) in enumerate(columns) if title == "dropped"]
+    return Table(caption, [title for title, _ in columns], cells, 2, keys, lines)
+
+
+def drops(row: Row) -> str:
+    """How many packets for which reason; of several reasons together first."""
+    reasons = [f"{count} {reason}" for reason, count in row["drops"].items() if count]
+    return "\n".join(reasons if len(reasons) == 1 else [str(row["dropped_packets"]), *reasons])
 
 
 def _held(row: Row, text: str) -> str:
@@ -209,8 +214,8 @@ def size(value: float) -> str:
     return f"{value / scale:.4g} {unit}"
 
 
-def backlog(tree: Shown, key: str) -> Chart | None:
-    """What waited in the queues of a tree over time."""
+def shown_over_time(tree: Shown) -> list[str]:
+    """The paths of the queues whose backlog is drawn: those that others are not in, and that held most."""
     paths = {row["path"]: tree.places.get(row["path"], (row["path"], ""))[0] for row in tree.rows}
     leaves = [
         path
@@ -219,14 +224,18 @@ def backlog(tree: Shown, key: str) -> Chart | None:
     ]
     most = {path: max(tree.series[path][1], default=0.0) for path in leaves}
     kept = set(sorted(leaves, key=lambda path: -most[path])[:CURVES_MAX])
+    return [path for path in leaves if path in kept]
+
+
+def backlog(tree: Shown, key: str) -> Chart | None:
+    """What waited in the queues of a tree over time."""
     curves: list[Curve] = []
     words = []
-    for path in (path for path in leaves if path in kept):
+    for style, path in enumerate(shown_over_time(tree)):
         name = path.removeprefix("root/")
         x, y = tree.series[path]
-        style = len(curves)
         curves.append(Curve(name, x, [value / 1000 for value in y], 0, "line", style))
-        words.append(f"{name} {size(most[path])}")
+        words.append(f"{name} {size(max(y, default=0.0))}")
     if not curves:
         return None
     title = f"Backlog of {tree.node} towards {tree.neighbor} over time"

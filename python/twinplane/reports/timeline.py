@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..charts import Chart, Curve, Mark
-from ..units import format_time
+from .flows import Course, between, delays, scale_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,10 +23,12 @@ def timeline(
     series: pl.DataFrame | None,
     loss: Sequence[tuple[float, float, int]] = (),
     marks: Sequence[Mark] = (),
+    flows: Sequence[Course] = (),
 ) -> Chart | None:
-    """Signalling messages per 10 ms, LSPs up, delay quantiles, and packets lost.
+    """Signalling messages per 10 ms, LSPs up, delay, and packets lost.
 
-    `loss` are stretches of time with the packets lost of those sent in them.
+    `loss` are stretches of time with the packets lost of those sent in them. Delay is that of `flows`, or
+    without them quantiles of all packets together.
     """
     titles: list[str] = []
     curves: list[Curve] = []
@@ -39,9 +41,12 @@ def timeline(
         curves.append(Curve("LSPs up", x, y, len(titles), "steps", 0))
         words.append(f"between {min(y)} and {max(y)} LSPs are up")
         titles.append("LSPs up")
-    if series is not None and series.height:
+    log: list[int] = []
+    if flows:
+        words.append(delays(flows, titles, curves, log))
+    elif series is not None and series.height:
         scale, unit = _unit(series)
-        words.append(_delays(series, curves, len(titles), scale))
+        words.append(_delays(series, curves, len(titles), scale, unit))
         titles.append(f"delay ({unit})")
     if loss:
         x = [value for begin, end, _ in loss for value in (begin, end)]
@@ -53,7 +58,7 @@ def timeline(
     if not titles:
         return None
     said = "; ".join(words)
-    return Chart(key, title, f"{said[:1].upper()}{said[1:]}.", "time (s)", titles, curves, marks)
+    return Chart(key, title, f"{said[:1].upper()}{said[1:]}.", "time (s)", titles, curves, marks, log)
 
 
 def _messages(messages: pl.DataFrame, curves: list[Curve], panel: int) -> str:
@@ -101,11 +106,10 @@ SINKS_MAX = 3
 def _unit(series: pl.DataFrame) -> tuple[float, str]:
     """How many of a unit of time are in a second: one in which the greatest delay is no long figure."""
     high = series["max_s"].max()
-    most = high if isinstance(high, float) else 0.0
-    return (1e6, "us") if most < 2e-3 else (1e3, "ms") if most < 2.0 else (1.0, "s")
+    return scale_of(high if isinstance(high, float) else 0.0)
 
 
-def _delays(series: pl.DataFrame, curves: list[Curve], panel: int, scale: float) -> str:
+def _delays(series: pl.DataFrame, curves: list[Curve], panel: int, scale: float, unit: str) -> str:
     """Quantiles at each of a few sinks; of many sinks the mean, the least and the most over all of them."""
     import polars as pl
 
@@ -129,4 +133,4 @@ def _delays(series: pl.DataFrame, curves: list[Curve], panel: int, scale: float)
             curves.append(Curve(f"delay, {label}", x, y, panel, "line", 3 * place + style))
     if not isinstance(low, float) or not isinstance(high, float):
         return "no packet arrives"
-    return f"delay between {format_time(low)} and {format_time(high)}"
+    return f"delay {between(low, high, scale)} {unit}"

@@ -17,6 +17,8 @@ use core::net::Ipv4Addr;
 const TTL: u8 = 255;
 /// The longest frame that a source makes whatever its links take: what is beyond them is refused on the way.
 const SIZE_USUAL: u32 = 9_018;
+/// Of so many flows the delay is kept over time, for each by itself.
+const FOLLOWED_MAX: usize = 64;
 /// Ethernet header and frame check sequence.
 const ETHERNET: u32 = 18;
 
@@ -95,13 +97,21 @@ impl Network {
         !self.placed.listed && !self.is_local(host) && routers.any(|router| self.is_local(router))
     }
 
+    /// Lets the sink at a node expect a stream of the flow that is being added.
     fn expect(&mut self, node: usize, stream: StreamId, wires: &Wires, keep: bool) {
-        if let Some(edge) = self.edge_mut(node) {
-            edge.sink_mut().expect(stream, wires.clone(), keep);
+        let flow = self.flows.len();
+        let sink = if let Some(edge) = self.edge_mut(node) {
+            edge.sink_mut()
         } else if let Some(station) = self.station_mut(node) {
-            station.sink_mut().expect(stream, wires.clone(), keep);
+            station.sink_mut()
         } else if let Some(probe) = self.probe_mut(node) {
-            probe.sink_mut().expect(stream, wires.clone(), keep);
+            probe.sink_mut()
+        } else {
+            return;
+        };
+        sink.expect(stream, wires.clone(), keep);
+        if flow < FOLLOWED_MAX {
+            sink.follow(stream, flow as u32);
         }
     }
 

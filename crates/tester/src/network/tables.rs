@@ -34,6 +34,7 @@ impl Network {
             ("bandwidth", Some(node)) => Ok(self.bandwidth(node)),
             ("streams", _) => Ok(traffic::streams(self)),
             ("series", _) => Ok(traffic::series(self)),
+            ("flow_series", _) => Ok(traffic::flow_series(self)),
             ("delays", _) => Ok(traffic::delays(self)),
             ("packets", _) => Ok(packets::table(self)),
             ("queues", _) => self.queues(node),

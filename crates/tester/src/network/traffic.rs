@@ -183,6 +183,26 @@ pub fn series(network: &Network) -> Value {
     table.finish()
 }
 
+/// Delay over time of each flow that is followed.
+pub fn flow_series(network: &Network) -> Value {
+    let names = ["flow", "start_ps", "packets", "mean_s", "min_s", "max_s"];
+    let mut table = Columns::new(&names);
+    for (number, flow) in network.flows.iter().enumerate() {
+        let course = network.sink(flow.spec.to).and_then(|sink| sink.course(number as u32));
+        for bin in course.into_iter().flat_map(|course| course.bins()) {
+            table.push([
+                json!(number),
+                json!(bin.start.0),
+                json!(bin.packets),
+                json!(bin.mean_s()),
+                json!(bin.min.as_secs_f64()),
+                json!(bin.max.as_secs_f64()),
+            ]);
+        }
+    }
+    table.finish()
+}
+
 /// Compares the links that traced packets crossed with the routes of their LSPs.
 pub fn check_routes(network: &mut Network) {
     for node in network.ids() {

@@ -1,0 +1,155 @@
+"""Flows on the page: how late each was over time, and what was sent and arrived."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..charts import STYLES, Curve
+from ..queues import phb
+from ..units import format_time
+from .page import Table
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+FLOWS_MAX = 12
+"""Of more flows than this those of a per-hop behaviour are drawn as one."""
+assert FLOWS_MAX <= STYLES
+
+GAP = 5
+"""A line is broken where nothing arrives for so many times as long as is usual."""
+
+RANGE = 30
+"""From this ratio of the greatest to the least on, an axis is logarithmic."""
+
+
+@dataclass
+class Course:
+    """The delay of a flow, or of several together, over time."""
+
+    name: str
+    style: int
+    flows: list[int]
+    start: list[float] = field(default_factory=list)
+    """Start of bins in seconds."""
+    packets: list[int] = field(default_factory=list)
+    mean: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    def broken(self, values: Sequence[float], scale: float) -> tuple[list[float], list[float | None]]:
+        """A line of some values, which ends where nothing arrives and begins again later."""
+        steps = [after - before for before, after in zip(self.start, self.start[1:], strict=False)]
+        usual = statistics.median(steps) if steps else 0.0
+        x: list[float] = []
+        y: list[float | None] = []
+        for at, value in zip(self.start, values, strict=True):
+            if x and at - x[-1] > GAP * usual:
+                x.append((x[-1] + at) / 2)
+                y.append(None)
+            x.append(at)
+            y.append(value * scale)
+        return x, y
+
+
+def courses(network: Network) -> list[Course]:
+    """Those of all flows, or of many flows by behaviour; none if there are more than are kept, or classes."""
+    specs = network.description.flows
+    if len(specs) != len(network.flows) or not specs:
+        return []
+    found = [Course(name, style, [style]) for style, name in enumerate(_names(network))]
+    if len(found) > FLOWS_MAX:
+        members: dict[int, list[int]] = {}
+        for flow, spec in enumerate(specs):
+            members.setdefault(spec["dscp"], []).append(flow)
+        found = [
+            Course(f"{phb.name_of(code)} ({len(flows)} flow{'s'[: len(flows) > 1]})", style, flows)
+            for style, (code, flows) in enumerate(sorted(members.items()))
+        ]
+    if len(found) > FLOWS_MAX:
+        return []
+    columns = network.columns("flow_series")
+    bins: dict[int, dict[int, list[Any]]] = {}
+    for flow, *values in zip(
+        *(columns[key] for key in ("flow", "start_ps", "packets", "mean_s", "min_s", "max_s")), strict=True
+    ):
+        bins.setdefault(flow, {})[values[0]] = values[1:]
+    # The core follows the first flows only: with more, nothing is known of the later ones.
+    if len(specs) > len(found) and any(not bins.get(flow) for flow in range(len(specs))):
+        return []
+    for course in found:
+        _fill(course, [bins.get(flow, {}) for flow in course.flows])
+    return found
+
+
+def _fill(course: Course, bins: Sequence[dict[int, list[Any]]]) -> None:
+    for start in sorted(set().union(*bins)):
+        rows = [one[start] for one in bins if start in one]
+        packets = sum(row[0] for row in rows)
+        course.start.append(start / 1e12)
+        course.packets.append(packets)
+        course.mean.append(sum(row[0] * row[1] for row in rows) / packets)
+        course.low.append(min(row[2] for row in rows))
+        course.high.append(max(row[3] for row in rows))
+
+
+def _names(network: Network) -> list[str]:
+    """Names of flows, each once."""
+    found: list[str] = []
+    for flow in network.flows:
+        again = sum(name == flow.name or name.startswith(f"{flow.name} (") for name in found)
+        found.append(f"{flow.name} ({again + 1})" if again else flow.name)
+    return found
+
+
+def scale_of(most_s: float) -> tuple[float, str]:
+    """How many of a unit of time are in a second: one in which the greatest delay is no long figure."""
+    return (1e6, "us") if most_s < 2e-3 else (1e3, "ms") if most_s < 2.0 else (1.0, "s")
+
+
+def between(low_s: float, high_s: float, scale: float) -> str:
+    """Two times in one unit, without it."""
+    low, high = f"{low_s * scale:.4g}", f"{high_s * scale:.4g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def delays(found: Sequence[Course], titles: list[str], curves: list[Curve], log: list[int]) -> str:
+    """Panels of the mean and of the greatest delay, a line for each flow; and the words for them."""
+    drawn = [course for course in found if course.start]
+    silent = [course.name for course in found if not course.start]
+    words = [f"nothing arrives of {', '.join(silent)}"] if silent else []
+    if not drawn:
+        return "no packet arrives"
+    scale, unit = scale_of(max(max(course.high) for course in drawn))
+    for title, key in (("mean delay", "mean"), ("greatest delay", "high")):
+        values = [value for course in drawn for value in getattr(course, key)]
+        panel = len(titles)
+        if 0 < RANGE * min(values) < max(values):
+            log.append(panel)
+        for course in drawn:
+            x, y = course.broken(getattr(course, key), scale)
+            shape = "line" if len(x) > 2 else "both"
+            curves.append(Curve(course.name, x, y, panel, shape, course.style))
+        titles.append(f"{title} ({unit})")
+    said = ", ".join(
+        f"{course.name} {between(min(course.low), max(course.high), scale)}" for course in drawn
+    )
+    return "; ".join([f"delay of packets in {unit}: {said}", *words])
+
+
+def table(network: Network, stats: Sequence[Any], found: Sequence[Course]) -> Table:
+    """What each flow sent, and what of it arrived; with the line that it has in the figure."""
+    titles = ["flow", "phase", "sent", "received", "lost", "duplicated", "mean delay", "max delay", "jitter"]
+    styles = {flow: course.style for course in found for flow in course.flows}
+    rows: list[list[str]] = []
+    keys: list[int | None] = []
+    for flow, (name, of_flow) in enumerate(zip(_names(network), stats, strict=True)):
+        for row in of_flow.iter_rows(named=True):
+            counts = [str(row[key]) for key in ("phase", "sent", "received", "lost", "duplicated")]
+            times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "jitter_s")]
+            rows.append([name, *counts, *times])
+            keys.append(styles.get(flow))
+    return Table("What was sent and what arrived", titles, rows, keys=keys if styles else ())
