@@ -134,9 +134,7 @@ def delays(found: Sequence[Course], titles: list[str], curves: list[Curve], log:
             shape = "line" if len(x) > 2 else "both"
             curves.append(Curve(course.name, x, y, panel, shape, course.style))
         titles.append(f"{title} ({unit})")
-    said = ", ".join(
-        f"{course.name} {between(min(course.low), max(course.high), scale)}" for course in drawn
-    )
+    said = ", ".join(f"{course.name} {between(min(course.low), max(course.high), scale)}" for course in drawn)
     return "; ".join([f"delay of packets in {unit}: {said}", *words])
 
 

@@ -47,10 +47,10 @@ def page(network: Network, title: str | None) -> str:
         ),
         _repeat(network),
     ]
-    question = "What happened on both planes of this network?"
+    question, answer = "What happened on both planes of this network?", _answer(network, stats)
     name = title or "Network"
     shown = [section for section in sections if section]
-    return render(Page(name, question, _answer(network, stats), shown, chart, f"seed {network.seed}", network.warnings))
+    return render(Page(name, question, answer, shown, chart, f"seed {network.seed}", network.warnings))
 
 
 def _answer(network: Network, stats: list[Any]) -> str:
