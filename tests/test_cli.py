@@ -59,6 +59,7 @@ def test_list() -> None:
         "lsp-flap",
         "lsp-mesh",
         "diffserv",
+        "network",
     }
 
 

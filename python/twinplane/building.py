@@ -97,6 +97,8 @@ class Building(Paths, Outside):
         self.captures: list[Capture] = []
         self.gathered: dict[str, Columns] = {}
         """Tables of nodes that are in other processes, as they were at the end of a run."""
+        self.gathered_s = 0.0
+        """For how long these nodes had run."""
         self._recorded: list[Node] = []
         self._real = real
         self._attachments = []

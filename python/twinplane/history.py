@@ -87,6 +87,32 @@ def names_of_addresses(network: Network) -> dict[str, str]:
     return found
 
 
+UP_BIN_PS = 10**10
+"""Width of the bins of `up_over_time`."""
+
+
+def up_over_time(network: Network) -> Columns | None:
+    """How many LSPs are up over time, from the events of routers and the log of edges; None if none was."""
+    events, log = network.columns("events"), network.columns("lsp_log")
+    merged: Columns = {key: list(log[key]) for key in ("time_ps", "lsps", "index", "up")}
+    for at, group, index, event in zip(
+        events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
+    ):
+        if group is not None and event["event"] in ("lsp-up", "lsp-down"):
+            for key, value in (
+                ("time_ps", at),
+                ("lsps", group),
+                ("index", index),
+                ("up", event["event"] == "lsp-up"),
+            ):
+                merged[key].append(value)
+    if not merged["time_ps"]:
+        return None
+    end_ps = max(UP_BIN_PS, round(network.now * 1e12))
+    times, up = up_series(merged, range(len(network.lsps)), UP_BIN_PS, end_ps)
+    return {"time_s": times, "up": up}
+
+
 WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
 
 

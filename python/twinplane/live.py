@@ -186,7 +186,7 @@ def run_point(
         ground.gather(network)
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
-    kinds = experiment.inexact
+    kinds = experiment.inexact_of(outcome.metrics)
     outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
     bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
     said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}

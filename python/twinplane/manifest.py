@@ -92,6 +92,8 @@ def command_line(
 ) -> str:
     """The command that repeats a run."""
     lead = ["run"] if real is None or real.lab is None else ["lab", "run", real.lab]
+    if len(files := settings.get("file", ())) == 1 and experiment == "network":
+        experiment, settings = files[0], {key: value for key, value in settings.items() if key != "file"}
     words = ["twinplane", *lead, experiment, "--seed", str(seed)]
     if campaign:
         words.append("--campaign")

@@ -15,6 +15,7 @@ from .execution import Done, Report, Store, Task, default_jobs, execute, tasks
 from .experiments import load
 from .experiments.base import Experiment, Tick
 from .experiments.parameters import Parameters, parse_settings, points
+from .files import write_text
 from .manifest import PCAP_PACKETS, manifest
 from .statistics import combine, together
 
@@ -38,6 +39,8 @@ class Request:
     scheduler: str | None = None
     real: Real | None = None
     signals: bool = False
+    file: Path | None = None
+    """Of a network of the user's own."""
 
 
 class Session:
@@ -49,6 +52,8 @@ class Session:
         self.new = True
         name = self.experiment.name
         self.settings = parse_settings(name, request.settings)
+        if request.file is not None:
+            self.settings = {"file": [str(request.file)], **self.settings}
         self.real = self._real(request.real)
         if not 0 <= request.seed < 2**64:
             raise TwinplaneError(f"{name}: seed={request.seed}: a seed is 0 to 2^64 - 1")
@@ -109,6 +114,11 @@ class Session:
         return list(found)
 
     @property
+    def called(self) -> str:
+        """What the run is called."""
+        return self.experiment.called(self.points[0].model_dump(mode="json"))
+
+    @property
     def total(self) -> int:
         """How many runs there are."""
         return len(self.points) * self.request.repeat
@@ -117,7 +127,7 @@ class Session:
         """Make the results folder, or see that the given one can be used."""
         if self.folder is None:
             if self.request.out is None:
-                self.folder = results.new_folder(self.experiment.name)
+                self.folder = results.new_folder(self.called)
             else:
                 results.check_taken(
                     self.request.out,
@@ -198,6 +208,9 @@ class Session:
             pcap=self.request.pcap,
             pcap_packets=self.request.pcap_packets,
         )
+        for parameters in self.points:
+            for name, text in self.experiment.keep(parameters).items():
+                write_text(folder / name, text)
         results.save(folder, whole, summary)
         self._draw(folder)
 

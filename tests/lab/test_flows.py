@@ -119,7 +119,7 @@ def test_a_file_says_what_python_says(tmp_path: Path) -> None:
         f"{{name: c, {ENDS}, arrivals: {onoff}, size: {{kind: uniform, min: 64, max: 1 kB}}, trace: true}}",
         f"{{name: d, {ENDS}, arrivals: {{kind: trace, gaps: [1 ms, 2 ms], sizes: [64, 99], repeat: true}}}}",
         f"{{name: e, {ENDS}, size: {{kind: empirical, sizes: [64, 128], weights: [1, 2]}}, from_link: pe1}}",
-        f"{{name: f, {ENDS}, from_link: 'left:e0', size: {{kind: exponential, mean: 300}}, to_link: 'pe2:e1'}}",
+        f"{{name: f, {ENDS}, from_link: 'pe1:e0', size: {{kind: exponential, mean: 300}}, to_link: pe2}}",
         "{name: g, from: pe1, to: pe2, over: east}",
     )
     found = tp.Network.from_file(path)

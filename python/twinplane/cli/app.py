@@ -60,14 +60,19 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command()
 def run(
-    experiment: options.Experiment,
+    experiment: Annotated[
+        str, typer.Argument(help="Its name, as `twinplane list` prints it, or a file with a network (YAML).")
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set", metavar="KEY=VALUE", help="A parameter; a:b:step and a,b,c give several points."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 1,
+    duration: options.Duration = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed gives the same run [default: 1, or the file's].")
+    ] = None,
     repeat: Annotated[int, typer.Option(help="Runs of each point, with the seeds that follow.")] = 1,
     out: options.Results = None,
     pcap: Annotated[
@@ -113,8 +118,15 @@ def run(
         ),
     ] = True,
 ) -> None:
-    """Run an experiment and write a results folder with its report."""
+    """Run an experiment, or a network of your own, and write a results folder with its report.
+
+    `twinplane run own.yaml` runs the flows of a file through its network, in virtual time; with --lab
+    its routers are processes in network namespaces.
+    """
+    from . import own
     from .run import print_parameters, run_experiment
+
+    experiment, file = own.asked(experiment)
 
     if parameters:
         print_parameters(experiment, as_json)
@@ -138,8 +150,8 @@ def run(
 
     request = Request(
         experiment,
-        tuple(settings or ()),
-        seed,
+        own.with_duration(settings, duration),
+        own.seed_of(file) if seed is None else seed,
         repeat,
         out,
         pcap,
@@ -149,6 +161,7 @@ def run(
         scheduler,
         real,
         signals,
+        file,
     )
     raise typer.Exit(run_experiment(request, as_json))
 

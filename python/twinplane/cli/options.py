@@ -19,6 +19,10 @@ def _external(metavar: str, told: str) -> OptionInfo:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Experiment = Annotated[str, typer.Argument(help="Its name, as `twinplane list` prints it.")]
+Duration = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="For how long flows send, such as 30 s: --set duration_s=30."),
+]
 Results = Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")]
 
 IngressPort = Annotated[str | None, _external("IF", "The tester's interface where traffic leaves it.")]

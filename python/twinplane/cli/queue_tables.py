@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..reports.queues import GAP, drawn, size
 from ..units import format_time
 from .tables import print_table
+
+if TYPE_CHECKING:
+    from ..results import Results
 
 Row = Mapping[str, Any]
 
@@ -20,6 +23,9 @@ REASONS = {
 """Short headings of reasons for which queues drop; others are headed by their words."""
 
 
+TREES_MAX = 6
+"""Of more trees those are printed that dropped or held most."""
+
 REASONS_MAX = 2
 """Of more reasons the columns would be too many: they stand below the table."""
 
@@ -30,7 +36,30 @@ def print_queues(rows: Sequence[Row]) -> None:
     if not ends:
         print("no queues but FIFOs")
     for link in ends:
-        _print_tree(link, in_order([row for row in rows if row["link"] == link]))
+        _print_tree(f"towards {link}", in_order([row for row in rows if row["link"] == link]))
+
+
+def print_trees(found: Results) -> None:
+    """The trees of a run's first point."""
+    from ..reports.kept_trees import shown
+
+    trees = shown(found) if "queues" in found.tables() else []
+    busiest = sorted(trees, key=lambda tree: _busy(tree.rows[0]), reverse=True)[:TREES_MAX]
+    for tree in trees:
+        if tree in busiest:
+            name = f"{tree.node} towards {tree.neighbor}"
+            _print_tree(name, in_order([placed(row, tree.places) for row in tree.rows]))
+    if len(trees) > len(busiest):
+        print(f"{len(trees) - len(busiest)} more trees, which dropped and held less, are in the report")
+
+
+def placed(row: Row, places: Mapping[str, tuple[str, str]]) -> Row:
+    """A row under the class that it is in."""
+    return {**row, "path": places[row["path"]][0]} if row["path"] in places else row
+
+
+def _busy(root: Row) -> tuple[int, int, int]:
+    return root["dropped_packets"], root["backlog_bytes_max"], root["sent_packets"]
 
 
 def in_order(rows: Sequence[Row]) -> list[tuple[str, Row]]:
@@ -49,7 +78,7 @@ def in_order(rows: Sequence[Row]) -> list[tuple[str, Row]]:
     return list(walk("", ""))
 
 
-def _print_tree(link: str, tree: Sequence[tuple[str, Row]]) -> None:
+def _print_tree(title: str, tree: Sequence[tuple[str, Row]]) -> None:
     rows = [row for _, row in tree]
     reasons = list(dict.fromkeys(reason for row in rows for reason, count in row["drops"].items() if count))
     columns: list[tuple[str, list[str]]] = [
@@ -76,7 +105,7 @@ def _print_tree(link: str, tree: Sequence[tuple[str, Row]]) -> None:
         ("Mean\nwait", [format_time(row["mean_wait_s"], 3) for row in rows]),
     ]
     cells = list(zip(*(cells for _, cells in columns), strict=True))
-    print_table([title for title, _ in columns], cells, left=2, title=f"towards {link}", narrow=True)
+    print_table([title for title, _ in columns], cells, left=2, title=title, narrow=True)
     if len(reasons) > REASONS_MAX:
         for path, row in tree:
             words = ", ".join(f"{count} {reason}" for reason, count in row["drops"].items() if count)

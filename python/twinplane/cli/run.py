@@ -17,6 +17,7 @@ from ..repeats import seeds, told
 from ..reports import of_results
 from ..results import Results
 from ..session import Request, Session
+from .queue_tables import print_trees
 from .tables import print_table
 
 
@@ -30,7 +31,7 @@ def run_experiment(request: Request, as_json: bool) -> int:
         if request.campaign:
             headline = f"campaign of {session.total} runs, {_profile(first)}"
         clock = "virtual time" if session.real is None else session.real.words
-        typer.echo(f"{session.experiment.name}  {headline}   {seeds(request.seed, request.repeat)}   {clock}")
+        typer.echo(f"{session.called}  {headline}   {seeds(request.seed, request.repeat)}   {clock}")
     try:
         with Progress(_label(session), session.total, quiet=as_json) as progress:
             one = session.total == 1 or session.real is not None
@@ -70,7 +71,7 @@ def _label(session: Session) -> str:
     if len(varied) == 1:
         values = session.settings[varied[0]]
         return f"{varied[0]}={values[0]} ... {values[-1]}"
-    return session.experiment.name
+    return session.called
 
 
 def print_points(found: Results, most: int = 60) -> None:
@@ -86,6 +87,8 @@ def print_points(found: Results, most: int = 60) -> None:
     if said := told(found.manifest["repeat"], experiment.extremes):
         typer.echo(f"{said}:")
     print_table([column.title for column in columns], rows, left=experiment.texts)
+    if experiment.trees:
+        print_trees(found)
     typer.echo(experiment.answer(found.points))
 
 

@@ -23,7 +23,8 @@ def show_run(folder: Path, as_json: bool) -> None:
         typer.echo(json.dumps({"manifest": found.manifest, "summary": found.summary}))
         return
     which = seeds(found.manifest["seed"], found.manifest["repeat"])
-    typer.echo(f"{found.experiment}  {which}   {time_of(found.manifest)}   {folder}")
+    name = load_experiment(found.experiment).called(found.points[0].parameters)
+    typer.echo(f"{name}  {which}   {time_of(found.manifest)}   {folder}")
     print_points(found)
     rows = found.summary.get("intervals") or {}
     if rows:

@@ -14,6 +14,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "lsp-flap": ("lsp_flap", "does tearing down and setting up LSPs disturb forwarding, and the reverse?"),
     "lsp-mesh": ("lsp_mesh", "does every LSP of a full mesh on a real topology follow its explicit route?"),
     "diffserv": ("diffserv", "who waits and who loses at a bottleneck, with and without classes of service?"),
+    "network": ("network", "what do flows and queues of your own network do? (twinplane run FILE.yaml)"),
 }
 """By name: the module, and the question in one line."""
 

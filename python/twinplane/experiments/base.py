@@ -118,6 +118,24 @@ class Experiment(ABC, Generic[P]):
     """Where it can run in real time: process, lab, external."""
     inexact: ClassVar[Mapping[str, str]] = {}
     """Metrics that real time blurs, and their kinds (see `twinplane.bounds`)."""
+    trees: ClassVar[bool] = False
+    """Are all trees of queues shown, on the terminal and on the page?"""
+
+    def title_of(self, points: Sequence[Point]) -> str:
+        """What stands above the page of a run."""
+        return self.title
+
+    def called(self, parameters: Mapping[str, Any]) -> str:
+        """What a run is called: its results folder begins with that."""
+        return self.name
+
+    def keep(self, parameters: P) -> Mapping[str, str]:
+        """Files that stand beside the results, by name: what the run was made of."""
+        return {}
+
+    def inexact_of(self, metrics: Metrics) -> Mapping[str, str]:
+        """`inexact` of a run with these metrics."""
+        return self.inexact
 
     def parts(self, parameters: P) -> Mapping[str, P]:
         """What a point runs one after another, each a network of its own, by name: usually itself alone."""

@@ -6,7 +6,7 @@ import ipaddress
 import json
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +97,13 @@ class Plan:
         }
 
 
-def plan(lowered: Lowered) -> Plan:
-    """Plan a lab; its description is built once, in virtual time, to check it and to learn its addresses."""
+def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = frozenset()) -> Plan:
+    """Plan a lab; its description is built once, in virtual time, to check it and to learn its addresses.
+
+    `name` is another one than the file's; `measured` are hosts that are in the measuring process.
+    """
+    if name is not None:
+        lowered = replace(lowered, name=name)
     try:
         network = core.network(without_external(lowered.description))
     except TwinplaneError as error:
@@ -106,7 +111,7 @@ def plan(lowered: Lowered) -> Plan:
     warnings = tuple(dict.fromkeys(lowered.network.explain(text) for text in network.warnings()))
     members: dict[str, Member] = {}
     for index, node in enumerate(lowered.description["nodes"]):
-        member = _member(lowered, index, node)
+        member = _member(lowered, index, node, measured)
         member.loopback = str(json.loads(network.node_info(index))["loopback"])
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
@@ -136,16 +141,16 @@ def without_external(description: dict[str, Any]) -> dict[str, Any]:
     return {**description, "nodes": nodes}
 
 
-def _member(lowered: Lowered, index: int, node: dict[str, Any]) -> Member:
+def _member(lowered: Lowered, index: int, node: dict[str, Any], measured: frozenset[str]) -> Member:
     name = str(node["name"])
     if not fields.NAME.fullmatch(name):
         raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
     given = lowered.extras.nodes.get(name)
     kind = {"edge": "tester", "peer": "tester"}.get(node["kind"], node["kind"])
-    if kind == "host" and node.get("address") is None:
+    if kind == "host" and (node.get("address") is None or name in measured):
         kind = "station"
     member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
-    if isinstance(given, model.HostNode):
+    if isinstance(given, model.HostNode) and kind == "host":
         member.exec = list(given.exec)
     if isinstance(given, model.RouterNode):
         member.cpu, member.busy = given.cpu, given.busy

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..drawing import topology
 from ..frames import frame
-from ..history import up_series
+from ..history import up_over_time
 from ..units import format_time
 from . import flows, lsps, queues
 from .page import Page, Section, Table, render
@@ -16,13 +16,12 @@ from .topology import svg
 if TYPE_CHECKING:
     from ..network import Network
 
-BIN_PS = 10**10
-
 
 def page(network: Network, title: str | None) -> str:
     """Flows, LSPs, both planes and the topology as they are now."""
     stats, courses = [flow.stats() for flow in network.flows], flows.courses(network)
-    messages, up = network.table("messages"), _up(network)
+    messages, course = network.table("messages"), up_over_time(network)
+    up = None if course is None else frame(course)
     chart = timeline(
         "planes",
         "Delay over time" if up is None and not messages.height else "Both planes over time",
@@ -63,28 +62,6 @@ def _answer(network: Network, stats: list[Any]) -> str:
     if stats or not said:
         said.append(f"of {sent} packets sent {received} arrived and {lost} were lost")
     return f"After {format_time(network.now)} of {network.clock} time, {'; '.join(said)}."
-
-
-def _up(network: Network) -> Any:
-    """How many LSPs are up over time, from the events of routers and the log of edges."""
-    events, log = network.columns("events"), network.columns("lsp_log")
-    merged: dict[str, list[Any]] = {key: list(log[key]) for key in ("time_ps", "lsps", "index", "up")}
-    for at, group, index, event in zip(
-        events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
-    ):
-        if group is not None and event["event"] in ("lsp-up", "lsp-down"):
-            for key, value in (
-                ("time_ps", at),
-                ("lsps", group),
-                ("index", index),
-                ("up", event["event"] == "lsp-up"),
-            ):
-                merged[key].append(value)
-    if not merged["time_ps"]:
-        return None
-    groups = range(len(network.lsps))
-    times, up = up_series(merged, groups, BIN_PS, max(BIN_PS, round(network.now * 1e12)))
-    return frame({"time_s": times, "up": up})
 
 
 def _repeat(network: Network) -> Section:

@@ -15,6 +15,7 @@ from ..real import real_of
 from ..repeats import seeds, told
 from ..results import Results
 from ..units import format_time
+from . import kept_trees
 from .page import Page, Section, Table, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
@@ -41,6 +42,7 @@ def page(found: Results) -> str:
         *([more] if len(charts) > 1 else []),
         *_planes(found),
         *_returns(found),
+        *(kept_trees.of_results(found) if experiment.trees else []),
         *_published(experiment, found),
         *([results] if long else []),
         *_spread(found),
@@ -54,7 +56,7 @@ def page(found: Results) -> str:
     footer = f"twinplane {manifest['versions']['twinplane']}, {which}, {time_of(manifest)}"
     return render(
         Page(
-            experiment.title,
+            experiment.title_of(found.points),
             experiment.question,
             experiment.answer(found.points),
             sections,

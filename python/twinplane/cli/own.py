@@ -1,0 +1,44 @@
+"""``twinplane run FILE``: a network of the user's own in the place of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import TwinplaneError
+
+EXPERIMENT = "network"
+ENDINGS = (".yaml", ".yml")
+
+
+def asked(name: str) -> tuple[str, Path | None]:
+    """The experiment, and the file if a file was named."""
+    path = Path(name)
+    if path.suffix.lower() in ENDINGS or path.is_file():
+        return EXPERIMENT, path
+    return name, None
+
+
+def seed_of(file: Path | None) -> int:
+    """The seed that a file gives; whatever else is wrong with it is said when it is read as a whole."""
+    if file is None:
+        return 1
+    from ..lab import source
+
+    data = source.read(file).data
+    seed = data.get("seed", 1) if isinstance(data, dict) else 1
+    return seed if isinstance(seed, int) and not isinstance(seed, bool) else 1
+
+
+def with_duration(settings: Sequence[str] | None, duration: str | None) -> tuple[str, ...]:
+    """Settings with the one that an option gives."""
+    given = tuple(settings or ())
+    if duration is None:
+        return given
+    from ..units import span_ps
+
+    try:
+        ps = span_ps(float(duration) if duration.strip().replace(".", "", 1).isdigit() else duration, "it")
+    except TwinplaneError as error:
+        raise TwinplaneError(f"--duration {duration}: {str(error).removeprefix('it ')}") from None
+    return (*given, f"duration_s={ps / 1e12:g}")

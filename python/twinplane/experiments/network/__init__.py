@@ -1,0 +1,138 @@
+"""`network`: what the flows of a user's own network experience. ``twinplane run FILE.yaml`` runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...bounds import LEAST, MEAN, MOST, TIME
+from ...charts import Chart
+from ...errors import TwinplaneError
+from ...network import Network
+from ..base import Column, Experiment, Metrics, Outcome, Point, Tick, steps
+from . import build as building
+from . import figures, real
+from .parameters import NetworkParameters
+from .summary import summarise
+
+if TYPE_CHECKING:
+    from ...live import Ground
+    from ...real import Real
+
+KINDS = {
+    "mean_s": MEAN,
+    **{key: LEAST for key in ("min_s", "p50_s", "p90_s", "p99_s")},
+    **{key: MOST for key in ("p999_s", "max_s")},
+    "jitter_s": TIME,
+}
+"""Figures of a flow that real time blurs."""
+
+
+class OwnNetwork(Experiment[NetworkParameters]):
+    """See the module."""
+
+    name = "network"
+    title = "A network of your own"
+    question = "What do the flows of this network experience, and what do its queues do?"
+    parameters = NetworkParameters
+    texts = 1
+    extremes = True
+    trees = True
+    places = frozenset({"process", "lab"})
+
+    def title_of(self, points: Sequence[Point]) -> str:
+        """The file's name."""
+        return f"Network {self.called(points[0].parameters)}"
+
+    def called(self, parameters: Mapping[str, Any]) -> str:
+        """The file's name without its ending."""
+        return Path(parameters["file"]).stem
+
+    def build(self, parameters: NetworkParameters, seed: int) -> Network:
+        """See `build.build`."""
+        return building.build(parameters, seed)
+
+    def run(self, network: Network, parameters: NetworkParameters, tick: Tick | None = None) -> None:
+        """Traffic, and the time that the queues take to drain."""
+        steps(network, parameters.end_s, tick)
+
+    def summarise(self, network: Network, parameters: NetworkParameters) -> Outcome:
+        """See `summary.summarise`."""
+        return summarise(network, parameters)
+
+    def headline(self, parameters: NetworkParameters) -> str:
+        """File and duration."""
+        return f"{Path(parameters.file).name}, {parameters.duration_s:g} s"
+
+    def answer(self, points: Sequence[Point]) -> str:
+        """Losses and delays in one sentence."""
+        return figures.answer(points)
+
+    def columns(self, points: Sequence[Point]) -> list[Column]:
+        """See `figures.columns`."""
+        return figures.columns(points)
+
+    def lines(self, points: Sequence[Point]) -> Sequence[Point]:
+        """See `figures.lines`."""
+        return figures.lines(points)
+
+    def charts(self, points: Sequence[Point]) -> list[Chart]:
+        """See `figures.delays`."""
+        return [figures.delays(points)]
+
+    def inputs(self, parameters: NetworkParameters) -> list[Any]:
+        """All that the file says, and what it refers to."""
+        network = building.build(parameters, 1)
+        return [network.lowered()]
+
+    def check(self, parameters: NetworkParameters) -> None:
+        """The whole network is made once; it says itself what is surprising about it."""
+        building.build(parameters, 1).running()
+
+    def keep(self, parameters: NetworkParameters) -> Mapping[str, str]:
+        """The file, beside its results."""
+        return {Path(parameters.file).name: Path(parameters.file).read_text(encoding="utf-8")}
+
+    def check_real(self, parameters: NetworkParameters, where: Real) -> None:
+        """See `real.check`."""
+        super().check_real(parameters, where)
+        real.check(parameters, where)
+
+    def ground(self, parameters: NetworkParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
+        """See `real`."""
+        return real.ground(self, parameters, seed, where)
+
+    def load(self, parameters: NetworkParameters) -> tuple[int, float, float]:
+        """See `build.load`."""
+        return building.load(building.build(parameters, 1))
+
+    def at_rate(self, parameters: NetworkParameters, rate_bps: float) -> NetworkParameters:
+        """The rates are the user's."""
+        raise TwinplaneError(f"{parameters.file}: {real.NO_RATE}")
+
+    def inexact_of(self, metrics: Metrics) -> Mapping[str, str]:
+        """Delays of every flow."""
+        return {f"flows.{flow}.{key}": kind for flow in metrics["flows"] for key, kind in KINDS.items()}
+
+    def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Virtual time is exact."""
+        return [
+            "Virtual time is counted in picoseconds: counts, and mean, least and greatest delays are exact"
+            " for the stated parameters and seed; quantiles come from histograms and are within 1 %.",
+            "Delay is measured from the first bit sent to the first bit received (RFC 1242); jitter is the"
+            " mean difference in delay between one packet that arrived and the next (RFC 3393).",
+            "Dropped is what was sent and has not arrived"
+            f" {parameters['drain_s']:g} s after the flows ended.",
+        ]
+
+    def real_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
+        """What real time adds."""
+        return [
+            "Which packets are lost is exact as a count; but a packet that comes microseconds later may find"
+            " room in a queue that was full, so that two runs of the same traffic lose different packets.",
+        ]
+
+
+EXPERIMENT = OwnNetwork()

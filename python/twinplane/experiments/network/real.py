@@ -1,0 +1,143 @@
+"""`network` in real time: in one process, or on a lab with a process for each router."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import benches
+from ...errors import TwinplaneError
+from ...gathered import gather
+from ...live import Ground, OneProcess
+from ...network import Network
+from ...real import Real
+from ...urgency import urgent
+from .build import build
+from .parameters import NetworkParameters
+
+if TYPE_CHECKING:
+    from ...calibration import Search
+    from ...lab import Lab
+    from ...lab.plan import Plan
+    from ..base import Experiment
+
+NO_RATE = "--rate auto: the rates of flows are in the file"
+
+
+def check(p: NetworkParameters, where: Real) -> None:
+    """Refuse, before anything is made, what would fail at once."""
+    if where.rate_auto:
+        raise TwinplaneError(f"{p.file}: {NO_RATE}")
+    if where.place == "lab":
+        from ...lab import netns
+
+        if not netns.may_make():
+            raise TwinplaneError(
+                f"{p.file}: --lab: making network namespaces needs root"
+                " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
+            )
+        planned(p)
+
+
+def planned(p: NetworkParameters) -> Plan:
+    """The lab: hosts at which flows begin or end are in the measuring process."""
+    from ...lab import lowering
+    from ...lab.plan import plan
+
+    lowered = lowering.lower(Path(p.file))
+    network = lowered.network
+    ends = {
+        network.nodes[flow[key]].name: flow["name"]
+        for flow in network.description.flows
+        for key in ("from", "to")
+    }
+    for name, flow in ends.items():
+        kind = network.node(name).kind
+        if kind not in ("host", "edge"):
+            raise TwinplaneError(
+                network.explain(
+                    f"flow '{flow}': '{name}' is of kind {kind}: on a lab flows begin and end at hosts,"
+                    " stations and testers"
+                )
+            )
+    named = f"{lowered.name[:20]}-{os.getpid()}"
+    return plan(lowered, name=named, measured=frozenset(ends))
+
+
+@contextmanager
+def ground(experiment: Experiment[Any], p: NetworkParameters, seed: int, where: Real) -> Iterator[Ground]:
+    """What a run needs around it, removed behind it."""
+    if where.place == "process":
+        yield OneProcess(experiment, seed)
+        return
+    made = InLab(p, seed, where)
+    made.up()
+    try:
+        yield made
+    finally:
+        made.down()
+
+
+class InLab(Ground):
+    """A process for each router, each in its own network namespace; what measures is in this one."""
+
+    def __init__(self, p: NetworkParameters, seed: int, where: Real) -> None:
+        self.p, self.seed, self.where = p, seed, where
+        self.lab: Lab | None = None
+
+    def up(self) -> None:
+        """The routers signal their LSPs by themselves."""
+        from ...lab import Lab
+
+        lab = Lab(planned(self.p))
+        with urgent():  # the routers inherit it
+            lab.up()
+        self.lab = lab
+
+    def down(self) -> None:
+        """Everything that was made is removed."""
+        if self.lab is not None:
+            self.lab.down()
+            self.lab = None
+
+    def network(self, parameters: NetworkParameters) -> Network:
+        """Hosts and testers alone; flows begin when the network does."""
+        from ...lab import tester_placement
+
+        assert self.lab is not None
+        network = build(parameters, self.seed)
+        placement = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
+        if self.where.driver != "packet":
+            for port in placement["ports"]:
+                port["driver"] = self.where.driver
+        network.go_live({**placement, "fail_on_port_down": True})
+        return network
+
+    def gather(self, network: Network) -> None:
+        """What queues and conditioners did, router by router."""
+        assert self.lab is not None
+        network.gathered_s = gather(self.lab, network)
+
+    def virtual(self, parameters: NetworkParameters) -> Network:
+        """The same network."""
+        return build(parameters, self.seed)
+
+    def bench(self) -> AbstractContextManager[benches.LinkBench]:
+        """A veth pair like those of the hosts."""
+        return benches.own_pair(self.where.driver, self.where.busy)
+
+    def through(self, parameters: NetworkParameters, rate_bps: float) -> Search:
+        """There is no rate to find."""
+        raise TwinplaneError(f"{parameters.file}: {NO_RATE}")
+
+    def intact(self) -> None:
+        """A router that ended makes the figures void."""
+        assert self.lab is not None
+        for name, node in self.lab.state.nodes.items():
+            if node.kind == "router" and (node.process is None or not node.process.alive()):
+                raise TwinplaneError(
+                    f"{self.p.file}: router '{name}' ended during the run: its figures are void"
+                )

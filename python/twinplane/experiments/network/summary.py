@@ -1,0 +1,112 @@
+"""What the flows of a network experienced, and what its queues did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...drawing import topology
+from ...errors import warn
+from ...frames import Columns, readable
+from ...gathered import at_links
+from ...history import up_over_time
+from ...network import Network
+from ...placing import signals
+from ...units import format_time
+from ..base import Outcome
+from .parameters import NetworkParameters
+
+COUNTS = {"sent": "sent", "received": "received", "dropped": "lost"}
+RARE = ("duplicated", "reordered")
+DELAYS = {
+    "mean_s": "delay_mean_s",
+    "max_s": "delay_max_s",
+    "min_s": "delay_min_s",
+    "jitter_s": "jitter_s",
+    "p50_s": "delay_p50_s",
+    "p90_s": "delay_p90_s",
+    "p99_s": "delay_p99_s",
+    "p999_s": "delay_p999_s",
+}
+"""Figures of a flow, and what `Flow.stats` calls them."""
+
+
+def summarise(network: Network, p: NetworkParameters) -> Outcome:
+    """Figures of every flow; tables of queues, conditioners, signalling and delays."""
+    flows = {flow.name: figures(network, flow.index) for flow in network.flows}
+    ports = network.columns("ports")
+    here = network.placement is None or network.placement["local"] is None
+    metrics: dict[str, Any] = {"flows": flows, "packet_hops": sum(ports["received_frames"])}
+    if here and network.lsps:
+        metrics["lsps"] = sum(lsp.count for lsp in network.lsps)
+        metrics["lsps_up"] = sum(lsp.up_count for lsp in network.lsps)
+    if network.clock == "virtual":
+        metrics["digest"] = network.digest()
+    tables = {
+        **{name: at_links(network, name) for name in ("queues", "conditioners")},
+        "queue_series": _within(at_links(network, "queue_series"), p.end_s),
+        "ports": readable(ports, network.names),
+        **{name: readable(network.columns(name), network.names) for name in ("series", "messages")},
+        "streams": _named(readable(network.columns("streams"), network.names), network),
+    }
+    if here and (up := up_over_time(network)) is not None:
+        tables["lsps_up"] = up
+    if any(flow.logged for flow in network.flows):
+        tables["packets"] = _named(readable(network.columns("packets"), network.names), network)
+    if (kept := signals(network)) is not None:
+        tables["signals"] = readable(kept, network.names)
+    _warn(network, p, flows, tables["queues"])
+    drawn = topology(network)
+    drawn["trees"] = trees(network)
+    drawn["queues_s"] = network.gathered_s if network.gathered else network.now
+    return Outcome(metrics, tables, drawn)
+
+
+def figures(network: Network, flow: int) -> dict[str, Any]:
+    """Counts and delays of a flow."""
+    rows = network.flows[flow].stats().to_dicts()
+    found: dict[str, Any] = {key: sum(row[name] for row in rows) for key, name in COUNTS.items()}
+    found |= {key: (rows[0][name] if len(rows) == 1 else None) for key, name in DELAYS.items()}
+    return found | {key: count for key in RARE if (count := sum(row[key] for row in rows))}
+
+
+def trees(network: Network) -> list[dict[str, Any]]:
+    """The trees as they are configured, by node and link."""
+    found = []
+    for index, link in enumerate(network.lowered()["links"]):
+        for side in "ab":
+            if link.get(f"{side}_queue"):
+                node = network.nodes[link[side]].name
+                found.append({"node": node, "link": index, "root": link[f"{side}_queue"]["root"]})
+    return found
+
+
+def _named(columns: Columns, network: Network) -> Columns:
+    return {**columns, "flow": [network.flows[flow].name for flow in columns.get("flow", [])]}
+
+
+def _within(columns: Columns, end_s: float) -> Columns:
+    """Without what was before: a lab is up longer than the run."""
+    kept = [place for place, at in enumerate(columns.get("start_s", [])) if 0 <= at < end_s]
+    return {key: [values[place] for place in kept] for key, values in columns.items()}
+
+
+def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues: Columns) -> None:
+    """What a user should know before the figures are believed."""
+    for name, found in flows.items():
+        if found["sent"] and not found["received"]:
+            warn(network.explain(f"flow '{name}': nothing of it arrived"))
+        elif not found["sent"]:
+            warn(network.explain(f"flow '{name}': it sent nothing"))
+    roots = [place for place, path in enumerate(queues.get("path", [])) if path == "root"]
+    left = sum(queues["backlog_packets"][place] for place in roots)
+    if left:
+        waited = format_time(p.drain_s)
+        warn(
+            f"{left} packets still wait in queues {waited} after the flows ended: they count as dropped"
+            " (--set drain_s=... gives them more time)"
+        )
+    if network.gathered or not network.lsps:
+        return
+    for lsp in network.lsps:
+        if lsp.spec.get("auto", True) and not lsp.up:
+            warn(network.explain(f"lsp '{lsp.name}': it is not up at the end"))
