@@ -1,5 +1,6 @@
 """Traffic as a user describes it; hosts with several links; what routers and LSPs know of behaviours."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,17 @@ def test_arrivals_and_sizes_are_lowered() -> None:
         ({"size": tp.traffic.Uniform(128, 64)}, "size: min=128 is above max=64"),
         ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes=63: an Ethernet frame has 64 to"),
         ({"size": tp.traffic.Empirical((64, 65), (0, 0))}, "weights: none is negative"),
+        (
+            {"size": tp.traffic.Exponential(5000, max=100)},
+            "size: mean=5000 is not between min=64 and max=100: most frames would be as long as a bound",
+        ),
+        ({"size": tp.traffic.Exponential(100, min=128)}, "size: mean=100 is not between min=128 and"),
+        ({"stop": "1 s", "start": 1}, "flow 'h-h': stop='1 s' is not after start=1: it would send nothing"),
+        ({"stop": 0}, "stop=0 is not after start=0: it would send nothing"),
+        ({"src_port": 0}, "flow 'h-h': src_port=0: a UDP port is 1 to 65535"),
+        ({"dst_port": 65536}, "flow 'h-h': dst_port=65536: a UDP port is 1 to 65535"),
+        ({"dst_port": "sip"}, "dst_port='sip': a UDP port is 1 to 65535"),
+        ({"dscp": "EX"}, "flow 'h-h': dscp 'EX': no such code point: EF, AF11 to AF43, CS0 to CS7, default"),
         ({"rate_counts": "wire"}, "rate_counts='wire': frame or ip"),
         ({"from_link": "h2"}, "from_link 'h2', no node has that name"),
     ],
@@ -84,6 +96,47 @@ def test_a_host_sends_to_itself_through_the_network() -> None:
     assert 400 < stats["sent"] < 600 and stats["lost"] == 0 and stats["delay_min_s"] > 0
 
 
+@pytest.mark.parametrize("dscp", ["default", "BE", "EF", "AF11", "CS0", "LE", "dscp 44"])
+def test_flows_and_filters_take_the_same_names(dscp: str) -> None:
+    net = tp.Network()
+    a, r, b = net.host("a", "10.1.0.2/24"), net.router("r"), net.host("b", "10.2.0.2/24")
+    net.link(a, r)
+    filters = [{"dscp": dscp, "class": "it"}]
+    tree = tp.queues.Prio(classes={"it": {}, "rest": {}}, filters=filters, default="rest")
+    net.link(r, b, queue={"r": tree})
+    flow = net.flow(a, b, dscp=dscp, stop="100 ms")
+    net.run(until="1 s")
+    sent = dict(net.queues("r").select("path", "sent_packets").rows())
+    assert sent["root/it"] == flow.stats()["received"][0] == 25
+    # ARP.
+    assert sent["root/rest"] <= 1
+
+
+def test_flows_have_ports_of_their_own() -> None:
+    def figures(**large: int) -> tuple[list[tuple[int, int]], list[int], list[str]]:
+        net = tp.Network()
+        a, r, b = net.host("a", "10.1.0.2/24"), net.router("r"), net.host("b", "10.2.0.2/24")
+        net.link(a, r, rate="100 Mbit/s")
+        net.link(r, b, rate="10 Mbit/s", queue={"r": tp.queues.FqCodel()})
+        net.flow(a, b, name="small", rate="1 Mbit/s", stop="2 s")
+        net.flow(a, b, name="large", rate="20 Mbit/s", stop="2 s", **large)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ports = [(flow.src_port, flow.dst_port) for flow in net.flows]
+            net.run(until="9 s")
+        return ports, [flow.stats()["lost"][0] for flow in net.flows], net.warnings
+
+    ports, lost, said = figures()
+    assert ports == [(49152, 61614), (49153, 61614)] and lost[0] == 0 < lost[1] and not said
+    ports, lost, said = figures(src_port=49152, dst_port=5060)
+    assert ports[1] == (49152, 5060) and lost[0] == 0 and not said
+    ports, lost, said = figures(src_port=49152)
+    assert ports[0] == ports[1] and lost[0] > 10
+    assert said[0].startswith(
+        "flows 'small' and 'large' have the same addresses and the same ports, 49152 to"
+    )
+
+
 def test_a_trace_is_sent_again_as_it_was_captured(tmp_path: Path) -> None:
     net, h = loop()
     net.flow(h, h, from_link="a", to_link="b", size=tp.traffic.Imix(), arrivals="poisson", name="x")
@@ -91,12 +144,24 @@ def test_a_trace_is_sent_again_as_it_was_captured(tmp_path: Path) -> None:
     net.run(until="1 s")
     trace = tp.traffic.Trace.from_pcap(tap.save(tmp_path / "x.pcapng"), limit=30)
     assert len(trace.gaps) == len(trace.sizes) == 30 and trace.gaps[0] == "0 ns"
+    assert set(trace.sizes) <= {64, 594, 1518}
     again, h = loop()
     flow = again.flow(h, h, from_link="a", to_link="b", arrivals=trace, name="y")
     again.run(until="1 s")
     assert flow.stats()["sent"].to_list() == [30]
     with pytest.raises(tp.TwinplaneError, match="no-such"):
         tp.traffic.Trace.from_pcap(tmp_path / "no-such.pcap")
+
+
+def test_captured_frames_that_are_longer_than_usual_become_the_longest_usual(tmp_path: Path) -> None:
+    net = tp.Network()
+    left, right = net.router("left"), net.router("right")
+    link = net.link(left, right, mtu=65535)
+    net.flow(left, right, rate="100 Mbit/s", size=20_000)
+    tap = net.capture(link)
+    net.run(until="50 ms")
+    trace = tp.traffic.Trace.from_pcap(tap.save(tmp_path / "x.pcapng"))
+    assert max(trace.sizes) == 9018 and min(trace.sizes) == 64
 
 
 def test_lsps_and_routers_know_of_behaviours() -> None:

@@ -51,7 +51,7 @@ def test_sizes_and_code_points() -> None:
     assert units.size_bytes("1 KiB") == 1024
     assert (units.size_bytes("1514b"), units.size_bytes("2kib")) == (1514, 2048)
     assert units.format_time(0.2078, 2) == "208 ms" and units.format_time(0.9996, 3) == "1000 ms"
-    assert (units.dscp("default"), units.dscp("DE")) == (0, 0)
+    assert {units.dscp(name) for name in ("default", "BE", "DF", "DE", "CS0", "0", 0)} == {0}
     assert (units.dscp("EF"), units.dscp("af21"), units.dscp("CS5"), units.dscp(63)) == (46, 18, 40, 63)
 
 
@@ -86,7 +86,13 @@ def test_sizes_and_code_points() -> None:
         (lambda: units.span_ps("-1 s"), "time '-1 s': it cannot be negative"),
         (lambda: units.span_ps("soon"), "time 'soon': a number and a unit are needed, such as '10 ms'"),
         (lambda: units.span_ps(float("nan")), "time nan: a finite number is needed"),
-        (lambda: units.dscp("EFF"), "dscp 'EFF': no such code point (did you mean 'EF'?)"),
+        (
+            lambda: units.dscp("EFF"),
+            "dscp 'EFF': no such code point: EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63"
+            " (did you mean 'EF'?)",
+        ),
+        (lambda: units.dscp("-1"), "dscp '-1': a code point is 0 to 63"),
+        (lambda: units.dscp(True), "dscp True: a code point is 0 to 63"),
         (lambda: units.dscp(64), "dscp 64: a code point is 0 to 63"),
         (lambda: units.size_bytes(True), "size True: a number or a text such as '512 B' is needed"),
     ],

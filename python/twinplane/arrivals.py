@@ -101,9 +101,9 @@ class Trace:
         """Gaps and sizes of the frames of a capture (pcap or pcapng, Ethernet), of the first `limit` at most.
 
         The first packet is due at the flow's start. Frames are as long as on the wire with the 4 bytes of the
-        frame check sequence, which captures leave out; those that are shorter or longer than a test packet
-        can be are as long as it can be (64 to 65,553 bytes). A frame that is older than the one before comes
-        at the same time.
+        frame check sequence, which captures leave out, but 64 bytes at least and 9,018 at most: what a host
+        hands to its interface in one piece, to be cut up there, is longer than any frame that is sent. A
+        frame that is older than the one before comes at the same time.
         """
         times: list[int] = []
         sizes: list[int] = []
@@ -172,7 +172,10 @@ class Empirical:
 
 @dataclass(frozen=True)
 class Exponential:
-    """Exponential frame sizes in bytes; what is shorter than `min` or longer than `max` becomes that."""
+    """Exponential frame sizes in bytes; what is shorter than `min` or longer than `max` becomes that.
+
+    `mean` is that without these bounds, and lies between them.
+    """
 
     mean: Quantity
     min: Quantity = FRAME_MIN
@@ -184,6 +187,10 @@ class Exponential:
         mean = units.size_bytes(self.mean, f"{what}: mean")
         if mean == 0:
             raise TwinplaneError(f"{what}: mean: it is not above zero")
+        low, high = bounds["min"], bounds["max"]
+        if not low <= mean <= high:
+            most = "most frames would be as long as a bound"
+            raise TwinplaneError(f"{what}: mean={mean} is not between min={low} and max={high}: {most}")
         return {**bounds, "kind": "exponential", "mean": float(mean)}
 
 
@@ -214,3 +221,10 @@ def size_spec(given: Sizes, what: str) -> int | dict[str, Any]:
     if isinstance(given, (Uniform, Empirical, Exponential)):
         return given.lowered(f"{what}: size")
     return _frame(given, f"{what}: size")
+
+
+def udp_port(given: int, what: str) -> int:
+    """A port that packets may come from or go to."""
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 65535:
+        raise TwinplaneError(f"{what}={given!r}: a UDP port is 1 to 65535")
+    return given

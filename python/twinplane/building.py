@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import core, units
-from .arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec
+from .arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec, udp_port
 from .description import Description, interface_address, router_id, rsvp_options
 from .errors import TwinplaneError, suggest
 from .handles import Capture, Flow, Link, Lsp
@@ -31,6 +31,13 @@ CLOCKS = ("virtual", "wall")
 
 CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first")
 """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
+
+
+def _dscp(given: str | int, what: str) -> int:
+    try:
+        return units.dscp(given)
+    except TwinplaneError as error:
+        raise TwinplaneError(f"{what}: {error}") from None
 
 
 class Building(Paths, Outside):
@@ -273,6 +280,8 @@ class Building(Paths, Outside):
         log: bool = False,
         from_link: Link | Node | str | None = None,
         to_link: Link | Node | str | None = None,
+        src_port: int | None = None,
+        dst_port: int | None = None,
     ) -> Flow:
         """Measured traffic; over a group of LSPs the rate is shared evenly by one stream each.
 
@@ -280,6 +289,10 @@ class Building(Paths, Outside):
         is that of the Ethernet frame with header and frame check sequence, or a `Uniform`, `Empirical`,
         `Exponential` or `Imix` of the same. `rate` counts frames in the same way, with ``rate_counts="ip"``
         the IP packets in them. With `log` every packet is kept for `Flow.packets`.
+
+        Packets are UDP. They come from port `src_port`, by default one from 49152 on that no other flow of
+        `a` has, and go to `dst_port`, by default 61614, so that queues by flow and filters by ports tell
+        flows apart. `dscp` is the name of a behaviour, such as EF, AF11, CS1 or default, or 0 to 63.
 
         A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
         the neighbours at their other ends. It may send to itself through the network.
@@ -297,7 +310,7 @@ class Building(Paths, Outside):
             "rate_bps": units.rate_bps(rate),
             "size": size_spec(size, what),
             "arrivals": arrivals_spec(arrivals, what),
-            "dscp": units.dscp(dscp),
+            "dscp": _dscp(dscp, what),
             "start_ps": units.span_ps(start, "start"),
             "stop_ps": None if stop is None else units.span_ps(stop, "stop"),
             "trace": trace,
@@ -307,6 +320,11 @@ class Building(Paths, Outside):
         for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link)):
             if end is not None:
                 spec[key] = self.link_at(node, end, f"{what}: {key}").index
+        for key, number in (("src_port", src_port), ("dst_port", dst_port)):
+            if number is not None:
+                spec[key] = udp_port(number, f"{what}: {key}")
+        if stop is not None and spec["stop_ps"] <= spec["start_ps"]:
+            raise TwinplaneError(f"{what}: stop={stop!r} is not after start={start!r}: it would send nothing")
         flow = Flow(self._network, len(self.flows), label, log)
         if self._started:
             with core.translated():

@@ -131,6 +131,20 @@ class Flow:
         self.name = name
         self.logged = logged
 
+    @property
+    def src_port(self) -> int:
+        """The UDP port that its packets come from."""
+        return self._port("src_port")
+
+    @property
+    def dst_port(self) -> int:
+        """The UDP port that its packets go to."""
+        return self._port("dst_port")
+
+    def _port(self, key: str) -> int:
+        # Asked of the network as it is described so far: this does not start it.
+        return int(json.loads(self.network.running().table("flows", None))[key][self.index])
+
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.
 

@@ -68,7 +68,9 @@ TC_SIZES: dict[str, Fraction] = {
 
 # RFC 2474 (class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VOICE-ADMIT), RFC 8622 (LE).
 DSCP: dict[str, int] = {
+    "DEFAULT": 0,
     "BE": 0,
+    "DE": 0,
     "DF": 0,
     "LE": 1,
     "EF": 46,
@@ -76,6 +78,9 @@ DSCP: dict[str, int] = {
     **{f"CS{n}": 8 * n for n in range(8)},
     **{f"AF{group}{drop}": 8 * group + 2 * drop for group in range(1, 5) for drop in range(1, 4)},
 }
+"""Code points by the names of their behaviours, in capitals (RFC 2474, 2597, 3246, 5865, 8622)."""
+DSCP_FORMS = "EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63"
+"""How one is written."""
 
 _FORM = re.compile(r"\s*([-+]?[0-9][0-9_.,]*(?:[eE][-+]?[0-9]+)?|[-+]?\.[0-9]+)\s*(\S.*?)?\s*")
 
@@ -197,18 +202,27 @@ def size_bytes(value: Quantity, what: str = "size") -> int:
 
 
 def dscp(value: str | int) -> int:
-    """A DiffServ code point, by name (``"EF"``, ``"AF21"``, ``"CS5"``) or number (0 to 63)."""
-    if isinstance(value, str) and not value.strip().isdigit():
-        name = value.strip().upper()
-        if name in ("DEFAULT", "DE"):
-            return 0
-        if name not in DSCP:
-            raise TwinplaneError(f"dscp {value!r}: no such code point{suggest(name, DSCP)}")
-        return DSCP[name]
-    number = int(value)
-    if not 0 <= number <= 63:
-        raise TwinplaneError(f"dscp {value!r}: a code point is 0 to 63")
-    return number
+    """A DiffServ code point, by the name of its behaviour (``"EF"``, ``"default"``) or number (0 to 63)."""
+    found = code_point(value)
+    if found is not None:
+        return found
+    if isinstance(value, str) and not value.strip().lstrip("-").isdecimal():
+        hint = suggest(value.strip().upper(), DSCP)
+        raise TwinplaneError(f"dscp {value!r}: no such code point: {DSCP_FORMS}{hint}")
+    raise TwinplaneError(f"dscp {value!r}: a code point is 0 to 63")
+
+
+def code_point(value: object) -> int | None:
+    """What `dscp` finds, or none if it is no code point."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if 0 <= value <= 63 else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip().upper()
+    if text in DSCP:
+        return DSCP[text]
+    digits = text.removeprefix("DSCP ").strip()
+    return int(digits) if digits.isascii() and digits.isdecimal() and int(digits) <= 63 else None
 
 
 def seconds(ps: int) -> float:

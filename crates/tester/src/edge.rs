@@ -4,7 +4,7 @@
 //! carry the labels that the system under test gave.
 
 use crate::generator::Generator;
-use crate::packet::{Shape, Template, read_stamp};
+use crate::packet::{Ports, Shape, Template, read_stamp};
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
 use crate::source::Source;
@@ -47,6 +47,8 @@ pub struct EdgeStream {
     pub stream: StreamId,
     /// IP destination: it maps to the tunnel.
     pub dst: Ipv4Addr,
+    /// UDP ports.
+    pub ports: Ports,
     /// Code point.
     pub dscp: Dscp,
     /// Time to live.
@@ -199,6 +201,7 @@ impl Edge {
             class: TrafficClass::truncate(stream.dscp.value() >> 3),
             src: self.router.config().router_id,
             dst: stream.dst,
+            ports: stream.ports,
             dscp: stream.dscp,
             ttl: stream.ttl,
             size: stream.size,
@@ -291,7 +294,8 @@ impl Edge {
     /// Takes a test packet, and says whether it was one.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        let stamp = read_stamp(frame.header(), now);
+        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
         if self.accepts(frame.header()) {
             self.sink.receive(now, stamp, frame);
         } else {

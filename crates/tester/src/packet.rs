@@ -5,12 +5,26 @@ use base::{Body, Dscp, Frame, Label, MacAddr, StreamId, Time, TrafficClass};
 use core::net::Ipv4Addr;
 use wire::{checksum, ethernet, ipv4, measurement, mpls, udp};
 
-/// Source port of test packets, in the dynamic range like the destination port.
-const SOURCE_PORT: u16 = measurement::PORT;
 /// Ethernet, four labels, IPv4, UDP and the measurement payload fit in the header of a frame.
 const _: () = assert!(
     ethernet::HEADER_LEN + 4 * mpls::ENTRY_LEN + 20 + udp::HEADER_LEN + measurement::LEN <= HEADER_ROOM
 );
+
+/// UDP ports of the packets of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ports {
+    /// Source.
+    pub src: u16,
+    /// Destination.
+    pub dst: u16,
+}
+
+impl Ports {
+    /// From `src` to the port of test packets.
+    pub const fn from(src: u16) -> Ports {
+        Ports { src, dst: measurement::PORT }
+    }
+}
 
 /// What the packets of a stream look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +43,8 @@ pub struct Shape {
     pub src: Ipv4Addr,
     /// IP destination.
     pub dst: Ipv4Addr,
+    /// UDP ports.
+    pub ports: Ports,
     /// Code point.
     pub dscp: Dscp,
     /// Time to live in the IP header and in each label.
@@ -93,8 +109,8 @@ impl Template {
         ip.emit(&mut bytes[at..]);
         at += 20;
         let mut datagram = udp::Packet::new_unchecked(&mut bytes[at..]);
-        datagram.set_src_port(SOURCE_PORT);
-        datagram.set_dst_port(measurement::PORT);
+        datagram.set_src_port(shape.ports.src);
+        datagram.set_dst_port(shape.ports.dst);
         datagram.set_length(ip_len - 20);
         datagram.set_checksum(0); // RFC 768: the sender made none
         at += udp::HEADER_LEN;
@@ -148,6 +164,8 @@ fn filler(len: usize) -> Body {
 /// What the measurement payload of a received test packet says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
+    /// The UDP ports of the packet that it is in.
+    pub ports: Ports,
     /// Which stream.
     pub stream: StreamId,
     /// The lowest 32 bits of the sequence number.
@@ -156,7 +174,8 @@ pub struct Stamp {
     pub departure: Time,
 }
 
-/// Reads the measurement payload of a frame that starts with Ethernet, any labels, IPv4 without options and UDP.
+/// Reads what is a measurement payload if the frame is a test packet: it starts with Ethernet, any labels, IPv4 without options and UDP.
+/// Whether it is one, its sink knows ([`crate::sink::Sink::takes`]).
 #[inline]
 pub fn read_stamp(header: &[u8], now: Time) -> Option<Stamp> {
     let mut at = ethernet::HEADER_LEN;
@@ -172,12 +191,17 @@ pub fn read_stamp(header: &[u8], now: Time) -> Option<Stamp> {
         _ => return None,
     }
     let ip = header.get(at..at + 28)?;
-    let is_test = ip[0] == 0x45 && ip[9] == 17 && ip[22..24] == measurement::PORT.to_be_bytes();
-    if !is_test {
+    if ip[0] != 0x45 || ip[9] != 17 {
         return None;
     }
+    let port = |at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
     let payload = measurement::Packet::new_checked(header.get(at + 28..)?).ok()?;
-    Some(Stamp { stream: payload.stream(), sequence: payload.sequence(), departure: payload.departure(now) })
+    Some(Stamp {
+        ports: Ports { src: port(20), dst: port(22) },
+        stream: payload.stream(),
+        sequence: payload.sequence(),
+        departure: payload.departure(now),
+    })
 }
 
 #[cfg(test)]
@@ -193,6 +217,7 @@ mod tests {
             class: TrafficClass::default(),
             src: Ipv4Addr::new(198, 18, 0, 1),
             dst: Ipv4Addr::new(198, 18, 0, 2),
+            ports: Ports { src: 49_999, dst: 5_060 },
             dscp: Dscp::EF,
             ttl: 64,
             size,
@@ -213,7 +238,9 @@ mod tests {
                 let frame = Template::new(&shape(labels, size)).frame(9, Time(1 << 40));
                 assert_eq!(frame.wire_len(), size.max(Shape::size_min(labels.len())));
                 let stamp = read_stamp(frame.header(), Time(1 << 41)).expect("a stamp");
-                assert_eq!(stamp, Stamp { stream: StreamId(77), sequence: 9, departure: Time(1 << 40) });
+                let ports = Ports { src: 49_999, dst: 5_060 };
+                let expected = Stamp { ports, stream: StreamId(77), sequence: 9, departure: Time(1 << 40) };
+                assert_eq!(stamp, expected);
             }
         }
         assert_eq!(read_stamp(&[0; 60], Time(0)), None);

@@ -1,7 +1,7 @@
 //! A tester's port beside a router: sources and sinks of IP packets, and nothing that forwards.
 
 use crate::generator::Generator;
-use crate::packet::{Shape, Template, read_stamp};
+use crate::packet::{Ports, Shape, Template, read_stamp};
 use crate::sink::Sink;
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
@@ -36,6 +36,8 @@ pub struct StreamSpec {
     pub stream: StreamId,
     /// IP destination.
     pub dst: Ipv4Addr,
+    /// UDP ports.
+    pub ports: Ports,
     /// Code point.
     pub dscp: Dscp,
     /// Time to live.
@@ -55,6 +57,7 @@ impl StreamSpec {
             class: TrafficClass::default(),
             src,
             dst: self.dst,
+            ports: self.ports,
             dscp: self.dscp,
             ttl: self.ttl,
             size: self.size,
@@ -227,7 +230,8 @@ impl Probe {
     /// Takes a test packet, and says whether it was one.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        let stamp = read_stamp(frame.header(), now);
+        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
         if let Some(trace) = frame.trace() {
             self.traces.push((stamp.stream, trace.to_vec()));
         }

@@ -2,11 +2,12 @@
 
 use crate::course::Course;
 use crate::delay::DelayStats;
-use crate::packet::Stamp;
+use crate::packet::{Ports, Stamp};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::{Frame, Map, Serialiser, Span, StreamId, Time};
 use serde::{Deserialize, Serialize};
+use wire::measurement;
 
 /// From which bit to which bit delay is measured (RFC 1242, 3.8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,8 @@ pub struct StreamStats {
     pub sequence: Sequence,
     /// Per phase: the first for packets due before any phase begins, then one each.
     pub phases: Vec<PhaseStats>,
+    /// The UDP ports of its packets.
+    ports: Ports,
     /// The wires of the ports that send the stream and that take it.
     wires: Wires,
     /// Every packet, if that is kept.
@@ -146,12 +149,12 @@ impl Sink {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// Expects a stream, and keeps every packet of it if `keep`. Packets of other streams are counted as unknown.
-    pub fn expect(&mut self, stream: StreamId, wires: Wires, keep: bool) {
+    /// Expects a stream between these ports, and keeps every packet of it if `keep`. Packets of other streams are counted as unknown.
+    pub fn expect(&mut self, stream: StreamId, ports: Ports, wires: Wires, keep: bool) {
         let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
         let kept = keep.then(Vec::new);
-        let stats = StreamStats { sequence: Sequence::default(), phases, wires, kept, course: None };
+        let stats = StreamStats { sequence: Sequence::default(), phases, ports, wires, kept, course: None };
         match self.places.get(&stream) {
             Some(&place) => self.streams[place as usize] = stats,
             None => {
@@ -170,6 +173,14 @@ impl Sink {
             self.courses.len() - 1
         });
         self.streams[place as usize].course = Some(course as u32);
+    }
+
+    /// Is this the payload of a test packet? To the port of test packets, it is. To others, where anything may come, only in a packet of
+    /// a stream that is expected, from that stream's own port.
+    #[inline]
+    pub fn takes(&self, stamp: &Stamp) -> bool {
+        stamp.ports.dst == measurement::PORT
+            || self.stream(stamp.stream).is_some_and(|stream| stream.ports == stamp.ports)
     }
 
     /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel says so.
@@ -254,7 +265,8 @@ mod tests {
     fn a_kernel_s_stamp_is_the_time_of_arrival() {
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         sink.keep_log();
-        let stamp = Stamp { stream: StreamId(0), sequence: 0, departure: Time(100) };
+        let ports = Ports::from(49_152);
+        let stamp = Stamp { ports, stream: StreamId(0), sequence: 0, departure: Time(100) };
         let mut frame = Frame::from_bytes(&[0; 60]);
         sink.receive(Time(900), stamp, &frame);
         frame.set_arrived(Time(700));
@@ -264,15 +276,33 @@ mod tests {
     }
 
     #[test]
+    fn packets_to_other_ports_are_those_of_streams_that_are_expected() {
+        let wire = Serialiser::new(Rate::from_gbps(1), 0);
+        let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
+        let sip = Ports { src: 49_160, dst: 5_060 };
+        sink.expect(StreamId(0), sip, Wires { source: wire.clone(), sink: wire }, false);
+        let takes = |stream, src, dst| {
+            let (ports, stream) = (Ports { src, dst }, StreamId(stream));
+            sink.takes(&Stamp { ports, stream, sequence: 0, departure: Time(0) })
+        };
+        assert!(takes(0, 49_160, 5_060));
+        assert!(takes(7, 1, measurement::PORT), "nobody else sends there");
+        // A probe of a traceroute, whose payload begins with zeros, or somebody's call.
+        assert!(!takes(0, 40_000, 33_434) && !takes(0, 5_060, 5_060) && !takes(7, 49_160, 5_060));
+    }
+
+    #[test]
     fn packets_are_counted_in_the_phase_in_which_they_were_due() {
         let wire = Serialiser::new(Rate::from_gbps(1), 0);
         let starts = vec![Time(0), Time(1_000)];
         let series = Series::new(Span::from_ms(1));
         let mut sink = Sink::new(starts, Convention::FirstToLast, series);
         let wires = Wires { source: wire.clone(), sink: wire };
-        sink.expect(StreamId(3), wires, true);
+        let ports = Ports::from(49_152);
+        sink.expect(StreamId(3), ports, wires, true);
         sink.follow(StreamId(3), 7);
-        let stamp = |sequence, departure| Stamp { stream: StreamId(3), sequence, departure: Time(departure) };
+        let stamp =
+            |sequence, departure| Stamp { ports, stream: StreamId(3), sequence, departure: Time(departure) };
         sink.arrive(Time(1_500), stamp(0, 500), 64);
         sink.arrive(Time(2_500), stamp(2, 1_500), 64);
         sink.arrive(Time(2_600), stamp(1, 1_000), 64);

@@ -186,7 +186,7 @@ impl Source {
 mod tests {
     use super::*;
     use crate::pacer::Pacer;
-    use crate::packet::Shape;
+    use crate::packet::{Ports, Shape};
     use base::{Dscp, MacAddr, TrafficClass};
     use core::net::Ipv4Addr;
 
@@ -199,6 +199,7 @@ mod tests {
             class: TrafficClass::default(),
             src: Ipv4Addr::LOCALHOST,
             dst: Ipv4Addr::LOCALHOST,
+            ports: Ports::from(49_152),
             dscp: Dscp::DEFAULT,
             ttl: 64,
             size: 64,

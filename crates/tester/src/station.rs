@@ -136,7 +136,8 @@ impl Station {
         if !self.own.iter().any(|own| to == Some(&own[..])) {
             return false;
         }
-        let Some(stamp) = read_stamp(frame.header(), now) else { return false };
+        let stamp = read_stamp(frame.header(), now);
+        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
         self.sink.receive(now, stamp, frame);
         true
     }

@@ -8,19 +8,13 @@ from typing import Any
 from .. import units
 from ..errors import TwinplaneError, suggest
 
-NAMES: dict[int, str] = {
-    code: name for name, code in reversed(units.DSCP.items()) if name not in ("BE", "DF", "CS0")
-} | {0: "default"}
+NAMES: dict[int, str] = {code: name for name, code in reversed(units.DSCP.items()) if code} | {0: "default"}
 """Behaviours by their recommended code points, which is how they are numbered."""
-
-CODES: dict[str, int] = {name.upper(): code for code, name in NAMES.items()} | units.DSCP | {"DE": 0}
 
 GROUPS: dict[str, tuple[int, ...]] = {
     f"AF{group}": tuple(8 * group + 2 * drop for drop in range(1, 4)) for group in range(1, 5)
 }
 """Behaviours that share a queue: the classes of assured forwarding (RFC 2597, 2)."""
-
-KNOWN = ("EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63",)
 
 
 def name_of(code: int) -> str:
@@ -30,10 +24,10 @@ def name_of(code: int) -> str:
 
 def behaviour(value: Any) -> int:
     """A behaviour, by name (``"EF"``) or by the number of its code point."""
-    found = _code(value)
+    found = units.code_point(value)
     if found is None:
-        hint = suggest(str(value).upper(), CODES) if isinstance(value, str) else ""
-        raise ValueError(f"{value!r} is no per-hop behaviour: {KNOWN[0]}{hint}")
+        hint = suggest(str(value).upper(), units.DSCP) if isinstance(value, str) else ""
+        raise ValueError(f"{value!r} is no per-hop behaviour: {units.DSCP_FORMS}{hint}")
     return found
 
 
@@ -69,18 +63,4 @@ def code_points(value: Any) -> tuple[int, ...]:
 def _word(item: Any) -> str | int:
     if isinstance(item, bool) or not isinstance(item, (str, int)):
         raise ValueError(f"{item!r} is no code point: a name such as EF, or 0 to 63")
-    return "DF" if isinstance(item, str) and item.strip().upper() in ("DEFAULT", "DE") else item
-
-
-def _code(value: Any) -> int | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value if 0 <= value < 64 else None
-    if not isinstance(value, str):
-        return None
-    text = value.strip().upper()
-    if text in CODES:
-        return CODES[text]
-    digits = text.removeprefix("DSCP ").strip()
-    return int(digits) if digits.isdecimal() and int(digits) < 64 else None
+    return item

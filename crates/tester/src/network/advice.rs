@@ -1,9 +1,9 @@
-//! What is surprising about the queues, conditioners and LSPs of a network that can be built, with the place of each.
+//! What is surprising about the queues, conditioners, LSPs and flows of a network that can be built, with the place of each.
 
-use super::Network;
 use super::description::{LspSpec, NodeSpec};
 use super::flow_spec::FlowSpec;
 use super::queues::SIDES;
+use super::{Network, flow_ports};
 use base::plane::Encaps;
 use base::{Dscp, Phb, PhbSet};
 use engine::discipline::{Facts, warnings_at};
@@ -13,9 +13,9 @@ use node::conditioner;
 const USUAL_MTU: u32 = 1500;
 
 impl Network {
-    /// A sentence for each, in the order of links and then of LSPs: rates that add up to more than there is, filters that take nothing, thresholds and
-    /// bursts that are not what they look like, behaviours that an LSP takes and has no place for. They stand behind the link, the node and the
-    /// place in its tree, or the LSP.
+    /// A sentence for each, in the order of links, of LSPs and of flows: rates that add up to more than there is, filters that take nothing, thresholds and
+    /// bursts that are not what they look like, behaviours that an LSP takes and has no place for, flows that nothing can tell apart. They stand
+    /// behind the link, the node and the place in its tree, the LSP, or the flows.
     pub fn warnings(&self) -> Vec<String> {
         let mut said = Vec::new();
         for (index, link) in self.links.iter().enumerate() {
@@ -43,6 +43,7 @@ impl Network {
                 no_place_for(&flow.spec, &group.spec, &self.description.nodes[group.spec.from])
             }));
         }
+        said.extend(flow_ports::alike(&self.flows));
         said
     }
 }

@@ -4,6 +4,7 @@ use super::addressing;
 use super::check::check;
 use super::description::{Description, LinkSpec, NodeKind};
 use super::error::NetworkError;
+use super::flow_ports::SourcePorts;
 use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
 use super::{Network, plan};
@@ -47,6 +48,7 @@ impl Network {
             lsps: Vec::new(),
             by_tunnel: Map::new(),
             flows: Vec::new(),
+            source_ports: SourcePorts::default(),
             random_flows: BTreeSet::new(),
             streams: Vec::new(),
             tunnels_used: Map::new(),

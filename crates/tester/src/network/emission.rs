@@ -110,6 +110,17 @@ impl FlowSpec {
             Some(SizeSpec::Exponential(bounded)) if !(bounded.mean > 0.0 && bounded.mean.is_finite()) => {
                 input(format!("{what}: mean={}: a mean size is more than zero", bounded.mean))
             }
+            Some(SizeSpec::Exponential(bounded)) if bounded.min > bounded.max => {
+                input(format!("{what}: min={} is more than max={}", bounded.min, bounded.max))
+            }
+            Some(SizeSpec::Exponential(bounded))
+                if !(f64::from(bounded.min)..=f64::from(bounded.max)).contains(&bounded.mean) =>
+            {
+                let (mean, min, max) = (bounded.mean, bounded.min, bounded.max);
+                input(format!(
+                    "{what}: mean={mean} is not between min={min} and max={max}: most frames would be as long as a bound"
+                ))
+            }
             _ => match self.size_range() {
                 Some((min, max)) if min > max => input(format!("{what}: min={min} is more than max={max}")),
                 _ => Ok(()),

@@ -44,6 +44,12 @@ pub struct FlowSpec {
     /// Code point.
     #[serde(default)]
     pub dscp: u8,
+    /// UDP source port; one that no flow from the same node has so far, if absent.
+    #[serde(default)]
+    pub src_port: Option<u32>,
+    /// UDP destination port; that of test packets if absent.
+    #[serde(default)]
+    pub dst_port: Option<u32>,
     /// When it starts.
     #[serde(default, rename = "start_ps")]
     pub start: Time,

@@ -3,10 +3,11 @@
 use super::addressing;
 use super::description::NodeKind;
 use super::error::{NetworkError, input};
+use super::flow_ports::port;
 use super::flow_spec::FlowSpec;
 use super::{Flow, Network};
 use crate::edge::EdgeStream;
-use crate::packet::Shape;
+use crate::packet::{Ports, Shape};
 use crate::probe::StreamSpec;
 use crate::sink::Wires;
 use crate::source::Source;
@@ -26,6 +27,9 @@ impl Network {
     /// Adds a flow; over a group of LSPs, a stream for each.
     pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, NetworkError> {
         self.check_flow(&spec)?;
+        let what = format!("flow '{}'", spec.name);
+        let src_port = port(spec.src_port, "src_port", &what)?;
+        let dst_port = port(spec.dst_port, "dst_port", &what)?;
         let flow = self.flows.len();
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
@@ -39,27 +43,25 @@ impl Network {
         };
         let count = destinations.len() as u32;
         if first_stream + count > wire::measurement::MAX_STREAM {
-            return input(format!(
-                "flow '{}': more than {} streams",
-                spec.name,
-                wire::measurement::MAX_STREAM
-            ));
+            return input(format!("{what}: more than {} streams", wire::measurement::MAX_STREAM));
         }
+        let src = self.source_ports.take(spec.from, src_port);
+        let ports = Ports { src, dst: dst_port.unwrap_or(wire::measurement::PORT) };
         let streams = || (first_stream..).map(StreamId).zip(destinations.iter().copied());
         let wires =
             Wires { source: self.wire_of(spec.from, from_link), sink: self.wire_of(spec.to, to_link) };
         for (stream, _) in streams() {
-            self.expect(spec.to, stream, &wires, spec.log);
+            self.expect(&spec, stream, ports, &wires);
         }
         self.streams.extend((0..count).map(|_| flow as u32));
         let (source, size) = self.source_of(&spec, from_link);
         if let Some(edge) = self.edge_mut(spec.from) {
-            let make = |(stream, dst)| EdgeStream { stream, dst, dscp, ttl: TTL, size };
+            let make = |(stream, dst)| EdgeStream { stream, dst, ports, dscp, ttl: TTL, size };
             edge.add_source(source, streams().map(make).collect());
         } else {
             let now = self.now();
-            let specs =
-                streams().map(|(stream, dst)| StreamSpec { stream, dst, dscp, ttl: TTL, size }).collect();
+            let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
+            let specs = streams().map(make).collect();
             if let Some(station) = self.station_mut(spec.from) {
                 station.add_source(now, source, specs);
             } else if let Some(probe) = self.probe_mut(spec.from) {
@@ -69,7 +71,7 @@ impl Network {
         if spec.is_random() {
             self.random_flows.insert(spec.name.clone());
         }
-        self.flows.push(Flow { spec, first_stream });
+        self.flows.push(Flow { spec, first_stream, ports, links: [from_link, to_link] });
         Ok(flow)
     }
 
@@ -98,7 +100,8 @@ impl Network {
     }
 
     /// Lets the sink at a node expect a stream of the flow that is being added.
-    fn expect(&mut self, node: usize, stream: StreamId, wires: &Wires, keep: bool) {
+    fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires) {
+        let (node, keep) = (spec.to, spec.log);
         let flow = self.flows.len();
         let sink = if let Some(edge) = self.edge_mut(node) {
             edge.sink_mut()
@@ -109,7 +112,7 @@ impl Network {
         } else {
             return;
         };
-        sink.expect(stream, wires.clone(), keep);
+        sink.expect(stream, ports, wires.clone(), keep);
         if flow < FOLLOWED_MAX {
             sink.follow(stream, flow as u32);
         }
@@ -157,6 +160,7 @@ impl Network {
             return input(format!("{what}: '{}' is {why}", self.node_name(end)));
         }
         self.check_flow_links(spec, &what)?;
+        self.check_flow_times(spec, &what)?;
         self.check_flow_packets(spec, &what)?;
         if spec.is_random() && self.random_flows.contains(&spec.name) {
             return input(format!(
@@ -201,6 +205,28 @@ impl Network {
                     "{what}: from '{name}' to itself: from_link and to_link say by which two of its links"
                 ));
             }
+        }
+        Ok(())
+    }
+
+    /// In virtual time a flow may not be over before it is added; by the clock on the wall that is nobody's mistake.
+    fn check_flow_times(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+        let Some(stop) = spec.stop else { return Ok(()) };
+        let s = |time: Time| format!("{} s", time.0 as f64 / base::time::PS_PER_S as f64);
+        if stop <= spec.start {
+            let start = s(spec.start);
+            return input(format!(
+                "{what}: stop={} is not after start={start}: it would send nothing",
+                s(stop)
+            ));
+        }
+        let now = self.now();
+        if stop <= now && !self.live {
+            return input(format!(
+                "{what}: stop={}: it is {} already: it would send nothing",
+                s(stop),
+                s(now)
+            ));
         }
         Ok(())
     }

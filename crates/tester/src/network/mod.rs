@@ -11,6 +11,7 @@ mod configure;
 mod description;
 mod emission;
 mod error;
+mod flow_ports;
 mod flow_spec;
 mod flows;
 mod live;
@@ -40,12 +41,14 @@ pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::ReplaySummary;
 
 use crate::edge::Edge;
+use crate::packet::Ports;
 use crate::probe::Probe;
 use crate::station::Station;
 use base::command::TunnelId;
 use base::{LinkId, Map, NodeId, PortId, StreamId};
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
+use flow_ports::SourcePorts;
 use live::Wall;
 use node::Router;
 use paths::Graph;
@@ -102,6 +105,10 @@ struct LspGroup {
 struct Flow {
     spec: FlowSpec,
     first_stream: u32,
+    /// UDP ports of all its streams.
+    ports: Ports,
+    /// The links by which it leaves a host and comes to one.
+    links: [Option<usize>; 2],
 }
 
 /// A network.
@@ -116,6 +123,7 @@ pub struct Network {
     /// Group and place in it of each tunnel, by head end.
     by_tunnel: Map<(u32, TunnelId), (u32, u32)>,
     flows: Vec<Flow>,
+    source_ports: SourcePorts,
     /// Names of the flows that draw random numbers.
     random_flows: BTreeSet<String>,
     /// Flow of each stream.

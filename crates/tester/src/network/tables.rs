@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::error::{NetworkError, input};
-use super::{Network, packets, signals, traffic};
+use super::{Network, flow_ports, packets, signals, traffic};
 use base::{Event, NodeId};
 use serde_json::{Map, Value, json};
 
@@ -32,6 +32,7 @@ impl Network {
             ("lsps", None) => Ok(self.lsp_groups()),
             ("tunnels", Some(node)) => Ok(self.tunnels(node)),
             ("bandwidth", Some(node)) => Ok(self.bandwidth(node)),
+            ("flows", _) => Ok(flow_ports::table(self)),
             ("streams", _) => Ok(traffic::streams(self)),
             ("series", _) => Ok(traffic::series(self)),
             ("flow_series", _) => Ok(traffic::flow_series(self)),

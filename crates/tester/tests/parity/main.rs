@@ -77,8 +77,7 @@ fn programme(ground: Ground, rsvp: &Value) -> Vec<(&'static str, facts::Facts)> 
     facts.push(("set up", run.until_quiet()));
     run.send(&over_group, 100);
     run.send(&to_host, 50);
-    // The first packets of a host go before it knows its gateway, which another flow lets it ask for.
-    run.send(&between_hosts, 0);
+    // The first packets of a host wait for the address of its gateway.
     facts.push(("undisturbed", run.send(&between_hosts, 100)));
 
     for (step, link, fault) in [

@@ -1,0 +1,129 @@
+//! UDP ports of flows: those that the user names, else a source port of its own for each flow of a node.
+//!
+//! Addresses, protocol and ports tell a queue by flows, or a filter by ports, which packets belong together. Flows have source ports
+//! from the dynamic range, which mean nothing to anybody else (RFC 6335, 6), and the port of test packets as destination. A flow added
+//! later changes the ports of no other.
+
+use super::columns::Columns;
+use super::error::{NetworkError, input};
+use super::{Flow, Network};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::measurement;
+
+/// The first of the dynamic ports.
+pub const FIRST: u16 = 49_152;
+/// How many there are.
+const COUNT: u32 = 65_536 - FIRST as u32;
+
+/// A port that the user names, if it is one: none has the number zero (RFC 6335, 6).
+pub fn port(given: Option<u32>, key: &str, what: &str) -> Result<Option<u16>, NetworkError> {
+    let Some(number) = given else { return Ok(None) };
+    match u16::try_from(number) {
+        Ok(port) if port > 0 => Ok(Some(port)),
+        _ => input(format!("{what}: {key}={number}: a UDP port is 1 to 65535")),
+    }
+}
+
+/// The source ports of the flows of each node.
+#[derive(Debug, Default)]
+pub struct SourcePorts {
+    /// Those in use, by node.
+    used: BTreeSet<(usize, u16)>,
+    /// How many were tried in turn, by node.
+    tried: BTreeMap<usize, u32>,
+}
+
+impl SourcePorts {
+    /// The source port of the next flow of a node: the one that it has `chosen`, else the next dynamic one that none has. When all have been
+    /// given, it begins again.
+    pub fn take(&mut self, node: usize, chosen: Option<u16>) -> u16 {
+        let port = chosen.unwrap_or_else(|| self.next(node));
+        self.used.insert((node, port));
+        port
+    }
+
+    fn next(&mut self, node: usize) -> u16 {
+        let tried = self.tried.entry(node).or_default();
+        loop {
+            let port = FIRST + (*tried % COUNT) as u16;
+            let again = *tried >= COUNT;
+            *tried = if again { COUNT + (*tried + 1) % COUNT } else { *tried + 1 };
+            if port != measurement::PORT && (again || !self.used.contains(&(node, port))) {
+                return port;
+            }
+        }
+    }
+}
+
+/// The flows, and the ports of their packets.
+pub fn table(network: &Network) -> Value {
+    let mut table = Columns::new(&["flow", "name", "from", "to", "src_port", "dst_port"]);
+    for (number, flow) in network.flows.iter().enumerate() {
+        table.push([
+            json!(number),
+            json!(flow.spec.name),
+            json!(network.node_name(flow.spec.from)),
+            json!(network.node_name(flow.spec.to)),
+            json!(flow.ports.src),
+            json!(flow.ports.dst),
+        ]);
+    }
+    table.finish()
+}
+
+/// A sentence for flows between the same addresses and ports: nothing on their way can tell them apart.
+pub fn alike(flows: &[Flow]) -> Vec<String> {
+    let mut by_tuple: BTreeMap<_, Vec<&Flow>> = BTreeMap::new();
+    for flow in flows {
+        let spec = &flow.spec;
+        let tuple = (spec.from, flow.links, spec.over, spec.to, flow.ports);
+        by_tuple.entry(tuple).or_default().push(flow);
+    }
+    let several = by_tuple.values().filter(|flows| flows.len() > 1);
+    several.map(|flows| sentence(flows)).collect()
+}
+
+fn sentence(flows: &[&Flow]) -> String {
+    let [first, second, more @ ..] = flows else { return String::new() };
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let ports = first.ports;
+    format!(
+        "flows '{}' and '{}'{more} have the same addresses and the same ports, {} to {}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart",
+        first.spec.name, second.spec.name, ports.src, ports.dst
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flow_of_a_node_has_a_port_of_its_own() {
+        let mut ports = SourcePorts::default();
+        assert_eq!(
+            (ports.take(3, None), ports.take(3, Some(FIRST + 1)), ports.take(3, None)),
+            (FIRST, FIRST + 1, FIRST + 2)
+        );
+        assert_eq!(ports.take(4, None), FIRST, "another node has its own");
+        let rest: BTreeSet<u16> = (0..COUNT - 4).map(|_| ports.take(3, None)).collect();
+        assert_eq!(rest.len() as u32, COUNT - 4);
+        assert!(rest.iter().all(|port| *port > FIRST + 2 && *port != measurement::PORT));
+        assert_eq!(
+            (ports.take(3, None), ports.take(3, None)),
+            (FIRST, FIRST + 1),
+            "and so on from the first"
+        );
+        let again: Vec<u16> = (0..2 * COUNT).map(|_| ports.take(3, None)).collect();
+        assert!(again.contains(&u16::MAX) && !again.contains(&measurement::PORT));
+    }
+
+    #[test]
+    fn what_is_no_port_is_refused() {
+        assert_eq!(port(Some(65_535), "src_port", "flow 'x'").ok(), Some(Some(65_535)));
+        for number in [0, 65_536] {
+            let error = port(Some(number), "dst_port", "flow 'x'").expect_err("an error").to_string();
+            assert_eq!(error, format!("flow 'x': dst_port={number}: a UDP port is 1 to 65535"));
+        }
+    }
+}
