@@ -72,7 +72,14 @@ WRONG = [
         f"{{{ENDS}, arrivals: {{kind: trace, gaps: [1], limit: 1}}}}",
         "limit: it is for a capture: pcap is missing",
     ),
-    (f"{{{ENDS}, dscp: EFF}}", "dscp: 'EFF': no such code point (did you mean 'EF'?)"),
+    (f"{{{ENDS}, dscp: EFF}}", "dscp: 'EFF': no such code point: EF, AF11 to AF43,"),
+    (f"{{{ENDS}, src_port: 0}}", "src_port: 0: a UDP port is 1 to 65535"),
+    (f"{{{ENDS}, dst_port: 65536}}", "dst_port: 65536: a UDP port is 1 to 65535"),
+    (f"{{{ENDS}, dst_port: sip}}", "dst_port: 'sip': a UDP port is 1 to 65535"),
+    (
+        f"{{{ENDS}, size: {{kind: exponential, mean: 9999}}}}",
+        "size: mean=9999 is not between min=64 and max=9018: most frames would be as long as a bound",
+    ),
     (f"{{{ENDS}, dscp: 64}}", "dscp: 64: a code point is 0 to 63"),
     (f"{{{ENDS}, rat: 1}}", "unknown field 'rat' (did you mean 'rate'?)"),
     (f"{{{ENDS}, rate: 0}}", "flow 'left-right': rate=0: a flow has a rate"),
@@ -121,6 +128,7 @@ def test_a_file_says_what_python_says(tmp_path: Path) -> None:
         f"{{name: e, {ENDS}, size: {{kind: empirical, sizes: [64, 128], weights: [1, 2]}}, from_link: pe1}}",
         f"{{name: f, {ENDS}, from_link: 'pe1:e0', size: {{kind: exponential, mean: 300}}, to_link: pe2}}",
         "{name: g, from: pe1, to: pe2, over: east}",
+        f"{{name: h, {ENDS}, src_port: 4000, dst_port: 5060}}",
     )
     found = tp.Network.from_file(path)
     t = tp.traffic
@@ -135,6 +143,7 @@ def test_a_file_says_what_python_says(tmp_path: Path) -> None:
     net.flow(*ends, name="e", size=t.Empirical((64, 128), (1, 2)), from_link=link)
     net.flow(*ends, name="f", size=t.Exponential(300), from_link=link, to_link=last)
     net.flow("pe1", "pe2", over=net.lsps[0], name="g")
+    net.flow(*ends, name="h", src_port=4000, dst_port=5060)
     assert found.description.flows == net.description.flows
     assert found.lowered() == net.lowered()
 
@@ -171,6 +180,13 @@ def test_warnings_of_queues_have_their_line(tmp_path: Path) -> None:
     with pytest.warns(
         TwinplaneWarning, match=rf"{path}:9: link pe1 - pe2: queue at pe1: class .b.: its ceiling of 2"
     ):
+        tp.Network.from_file(path).run(until="1 ms")
+
+
+def test_flows_that_nothing_tells_apart_have_their_line(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{{name: a, {ENDS}}}", f"{{name: b, {ENDS}, src_port: 49152}}")
+    said = r"flow 'b': it has the addresses and the ports \(49152 to 61614\) of flow 'a'"
+    with pytest.warns(TwinplaneWarning, match=f"{path}:{FIRST + 1}: {said}"):
         tp.Network.from_file(path).run(until="1 ms")
 
 

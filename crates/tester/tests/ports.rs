@@ -56,9 +56,8 @@ fn queues_by_flow_keep_a_small_flow_from_a_large_one() {
     let (together, warnings) = run(json!({"src_port": 49_152}));
     assert!(together[0].0 > 30 && together[0].1 > 20e-3, "{together:?}");
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].starts_with(
-        "flows 'small' and 'large' have the same addresses and the same ports, 49152 to 61614:"
-    ));
+    let said = "flow 'large': it has the addresses and the ports (49152 to 61614) of flow 'small': ";
+    assert!(warnings[0].starts_with(said), "{warnings:?}");
 }
 
 #[test]

@@ -43,6 +43,20 @@ def _dscp(value: Any) -> Any:
     return value
 
 
+def _port(value: Any) -> Any:
+    try:
+        return sources.udp_port(value, "it")
+    except TwinplaneError as error:
+        raise ValueError(str(error).removeprefix("it=")) from None
+
+
+UdpPort: TypeAlias = Annotated[
+    Any,
+    AfterValidator(_port),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 65535}),
+]
+
+
 class PeriodSpec(Strict):
     """How long a source is on or off."""
 
@@ -209,6 +223,11 @@ class FlowSpec(Strict):
     )
     arrivals: ArrivalsField = Field("constant", description=f"When packets are due: {ARRIVALS}.")
     dscp: Annotated[str | int, AfterValidator(_dscp)] = Field(0, description="Code point, by name or number.")
+    src_port: UdpPort | None = Field(
+        None,
+        description="UDP port that its packets come from [default: one from 49152 on, its own].",
+    )
+    dst_port: UdpPort | None = Field(None, description="UDP port that they go to [default: 61614].")
     start: Time = Field(0, description="When it starts.")
     stop: Period | None = Field(None, description="When it stops [default: with the run].")
     trace: bool = Field(False, description="Packets write down the links that they cross.")
@@ -319,5 +338,7 @@ def add(lowering: Lowering, index: int, flow: FlowSpec) -> None:
             name=name,
             rate_counts=flow.rate_counts,
             log=flow.log,
+            src_port=flow.src_port,
+            dst_port=flow.dst_port,
             **ends,
         )

@@ -86,11 +86,11 @@ pub fn alike(flows: &[Flow]) -> Vec<String> {
 
 fn sentence(flows: &[&Flow]) -> String {
     let [first, second, more @ ..] = flows else { return String::new() };
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let more = if more.is_empty() { String::new() } else { format!(", as have {} more", more.len()) };
     let ports = first.ports;
     format!(
-        "flows '{}' and '{}'{more} have the same addresses and the same ports, {} to {}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart",
-        first.spec.name, second.spec.name, ports.src, ports.dst
+        "flow '{}': it has the addresses and the ports ({} to {}) of flow '{}'{more}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart",
+        second.spec.name, ports.src, ports.dst, first.spec.name
     )
 }
 
