@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 from twinplane.alignment import Message, align, seen_by_both
-from twinplane.bounds import LEAST, MEAN, MOST, TIME, bounds_of
+from twinplane.bounds import LEAST, MEAN, MOST, TIME, bounds_of, by_chance
 from twinplane.calibration import (
     CONFIRM_S,
     RESOLUTION,
@@ -23,7 +25,7 @@ from twinplane.calibration import (
 )
 from twinplane.errors import TwinplaneError
 from twinplane.real import OuterPort, Real, asked, ports_of
-from twinplane.reports.real import binned
+from twinplane.reports.real import binned, idle_paths
 from twinplane.statistics import residuals, together
 
 DELAY = Spread(2e-6, 5e-6, 4e-6, 8e-6, 10e-6, 30e-6, 50e-6)
@@ -109,6 +111,31 @@ def test_bounds_and_refusals() -> None:
     assert bounds == pytest.approx({"mean": 7e-6, "most": 30e-6 - 4e-6 + 1e-3, "time": 30e-6})
     assert given["least"] is None and refused["least"].startswith("below floor (10 us): 9 us")
     assert given["k"] == 5 and given["none"] is None and "none" not in refused
+
+
+def test_an_idle_path_that_takes_more_widens_the_bounds() -> None:
+    path = Spread(50e-6, 80e-6, 70e-6, 90e-6, 100e-6, 120e-6, 120e-6)
+    kinds = {"mean": MEAN, "least": LEAST, "most": MOST, "time": TIME}
+    metrics = {"mean": 1e-3, "least": 1e-3, "most": 1e-3, "time": 1.0}
+    _, bounds, refused = bounds_of(metrics, kinds, calibration(), path=path)
+    wanted = {"mean": 80e-6, "least": 120e-6, "most": 120e-6 - 4e-6 + 9e-6, "time": 30e-6}
+    assert bounds == pytest.approx(wanted) and not refused
+    said = idle_paths([(0, {"paths": {"mpls": asdict(path)}})])
+    assert said == [
+        "Probes through the idle routers after the run (mpls) took longer than in virtual time by 50 us at"
+        " least, 80 us on average, 99 % by less than 100 us, at most 120 us."
+    ]
+    assert idle_paths([(0, {})]) == []
+
+
+def test_losses_are_bounded_by_what_chance_does() -> None:
+    assert by_chance(0, 1000) == 3 and by_chance(1000, 1000) == 3  # never none
+    assert by_chance(100, 1000) == 34
+    draw, apart = random.Random(1), []
+    for _ in range(2000):
+        x, y = (sum(draw.random() < 0.1 for _ in range(300)) for _ in range(2))
+        apart.append(abs(x - y) <= by_chance(x, 300))
+    assert 0.97 < sum(apart) / len(apart) < 0.999
 
 
 def test_repeated_runs_keep_the_widest_bound_and_every_refusal() -> None:

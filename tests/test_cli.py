@@ -82,7 +82,7 @@ def test_a_folder_of_results(run_folder: Path) -> None:
     assert all(needed <= set(point["metrics"]) for point in points)
     assert all(point["metrics"]["delay_prior_s"] > 114e-6 for point in points)
     manifest = json.loads((run_folder / "manifest.json").read_text())
-    assert manifest["command"].endswith("--set n=10,20 --pcap")
+    assert manifest["command"].endswith("--set n=10,20 --pcap --pcap-packets 500")
 
 
 def test_a_single_run_has_its_metrics_at_the_top(tmp_path: Path) -> None:

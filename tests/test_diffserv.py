@@ -475,6 +475,11 @@ def real_time(folder: Path, *options: str) -> None:
             assert found["dropped"] < found["sent"]
     residuals = summary["twin"]["residuals"]
     assert residuals["best-effort.EF.sent"]["residual"] == 0
+    assert all(one["bound"] for name, one in residuals.items() if name.endswith(".dropped"))
+    if "--lab" in options:  # of its routers only they know what they received
+        assert "packet_hops" not in residuals
+        paths = summary["calibration"]["paths"]
+        assert list(paths) == list(SCENARIOS) and all(one["min_s"] > 0 for one in paths.values())
     assert "Residual against the virtual run" in (folder / "found/report.html").read_text()
 
 

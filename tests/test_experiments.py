@@ -14,7 +14,7 @@ from twinplane.experiments.lsp_flap import EXPERIMENT, published
 from twinplane.experiments.lsp_flap.parameters import FlapParameters, line_rate_mbps
 from twinplane.experiments.lsp_mesh.routes import neighbours, pairs, path, shortest
 from twinplane.experiments.parameters import parse_settings, points
-from twinplane.statistics import combine, interval, t_quantile
+from twinplane.statistics import chi_square, chi_square_quantile, combine, interval, t_quantile
 
 
 def given_settings(*settings: str) -> list[FlapParameters]:
@@ -185,6 +185,13 @@ def test_student() -> None:
     found = interval([1.0, 2.0, 3.0])
     assert (found["mean"], found["sd"]) == (2.0, 1.0)
     assert found["high"] - 2.0 == pytest.approx(4.30265 / 3**0.5, abs=1e-4)
+
+
+def test_chi_square() -> None:
+    # Abramowitz and Stegun, table 26.8.
+    for freedom, share, value in ((1, 0.95, 3.84146), (10, 0.99, 23.2093), (30, 0.5, 29.3360)):
+        assert chi_square_quantile(freedom, share) == pytest.approx(value, rel=1e-5)
+        assert chi_square(value, freedom) == pytest.approx(share, abs=1e-5)
 
 
 def test_repeats_are_combined() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from twinplane.errors import TwinplaneError
 from twinplane.lab import netns
-from twinplane.validation import Measured, checks, judge, page, theory, validate
+from twinplane.validation import Measured, checks, early, judge, page, theory, validate
+from twinplane.validation.bed import queues
 from twinplane.validation.theory import Service
 from typer.testing import CliRunner
 
@@ -28,6 +29,25 @@ def test_a_wrong_theory_is_noticed() -> None:
     bound = Measured("b", "q", (2.0,), 1.0, "bound", 0.5)
     assert not judge([(1, bound)])[0].holds
     assert judge([(1, Measured("e", "q", (2.0,), 2.0, "exact"))])[0].holds
+    fits, misses = (judge([(1, Measured("c", "q", (x,), 19, "chi-square"))])[0] for x in (36.0, 36.4))
+    assert fits.holds and not misses.holds and fits.high == pytest.approx(36.19, abs=0.01)
+
+
+def test_a_wrong_formula_of_red_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As if the probability were not spread by the count: gaps would be geometric, and their mean 1/p.
+    monkeypatch.setattr(theory, "red_spacing", lambda p: 1 / p)
+    rows = judge([(1, one) for one in early.still(1, early.stills()[0])])
+    assert not rows[0].holds
+    monkeypatch.undo()
+    monkeypatch.setattr(early, "GREATEST", 0.25)
+    rows = judge([(1, one) for one in early.still(1, early.Still("x", *(early_case()[1:])))])
+    assert not rows[0].holds and not rows[1].holds
+
+
+def early_case() -> tuple[object, ...]:
+    """RED with the greatest probability of 0.2, whatever the module says meanwhile."""
+    root = queues.Red(**{**early._early(), "probability": 0.2})
+    return ("x", root, early.OFFERED[1][0], "BE", "BE")
 
 
 def test_closed_forms_agree_with_each_other() -> None:
@@ -42,8 +62,22 @@ def test_closed_forms_agree_with_each_other() -> None:
     weights = theory.clipped_exponential(1000, 64, 60_000)
     assert sum(share for share, _ in weights) == pytest.approx(1)
     assert theory.mean_size(weights) == pytest.approx(1000, rel=0.003)
-    average = theory.red_average(0.1, 0, 100, 0.5)
-    assert theory.red_drops(0.5 * average / 100) == pytest.approx(0.1)
+    assert [theory.red_spacing(p) for p in (1.0, 0.25, 0.4)] == pytest.approx([1, 2.5, 1.8])
+
+
+def test_red_is_computed_again_from_what_became_of_packets() -> None:
+    assert theory.red_weight(30_000, 1000, 40) == 1 / 16
+    # Each packet takes twice as long as the next takes to come; the average is half of what waits, and so on.
+    fates = [False] * 6 + [True, False]
+    met = theory.red_replay(fates, 1.0, 2.0, 1000, (1500, 4000, 0.5), 2)
+    waits = [0, 0, 0, 1, 1, 2, 2, 2]  # when each comes: the first goes to the link at once
+    average, count, wanted = 0.0, 0, []
+    for place, (waiting, gone) in enumerate(zip(waits, fates, strict=True)):
+        average += (1000 * waiting - average) / 2 if place else 0
+        base = max(0.0, 0.5 * (average - 1500) / 2500)
+        wanted.append(min(1.0, base / (1 - count * base)))
+        count = 0 if gone or average < 1500 else count + 1
+    assert met.probabilities == pytest.approx(wanted) and met.most == 3 and met.gaps == []
 
 
 def test_the_page_and_the_command(tmp_path: Path) -> None:
@@ -54,9 +88,11 @@ def test_the_page_and_the_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert len(found["rows"]) == 8 and all(row["holds"] for row in found["rows"])
+    assert len(found["rows"]) == 2 * 21 and all(row["holds"] for row in found["rows"])
     text = target.read_text()
-    assert "## RED" in text and "| RED, 1.05 times the link | 1 | mean queue (bytes) |" in text
+    assert "## RED" in text and "| RED, average of 65 MB | 1 | share dropped | interval |" in text
+    assert "The 28 statistical rows hold all together with at least 99% probability" in text
+    assert "28 statistical ones at 99% for their family, all seeds together, 14 exactly" in text
     assert page.verdict([], []).startswith("verdict  all 0 rows hold")
 
 

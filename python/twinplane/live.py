@@ -16,6 +16,7 @@ from .calibration import (
     Bench,
     Calibration,
     Search,
+    Spread,
     check_rate,
     floor,
     nothing_passes,
@@ -54,6 +55,10 @@ class Ground(ABC):
     def gather(self, network: Network) -> None:
         """Take what only nodes in other processes know, before they end."""
         return
+
+    def path(self, parameters: Any) -> Spread | None:
+        """What probes along the idle path took beyond virtual time; asked for after the run."""
+        return None
 
     @abstractmethod
     def bench(self) -> AbstractContextManager[Bench]:
@@ -186,16 +191,21 @@ def run_point(
         ground.gather(network)
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
+    counts = experiment.count_bounds(network, parameters, outcome.metrics, own_share(calibration, late)[TIME])
+    if finished is not None:
+        finished()
+    network.close()
+    with urgent():
+        path = ground.path(parameters)
     kinds = experiment.inexact_of(outcome.metrics)
-    outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late)
-    bounds |= experiment.count_bounds(network, parameters, own_share(calibration, late)[TIME])
+    outcome.metrics, bounds, refused = bounds_of(outcome.metrics, kinds, calibration, late, path)
+    bounds |= counts
     said = {**calibration.as_dict(), "run_lateness": None if late is None else asdict(late)}
     said["scheduling"] = "real-time" if is_urgent else "ordinary"
     if through is not None:
         said["through"] = through.as_dict()
-    if finished is not None:
-        finished()
-    network.close()
+    if path is not None:
+        said["paths"] = {"": asdict(path)}
     twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}
     return Measured(parameters, outcome, bounds, refused, said, twin, calibration)
 
@@ -208,9 +218,12 @@ def joined(experiment: Experiment[Any], parameters: Any, parts: Mapping[str, Mea
     found = Measured(
         parameters,
         experiment.joined(parameters, {name: one.outcome for name, one in parts.items()}),
-        calibration=worst.calibration,
+        calibration=dict(worst.calibration),
         known=worst.known,
     )
+    if "paths" in worst.calibration:
+        paths = {name: one.calibration["paths"][""] for name, one in parts.items()}
+        found.calibration["paths"] = paths
     for one in parts.values():
         found.bounds |= one.bounds
         found.refused |= one.refused

@@ -40,6 +40,34 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     return high
 
 
+def chi_square(value: float, freedom: int) -> float:
+    """Probability that chi-square of so many degrees of freedom is at most `value`.
+
+    The incomplete gamma function by its series (Abramowitz and Stegun, 6.5.29).
+    """
+    half, x = freedom / 2, value / 2
+    if x <= 0:
+        return 0.0
+    term = total = 1 / half
+    place = half
+    while term > total * 1e-16:
+        place += 1
+        term *= x / place
+        total += term
+    return min(1.0, total * math.exp(half * math.log(x) - x - math.lgamma(half)))
+
+
+def chi_square_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
+    """The value that chi-square exceeds with the rest of the probability, by bisection."""
+    low, high = 0.0, float(freedom)
+    while chi_square(high, freedom) < confidence:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chi_square(middle, freedom) < confidence else (low, middle)
+    return high
+
+
 def interval(values: Sequence[float]) -> dict[str, Any]:
     """Mean, sample standard deviation and the 95 % confidence interval of the mean."""
     count = len(values)

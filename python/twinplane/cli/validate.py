@@ -69,7 +69,7 @@ def _print(rows: Sequence[Row], beside: Sequence[Compared]) -> None:
         own = [row for row in rows if row.group == group]
         if own:
             print_table(
-                ["row", "seed", "quantity", "measured", "expected", "from", "to", ""],
+                page.TITLES,
                 [page.cells(row) for row in own],
                 left=1,
                 title=group,

@@ -66,6 +66,8 @@ class Column:
     metric: str | None = None
     """Where the column is a metric: which, so that its bound, half of its interval, or why it is missing,
     stands in the cell."""
+    counted: bool = False
+    """A count of this run is exact: a bound of it is that of its residual, and does not stand in the cell."""
 
     def text(self, point: Point) -> str:
         """The cell of a point."""
@@ -73,7 +75,8 @@ class Column:
         if found is None:
             return point.refused.get(self.metric or "", "-").split(":")[0]
         metric = self.metric or ""
-        around = [part for part in (point.bounds.get(metric), point.half(metric)) if part is not None]
+        bound = None if self.counted else point.bounds.get(metric)
+        around = [part for part in (bound, point.half(metric)) if part is not None]
         return plus_minus(self.format, found, sum(around)) if around else self.format(found)
 
 
@@ -251,8 +254,10 @@ class Experiment(ABC, Generic[P]):
         """The same parameters with another rate."""
         raise NotImplementedError
 
-    def count_bounds(self, network: Network, parameters: P, within_s: float) -> dict[str, float]:
-        """How far counts at a time may be off if times of signalling are known to `within_s`."""
+    def count_bounds(
+        self, network: Network, parameters: P, metrics: Metrics, within_s: float
+    ) -> dict[str, float]:
+        """How far counts may be off, by metric, if times of signalling are known to `within_s`."""
         return {}
 
 

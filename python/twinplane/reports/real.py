@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..alignment import TITLES, align, messages_of
-from ..calibration import Calibration, sentences
+from ..calibration import Calibration, Spread, sentences
 from ..charts import Chart, Curve, Mark
 from ..metrics import flat
 from ..units import format_time
@@ -34,7 +34,7 @@ def calibrations(found: Results) -> list[Section]:
     if not known:
         return []
     first = Calibration.of(known[0][1])
-    section = Section("Calibration", points=sentences(first), charts=[delays(first)])
+    section = Section("Calibration", points=[*sentences(first), *idle_paths(known)], charts=[delays(first)])
     rows = []
     for place, values in known:
         one = Calibration.of(values)
@@ -66,6 +66,19 @@ def calibrations(found: Results) -> list[Section]:
     ]
     section.tables.append(Table("Before each point, ports back to back", titles, rows))
     return [section]
+
+
+def idle_paths(known: Sequence[tuple[int, Mapping[str, Any]]]) -> list[str]:
+    """What probes took through idle routers beyond virtual time, after each run, in a sentence each."""
+    paths = [
+        (name, Spread.of(path)) for _, values in known for name, path in (values.get("paths") or {}).items()
+    ]
+    return [
+        f"Probes through the idle routers after the run{f' ({name})' if name else ''} took longer than in"
+        f" virtual time by {format_time(one.min_s)} at least, {format_time(one.mean_s)} on average, 99 %"
+        f" by less than {format_time(one.p99_s)}, at most {format_time(one.max_s)}."
+        for name, one in paths
+    ]
 
 
 def _label(found: Results, place: int) -> str:
@@ -194,6 +207,9 @@ def real_bounds(parameters: Mapping[str, Any]) -> list[str]:
         "A least delay is too great by at most the 99.9th percentile back to back; so is a greatest one, or"
         " by the"
         " latest departure of the run if that is more.",
+        "Where probes through idle routers took more (see Calibration), their mean and their 99.9th"
+        " percentile take the place of those back to back: a process for each router costs time that the"
+        " model of a router does not have.",
         "A time of signalling is known to the 99.9th percentile back to back; a count at a time (LSPs up"
         " after the"
         " first period) may be off by the LSPs that changed within that time of it.",

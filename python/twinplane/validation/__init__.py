@@ -41,7 +41,10 @@ def _meters() -> list[Check]:
 def _early() -> list[Check]:
     from . import early
 
-    return [partial(early.settled, overload=overload) for overload in (1.05, 1.15)]
+    return [
+        *(partial(early.still, case=case) for case in early.stills()),
+        *(partial(early.moving, overload=overload) for overload in early.OVERLOADS),
+    ]
 
 
 def _shares() -> list[Check]:

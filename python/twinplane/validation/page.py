@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .verdict import FAMILY, Compared, Row
+from .verdict import FAMILY, STATISTICAL, Compared, Row
 
-TITLES = ["row", "seed", "quantity", "measured", "expected", "from", "to", ""]
+TITLES = ["row", "seed", "quantity", "judged", "measured", "expected", "from", "to", ""]
+JUDGED = {
+    "interval": "interval",
+    "chi-square": "goodness of fit",
+    "bound": "bound",
+    "exact": "exact",
+}
+"""How a row is judged, by its kind."""
 KERNEL_TITLES = [
     "discipline",
     "packets",
@@ -33,10 +40,18 @@ Written by `twinplane validate --kernel --page docs/models/validation.md`; run i
 machine. Whole networks in virtual time (source, router, queue, wire, sink) are held against closed forms.
 What each discipline does is on [its own page](queues.md); meters are on [theirs](conditioners.md).
 
-*How to read it.* A row with repetitions has an interval around its mean, by Student's t over {n} independent
-repetitions, so wide that all {intervals} intervals of the page together hold with {family:.0%} probability if
-every theory does (Bonferroni). A row with a bound has one that follows from the discipline, and says why. An
-exact row has none.
+*How to read it.* The column *judged* says how.
+
+- *interval*: statistical. From and to enclose the mean of {n} independent repetitions, by Student's t, and
+  the expected figure has to lie between them.
+- *goodness of fit*: statistical. Pearson's chi-square over cells of equal probability; expected are its
+  degrees of freedom, *to* is what it exceeds by chance as rarely as an interval misses.
+- *bound*: not statistical. From and to are a tolerance around the expected figure; below each table stands
+  where it comes from, and whether it is derived.
+- *exact*: measured and expected have to be equal.
+
+The {statistical} statistical rows hold all together with at least {family:.0%} probability if every theory
+does (Bonferroni over rows and seeds). That says nothing of the others.
 """
 
 
@@ -51,7 +66,8 @@ def cells(row: Row) -> list[str]:
     """Of a row."""
     ends = ["", ""] if row.kind == "exact" else [number(row.low), number(row.high)]
     holds = "holds" if row.holds else "DOES NOT HOLD"
-    return [row.row, str(row.seed), row.quantity, number(row.measured), number(row.expected), *ends, holds]
+    figures = [number(row.measured), number(row.expected)]
+    return [row.row, str(row.seed), row.quantity, JUDGED[row.kind], *figures, *ends, holds]
 
 
 def kernel_cells(one: Compared) -> list[str]:
@@ -74,12 +90,17 @@ def verdict(rows: Sequence[Row], beside: Sequence[Compared]) -> str:
     """In a sentence."""
     bad = sum(not row.holds for row in rows) + sum(not one.holds for one in beside)
     total = len(rows) + len(beside)
-    family = f"at {FAMILY:.0%} for the family of all rows and seeds"
-    return (
-        f"verdict  all {total} rows hold, {family}"
-        if not bad
-        else f"verdict  {bad} OF {total} ROWS DO NOT HOLD"
-    )
+    if bad:
+        return f"verdict  {bad} OF {total} ROWS DO NOT HOLD"
+    statistical = sum(row.kind in STATISTICAL for row in rows)
+    kinds = [(sum(row.kind == kind for row in rows), words) for kind, words in OTHERS.items()]
+    parts = [f"{statistical} statistical ones at {FAMILY:.0%} for their family, all seeds together"]
+    parts += [f"{count} {words}" for count, words in kinds]
+    parts += [f"{len(beside)} beside the kernel's disciplines"] if beside else []
+    return f"verdict  all {total} rows hold: {', '.join(parts)}"
+
+
+OTHERS = {"exact": "exactly", "bound": "within a stated bound"}
 
 
 def table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -90,9 +111,10 @@ def table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[int]) -> str:
     """The page."""
-    intervals = [row for row in rows if row.kind == "interval"]
+    counts = sorted({row.n for row in rows if row.kind == "interval"})
+    statistical = sum(row.kind in STATISTICAL for row in rows)
     parts = [
-        INTRODUCTION.format(n=intervals[0].n if intervals else 0, intervals=len(intervals), family=FAMILY),
+        INTRODUCTION.format(n=" or ".join(map(str, counts)) or "no", statistical=statistical, family=FAMILY),
         verdict(rows, beside).removeprefix("verdict  ").capitalize()
         + f" (seeds {', '.join(map(str, seeds))}).",
     ]
@@ -100,14 +122,23 @@ def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[in
         own = [row for row in rows if row.group == group]
         if not own:
             continue
-        sources = list(dict.fromkeys(f"{row.quantity}: {row.source}" for row in own))
         parts.append(f"\n## {heading}\n")
         parts.append(table(TITLES, (cells(row) for row in own)))
-        parts.append("\nWhere the expected figures are from: " + "; ".join(sources) + ".")
+        parts.append("\nWhere expected figures and bounds are from:\n")
+        parts += [f"- {said}." for said in sources(own)]
     if beside:
         parts.append(KERNEL)
         parts.append(table(KERNEL_TITLES, (kernel_cells(one) for one in beside)))
     return "\n".join(parts) + "\n"
+
+
+def sources(rows: Iterable[Row]) -> list[str]:
+    """Where figures of a table are from, each once: by kind of row and quantity."""
+    found = (
+        f"{row.row.partition(',')[0]}, {row.quantity.partition(' of ')[0]} ({JUDGED[row.kind]}): {row.source}"
+        for row in rows
+    )
+    return list(dict.fromkeys(found))
 
 
 KERNEL = """

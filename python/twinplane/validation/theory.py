@@ -83,14 +83,79 @@ def cobham_waits(classes: Sequence[tuple[float, Service]]) -> list[float]:
     return waits
 
 
-def red_drops(probability: float) -> float:
-    """Share of packets that RED drops at a constant average (Floyd and Jacobson 1993, 7, method 2).
+def red_spacing(probability: float) -> float:
+    """Mean number of packets from one drop of RED to the next at a constant average.
 
-    Gaps between drops are uniform over 1 to 1/p.
+    Floyd and Jacobson 1993, 7, method 2: with n the whole part of 1/p each of 1 to n has probability p, and
+    n + 1 what is left.
     """
-    return 2 * probability / (1 + probability)
+    whole = math.floor(1 / probability)
+    return probability * whole * (whole + 1) / 2 + (whole + 1) * (1 - whole * probability)
 
 
-def red_average(share: float, low: float, high: float, greatest: float) -> float:
-    """The average queue at which RED drops that share."""
-    return low + (high - low) * (share / (2 - share)) / greatest
+def red_weight(low: int, size: int, burst: int) -> float:
+    """Of the average: the greatest power of two by which `burst` packets at once stay below `low` (eq. 3)."""
+    for log in range(1, 32):
+        weight = 2.0**-log
+        if burst + 1 - low / size <= (1 - (1 - weight) ** burst) / weight:
+            return weight
+    raise ValueError(f"no weight for a burst of {burst}")
+
+
+@dataclass(frozen=True)
+class Met:
+    """What packets met at a RED queue."""
+
+    probabilities: list[float]
+    """The paper's p_a, of each packet."""
+    gaps: list[tuple[float, float]]
+    """Of each gap between drops: the chance of one as long or longer, and of one just as long."""
+    most: int
+    """Packets that waited, at most."""
+
+
+def red_replay(
+    fates: Sequence[bool],
+    gap_s: float,
+    served_s: float,
+    size: int,
+    thresholds: tuple[int, int, float],
+    burst: int,
+) -> Met:
+    """What packets at constant distances met, given which were dropped (True), from an empty queue on.
+
+    They wait for a link that takes `served_s` for each. Floyd and Jacobson 1993, figure 2 and section 7.
+    """
+    low, high, greatest = thresholds
+    weight = red_weight(low, size, burst)
+    average, waiting, count, free_s = 0.0, 0, 0, 0.0
+    survived, alive, most = 1.0, False, 0
+    probabilities, gaps = [], []
+    for place, gone in enumerate(fates):
+        now = place * gap_s
+        while waiting and free_s <= now:
+            waiting -= 1
+            free_s += served_s
+        if place:
+            average += weight * (waiting * size - average)
+        base = greatest * (average - low) / (high - low) if average >= low else 0.0
+        if average >= high:
+            base = 1.0
+        rest = 1 - count * base
+        probability = 0.0 if base == 0 else 1.0 if rest <= base else base / rest
+        probabilities.append(probability)
+        if alive and gone:
+            gaps.append((survived, survived * probability))
+        if average < low:
+            count, survived, alive = 0, 1.0, False
+        elif gone:
+            count, survived, alive = 0, 1.0, True
+        else:
+            count, survived = count + 1, survived * (1 - probability)
+        if not gone:
+            if waiting or free_s > now:
+                waiting += 1
+            else:
+                free_s = now + served_s
+            most = max(most, waiting)
+    return Met(probabilities, gaps, most)

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ..statistics import t_quantile
+from ..statistics import chi_square_quantile, t_quantile
 
 FAMILY = 0.99
 """With this probability every row of every seed holds if all theories do."""
 
-Kind = Literal["interval", "bound", "exact"]
+Kind = Literal["interval", "chi-square", "bound", "exact"]
+"""The first two are statistical, and judged together."""
+STATISTICAL = ("interval", "chi-square")
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class Measured:
     quantity: str
     """Its name and unit, such as `mean wait (ms)`."""
     values: tuple[float, ...]
-    """One value of each independent repetition; of an exact row, one."""
+    """One value of each independent repetition; of an exact row and of a goodness of fit, one."""
     expected: float
+    """Of a goodness of fit (Pearson's chi-square) the degrees of freedom, which are its mean."""
     kind: Kind = "interval"
     tolerance: float = 0.0
     """Of a row with a bound: how far the value may be off, and why is said in `source`."""
@@ -85,7 +88,7 @@ class Compared:
 
 def judge(found: Sequence[tuple[int, Measured]]) -> list[Row]:
     """Rows of all seeds, their intervals wide enough for the whole family of rows (Bonferroni)."""
-    count = sum(measured.kind == "interval" for _, measured in found)
+    count = sum(measured.kind in STATISTICAL for _, measured in found)
     confidence = 1 - (1 - FAMILY) / max(count, 1)
     return [_row(seed, measured, confidence) for seed, measured in found]
 
@@ -99,6 +102,9 @@ def _row(seed: int, measured: Measured, confidence: float) -> Row:
         half = t_quantile(n - 1, confidence) * spread / math.sqrt(n)
         low, high = mean - half, mean + half
         holds = low <= expected <= high
+    elif measured.kind == "chi-square":
+        low, high = 0.0, chi_square_quantile(round(expected), confidence)
+        holds = mean <= high
     else:
         low, high = expected - measured.tolerance, expected + measured.tolerance
         holds = all(low <= value <= high for value in values)

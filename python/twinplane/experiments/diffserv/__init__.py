@@ -11,7 +11,7 @@ from ...charts import Chart
 from ...errors import TwinplaneError
 from ...network import Network
 from ...profiles import resolve
-from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
+from ..base import Column, Comparison, Experiment, Metrics, Outcome, Point, Tick, steps
 from . import critique, figures, real
 from . import published as paper
 from .build import build
@@ -161,6 +161,12 @@ class Diffserv(Experiment[DiffservParameters]):
         """Its rates are the question."""
         raise TwinplaneError("diffserv: --rate auto: the rates of its flows are parameters")
 
+    def count_bounds(
+        self, network: Network, parameters: DiffservParameters, metrics: Metrics, within_s: float
+    ) -> dict[str, float]:
+        """What is lost is decided by queues and meters, and may be others the next time."""
+        return real.count_bounds(metrics)
+
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """Virtual time is exact."""
         return [
@@ -177,13 +183,19 @@ class Diffserv(Experiment[DiffservParameters]):
     def real_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """A queue that is full amplifies microseconds."""
         return [
-            "Which packets are lost is exact as a count, and so is what is left of its residual: a packet"
-            " that comes"
-            " microseconds later may find room in a queue that was full, and every decision of RED"
-            " depends on those"
-            " before. The two runs are then two realisations of the same traffic, as two seeds are of"
-            " different"
-            " traffic, and delays behind such a decision differ by more than the bound of a single delay.",
+            "What was lost in this run is counted exactly, but need not be lost in another one: a packet that"
+            " comes microseconds later may find room in a queue that was full, and every decision of RED"
+            " depends on those before. So dropped and policed are bounded by what chance does to a count of"
+            " which each packet is drawn anew (99 %). That is not proved, since packets are not lost"
+            " independently of each other; a queue that is kept full shares losses out more evenly. What goes"
+            " beyond it is no chance: a stall, for instance.",
+            "Delays behind such a decision differ by more than the bound of a single delay: that one holds"
+            " what tester and idle routers add, and nothing of what another packet in front of it does. Mean"
+            " and greatest delays beyond their bounds are therefore to be expected.",
+            "In a lab each router is a process that a packet has to wake at every hop, which calibration back"
+            " to back does not see. After each scenario probes are sent through its very routers while they"
+            " are idle; what they take beyond virtual time bounds a delay, where it is more than back to"
+            " back.",
             "Every output drains as fast as the one before it: when the machine stalls a router for some"
             " milliseconds,"
             " what piles up then stays as a standing queue at the next one until the load falls. Such a"

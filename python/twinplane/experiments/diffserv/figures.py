@@ -67,7 +67,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
         return Column(key, lambda line: line.parameters[key])
 
     def metric(title: str, key: str, form: Any = format_time) -> Column:
-        return Column(title, lambda line: line.metrics.get(key), form, key)
+        return Column(title, lambda line: line.metrics.get(key), form, key, form is count)
 
     def told(title: str, key: str, form: Any) -> Column:
         def value(line: Point) -> Any:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ... import benches
+from ...bounds import by_chance
+from ...calibration import Spread
 from ...errors import TwinplaneError
+from ...history import quantile
 from ...live import Ground, OneProcess
+from ...metrics import flat
 from ...network import Network
 from ...real import Real
 from ...urgency import urgent
-from .build import ROUTERS, build, flows, lsps, topology
+from .build import HOST, ROUTERS, build, edges, flows, lsps, topology
 from .parameters import DiffservParameters
 
 if TYPE_CHECKING:
@@ -82,12 +87,15 @@ class InLab(Ground):
 
     def network(self, parameters: DiffservParameters) -> Network:
         """The host alone; its flows begin when the network does."""
+        network = _routed(parameters, self.seed)
+        flows(network, parameters)
+        return self._live(network)
+
+    def _live(self, network: Network) -> Network:
+        """By the clock, with the lab's interfaces."""
         from ...lab import tester_placement
 
         assert self.lab is not None
-        network = topology(parameters, self.seed)
-        lsps(network, parameters)
-        flows(network, parameters)
         placement = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
         for port in placement["ports"]:
             port["driver"] = self.where.driver
@@ -112,6 +120,20 @@ class InLab(Ground):
         """The same scenario."""
         return build(parameters, self.seed)
 
+    def path(self, parameters: DiffservParameters) -> Spread | None:
+        """Probes through the routers of this lab, which have nothing else to do."""
+        real, virtual = (
+            _probed(network, parameters)
+            for network in (
+                self._live(_routed(parameters, self.seed)),
+                _routed(parameters, self.seed),
+            )
+        )
+        beyond = sorted(
+            real[number] - delay for number, delay in virtual.items() if real.get(number) is not None
+        )
+        return _spread(beyond) if beyond else None
+
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
         """A veth pair like those of the host."""
         return benches.own_pair(self.where.driver, self.where.busy)
@@ -126,6 +148,63 @@ class InLab(Ground):
         for name, node in self.lab.state.nodes.items():
             if node.kind == "router" and (node.process is None or not node.process.alive()):
                 raise TwinplaneError(f"diffserv: router '{name}' ended during the run: its figures are void")
+
+
+PROBE_S, PROBES_PER_S = 3.0, 60.0
+"""For how long probes are sent, and how many: so few that no queue builds up."""
+
+
+def _routed(p: DiffservParameters, seed: int) -> Network:
+    """Everything but the flows."""
+    network = topology(p, seed)
+    lsps(network, p)
+    return network
+
+
+def _probed(network: Network, p: DiffservParameters) -> dict[int, float]:
+    """Delays of probes of the class EF, of those that arrived, by their numbers."""
+    first, last = edges(network)
+    host = network.node(HOST)
+    least_bps = min(p.ef_rate_mbps, p.total_mbps) * 1e6
+    rate = min(PROBES_PER_S, least_bps / 2 / (8 * p.counted_bytes))
+    end = p.begin_s + PROBE_S
+    flow = network.flow(
+        *(host, host),
+        rate=rate * 8 * p.ip_bytes,
+        rate_counts="ip",
+        size=p.frame_bytes,
+        arrivals="constant",
+        dscp="EF",
+        start=p.begin_s,
+        stop=end,
+        name="probe",
+        from_link=first,
+        to_link=last,
+        log=True,
+    )
+    network.run(until=end + p.drain_s)
+    rows = flow.packets().select("sequence", "delay_s").rows()
+    network.close()
+    return {number: delay for number, delay in rows if delay is not None}
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    """Of sorted values."""
+    shares = {"p50_s": 0.5, "p90_s": 0.9, "p99_s": 0.99, "p999_s": 0.999}
+    found = {name: quantile(values, share) for name, share in shares.items()}
+    mean = math.fsum(values) / len(values)
+    return Spread.of({**found, "min_s": values[0], "mean_s": mean, "max_s": values[-1]})
+
+
+def count_bounds(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Of what queues dropped and policers dropped, by flow and together."""
+    found = {}
+    for name, value in flat(metrics).items():
+        lead, _, key = name.rpartition(".")
+        if key in ("dropped", "policed"):
+            sent = flat(metrics)[f"{lead}.sent"]
+            found[name] = by_chance(value, sent)
+    return found
 
 
 def check_up(network: Network, p: DiffservParameters) -> None:

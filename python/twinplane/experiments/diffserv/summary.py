@@ -37,8 +37,9 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
     metrics: dict[str, Any] = {
         p.scenario: flows,
         "totals": {p.scenario: totals(flows)},
-        "packet_hops": sum(ports["received_frames"]),
     }
+    if not network.gathered:  # else what routers in other processes received is not known here
+        metrics["packet_hops"] = sum(ports["received_frames"])
     if network.clock == "virtual":
         metrics["digest"] = network.digest()
     tables = {
@@ -56,12 +57,13 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
 
 def joined(outcomes: Mapping[str, Outcome]) -> Outcome:
     """All scenarios: metrics side by side, tables under one another."""
-    metrics: dict[str, Any] = {"totals": {}, "packet_hops": 0}
+    metrics: dict[str, Any] = {"totals": {}}
     tables: dict[str, Columns] = {}
     for outcome in outcomes.values():
         given = dict(outcome.metrics)
         metrics["totals"] |= given.pop("totals")
-        metrics["packet_hops"] += given.pop("packet_hops")
+        if "packet_hops" in given:
+            metrics["packet_hops"] = metrics.get("packet_hops", 0) + given.pop("packet_hops")
         given.pop("digest", None)
         metrics |= given
         for name, columns in outcome.tables.items():

@@ -14,7 +14,7 @@ from ...errors import TwinplaneError
 from ...network import Network
 from ...profiles import resolve
 from ...units import format_time
-from ..base import Column, Comparison, Experiment, Outcome, Point, Tick, steps
+from ..base import Column, Comparison, Experiment, Metrics, Outcome, Point, Tick, steps
 from ..parameters import build as build_parameters
 from . import figures, real
 from . import published as paper
@@ -174,7 +174,9 @@ class LspFlap(Experiment[FlapParameters]):
         rate = float(round_down(rate_bps))
         return parameters.model_copy(update={"rate_mbps": min(rate, line_rate_mbps(parameters.size))})
 
-    def count_bounds(self, network: Network, parameters: FlapParameters, within_s: float) -> dict[str, float]:
+    def count_bounds(
+        self, network: Network, parameters: FlapParameters, metrics: Metrics, within_s: float
+    ) -> dict[str, float]:
         """LSPs that changed around the time at which they were counted."""
         zero = parameters.begin_s
         looks = {

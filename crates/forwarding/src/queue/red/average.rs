@@ -45,7 +45,7 @@ impl Curve {
 /// The paper's `p_a`: the probability that this packet is dropped, when `count` have passed since the last one that was, or since the average
 /// rose above the lower threshold.
 ///
-/// It makes the number of packets from one drop to the next uniform on `1, 2, ... 1/p_b` (section 4 of the paper: "method 2"), as long as the average
+/// It makes the number of packets from one drop to the next uniform on `1, 2, ... 1/p_b` (section 7 of the paper: "method 2"), as long as the average
 /// stays the same.
 #[inline]
 pub fn spaced(base: f64, count: u64) -> f64 {
