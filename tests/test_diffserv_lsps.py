@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import twinplane as tp
+from twinplane.history import error_words
 from twinplane.lab import lowering, source
 
 LAB = """
@@ -100,3 +101,48 @@ def test_packets_without_a_place_are_warned_of() -> None:
     net.flow(a, b, over=voice, rate="1 Mbit/s", size=200, name="bulk")
     with pytest.warns(tp.TwinplaneWarning, match="lsp 'voice': .* for EF only: packets of flow 'bulk'"):
         net.run(until="100 ms")
+
+
+REFUSING = """\
+name: few
+nodes:
+  a: {kind: router, diffserv: {}}
+  b: {kind: router, diffserv: {supported: [EF, default]}}
+  c: {kind: router}
+links:
+  - [a, b]
+  - [b, c]
+lsps:
+  - {name: video, from: a, to: c, route: [b, c], diffserv: l-lsp AF1}
+  - {name: voice, from: a, to: c, diffserv: l-lsp EF}
+"""
+
+
+def test_nodes_that_will_refuse_an_lsp_are_warned_of_with_its_line() -> None:
+    net = lowering.of_source(source.parse(REFUSING, Path("x.yaml"))).network
+    unknown = "has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class"
+    with pytest.warns(tp.TwinplaneWarning):
+        said = net.warnings
+    assert said == [
+        "x.yaml:10: lsp 'video': node 'b' on its way does not support AF11, AF12, AF13"
+        " ('supported' of its 'diffserv'), and refuses it",
+        f"x.yaml:10: lsp 'video': node 'c', where it ends, {unknown}",
+        f"x.yaml:11: lsp 'voice': node 'c', where it ends, {unknown}",
+    ]
+    net.run(until="1 s")
+    why = [lsp.history["why"][0] for lsp in net.lsps]
+    # RFC 3270, 5.3 and 5.4.
+    assert why == [
+        "error 27, value 4 at b: Diff-Serv error, unsupported PSC",
+        "error 13, value 16642 at c: unknown object class, DIFFSERV (C-Type 2)",
+    ]
+
+
+def test_every_code_has_words() -> None:
+    # RFC 2205, appendix B; RFC 2750; RFC 3209, 7.3; RFC 3270, 5.5.
+    assert error_words(27, 2) == "Diff-Serv error, unsupported PHB"
+    assert error_words(24, 8).startswith("routing problem, MPLS being negotiated")
+    assert error_words(2, 5) == "policy control failure, flow was preempted"
+    assert error_words(24, 99) == "routing problem, value 99"
+    assert error_words(99, 3) == "error 99, value 3"
+    assert error_words(None, None) == ""

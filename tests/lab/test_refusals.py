@@ -11,7 +11,7 @@ import pytest
 from twinplane.lab import Lab, netns
 
 from .conftest import LabFile
-from .support import TWO_SITES, good, left_behind, name_of, refused, why_no_labs
+from .support import TWO_SITES, command, good, left_behind, name_of, refused, why_no_labs
 
 ALONE = """\
 name: {name}
@@ -125,7 +125,20 @@ def test_an_lsp_that_is_refused(lab_file: LabFile) -> None:
     file = lab_file(TWO_SITES.replace("carries: 10.2.0.0/24", "carries: 10.2.0.0/24, bandwidth: 2 Gbit/s"))
     sentence = refused("lab", "up", file, "--timeout", "2")
     assert "lsp 'east' from 'pe1' is not up in time: it was refused" in sentence
-    assert sentence.endswith("admission control failure, requested bandwidth unavailable")
+    assert sentence.endswith(", by 'pe1': admission control failure, requested bandwidth unavailable")
+    assert gone(file)
+
+
+def test_an_lsp_whose_class_nobody_supports(lab_file: LabFile) -> None:
+    text = TWO_SITES.replace("carries: 10.2.0.0/24", "diffserv: l-lsp AF1")
+    text = text.replace("pe1:   {kind: router}", "pe1:   {kind: router, diffserv: {}}")
+    text = text.replace("p:     {kind: router}", "p:     {kind: router, diffserv: {supported: [EF]}}")
+    file = lab_file(text)
+    done = command("lab", "up", file, "--timeout", "2")
+    assert done.returncode == 2
+    warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert "lsp 'east': node 'p' on its way does not support AF11, AF12, AF13" in warnings[0]
+    assert done.stderr.splitlines()[-1].endswith(", by 'p': Diff-Serv error, unsupported PSC")
     assert gone(file)
 
 

@@ -165,7 +165,7 @@ pub fn words(code: u8, value: u16) -> Option<String> {
         UNKNOWN_CLASS | UNKNOWN_C_TYPE => {
             let [class, c_type] = value.to_be_bytes();
             let name = class_name(class).map_or_else(|| class.to_string(), str::to_string);
-            format!("{known}: {name}, C-Type {c_type}")
+            format!("{known}: {name} (C-Type {c_type})")
         }
         _ if value == 0 || known.contains(": ") => known.to_string(),
         _ => format!("{known}: value {value}"),
@@ -203,9 +203,9 @@ mod tests {
         assert_eq!(said(DIFFSERV, 4), "Diff-Serv error: unsupported PSC");
         assert_eq!(said(DIFFSERV, 9), "Diff-Serv error: value 9");
         assert_eq!(said(RSVP_SYSTEM, 0), "RSVP system error");
-        assert_eq!(said(UNKNOWN_CLASS, 0x4102), "unknown object class: DIFFSERV, C-Type 2");
-        assert_eq!(said(UNKNOWN_C_TYPE, 0x0108), "unknown object C-Type: SESSION, C-Type 8");
-        assert_eq!(said(UNKNOWN_CLASS, 0x7d01), "unknown object class: 125, C-Type 1");
+        assert_eq!(said(UNKNOWN_CLASS, 0x4102), "unknown object class: DIFFSERV (C-Type 2)");
+        assert_eq!(said(UNKNOWN_C_TYPE, 0x0108), "unknown object C-Type: SESSION (C-Type 8)");
+        assert_eq!(said(UNKNOWN_CLASS, 0x7d01), "unknown object class: 125 (C-Type 1)");
         // RFC 2205, B: the u bit says nothing of what is wrong; an organization has values of its own.
         assert_eq!(said(ADMISSION, 0x2002), "admission control failure: requested bandwidth unavailable");
         assert_eq!(said(ADMISSION, 0x8002), "admission control failure: value 32770");
