@@ -32,6 +32,9 @@ CLOCKS = ("virtual", "wall")
 CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first")
 """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
 
+MTU = 9216
+"""The longest packet of a link that says nothing of it."""
+
 
 def _dscp(given: str | int, what: str) -> int:
     try:
@@ -93,6 +96,8 @@ class Building(Paths, Outside):
         self.placed: dict[tuple[int, str], Tree | Conditioner] = {}
         """Queues and conditioners by link and end, as ``a_queue`` and so on."""
         self._warnings: list[str] | None = None
+        self.asides: list[str] = []
+        """What is surprising about the way in which it was described."""
         self.explain: Callable[[str], str] = in_words
         """Puts what the core says of queues into the words of whoever described them."""
         self.interface_names: list[tuple[str, str]] | None = None
@@ -184,7 +189,7 @@ class Building(Paths, Outside):
         delay: Quantity = "50 us",
         reservable: Quantity | None = None,
         buffer: Quantity | None = None,
-        mtu: int = 9216,
+        mtu: int | None = None,
         *,
         detection: Quantity = 0,
         metric: int = 1,
@@ -194,6 +199,8 @@ class Building(Paths, Outside):
         ingress: Any = None,
     ) -> Link:
         """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs.
+
+        `mtu` is the longest packet, 9216 bytes unless it is given.
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
 
@@ -219,7 +226,8 @@ class Building(Paths, Outside):
                 "delay_ps": units.span_ps(delay, "delay"),
                 "reservable_bps": None if reservable is None else units.rate_bps(reservable, "reservable"),
                 "buffer_bytes": None if buffer is None else units.size_bytes(buffer, "buffer"),
-                "mtu": int(mtu),
+                "mtu": MTU if mtu is None else int(mtu),
+                "mtu_said": mtu is not None,
                 "detection_ps": units.span_ps(detection, "detection"),
                 "metric": int(metric),
                 "a_clock_ppb": round(clock_ppm[0] * 1000),

@@ -105,7 +105,7 @@ class Network(Building):
                 self._core = core.network(self.lowered(), self.placement)
             except TwinplaneError as error:
                 raise TwinplaneError(self.explain(str(error)) if self.placed else str(error)) from None
-            self._warnings = together(self.explain(text) for text in self._core.warnings())
+            self._warnings = [*self.asides, *together(self.explain(text) for text in self._core.warnings())]
             for text in self._warnings:
                 warn(text)
         return self._core
@@ -176,9 +176,13 @@ class Network(Building):
         with core.translated():
             if progress is None:
                 running.run_until(target)
-                return
-            while not running.run_some(target, EVENTS_PER_LOOK):
-                progress(running.now_ps() / 1e12)
+            else:
+                while not running.run_some(target, EVENTS_PER_LOOK):
+                    progress(running.now_ps() / 1e12)
+        if self.placed:
+            for text in together(self.explain(text) for text in running.beyond_bursts()):
+                self._warnings = [*self.warnings, text]
+                warn(text)
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Cut a link now; what is on it is lost."""

@@ -185,7 +185,24 @@ def test_what_the_core_says_of_filters_and_rules_has_its_line(tmp_path: Path) ->
         said = Lab(file).plan.warnings
     assert [text.removeprefix(str(file))[:44] for text in said] == [
         ":11: conditioner 'police': rule 2 'ef': with",
-        ":18: queue 'gold': class 'x': burst_bytes=10",
+        ":18: queue 'gold': class 'x': burst=100 is l",
+    ]
+
+
+def test_what_stands_nowhere_is_said_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        HEAD.replace("LINK", "queue: {a: gold}")
+        + "conditioners:\n  police:\n    rules:\n      - {name: all, phb: EF}\n"
+        + "  idle:\n    rules:\n      - {name: all, phb: EF}\n"
+        + "queues:\n  gold: {discipline: pfifo, conditioner: police}\n  old: {discipline: pfifo}\n"
+    )
+    with pytest.warns(TwinplaneWarning):
+        said = Lab(file).plan.warnings
+    assert [text.removeprefix(str(file)) for text in said] == [
+        ":16: queue 'old': it is not used: no link names it in 'queue'",
+        ":11: conditioner 'idle': it is not used: no link names it in 'ingress', and no queue in"
+        " 'conditioner'",
     ]
 
 

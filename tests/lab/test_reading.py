@@ -89,7 +89,7 @@ WRONG = [
         "unknown unit 'Gbits' (did you mean 'Gbit/s'?)",
     ),
     (NODES + "links:\n  - [a, b, {rate: 0}]\n", "7", "rate: 0: it is not above zero"),
-    (NODES + "links:\n  - [a, b, {mtu: 12}]\n", "7", "mtu: 12: it should be greater than or equal to 68"),
+    (NODES + "links:\n  - [a, b, {mtu: 12}]\n", "7", "mtu: 12: it should be at least 68"),
     (NODES + "links:\n  - [a, b, {delay: -1 ms}]\n", "7", "delay: '-1 ms': it cannot be negative"),
     (NODES + "links:\n  - [a, b, {driver: dpdk}]\n", "7", "driver: 'dpdk' is none of packet or xdp"),
     (

@@ -124,6 +124,11 @@ impl PyNetwork {
         self.inner().warnings()
     }
 
+    /// Queues that have dropped packets since they are longer than a bucket, a sentence each, once.
+    fn beyond_bursts(&mut self) -> Vec<String> {
+        self.inner().beyond_bursts()
+    }
+
     /// What was built at a node.
     fn node_info(&mut self, node: usize) -> PyResult<String> {
         let network = &*self.inner();

@@ -153,6 +153,19 @@ fn lsps_that_take_what_they_have_no_place_for_are_warned_of() {
     });
     assert_eq!(over.len(), 1);
     assert!(over[0].ends_with("packets of flow 'bad', which are EF, are dropped"), "{over:?}");
+    // One that is hidden by another.
+    let hidden = said(&|d| {
+        let mut again = d["lsps"][1].clone();
+        again["name"] = json!("again");
+        d["lsps"].as_array_mut().expect("LSPs").push(again);
+    });
+    assert_eq!(hidden.len(), 1);
+    assert!(
+        hidden[0].starts_with(
+            "lsp 'again': it takes packets only while lsp 'af1' is down, which has the same 'carries'"
+        ),
+        "{hidden:?}"
+    );
     // A mapping without default forwarding.
     let map =
         said(&|d| d["lsps"][0]["diffserv"]["map"] = json!(["EF", "EF", "EF", "EF", "EF", "EF", "EF", "CS6"]));

@@ -187,3 +187,65 @@ fn what_is_surprising_is_told_with_its_link_its_node_and_its_place() {
         ]
     );
 }
+
+#[test]
+fn the_longest_packet_is_that_of_the_link_or_of_a_flow() {
+    let tbf = |burst: u32| json!({"root": {"discipline": "tbf", "rate_bps": 9_000_000, "burst_bytes": burst, "limit_bytes": 99_000}});
+    let said = |mtu: u32, said: bool, burst: u32| {
+        let mut given = described();
+        given["links"][0]["a_queue"] = tbf(burst);
+        given["links"][0]["mtu"] = json!(mtu);
+        given["links"][0]["mtu_said"] = json!(said);
+        given["links"][0].as_object_mut().expect("a link").remove("b_ingress");
+        let said = network(given).warnings();
+        assert!(said.len() < 2, "{said:?}");
+        said.into_iter().next().unwrap_or_default()
+    };
+    assert_eq!(said(9216, false, 1514), "", "nobody asked for so long ones");
+    assert!(said(9216, true, 1600).contains("burst_bytes=1600 is less than the longest packet (9230 B): "));
+    assert_eq!(said(9216, true, 9230), "");
+    assert_eq!(said(600, false, 614), "");
+    assert!(said(600, false, 613).contains("(614 B)"));
+}
+
+#[test]
+fn packets_beyond_a_burst_are_told_once() {
+    let mut given = described();
+    given["links"][0]["a_queue"] = json!({"root": {"discipline": "tbf", "rate_bps": 9_000_000, "burst_bytes": 100, "limit_bytes": 99_000}});
+    let mut network = network(given);
+    assert_eq!(network.beyond_bursts(), [""; 0]);
+    network.run_until(Time(S)).expect("it runs");
+    let told = network.beyond_bursts();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("link 0 ('r0' to 'r1'): queue at 'r0': root: "), "{told:?}");
+    assert!(
+        told[0].contains(" packets were dropped since they are longer than its bucket (beyond-burst)"),
+        "{told:?}"
+    );
+    assert_eq!(network.beyond_bursts(), [""; 0]);
+}
+
+#[test]
+fn marks_that_nobody_puts_on_packets_are_told() {
+    let mut given = described();
+    given["links"][0].as_object_mut().expect("a link").remove("b_ingress");
+    given["links"][0]["a_queue"] = json!({"root": {"discipline": "drr", "default": "x",
+        "filters": [{"match": {"mark": 7}, "class": "x"}], "classes": [{"name": "x"}]}});
+    let told = network(given.clone()).warnings();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].ends_with("root: filter 1 can match nothing: no conditioner puts mark 7 on packets"),
+        "{told:?}"
+    );
+    given["links"][0]["a_ingress"] =
+        json!({"rules": [{"name": "all", "green": {"kind": "mark", "mark": 7}}]});
+    assert_eq!(network(given.clone()).warnings(), [""; 0]);
+    given["links"][0]["a_ingress"]["rules"][0]["match"] = json!({"mark": 9});
+    let told = network(given).warnings();
+    assert!(
+        told.len() == 1
+            && told[0]
+                .contains("ingress at 'r0': rule 1 'all' can match nothing: no conditioner puts mark 9 "),
+        "{told:?}"
+    );
+}

@@ -87,6 +87,7 @@ class Classes:
 
     def __init__(self, lab: model.LabFile, source: Source, network: Network) -> None:
         self.lab, self.source, self.network = lab, source, network
+        self.used: set[tuple[str, str]] = set()
 
     def of_link(
         self, link: Place, key: str, given: Any, ends: tuple[str, str]
@@ -137,7 +138,21 @@ class Classes:
         if name not in known:
             hint = suggest(name, known) or (f" (one of {', '.join(known)})" if known else "")
             raise self.error(place, f"'{name}' is not under '{where}'{hint}")
+        self.used.add((where, name))
         return known[name]
+
+    def unused(self) -> list[str]:
+        """What is described and stands nowhere, a sentence each with its line."""
+        nobody = {
+            "queues": "no link names it in 'queue'",
+            "conditioners": "no link names it in 'ingress', and no queue in 'conditioner'",
+        }
+        return [
+            str(self.error((where, name), f"it is not used: {why}"))
+            for where, why in nobody.items()
+            for name in getattr(self.lab, where)
+            if (where, name) not in self.used
+        ]
 
     def error(self, place: Place, text: str) -> LabFileError:
         """An error at a place."""

@@ -15,7 +15,7 @@ from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
 from ..nodes import HeadEnd, Node
-from ..places import in_words
+from ..places import in_words, named
 from . import classes, flows, model, reading, source
 from .source import LabFileError, Place, Source
 
@@ -59,8 +59,8 @@ class Lowered:
 
 def explained(text: str, found: Source) -> LabFileError:
     """What the core says, with the line that it is about."""
-    placed = classes.place_in_tree(text, found.data)
-    return found.error(*placed) if placed is not None else found.error(place_of(text, found.data), text)
+    place, said = classes.place_in_tree(text, found.data) or (place_of(text, found.data), text)
+    return found.error(place, named(said))
 
 
 def lower(path: Path) -> Lowered:
@@ -112,6 +112,7 @@ class Lowering:
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
         self.network.explain = lambda text: str(explained(text, found))
+        self.classes = classes.Classes(lab, found, self.network)
 
     def lowered(self) -> Lowered:
         """All of it, once."""
@@ -139,6 +140,7 @@ class Lowering:
             described = self.network.lowered()
         except TwinplaneError as error:
             raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
+        self.network.asides += self.classes.unused()
         return Lowered(self.lab.name, described, self.extras, self.network, self.source)
 
     @contextmanager
@@ -278,16 +280,20 @@ class Lowering:
             addresses=link.addresses,
         )
         self.add_classes(index, link)
-        self.network.description.links[-1]["rate_bps"] = rate
+        self.network.description.links[-1] |= {
+            "rate_bps": rate,
+            "mtu_said": bool(link.mtu or (hosts and hosts[0].mtu)),
+        }
         self.extras.drivers.append(link.driver)
 
     def add_classes(self, index: int, link: model.Link) -> None:
         """Queues and conditioners at its ends."""
         ends = self.extras.ends[index]
-        found = classes.Classes(self.lab, self.source, self.network)
         for key, given in (("queue", link.queue), ("ingress", link.ingress)):
-            for node, made in found.of_link(("links", index), key, given, (ends[0].node, ends[1].node)):
-                found.put(index, node, key, made)
+            for node, made in self.classes.of_link(
+                ("links", index), key, given, (ends[0].node, ends[1].node)
+            ):
+                self.classes.put(index, node, key, made)
 
     def check_degrees(self) -> None:
         """Refuse nodes with more links than their kind has, or fewer."""

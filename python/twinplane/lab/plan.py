@@ -108,7 +108,8 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
         network = core.network(without_external(lowered.description))
     except TwinplaneError as error:
         raise lowered.error(str(error)) from None
-    warnings = tuple(dict.fromkeys(lowered.network.explain(text) for text in network.warnings()))
+    explained = map(lowered.network.explain, network.warnings())
+    warnings = tuple(dict.fromkeys((*lowered.network.asides, *explained)))
     members: dict[str, Member] = {}
     for index, node in enumerate(lowered.description["nodes"]):
         member = _member(lowered, index, node, measured)

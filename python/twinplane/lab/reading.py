@@ -150,7 +150,8 @@ def of_service(place: Place) -> tuple[list[str], type[BaseModel], Place] | None:
 
 def in_service(lead: str, error: ErrorDetails) -> str | None:
     """The sentence of an error in queues, conditioners and the like."""
-    found = of_service(base.place_of(error))
+    place = base.place_of(error)
+    found = of_service(place[:-2] if place[-1:] == ("[key]",) else place)
     if found is None:
         return None
     before, of, inner = found
@@ -208,11 +209,7 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "value_error":
         return text
     shown = "" if isinstance(given, list | dict) else f"{'nothing' if given is None else repr(given)}: it "
-    text = (
-        text.replace("valid dictionary", "mapping")
-        .replace("valid list", "list")
-        .replace("valid string", "text")
-    )
+    text = base.plain(text)
     return f"{shown}{text}" if shown else f"it {text}"
 
 

@@ -191,6 +191,8 @@ def words(place: tuple[str | int, ...]) -> list[str]:
 def sentence(model: type[BaseModel], error: ErrorDetails) -> str:
     """An error of validation as one sentence, with its place."""
     place = place_of(error)
+    if place[-1:] == ("[key]",):
+        place = place[:-2]  # the name is in the reason
     kind = error["type"]
     if kind == "extra_forbidden":
         known = fields_at(model, place[:-1])
@@ -216,14 +218,45 @@ def reason(error: ErrorDetails) -> str:
         known = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return f"{given!r} is none of {', '.join(known)}{suggest(str(given), known)}"
     if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return f"{given!r}: it should be a mapping"
+        if given is None:
+            return "nothing is said: it should be a mapping, {} if all is as usual"
+        return f"{shortened(given)}: it should be a mapping"
     text = one_line(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
     if kind == "value_error":
         return text
-    shown = "nothing" if given is None else "" if isinstance(given, (list, dict)) else repr(given)
-    text = text.replace("valid dictionary", "mapping").replace("valid list", "list")
-    text = text.replace("valid string", "text")
+    text = plain(text)
+    shown = "nothing" if given is None else "" if isinstance(given, (list, dict)) else shortened(given)
     return f"{shown}: it {text}" if shown else f"it {text}"
+
+
+PLAIN = {
+    "should be a valid dictionary": "should be a mapping",
+    "should be a valid list": "should be a list",
+    "should be a valid tuple": "should be a list",
+    "should be a valid string": "should be a text",
+    "should be a valid integer": "should be a whole number",
+    "should be a valid number": "should be a number",
+    "should be a valid boolean": "should be true or false",
+    "should be greater than or equal to": "should be at least",
+    "should be less than or equal to": "should be at most",
+    "should be greater than": "should be more than",
+}
+"""What pydantic says, and what is said instead."""
+
+
+def plain(text: str) -> str:
+    """What pydantic says of a value, in plain words."""
+    for theirs, ours in PLAIN.items():
+        if text.startswith(theirs):
+            # What follows the kind of value is how it was read.
+            return ours if theirs.startswith("should be a ") else ours + text.removeprefix(theirs)
+    return text
+
+
+def shortened(given: Any) -> str:
+    """A value as it was written, if it is not long."""
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def near(name: str, known: tuple[str, ...]) -> str:

@@ -166,16 +166,15 @@ class Accounting(Spec):
 
     `layer` is ``ip`` (the IP packet), ``network`` (labels too), ``link`` (and the Ethernet header: what Linux
     counts), ``frame`` (with padding and frame check sequence) or ``wire`` (with preamble and gap).
-    `overhead` is added to each packet, and none counts for less than `minimum` (tc-stab's mpu).
+    `overhead` is added to each packet (at least -64, as tc-cake has it), and none counts for less than
+    `minimum` (tc-stab's mpu).
     """
 
     layer: Literal["ip", "network", "link", "frame", "wire"] = Field(
         default="link",
         description="ip, network (labels too), link (as Linux), frame (with FCS) or wire (with gaps).",
     )
-    overhead: int = Field(
-        default=0, ge=-65535, le=65535, description="Bytes added to each packet; may be negative."
-    )
+    overhead: int = Field(default=0, ge=-64, le=65535, description="Bytes added to each packet, from -64 on.")
     minimum: int = Field(default=0, ge=0, le=65535, description="The least that a packet counts for.")
 
 

@@ -1,13 +1,12 @@
 //! What is surprising about a conditioner that can be built.
 
 use super::spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
+use crate::queue::Around;
 use crate::queue::classify::shadowed;
 
-/// The longest packet of an Ethernet with its usual limit, as Linux counts it.
-const LONGEST: u64 = 1514;
-
-/// Says what is surprising about a conditioner that can be built: a sentence each, with the rule that it is about.
-pub fn warnings(spec: &ConditionerSpec, path: &str) -> Vec<String> {
+/// Says what is surprising about a conditioner that can be built: a sentence each, with the rule that it is about. Marks are
+/// those that packets may have when they come to it.
+pub fn warnings(spec: &ConditionerSpec, path: &str, around: &Around) -> Vec<String> {
     let mut said = Vec::new();
     let called = |n: usize, rule: &RuleSpec| format!("{path}: rule {} '{}'", n + 1, rule.name);
     for hidden in shadowed(spec.rules.iter().map(|rule| &rule.matches)) {
@@ -16,8 +15,14 @@ pub fn warnings(spec: &ConditionerSpec, path: &str) -> Vec<String> {
         let who = called(hidden.filter, &spec.rules[hidden.filter]);
         said.push(format!("{who} can match nothing: {} {verb} all that it would", by.join(" and ")));
     }
+    let (longest, words) = around.longest.counted(&spec.accounting);
     for (n, rule) in spec.rules.iter().enumerate() {
         let who = called(n, rule);
+        if let Some(mark) = rule.matches.mark.filter(|mark| *mark != 0 && around.unmarked(*mark)) {
+            said.push(format!(
+                "{who} can match nothing: no conditioner puts mark {mark} on packets before it"
+            ));
+        }
         let (yellow, red) = (rule.yellow != ActionSpec::Pass, rule.red != ActionSpec::Drop);
         match rule.meter {
             None if yellow || red => {
@@ -31,9 +36,9 @@ pub fn warnings(spec: &ConditionerSpec, path: &str) -> Vec<String> {
             _ => {}
         }
         for (field, bytes) in rule.meter.iter().flat_map(bursts) {
-            if bytes < LONGEST {
+            if bytes < longest {
                 said.push(format!(
-                    "{who}: {field}={bytes} is less than the longest packet of an Ethernet ({LONGEST} B): longer ones than that never find room"
+                    "{who}: {field}={bytes} is less than the longest packet ({words}): longer ones than that never find room"
                 ));
             }
         }
@@ -62,7 +67,7 @@ mod tests {
     use super::*;
 
     fn said(json: &str) -> Vec<String> {
-        warnings(&serde_json::from_str(json).expect("well formed"), "ingress")
+        warnings(&serde_json::from_str(json).expect("well formed"), "ingress", &Around::default())
     }
 
     #[test]

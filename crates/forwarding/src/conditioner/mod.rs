@@ -72,6 +72,7 @@ pub struct Conditioner {
 impl Conditioner {
     /// Builds what a user described. `path` says in errors where it is, such as `ingress`.
     pub fn new(spec: &ConditionerSpec, path: &str) -> Result<Conditioner, SpecError> {
+        spec.accounting.check(path)?;
         let mut names = std::collections::BTreeSet::new();
         let called = |n: usize, rule: &RuleSpec| format!("rule {} '{}'", n + 1, rule.name);
         let mut rules = Vec::new();

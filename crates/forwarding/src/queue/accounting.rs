@@ -1,5 +1,6 @@
 //! How many bytes a packet counts for: published results depend on it.
 
+use super::SpecError;
 use base::Frame;
 use base::frame::FCS_LEN;
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,10 @@ use serde::{Deserialize, Serialize};
 const ETHERNET: u32 = 14;
 const LABEL: u32 = 4;
 const PREAMBLE_AND_GAP: u32 = 20;
+/// The least overhead, as tc-cake has it.
+const OVERHEAD_MIN: i32 = -64;
+/// An IP header.
+const SHORTEST: u32 = 20;
 
 /// Which bytes of a packet count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +50,48 @@ impl Accounting {
             return self.of_pieces(frame);
         }
         self.adjusted(self.layer_bytes(frame, frame.len()))
+    }
+
+    /// What a packet of IP with `len` bytes counts for behind so many labels.
+    pub fn of_packet(&self, len: u32, labels: u32) -> u32 {
+        self.adjusted(self.packet_bytes(len, labels))
+    }
+
+    fn packet_bytes(&self, len: u32, labels: u32) -> u32 {
+        if self.layer == Layer::Ip {
+            return len;
+        }
+        let frame = len.saturating_add(LABEL.saturating_mul(labels)).saturating_add(ETHERNET);
+        match self.layer {
+            Layer::Ip | Layer::Link => frame,
+            Layer::Network => frame - ETHERNET,
+            Layer::Frame => frame.saturating_add(FCS_LEN).max(base::frame::MIN_FRAME_LEN),
+            Layer::Wire => {
+                frame.saturating_add(FCS_LEN).max(base::frame::MIN_FRAME_LEN).saturating_add(PREAMBLE_AND_GAP)
+            }
+        }
+    }
+
+    /// Refuses what would make packets count for nothing.
+    pub fn check(&self, path: &str) -> Result<(), SpecError> {
+        if self.overhead < OVERHEAD_MIN {
+            let text = format!(
+                "accounting: overhead={}: it is at least {OVERHEAD_MIN}, since no headers that one would not count are longer",
+                self.overhead
+            );
+            return Err(SpecError::new(path, text));
+        }
+        Ok(())
+    }
+
+    /// The longest packets of IP that count for one byte only, since `overhead` takes away all that they have; 0 if there are none.
+    pub fn vanishing(&self) -> u32 {
+        let gone = |len: &u32| self.packet_bytes(*len, 0).saturating_add_signed(self.overhead) <= 1;
+        if self.minimum > 1 {
+            0
+        } else {
+            (SHORTEST..=OVERHEAD_MIN.unsigned_abs() + 1).rev().find(gone).unwrap_or(0)
+        }
     }
 
     /// What one of them counts for whose frame has `len` bytes without frame check sequence.
@@ -89,6 +136,41 @@ fn labels(header: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use base::Body;
+
+    #[test]
+    fn packets_count_as_their_frames_do() {
+        for layer in [Layer::Ip, Layer::Network, Layer::Link, Layer::Frame, Layer::Wire] {
+            for (overhead, minimum) in [(0, 0), (-14, 0), (24, 200)] {
+                let accounting = Accounting { layer, overhead, minimum };
+                for (len, labels) in [(20, 0), (40, 1), (1500, 0), (1500, 3), (9216, 2)] {
+                    let mut header = vec![0; 12];
+                    header.extend(if labels > 0 { [0x88, 0x47] } else { [8, 0] });
+                    for label in 1..=labels {
+                        header.extend([0, 1, u8::from(label == labels), 9]);
+                    }
+                    header.extend([0x45; 20]);
+                    let frame = Frame::new(&header, Body::Pattern { start: 0, len: len - 20 });
+                    assert_eq!(
+                        accounting.of_packet(len, labels),
+                        accounting.bytes(&frame),
+                        "{accounting:?} {len} {labels}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packets_that_would_count_for_nothing_are_known() {
+        let of = |layer, overhead, minimum| Accounting { layer, overhead, minimum };
+        assert_eq!(of(Layer::Ip, -40, 0).vanishing(), 41);
+        assert_eq!(of(Layer::Link, -40, 0).vanishing(), 27);
+        assert_eq!(of(Layer::Ip, -40, 64).vanishing(), 0);
+        assert_eq!(of(Layer::Frame, -62, 0).vanishing(), 0);
+        assert!(of(Layer::Ip, -64, 0).check("root").is_ok());
+        let error = of(Layer::Ip, -65, 0).check("root").expect_err("too little").to_string();
+        assert!(error.starts_with("root: accounting: overhead=-65: it is at least -64, "), "{error}");
+    }
 
     #[test]
     fn layers_differ_by_their_headers() {

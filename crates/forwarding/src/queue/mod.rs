@@ -46,7 +46,7 @@ pub(crate) mod testing;
 mod tree;
 
 pub use accounting::Accounting;
-pub use advice::{warnings, warnings_at};
+pub use advice::{Around, Longest, marks_of, warnings, warnings_at};
 pub use counters::{QueueCounters, QueueRow};
 pub use held::Held;
 pub use inner::Inner;

@@ -61,6 +61,7 @@ pub struct Tree {
 impl Tree {
     /// Builds what a user described, at a port of which `facts` are known; its randomness comes from `random`.
     pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, SpecError> {
+        spec.accounting.check("root")?;
         let root = build(&spec.root, facts, "root")?;
         let conditioner =
             spec.conditioner.as_ref().map(|spec| Conditioner::new(spec, "conditioner")).transpose()?;

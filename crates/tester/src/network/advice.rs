@@ -1,16 +1,19 @@
 //! What is surprising about the queues, conditioners, LSPs and flows of a network that can be built, with the place of each.
 
-use super::description::{LspSpec, NodeSpec};
+use super::description::{LspSpec, NodeKind, NodeSpec};
 use super::flow_spec::FlowSpec;
 use super::queues::SIDES;
-use super::{Network, flow_ports};
+use super::{Link, Network, flow_ports};
+use base::device::DropReason;
 use base::plane::Encaps;
 use base::{Dscp, Phb, PhbSet};
-use engine::discipline::{Facts, warnings_at};
+use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
 use node::conditioner;
+use std::collections::BTreeSet;
 
 /// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not worth a warning.
 const USUAL_MTU: u32 = 1500;
+const ETHERNET_AND_FCS: u32 = 18;
 
 impl Network {
     /// A sentence for each, in the order of links, of LSPs and of flows: rates that add up to more than there is, filters that take nothing, thresholds and
@@ -18,20 +21,28 @@ impl Network {
     /// behind the link, the node and the place in its tree, the LSP, or the flows.
     pub fn warnings(&self) -> Vec<String> {
         let mut said = Vec::new();
+        let marks = self.marks();
         for (index, link) in self.links.iter().enumerate() {
             for side in SIDES {
                 let name = self.node_name(link.ends()[side]);
                 let at = |what: &str| format!("{}: {what} at '{name}'", self.link_words(index));
+                if link.spec.queue(side).is_none() && link.spec.ingress(side).is_none() {
+                    continue;
+                }
+                let longest = self.longest(link);
+                let around = Around { rate: link.spec.rate, longest, marks: Some(marks.clone()) };
                 if let Some(tree) = link.spec.queue(side) {
-                    let facts = Facts { rate: link.spec.rate, mtu: link.spec.mtu.min(USUAL_MTU) };
                     let lead = at("queue");
-                    said.extend(warnings_at(tree, &facts).into_iter().map(|text| format!("{lead}: {text}")));
+                    said.extend(warnings_at(tree, &around).into_iter().map(|text| format!("{lead}: {text}")));
                 }
                 if let Some(spec) = link.spec.ingress(side) {
-                    said.extend(conditioner::warnings(spec, &at("ingress")));
+                    // Marks do not leave a node: none has one when it comes.
+                    let around = Around { marks: Some(BTreeSet::new()), ..around };
+                    said.extend(conditioner::warnings(spec, &at("ingress"), &around));
                 }
             }
         }
+        said.extend(self.hidden_lsps());
         let lsps = self.lsps.iter().map(|group| &group.spec);
         for spec in lsps {
             said.extend(no_place(spec, &self.description.nodes[spec.from]));
@@ -44,6 +55,87 @@ impl Network {
             }));
         }
         said.extend(flow_ports::alike(&self.flows));
+        said
+    }
+}
+
+impl Network {
+    /// Packets that were dropped since they are longer than a bucket ever holds: a sentence for each tree where it happened, once.
+    pub fn beyond_bursts(&mut self) -> Vec<String> {
+        let lost = |tree: &Tree| tree.totals().dropped.packets.get(DropReason::BeyondBurst) > 0;
+        let found: Vec<(usize, usize)> = self
+            .trees(None)
+            .filter(|(node, link, tree)| lost(tree) && !self.beyond_bursts.contains(&(*node, *link)))
+            .map(|(node, link, _)| (node, link))
+            .collect();
+        let now = self.world.now();
+        let mut said = Vec::new();
+        for (node, index, tree) in self.trees(None) {
+            if !found.contains(&(node, index)) {
+                continue;
+            }
+            let lead = format!("{}: queue at '{}'", self.link_words(index), self.node_name(node));
+            for row in tree.report(now).iter().filter(|row| row.discipline == "tbf") {
+                let reason = DropReason::BeyondBurst;
+                let lost = row.counters.drops.get(reason);
+                if lost > 0 {
+                    let (path, given) = (&row.path, row.counters.given.packets);
+                    said.push(format!("{lead}: {path}: {lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate"));
+                }
+            }
+        }
+        self.beyond_bursts.extend(found);
+        said
+    }
+
+    /// The longest packet to be expected on a link: as long as the link takes if the user said so, else as on an Ethernet, or as a flow has it.
+    fn longest(&self, link: &Link) -> Longest {
+        let spec = &link.spec;
+        if spec.mtu_said || spec.mtu <= USUAL_MTU {
+            return Longest { bytes: spec.mtu, ..Longest::default() };
+        }
+        // By a host's link come the host's packets only.
+        let host = link.ends().into_iter().find(|end| self.description.nodes[*end].kind == NodeKind::Host);
+        let comes = |flow: &&FlowSpec| host.is_none_or(|host| [flow.from, flow.to].contains(&host));
+        let size = |flow: &FlowSpec| flow.size_range().map_or(0, |(_, most)| most);
+        let flows = self.flows.iter().map(|flow| &flow.spec).filter(comes);
+        let Some(flow) = flows.max_by_key(|flow| size(flow)) else { return Longest::default() };
+        let labels = u32::from(flow.over.is_some());
+        let bytes = size(flow).saturating_sub(ETHERNET_AND_FCS).min(spec.mtu);
+        if bytes <= USUAL_MTU {
+            return Longest::default();
+        }
+        let whose = match flow.name.as_str() {
+            "" => "a flow".into(),
+            name => format!("flow '{name}'"),
+        };
+        Longest { bytes, labels, whose: Some(whose) }
+    }
+
+    /// The marks that conditioners put on what arrives, at any node: a tree may stand at several of which one marks.
+    fn marks(&self) -> BTreeSet<u32> {
+        let specs = self.links.iter().flat_map(|link| SIDES.map(|side| link.spec.ingress(side)));
+        specs.flatten().flat_map(marks_of).collect()
+    }
+
+    /// LSPs that another one leaves nothing.
+    fn hidden_lsps(&self) -> Vec<String> {
+        let specs: Vec<&LspSpec> = self.lsps.iter().map(|group| &group.spec).collect();
+        let mut said = Vec::new();
+        for (n, spec) in specs.iter().enumerate().filter(|(_, spec)| !spec.carries.is_empty()) {
+            let same = |other: &&&LspSpec| {
+                other.from == spec.from
+                    && other.classes.is_some()
+                    && other.classes == spec.classes
+                    && spec.carries.iter().all(|prefix| other.carries.contains(prefix))
+            };
+            if let Some(first) = specs[..n].iter().find(same) {
+                said.push(format!(
+                    "lsp '{}': it takes packets only while lsp '{}' is down, which has the same 'carries' and 'classes' and was declared before it",
+                    spec.name, first.name
+                ));
+            }
+        }
         said
     }
 }

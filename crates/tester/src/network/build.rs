@@ -50,6 +50,7 @@ impl Network {
             flows: Vec::new(),
             source_ports: SourcePorts::default(),
             random_flows: BTreeSet::new(),
+            beyond_bursts: BTreeSet::new(),
             streams: Vec::new(),
             tunnels_used: Map::new(),
             lsps_used: 0,

@@ -205,6 +205,9 @@ pub struct LinkSpec {
     /// Longest packet in bytes.
     #[serde(default = "default_mtu")]
     pub mtu: u32,
+    /// Has the user said how long packets may be? Otherwise hardly any is so long, and nobody is warned of what only those would meet.
+    #[serde(default)]
+    pub mtu_said: bool,
     /// Time until the devices notice that the link went down or came up.
     #[serde(default, rename = "detection_ps")]
     pub detection: Span,

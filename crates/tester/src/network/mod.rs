@@ -126,6 +126,8 @@ pub struct Network {
     source_ports: SourcePorts,
     /// Names of the flows that draw random numbers.
     random_flows: BTreeSet<String>,
+    /// Node and link of queues of which it has been told that packets were longer than their buckets.
+    beyond_bursts: BTreeSet<(usize, usize)>,
     /// Flow of each stream.
     streams: Vec<u32>,
     /// Tunnel ids given so far, by head end and tail end.

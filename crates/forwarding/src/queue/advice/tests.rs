@@ -15,15 +15,15 @@ fn rates_that_do_not_add_up_say_by_how_much() {
             {"name": "af1", "parent": "all", "rate_bps": 2000000}, {"name": "de", "parent": "all", "rate_bps": 1000000}]}"#;
     let expected = "root: the rates of ef, af1 and de add up to 3.8 Mbit/s, 1 Mbit/s more than the 2.8 Mbit/s of 'all', which they are in";
     assert_eq!(of(json), [expected]);
-    let facts = Facts { rate: Rate(2_000_000), mtu: 1500 };
+    let around = Around { rate: Rate(2_000_000), ..Around::default() };
     let spec = serde_json::from_str(&format!(
         r#"{{"root": {}}}"#,
         json.replace("\"bandwidth_bps\": 100000000, ", "")
     ))
     .expect("a tree");
     assert_eq!(
-        warnings_at(&spec, &facts)[0],
-        "root: the rates of all add up to 2.8 Mbit/s, 800 kbit/s more than the 2 Mbit/s of the port"
+        warnings_at(&spec, &around)[0],
+        "root: the rate of all is 2.8 Mbit/s, 800 kbit/s more than the 2 Mbit/s of the port"
     );
 }
 
@@ -82,4 +82,152 @@ fn rates_are_written_exactly() {
     ] {
         assert_eq!(Bits(bits).to_string(), text);
     }
+}
+
+fn around(json: &str, around: &Around) -> Vec<String> {
+    warnings_at(&serde_json::from_str(json).expect("a tree"), around)
+}
+
+#[test]
+fn the_longest_packet_counts_as_the_tree_has_it() {
+    let tbf = |burst: u32, layer: &str| {
+        format!(
+            r#"{{"accounting": {{"layer": "{layer}"}}, "root": {{"discipline": "tbf", "rate_bps": 9, "burst_bytes": {burst}, "limit_bytes": 99999}}}}"#
+        )
+    };
+    let usual = Around::default();
+    for (layer, bytes) in [("ip", 1500), ("network", 1500), ("link", 1514), ("frame", 1518), ("wire", 1538)] {
+        assert_eq!(around(&tbf(bytes, layer), &usual), [""; 0], "{layer}");
+        let said = around(&tbf(bytes - 1, layer), &usual);
+        assert!(said.len() == 1 && said[0].contains(&format!("longest packet ({bytes} B): ")), "{said:?}");
+    }
+    let longest = Longest { bytes: 8982, labels: 1, whose: Some("flow 'big'".into()) };
+    let big = Around { longest, ..Around::default() };
+    assert_eq!(
+        around(&tbf(1600, "link"), &big),
+        [
+            "root: burst_bytes=1600 is less than the longest packet (9000 B, of flow 'big'): longer ones than that are dropped"
+        ]
+    );
+    assert_eq!(around(&tbf(8982, "ip"), &big), [""; 0]);
+}
+
+const DRR: &str = r#""discipline": "drr", "classes": [{"name": "a"}, {"name": "b"}]"#;
+
+fn drr(filters: &str) -> Vec<String> {
+    of(&format!("{{{DRR}, \"filters\": [{filters}]}}"))
+}
+
+#[test]
+fn packets_that_no_filter_takes_are_told() {
+    let (ef, rest) = (r#"{"match": {"phb": ["EF"]}, "class": "a"}"#, r#"{"class": "b"}"#);
+    assert_eq!(drr(&format!("{ef}, {rest}")), [""; 0], "one takes all");
+    assert_eq!(
+        drr(&format!(r#"{ef}, {{"match": {{"phb": ["AF11"]}}, "class": "b"}}"#)),
+        [
+            "root: no filter takes ARP, RSVP, routing, best-effort IP, labelled packets and some others, and there is no default: they are dropped (no-class), so that neighbours are not found and LSPs do not come up: say in 'default' which class takes them"
+        ]
+    );
+    // Every IP packet without a label: neither ARP nor what has labels.
+    let all_ip = r#"{"match": {"flow": {}, "labelled": false}, "class": "b"}"#;
+    let said = drr(&format!("{ef}, {all_ip}"));
+    assert!(
+        said.len() == 1
+            && said[0].contains("takes ARP, labelled packets and some others,")
+            && said[0].contains("so that neighbours are not found:"),
+        "{said:?}"
+    );
+    // Default forwarding has ARP in it, and CS6 has RSVP.
+    let said =
+        drr(r#"{"match": {"phb": ["default"]}, "class": "a"}, {"match": {"phb": ["CS6"]}, "class": "b"}"#);
+    assert!(
+        said.len() == 1 && said[0].contains("no filter takes labelled packets and some others, "),
+        "{said:?}"
+    );
+    // All of them together, in several filters.
+    let both = r#"{"match": {"labelled": true}, "class": "a"}, {"match": {"labelled": false}, "class": "b"}"#;
+    assert_eq!(drr(both), [""; 0]);
+    let named = of(&format!(r#"{{{DRR}, "default": "b", "filters": [{ef}]}}"#));
+    assert_eq!(named, [""; 0]);
+}
+
+#[test]
+fn each_discipline_says_what_becomes_of_them() {
+    let htb = of(
+        r#"{"discipline": "htb", "classes": [{"name": "a", "rate_bps": 9}], "filters": [{"match": {"dscp": [46]}, "class": "a"}]}"#,
+    );
+    assert!(htb[0].ends_with("no default: they leave before all classes, at the rate of the port: say in 'default' which class takes them"), "{htb:?}");
+    let prio = of(
+        r#"{"discipline": "prio", "classes": [{"name": "a"}, {"name": "b"}], "filters": [{"match": {"dscp": [46]}, "class": "a"}]}"#,
+    );
+    assert_eq!(prio, [""; 0]);
+    let red = r#""limit_bytes": 60000, "min_bytes": 10000, "max_bytes": 30000, "avpkt_bytes": 1000, "burst_packets": 20"#;
+    let gred = format!(
+        r#"{{"discipline": "gred", "limit_bytes": 60000, "queues": [{{"name": "x", "phb": ["AF11"], "red": {{{red}}}}}]}}"#
+    );
+    let said = of(&gred);
+    assert!(said.len() == 1 && said[0].ends_with("say in 'default' which queue takes them"), "{said:?}");
+    // In a class that gets nothing else nothing is left.
+    let inside = format!(
+        r#"{{"discipline": "prio", "classes": [{{"name": "af", "queue": {gred}}}, {{"name": "b"}}],
+        "filters": [{{"match": {{"phb": ["AF11"]}}, "class": "af"}}]}}"#
+    );
+    assert_eq!(of(&inside), [""; 0]);
+    let beside = inside.replace(r#"["AF11"]}, "class""#, r#"["AF11", "AF12"]}, "class""#);
+    let said = of(&beside);
+    assert!(said.len() == 1 && said[0].starts_with("root/af: no filter takes "), "{said:?}");
+}
+
+#[test]
+fn what_a_conditioner_writes_to_is_not_judged() {
+    let with = |green: &str| {
+        let json = format!(
+            r#"{{"conditioner": {{"rules": [{{"name": "all", "green": {green}}}]}},
+            "root": {{{DRR}, "filters": [{{"match": {{"mark": 7}}, "class": "a"}}, {{"match": {{"phb": ["EF"]}}, "class": "b"}}]}}}}"#
+        );
+        around(&json, &Around { marks: Some(BTreeSet::new()), ..Around::default() })
+    };
+    assert_eq!(with(r#"{"kind": "mark", "mark": 7}"#), [""; 0]);
+    let said = with(r#"{"kind": "pass"}"#);
+    assert_eq!(said[0], "root: filter 1 can match nothing: no conditioner puts mark 7 on packets");
+    assert!(said.len() == 2 && said[1].contains("no filter takes ARP, "), "{said:?}");
+}
+
+#[test]
+fn what_has_no_effect_is_told() {
+    let htb = r#"{"root": {"discipline": "htb", "default": "a", "classes": [{"name": "a", "rate_bps": 1000000, "ceil_bps": 2000000,
+        "queue": {"discipline": "tbf", "rate_bps": 60000000, "burst_bytes": 9000, "limit_bytes": 9000}}]}}"#;
+    let port = |mbps| Around { rate: Rate::from_mbps(mbps), ..Around::default() };
+    assert_eq!(
+        around(htb, &port(10)),
+        [
+            "root/a: ceil_bps=2 Mbit/s means nothing: without a parent it never borrows, and has 1 Mbit/s",
+            "root/a: rate_bps=60 Mbit/s is more than the 1 Mbit/s of class 'a', which it is in: it holds nothing back"
+        ]
+    );
+    let tbf = r#"{"root": {"discipline": "tbf", "rate_bps": 1000000, "burst_bytes": 9000, "queue":
+        {"discipline": "htb", "default": "a", "classes": [{"name": "a", "rate_bps": 60000000}]}}}"#;
+    assert_eq!(
+        around(tbf, &port(10)),
+        ["root/queue: the rate of a is 60 Mbit/s, 59 Mbit/s more than the 1 Mbit/s of the tbf that it is in"]
+    );
+    let fast = tbf.replace(": 1000000", ": 20000000").replace("60000000", "2000000");
+    assert_eq!(
+        around(&fast, &port(10)),
+        ["root: rate_bps=20 Mbit/s is more than the 10 Mbit/s of the port: it holds nothing back"]
+    );
+    let cbq = r#"{"root": {"discipline": "cbq", "bandwidth_bps": 10000000, "avpkt_bytes": 1000, "default": "a",
+        "classes": [{"name": "a", "rate_bps": 1000000}]}}"#;
+    assert_eq!(around(cbq, &port(10)), [""; 0]);
+    assert_eq!(
+        around(cbq, &port(100)),
+        [
+            "root: bandwidth_bps=10 Mbit/s is not the 100 Mbit/s of the port: idle times, and so rates, come out wrong"
+        ]
+    );
+    let odd = r#"{"accounting": {"layer": "ip", "overhead": -40}, "root": {"discipline": "pfifo"}}"#;
+    assert_eq!(
+        around(odd, &port(0)),
+        ["accounting: with overhead=-40 packets of up to 41 B of IP count for 1 byte: give a 'minimum'"]
+    );
 }

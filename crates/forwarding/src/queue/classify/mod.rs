@@ -5,18 +5,22 @@
 //! - [`Classifier`]: filters compiled: from a packet to the place of its class
 //! - [`behaviour`]: the per-hop behaviour of a packet
 //! - [`shadowed`]: filters that can take nothing, since earlier ones take it all
+//! - [`Packets`]: what filters take, and what they leave over
 //!
 //! What a look-up costs depends on how many kinds of filters there are (which fields they give), not on how many filters: see `table`.
 
 mod check;
 mod key;
 mod labels;
+mod region;
+mod remain;
 mod shadow;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use key::behaviour;
+pub use remain::{Kind, Packets};
 pub use shadow::{Shadowed, shadowed};
 
 use super::spec::{FilterSpec, SpecError};

@@ -2,7 +2,7 @@
 //! and comes to an end.
 
 use crate::queue::testing::frame;
-use crate::queue::{Facts, Take, Tree, TreeSpec};
+use crate::queue::{Around, Facts, Take, Tree, TreeSpec};
 use base::random::Streams;
 use base::{Rate, Time};
 use proptest::prelude::*;
@@ -248,7 +248,7 @@ proptest! {
         let Ok(spec) = serde_json::from_value::<TreeSpec>(json) else { return Ok(()) };
         let facts = Facts { rate: Rate(port), mtu: 1500 };
         let tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"));
-        let warnings = crate::queue::warnings_at(&spec, &facts);
+        let warnings = crate::queue::warnings_at(&spec, &Around { rate: facts.rate, ..Around::default() });
         prop_assert!(warnings.iter().all(|w| !w.is_empty()));
         let mut tree = match tree {
             Ok(tree) => tree,

@@ -1,0 +1,161 @@
+//! Rates that add up to more than there is, and rates that nothing ever gets.
+
+use super::Adviser;
+use super::filters::{DIRECT, DROPPED};
+use super::words::{Bits, Wide, list};
+use crate::queue::classify::Packets;
+use crate::queue::spec::*;
+use base::Rate;
+use std::collections::BTreeMap;
+
+/// The most that a queue is ever given.
+#[derive(Clone, Debug)]
+pub(super) struct Top {
+    /// Zero if it is not known.
+    pub(super) rate: Rate,
+    /// By whom.
+    pub(super) whose: String,
+}
+
+impl Top {
+    pub(super) fn of(whose: impl Into<String>, rate: Rate) -> Top {
+        Top { rate, whose: whose.into() }
+    }
+
+    /// The less of both.
+    pub(super) fn within(self, other: &Top) -> Top {
+        if other.rate.0 > 0 && (self.rate.0 == 0 || other.rate < self.rate) { other.clone() } else { self }
+    }
+}
+
+impl Adviser {
+    /// About a rate of its own that is more than it is ever given.
+    pub(super) fn above(&mut self, own: &Top, top: &Top, field: &str, path: &str) {
+        if top.rate.0 > 0 && own.rate > top.rate {
+            let (rate, most) = (Bits(own.rate.0), Bits(top.rate.0));
+            self.say(
+                path,
+                format!("{field}={rate} is more than the {most} of {}: it holds nothing back", top.whose),
+            );
+        }
+    }
+
+    pub(super) fn cbq(&mut self, spec: &CbqSpec, path: &str, top: &Top, packets: Packets) {
+        let port = self.around.rate;
+        if let Some(bandwidth) = spec.bandwidth_bps.filter(|rate| port.0 > 0 && *rate != port) {
+            let (own, port) = (Bits(bandwidth.0), Bits(port.0));
+            self.say(
+                path,
+                format!("bandwidth_bps={own} is not the {port} of the port: idle times, and so rates, come out wrong"),
+            );
+        }
+        let shape = |class: &CbqClass| (class.name.clone(), class.parent.clone(), class.rate_bps);
+        let classes: Vec<_> = spec.classes.iter().map(shape).collect();
+        let share = match spec.bandwidth_bps {
+            Some(rate) => Top::of("the port", rate).within(top),
+            None => top.clone(),
+        };
+        let mut shares =
+            self.hierarchy(&classes, &spec.filters, spec.default.as_deref(), &share, path, packets, DROPPED);
+        for class in &spec.classes {
+            if let Some(queue) = &class.queue {
+                let packets = shares.remove(&class.name).unwrap_or_default();
+                let own = match class.bounded {
+                    true => Top::of(format!("class '{}', which it is in", class.name), class.rate_bps),
+                    false => share.clone(),
+                };
+                self.queue(queue, &format!("{path}/{}", class.name), &own.within(top), packets);
+            }
+        }
+    }
+
+    pub(super) fn htb(&mut self, spec: &HtbSpec, path: &str, top: &Top, packets: Packets) {
+        let shape = |class: &HtbClass| (class.name.clone(), class.parent.clone(), class.rate_bps);
+        let classes: Vec<_> = spec.classes.iter().map(shape).collect();
+        let mut shares =
+            self.hierarchy(&classes, &spec.filters, spec.default.as_deref(), top, path, packets, DIRECT);
+        let (longest, words) = self.around.longest.counted(&self.accounting);
+        let ceil = |class: &HtbClass| class.ceil_bps.unwrap_or(class.rate_bps);
+        let ceilings: BTreeMap<&str, Rate> =
+            spec.classes.iter().map(|c| (c.name.as_str(), ceil(c))).collect();
+        for class in &spec.classes {
+            let below = format!("{path}/{}", class.name);
+            for (bytes, field) in [(class.burst_bytes, "burst_bytes"), (class.cburst_bytes, "cburst_bytes")] {
+                if let Some(bytes) = bytes.filter(|bytes| *bytes < longest) {
+                    self.say(&below, format!("{field}={bytes} is less than the longest packet ({words}): it is sent all the same, and waits for longer afterwards"));
+                }
+            }
+            let above = class.parent.as_deref().and_then(|parent| ceilings.get(parent));
+            if let Some(above) = above.filter(|above| ceil(class) > **above) {
+                let (own, above) = (Bits(ceil(class).0), Bits(above.0));
+                self.say(
+                    &below,
+                    format!(
+                        "its ceiling of {own} is above that of its parent, {above}, which it can't exceed"
+                    ),
+                );
+            }
+            if class.parent.is_none() && ceil(class) > class.rate_bps {
+                let (own, rate) = (Bits(ceil(class).0), Bits(class.rate_bps.0));
+                self.say(
+                    &below,
+                    format!(
+                        "ceil_bps={own} means nothing: without a parent it never borrows, and has {rate}"
+                    ),
+                );
+            }
+            if let Some(queue) = &class.queue {
+                let most = if class.parent.is_none() { class.rate_bps } else { ceil(class) };
+                let own = Top::of(format!("class '{}', which it is in", class.name), most);
+                let packets = shares.remove(&class.name).unwrap_or_default();
+                self.queue(queue, &below, &own.within(top), packets);
+            }
+        }
+    }
+
+    /// Classes (name, parent, rate) in each other; those without a parent share `top`. Returns which of the packets leaves get.
+    #[allow(clippy::too_many_arguments)]
+    fn hierarchy(
+        &mut self,
+        classes: &[(String, Option<String>, Rate)],
+        filters: &[FilterSpec],
+        default: Option<&str>,
+        top: &Top,
+        path: &str,
+        packets: Packets,
+        fate: &str,
+    ) -> BTreeMap<String, Packets> {
+        let mut below: BTreeMap<Option<&str>, Vec<(&str, u128)>> = BTreeMap::new();
+        for (name, parent, rate) in classes {
+            below.entry(parent.as_deref()).or_default().push((name, u128::from(rate.0)));
+        }
+        let of_parent =
+            |parent: &str| classes.iter().find(|(name, ..)| name == parent).map(|(.., rate)| *rate);
+        for (parent, children) in &below {
+            let (rate, whose) = match parent {
+                Some(parent) => {
+                    (of_parent(parent).unwrap_or_default(), format!("'{parent}', which they are in"))
+                }
+                None => (top.rate, top.whose.clone()),
+            };
+            let sum: u128 = children.iter().map(|(_, rate)| rate).sum();
+            if rate.0 > 0 && sum > u128::from(rate.0) {
+                let names: Vec<&str> = children.iter().map(|(name, _)| *name).collect();
+                let (more, sum, rate) = (Wide(sum - u128::from(rate.0)), Wide(sum), Bits(rate.0));
+                self.say(
+                    path,
+                    format!(
+                        "the {} {sum}, {more} more than the {rate} of {whose}",
+                        match names[..] {
+                            [one] => format!("rate of {one} is"),
+                            _ => format!("rates of {} add up to", list(&names)),
+                        }
+                    ),
+                );
+            }
+        }
+        let leaves =
+            classes.iter().map(|(name, ..)| name.as_str()).filter(|name| !below.contains_key(&Some(*name)));
+        self.filters(filters, default, leaves, path, packets, fate)
+    }
+}

@@ -1,0 +1,130 @@
+//! Sets of packets, as boxes in the space of all that filters look at.
+
+use super::check::Condition;
+use base::Label;
+
+/// The most pieces that a set is cut into.
+pub(super) const PIECES_MAX: usize = 256;
+
+/// First and last of a range.
+type Range = (u64, u64);
+
+/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `exp`; where there is none of it, the other sides do not matter.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    pub(super) phb: u64,
+    pub(super) dscp: u128,
+    pub(super) exp: u16,
+    /// Label, mark, port of arrival, source, destination, protocol, source port, destination port.
+    pub(super) ranges: [Range; 8],
+}
+
+/// No port of arrival, no source or destination port.
+pub(super) const NONE: u64 = 1 << 16;
+
+/// Sides of [`Region::ranges`].
+pub(super) const MARK: usize = 1;
+pub(super) const INPUT: usize = 2;
+pub(super) const PROTOCOL: usize = 5;
+
+impl Region {
+    /// Of a filter: one for each port of arrival that it names.
+    pub(super) fn of(c: &Condition) -> Vec<Region> {
+        let (mut dscp, mut exp) = ((1u128 << 65) - 1, (1u16 << 9) - 1);
+        if let Some(bits) = c.dscp {
+            dscp = u128::from(bits);
+        }
+        if let Some(flow) = c.flow {
+            dscp &= flow.dscp.map_or((1 << 64) - 1, |dscp| 1 << dscp.value());
+        }
+        match (c.exp, c.labels, c.labelled) {
+            (Some(bits), _, _) => exp = u16::from(bits),
+            (None, Some(_), _) | (None, None, Some(true)) => exp = 0xff,
+            (None, None, Some(false)) => exp = 0x100,
+            (None, None, None) => {}
+        }
+        let flow = c.flow.unwrap_or_default();
+        let prefix = |prefix: Option<base::plane::Prefix>| {
+            prefix.map_or((0, u64::from(u32::MAX)), |p| {
+                let first = u64::from(p.address().to_bits());
+                (first, first + ((1u64 << (32 - u32::from(p.len()))) - 1))
+            })
+        };
+        let ports =
+            |ports: Option<(u16, u16)>| ports.map_or((0, NONE), |(a, b)| (u64::from(a), u64::from(b)));
+        let one = |value: Option<u64>, most: u64| value.map_or((0, most), |value| (value, value));
+        let label =
+            c.labels.map_or((0, u64::from(Label::MAX.value())), |(a, b)| (u64::from(a), u64::from(b)));
+        let region = |input: Range| Region {
+            phb: c.phb.unwrap_or(u64::MAX),
+            dscp,
+            exp,
+            ranges: [
+                label,
+                one(c.mark.map(u64::from), u64::from(u32::MAX)),
+                input,
+                prefix(flow.src),
+                prefix(flow.dst),
+                one(flow.protocol.map(u64::from), 255),
+                ports(flow.src_ports),
+                ports(flow.dst_ports),
+            ],
+        };
+        match &c.inputs {
+            None => vec![region((0, NONE))],
+            Some(ports) => ports.iter().map(|port| region((u64::from(*port), u64::from(*port)))).collect(),
+        }
+    }
+
+    /// Is there anything in both?
+    pub(super) fn meets(&self, other: &Region) -> bool {
+        self.phb & other.phb != 0
+            && self.dscp & other.dscp != 0
+            && self.exp & other.exp != 0
+            && self.ranges.iter().zip(&other.ranges).all(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
+    }
+
+    /// What is in both.
+    pub(super) fn and(&self, other: &Region) -> Option<Region> {
+        let mut both = self.clone();
+        both.phb &= other.phb;
+        both.dscp &= other.dscp;
+        both.exp &= other.exp;
+        for (a, b) in both.ranges.iter_mut().zip(&other.ranges) {
+            *a = (a.0.max(b.0), a.1.min(b.1));
+        }
+        self.meets(other).then_some(both)
+    }
+
+    /// Appends what is in this and not in `other`, in pieces.
+    pub(super) fn without(&self, other: &Region, out: &mut Vec<Region>) {
+        if !self.meets(other) {
+            out.push(self.clone());
+            return;
+        }
+        let mut rest = self.clone();
+        let beyond = Region { phb: rest.phb & !other.phb, ..rest.clone() };
+        rest.phb &= other.phb;
+        out.extend((beyond.phb != 0).then_some(beyond));
+        let beyond = Region { dscp: rest.dscp & !other.dscp, ..rest.clone() };
+        rest.dscp &= other.dscp;
+        out.extend((beyond.dscp != 0).then_some(beyond));
+        let beyond = Region { exp: rest.exp & !other.exp, ..rest.clone() };
+        rest.exp &= other.exp;
+        out.extend((beyond.exp != 0).then_some(beyond));
+        for side in 0..rest.ranges.len() {
+            let (mine, cut) = (rest.ranges[side], other.ranges[side]);
+            if mine.0 < cut.0 {
+                let mut below = rest.clone();
+                below.ranges[side].1 = cut.0 - 1;
+                out.push(below);
+            }
+            if mine.1 > cut.1 {
+                let mut above = rest.clone();
+                above.ranges[side].0 = cut.1 + 1;
+                out.push(above);
+            }
+            rest.ranges[side] = (mine.0.max(cut.0), mine.1.min(cut.1));
+        }
+    }
+}
