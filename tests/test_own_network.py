@@ -57,7 +57,16 @@ def folder(own: Path) -> Path:
 
 def test_a_folder_of_results(own: Path, folder: Path) -> None:
     names = {str(path.relative_to(folder)) for path in folder.rglob("*")}
-    tables = ("queues", "queue_series", "conditioners", "streams", "series", "ports", "packets", "lsps_up")
+    tables = (
+        "queues",
+        "queue_series",
+        "conditioners",
+        "streams",
+        "series",
+        "flow_series",
+        "ports",
+        "packets",
+    )
     assert {
         *("manifest.json", "summary.json", "report.html", "own.yaml", "figures/delays.svg"),
         *(f"tables/{name}.parquet" for name in tables),
@@ -99,6 +108,7 @@ def test_the_report_has_trees_and_can_be_made_again(folder: Path) -> None:
         "Meters and markers",
         "Backlog of pe1 towards pe2",
         "east",
+        "mean delay (",
     ):
         assert text in page, text
     (folder / "report.html").unlink()
@@ -209,6 +219,35 @@ def test_in_real_time(own: Path, tmp_path: Path) -> None:
     flows, twin = found["metrics"]["flows"], found["twin"]["metrics"]["flows"]
     assert all(flows[name]["sent"] == twin[name]["sent"] for name in flows)
     assert found["bounds"]["flows.bulk.max_s"] > 0
+
+
+STATION = """\
+name: st
+nodes:
+  s:  {kind: station}
+  r1: {kind: router}
+  r2: {kind: router}
+links:
+  - [s, r1, {rate: 100 Mbit/s, addresses: [10.1.0.2/24, 10.1.0.1/24]}]
+  - [r1, r2, {rate: 10 Mbit/s, queue: {r1: {discipline: pfifo, limit: 9}}}]
+  - [r2, s, {rate: 100 Mbit/s, addresses: [10.2.0.1/24, 10.2.0.2/24]}]
+flows:
+  - {name: round, from: s, to: s, from_link: r1, to_link: r2, rate: 12 Mbit/s, size: 1018}
+"""
+
+
+@pytest.mark.parametrize("lab", [False, True])
+def test_a_station_sends_to_itself(tmp_path: Path, lab: bool) -> None:
+    """In virtual time and on a lab, which `lab run` makes without the name of an experiment."""
+    if lab and (reason := why_no_labs()):
+        pytest.skip(reason)
+    path = tmp_path / "st.yaml"
+    path.write_text(STATION)
+    lead = ["lab", "run", str(path), "--no-twin"] if lab else ["run", str(path)]
+    words = ["--duration", "300 ms", "--json", "--out", str(tmp_path / "o")]
+    flow = json.loads(good(*lead, *words))["metrics"]["flows"]["round"]
+    # 12 Mbit/s into 10 Mbit/s, of which each frame takes 20 bytes more.
+    assert flow["dropped"] == pytest.approx(0.18 * flow["sent"], abs=0.04 * flow["sent"])
 
 
 def test_on_a_lab(own: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,11 +187,17 @@ def capture(
 @app.command("run")
 def run_(
     file: File,
-    experiment: options.Experiment,
+    experiment: Annotated[
+        str | None, typer.Argument(help="As `run` [default: the flows of the file, as `run FILE --lab`].")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As `run`.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the tester's randomness.")] = 1,
+    duration: options.Duration = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Of the tester's randomness [default: 1; without an experiment the file's]."),
+    ] = None,
     repeat: Annotated[int, typer.Option(min=1, help="Runs of each point, with the seeds that follow.")] = 1,
     out: options.Results = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Capture the tester's links.")] = False,
@@ -208,15 +215,26 @@ def run_(
     twin: Annotated[bool, typer.Option("--twin/--no-twin", help="Run in virtual time too.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment on a lab: it comes up for every point, and goes down after it."""
-    from ..lab.testing import drivers_of
+    """Run an experiment, or the flows of the file, on a lab.
+
+    It comes up for every point, and goes down after it.
+    """
     from ..real import in_file
     from ..session import Request
+    from . import own
     from .run import run_experiment
 
-    drivers = drivers_of(file)
-    real = in_file(file, driver=driver or drivers, busy=busy, rate=rate, twin=twin, calibration=calibration)
-    request = Request(experiment, tuple(settings or ()), seed, repeat, out, pcap, real=real)
+    given: dict[str, Any] = {"busy": busy, "rate": rate, "twin": twin, "calibration": calibration}
+    if experiment in (None, own.EXPERIMENT):
+        real = replace(in_file(file, driver=driver or "packet", **given), lab=None)
+        name, flows, first = own.EXPERIMENT, file, own.seed_of(file)
+    else:
+        from ..lab.testing import drivers_of
+
+        real = in_file(file, driver=driver or drivers_of(file), **given)
+        name, flows, first = experiment, None, 1
+    found = own.with_duration(settings, duration)
+    request = Request(name, found, first if seed is None else seed, repeat, out, pcap, real=real, file=flows)
     raise typer.Exit(run_experiment(request, as_json))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ..units import format_time
 from .page import Table
 
 if TYPE_CHECKING:
+    from ..frames import Columns
     from ..network import Network
 
 FLOWS_MAX = 12
@@ -60,25 +61,31 @@ def courses(network: Network) -> list[Course]:
     specs = network.description.flows
     if len(specs) != len(network.flows) or not specs:
         return []
-    found = [Course(name, style, [style]) for style, name in enumerate(_names(network))]
+    codes = [spec["dscp"] for spec in specs]
+    return courses_of(_names(network), codes, lambda: network.columns("flow_series"))
+
+
+def courses_of(names: Sequence[str], codes: Sequence[int], series: Callable[[], Columns]) -> list[Course]:
+    """The same of flows with these names and code points, and their table `flow_series`."""
+    found = [Course(name, style, [style]) for style, name in enumerate(names)]
     if len(found) > FLOWS_MAX:
         members: dict[int, list[int]] = {}
-        for flow, spec in enumerate(specs):
-            members.setdefault(spec["dscp"], []).append(flow)
+        for flow, code in enumerate(codes):
+            members.setdefault(code, []).append(flow)
         found = [
             Course(f"{phb.name_of(code)} ({len(flows)} flow{'s'[: len(flows) > 1]})", style, flows)
             for style, (code, flows) in enumerate(sorted(members.items()))
         ]
     if len(found) > FLOWS_MAX:
         return []
-    columns = network.columns("flow_series")
+    columns = series()
     bins: dict[int, dict[int, list[Any]]] = {}
     for flow, *values in zip(
         *(columns[key] for key in ("flow", "start_ps", "packets", "mean_s", "min_s", "max_s")), strict=True
     ):
         bins.setdefault(flow, {})[values[0]] = values[1:]
     # The core follows the first flows only: with more, nothing is known of the later ones.
-    if len(specs) > len(found) and any(not bins.get(flow) for flow in range(len(specs))):
+    if len(names) > len(found) and any(not bins.get(flow) for flow in range(len(names))):
         return []
     for course in found:
         _fill(course, [bins.get(flow, {}) for flow in course.flows])

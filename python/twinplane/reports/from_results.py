@@ -15,7 +15,7 @@ from ..real import real_of
 from ..repeats import seeds, told
 from ..results import Results
 from ..units import format_time
-from . import kept_trees
+from . import kept_flows, kept_trees
 from .page import Page, Section, Table, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
@@ -113,6 +113,7 @@ def _planes(found: Results) -> list[Section]:
             series=parts.get("series"),
             loss=_loss(parts.get("streams"), parameters),
             marks=_marks(parameters),
+            flows=kept_flows.courses(found, point),
         )
         if chart is not None:
             section.charts.append(chart)

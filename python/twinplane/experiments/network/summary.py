@@ -46,7 +46,10 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         "queue_series": _within(at_links(network, "queue_series"), p.end_s),
         "ports": readable(ports, network.names),
         **{name: readable(network.columns(name), network.names) for name in ("series", "messages")},
-        "streams": _named(readable(network.columns("streams"), network.names), network),
+        **{
+            name: _named(readable(network.columns(name), network.names), network)
+            for name in ("streams", "flow_series")
+        },
     }
     if here and (up := up_over_time(network)) is not None:
         tables["lsps_up"] = up
@@ -56,6 +59,7 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         tables["signals"] = readable(kept, network.names)
     _warn(network, p, flows, tables["queues"])
     drawn = topology(network)
+    drawn["flows"] = [{key: flow[key] for key in ("name", "dscp")} for flow in network.description.flows]
     drawn["trees"] = trees(network)
     drawn["queues_s"] = network.gathered_s if network.gathered else network.now
     return Outcome(metrics, tables, drawn)
