@@ -261,7 +261,9 @@ class Network(Building):
 
         Counts are packets, and bytes as the tree accounts them; a row is named by its node, the neighbour at
         the other end of the link and its path in the tree (``root/gold``). By Little's law `mean_packets` is
-        the rate of arrival times `mean_wait_s`: that is checked of every queue in every run.
+        the rate of arrival times `mean_wait_s`: that is checked of every queue in every run. `drops` is a
+        list of reasons with their packets, `extra` one of names with their values: a row for each comes from
+        ``queues().explode("drops").unnest("drops")``.
         """
         return self._of_links("queues", node)
 

@@ -148,5 +148,7 @@ The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two 
 the kernel on a veth, and through ours at the times at which they really went in. A row holds if rates
 are within 1 % and losses within 5 %. *Same fate*: both sent the packet, or both dropped it; which one is lost
 hangs on microseconds, and the kernel's departures are as late as its timer and the machine's other work make
-them.
+them. These rows are neither statistical nor exact: a machine whose other work keeps the kernel from its timer
+for tens of milliseconds (p99 shows it) sends less than the rate, and the row then does not hold without
+saying anything of the discipline. They are to be run on an idle machine.
 """
