@@ -178,6 +178,10 @@ def test_a_file_that_is_not_there_or_has_no_flows(own: Path, tmp_path: Path) -> 
         "twinplane: nix.yaml: it cannot be read: no such file or directory\n",
     )
     (tmp_path / "own.yaml").write_text(own.read_text().partition("flows:")[0])
+    done = command("run", "own", cwd=tmp_path)
+    assert (
+        done.returncode == 2 and "unknown experiment 'own' (did you mean the file own.yaml?)" in done.stderr
+    )
     done = command("run", "own.yaml", cwd=tmp_path)
     assert done.returncode == 2 and "it has no flows, so that nothing would be measured" in done.stderr
 
@@ -234,6 +238,37 @@ links:
 flows:
   - {name: round, from: s, to: s, from_link: r1, to_link: r2, rate: 12 Mbit/s, size: 1018}
 """
+
+
+TESTERS = """\
+name: ts
+topology:
+  nodes:
+    in:  {kind: tester}
+    out: {kind: tester}
+    r1:  {kind: router}
+    r2:  {kind: router}
+  links:
+    - [in, r1]
+    - [r1, r2, {rate: 10 Mbit/s, queue: {r1: {discipline: pfifo, limit: 9}}}]
+    - [r2, out]
+lsps:
+  - {name: east, from: in, to: out, route: [r1, r2, out], count: 3}
+flows:
+  - {name: a, from: in, to: out, over: east, rate: 8 Mbit/s, start: 200 ms}
+"""
+
+
+@pytest.mark.parametrize("lab", [False, True])
+def test_testers_send_over_lsps_of_theirs(tmp_path: Path, lab: bool) -> None:
+    if lab and (reason := why_no_labs()):
+        pytest.skip(reason)
+    path = tmp_path / "ts.yaml"
+    path.write_text(TESTERS)
+    lead = ["run", str(path), *(["--lab", "--no-twin"] if lab else [])]
+    found = json.loads(good(*lead, "--duration", "500 ms", "--json", "--out", str(tmp_path / "o")))
+    flow = found["metrics"]["flows"]["a"]
+    assert flow["sent"] > 500 and flow["dropped"] <= 0.02 * flow["sent"]
 
 
 @pytest.mark.parametrize("lab", [False, True])

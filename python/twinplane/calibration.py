@@ -7,6 +7,7 @@ its pacing, and the highest rate without loss (RFC 2544, 26.1, with shorter tria
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 
 from .errors import TwinplaneError
 from .files import read_json, write_json
+from .history import quantile
 from .units import format_rate, format_time
 
 TRIAL_S = 0.25
@@ -52,6 +54,14 @@ class Spread:
     def of(cls, values: Mapping[str, Any]) -> Spread:
         """From a mapping; what is missing is zero."""
         return cls(**{f"{name}_s": float(values.get(f"{name}_s") or 0.0) for name in SHARES})
+
+    @classmethod
+    def of_values(cls, values: Sequence[float]) -> Spread:
+        """From the times themselves, of which there is one at least."""
+        shares = {"p50_s": 0.5, "p90_s": 0.9, "p99_s": 0.99, "p999_s": 0.999}
+        found: dict[str, Any] = {name: quantile(values, share) for name, share in shares.items()}
+        mean = math.fsum(values) / len(values)
+        return cls.of({**found, "min_s": min(values), "mean_s": mean, "max_s": max(values)})
 
 
 @dataclass(frozen=True)

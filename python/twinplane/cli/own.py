@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import TwinplaneError
+from ..experiments import CATALOGUE
 
 EXPERIMENT = "network"
 ENDINGS = (".yaml", ".yml")
@@ -16,6 +17,9 @@ def asked(name: str) -> tuple[str, Path | None]:
     path = Path(name)
     if path.suffix.lower() in ENDINGS or path.is_file():
         return EXPERIMENT, path
+    for ending in ENDINGS:
+        if name not in CATALOGUE and path.with_name(path.name + ending).is_file():
+            raise TwinplaneError(f"unknown experiment '{name}' (did you mean the file {name}{ending}?)")
     return name, None
 
 

@@ -14,10 +14,13 @@ from ..errors import TwinplaneError, suggest
 from ..filters import filter_spec
 from ..handles import Link
 from ..network import Network
-from ..nodes import HeadEnd, Node
+from ..nodes import Edge, HeadEnd, Node
 from ..places import in_words, named
 from . import classes, flows, model, reading, source
 from .source import LabFileError, Place, Source
+
+TESTER_LSPS_PER_S = 1000.0
+"""So many LSPs a tester signals when it begins."""
 
 RESERVABLE_WITHOUT_RATE = 10_000_000_000
 """What a veth says its speed is."""
@@ -78,6 +81,7 @@ def place_of(text: str, data: Any) -> Place:
     """What a message of the core is about: it names nodes, links, LSPs and flows."""
     if text.startswith("flow "):
         return _listed("flow", text, data)
+    whole = data
     data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
     # What begins with an LSP is about it, whichever nodes it names.
     text = text if (lead := re.match(r"lsp '[^']+'", text)) is None else lead[0]
@@ -92,7 +96,7 @@ def place_of(text: str, data: Any) -> Place:
             ends = (item.get("endpoints") if isinstance(item, dict) else item) or []
             if [str(end).partition(":")[0] for end in ends[:2]] == [found[1], found[2]]:
                 return ("links", index)
-    return _listed("lsp", text, data)
+    return _listed("lsp", text, whole)
 
 
 def _listed(kind: str, text: str, data: Any) -> Place:
@@ -339,7 +343,7 @@ class Lowering:
                 ("lsps", index),
                 f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
             )
-        head.lsp(
+        made = head.lsp(
             lsp.name,
             to=lsp.tail,
             route=routes["route"],
@@ -358,6 +362,8 @@ class Lowering:
             diffserv=lsp.diffserv,
             classes=() if lsp.classes is None else lsp.classes,
         )
+        if isinstance(head, Edge) and lsp.signal:  # a router does so by itself
+            head.programme(0, "signal", made, TESTER_LSPS_PER_S)
 
     def hop(self, what: str, key: str, hop: str) -> Node | Link:
         """A hop: a node, or the link that leads to an interface of a node."""

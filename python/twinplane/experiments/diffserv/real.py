@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from ... import benches
 from ...bounds import by_chance
 from ...calibration import Spread
 from ...errors import TwinplaneError
-from ...history import quantile
 from ...live import Ground, OneProcess
 from ...metrics import flat
 from ...network import Network
@@ -132,7 +130,7 @@ class InLab(Ground):
         beyond = sorted(
             real[number] - delay for number, delay in virtual.items() if real.get(number) is not None
         )
-        return _spread(beyond) if beyond else None
+        return Spread.of_values(beyond) if beyond else None
 
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
         """A veth pair like those of the host."""
@@ -186,14 +184,6 @@ def _probed(network: Network, p: DiffservParameters) -> dict[int, float]:
     rows = flow.packets().select("sequence", "delay_s").rows()
     network.close()
     return {number: delay for number, delay in rows if delay is not None}
-
-
-def _spread(values: Sequence[float]) -> Spread:
-    """Of sorted values."""
-    shares = {"p50_s": 0.5, "p90_s": 0.9, "p99_s": 0.99, "p999_s": 0.999}
-    found = {name: quantile(values, share) for name, share in shares.items()}
-    mean = math.fsum(values) / len(values)
-    return Spread.of({**found, "min_s": values[0], "mean_s": mean, "max_s": values[-1]})
 
 
 def count_bounds(metrics: Mapping[str, Any]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...bounds import LEAST, MEAN, MOST, TIME
+from ...bounds import LEAST, MEAN, MOST, TIME, by_chance
 from ...charts import Chart
 from ...errors import TwinplaneError
 from ...network import Network
@@ -112,6 +112,16 @@ class OwnNetwork(Experiment[NetworkParameters]):
         """The rates are the user's."""
         raise TwinplaneError(f"{parameters.file}: {real.NO_RATE}")
 
+    def count_bounds(
+        self, network: Network, parameters: NetworkParameters, metrics: Metrics, within_s: float
+    ) -> dict[str, float]:
+        """What queues and meters drop may be others the next time."""
+        found: dict[str, float] = {}
+        for name, flow in metrics["flows"].items():
+            bound = by_chance(flow["dropped"], flow["sent"])
+            found |= {f"flows.{name}.{key}": bound for key in ("received", "dropped")}
+        return found
+
     def inexact_of(self, metrics: Metrics) -> Mapping[str, str]:
         """Delays of every flow."""
         return {f"flows.{flow}.{key}": kind for flow in metrics["flows"] for key, kind in KINDS.items()}
@@ -130,8 +140,12 @@ class OwnNetwork(Experiment[NetworkParameters]):
     def real_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """What real time adds."""
         return [
-            "Which packets are lost is exact as a count; but a packet that comes microseconds later may find"
-            " room in a queue that was full, so that two runs of the same traffic lose different packets.",
+            "What was lost in this run is counted exactly, but need not be lost in another one: a packet that"
+            " comes microseconds later may find room in a queue that was full. So received and dropped are"
+            " bounded by what chance does to a count of which each packet is drawn anew (99 %).",
+            "Delays behind such a decision differ by more than the bound of a single delay, which holds what"
+            " tester and idle routers add: on a lab, probes are sent through its routers after the run, and"
+            " what they take beyond virtual time bounds a delay where it is more than back to back.",
         ]
 
 

@@ -48,14 +48,14 @@ def load(network: Network) -> tuple[int, float, float]:
     """Bytes of a mean frame, rate of all flows while they send, and the most that their link takes."""
     bits = packets = 0.0
     for flow in network.description.flows:
-        rate_bps, size = _offered(flow)
+        rate_bps, size = offered(flow)
         bits += rate_bps
         packets += rate_bps / 8 / size
     size = round(bits / 8 / packets) if packets else 64
     return size, bits, int(LINE_BPS * size / (size + GAP) / 1e5) * 1e5
 
 
-def _offered(flow: Mapping[str, Any]) -> tuple[float, float]:
+def offered(flow: Mapping[str, Any]) -> tuple[float, float]:
     """Bits of frames per second while a flow sends, and bytes of a mean frame."""
     arrivals = flow["arrivals"]
     size = _mean(flow["size"])

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import benches
+from ...calibration import Spread
 from ...errors import TwinplaneError
 from ...gathered import gather
 from ...live import Ground, OneProcess
 from ...network import Network
 from ...real import Real
 from ...urgency import urgent
-from .build import build
+from .build import build, offered
 from .parameters import NetworkParameters
 
 if TYPE_CHECKING:
@@ -67,6 +68,33 @@ def planned(p: NetworkParameters) -> Plan:
     return plan(lowered, name=named, measured=frozenset(ends))
 
 
+PROBED_MAX = 8
+"""Of more flows than this the first are probed."""
+PROBES_PER_S, PROBE_BEGIN_S, PROBE_END_S, PROBE_DRAIN_S = 60.0, 0.5, 3.0, 0.5
+
+
+def _probed(network: Network) -> dict[tuple[int, int], float]:
+    """Delays of probes in the place of the flows, so few that no queue builds up, by flow and number."""
+    flows = network.description.flows
+    del flows[PROBED_MAX:], network.flows[PROBED_MAX:]
+    for place, flow in enumerate(flows):
+        size = round(offered(flow)[1])
+        flow |= {
+            "arrivals": "constant",
+            "size": size,
+            "rate_bps": max(1, round(PROBES_PER_S / len(flows) * 8 * size)),
+            "rate_counts": "frame",
+            "log": True,
+            "start_ps": round((PROBE_BEGIN_S + place / PROBES_PER_S) * 1e12),
+            "stop_ps": round(PROBE_END_S * 1e12),
+        }
+    network.run(until=PROBE_END_S + PROBE_DRAIN_S)
+    found = network.columns("packets")
+    network.close()
+    rows = zip(*(found[key] for key in ("flow", "sequence", "delay_ps")), strict=True)
+    return {(flow, number): delay / 1e12 for flow, number, delay in rows if delay is not None}
+
+
 @contextmanager
 def ground(experiment: Experiment[Any], p: NetworkParameters, seed: int, where: Real) -> Iterator[Ground]:
     """What a run needs around it, removed behind it."""
@@ -87,6 +115,7 @@ class InLab(Ground):
     def __init__(self, p: NetworkParameters, seed: int, where: Real) -> None:
         self.p, self.seed, self.where = p, seed, where
         self.lab: Lab | None = None
+        self.lives = 0
 
     def up(self) -> None:
         """The routers signal their LSPs by themselves."""
@@ -105,11 +134,15 @@ class InLab(Ground):
 
     def network(self, parameters: NetworkParameters) -> Network:
         """Hosts and testers alone; flows begin when the network does."""
+        return self._live(build(parameters, self.seed))
+
+    def _live(self, network: Network) -> Network:
+        """By the clock, with the lab's interfaces."""
         from ...lab import tester_placement
 
         assert self.lab is not None
-        network = build(parameters, self.seed)
         placement = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
+        placement["incarnation"], self.lives = self.lives, self.lives + 1
         if self.where.driver != "packet":
             for port in placement["ports"]:
                 port["driver"] = self.where.driver
@@ -124,6 +157,15 @@ class InLab(Ground):
     def virtual(self, parameters: NetworkParameters) -> Network:
         """The same network."""
         return build(parameters, self.seed)
+
+    def path(self, parameters: NetworkParameters) -> Spread | None:
+        """Probes through the routers of this lab, which have nothing else to do, where the flows go."""
+        real, virtual = (
+            _probed(network)
+            for network in (self._live(build(parameters, self.seed)), build(parameters, self.seed))
+        )
+        beyond = sorted(real[probe] - delay for probe, delay in virtual.items() if probe in real)
+        return Spread.of_values(beyond) if beyond else None
 
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
         """A veth pair like those of the hosts."""
