@@ -35,7 +35,9 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     flows = {flow.name: figures(network, flow.index) for flow in network.flows}
     ports = network.columns("ports")
     here = network.placement is None or network.placement["local"] is None
-    metrics: dict[str, Any] = {"flows": flows, "packet_hops": sum(ports["received_frames"])}
+    metrics: dict[str, Any] = {"flows": flows}
+    if here:
+        metrics["packet_hops"] = sum(ports["received_frames"])
     if here and network.lsps:
         metrics["lsps"] = sum(lsp.count for lsp in network.lsps)
         metrics["lsps_up"] = sum(lsp.up_count for lsp in network.lsps)
