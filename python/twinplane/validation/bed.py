@@ -52,7 +52,7 @@ def run(
     *,
     warm: float = 0.1,
     rate_bps: float = RATE_BPS,
-    mtu: int = 9216,
+    mtu: int | None = None,
     drain: bool = False,
 ) -> Seen:
     """Send for so long through a bottleneck; what was due in the first `warm` share of the time is left out.
