@@ -12,7 +12,7 @@
 //! A super-frame, which a kernel left to be cut, is cut before it is queued: what waits, takes turns and is dropped are packets, as they
 //! would be at a port of that rate.
 
-use crate::external::offload::real_frames;
+use crate::offload::real_frames;
 use base::device::{DropCounters, DropReason};
 use base::{Frame, Time};
 use forwarding::queue::{Take, Tree};

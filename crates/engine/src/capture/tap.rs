@@ -2,7 +2,7 @@
 
 use super::CaptureError;
 use super::pcapng::{BlockWriter, Way};
-use crate::external::offload::real_frames;
+use crate::offload::real_frames;
 use base::{Frame, LinkId, NodeId, PortId, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

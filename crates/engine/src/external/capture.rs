@@ -18,12 +18,13 @@
 use super::clock::Clock;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
+use super::netns;
 use super::packet::incoming::Incoming;
 use super::sys::wait_readable;
-use super::{netns, offload};
 use crate::capture::pcapng::{BlockWriter, Way};
 use crate::capture::tap::Out;
 use crate::capture::{CaptureError, CaptureTo};
+use crate::offload;
 use base::{Frame, Span, Time};
 use std::os::fd::RawFd;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //! A port ([`ExternalPort`]) carries frames between an interface and the engine. Two drivers stand behind it:
 //! [`packet`] (AF_PACKET) works on every interface; [`xdp`] (AF_XDP) takes frames before the kernel makes socket buffers of them.
 //! What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`] (a thread visits a namespace
-//! to make sockets there), [`offload`] (super-frames cut into real ones), [`bpf`] (programs by hand), [`burst`] (many frames sent at once), [`capture`] (both
+//! to make sockets there), [`bpf`] (programs by hand), [`burst`] (many frames sent at once), [`capture`] (both
 //! directions of an interface to a file).
 
 pub mod bpf;
@@ -13,7 +13,6 @@ pub mod clock;
 pub mod error;
 pub mod interface;
 pub mod netns;
-pub mod offload;
 pub mod packet;
 pub mod pool;
 pub mod port;

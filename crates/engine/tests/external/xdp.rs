@@ -65,10 +65,9 @@ fn super_frames_are_cut_for_it() {
             };
             assert_eq!(got.len(), 10, "{labels} labels, turn {turn}: {:?} {:?}", a.counters(), b.counters());
             let mut expected = Vec::new();
-            let count =
-                twinplane_engine::external::offload::real_frames(super_frame(labels, 14_000), &mut |frame| {
-                    expected.push(frame);
-                });
+            let count = twinplane_engine::offload::real_frames(super_frame(labels, 14_000), &mut |frame| {
+                expected.push(frame);
+            });
             assert_eq!(count, 10);
             assert!(
                 got.iter().zip(&expected).all(|(got, expected)| got == expected),

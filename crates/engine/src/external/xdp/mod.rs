@@ -17,12 +17,13 @@ use super::bpf::{self, Assembler, AttachTo, MapKind, ProgramKind, Reg::*, Width}
 use super::burst::Bursts;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
+use super::netns;
 use super::netns::Place;
 use super::pool::Pool;
 use super::port::{ExternalCounters, ExternalPort, ExternalSpec};
 use super::sys::{self, errno, set_option};
-use super::{netns, offload};
 use crate::external::clock::Clock;
+use crate::offload;
 use base::frame::HEADER_ROOM;
 use base::{Body, Frame};
 use rings::{Rings, kick_rx, kick_tx};

@@ -322,5 +322,4 @@ pub fn above_tags(bytes: &[u8]) -> Option<(usize, EtherType)> {
 }
 
 #[cfg(test)]
-#[path = "offload_tests.rs"]
 mod tests;
