@@ -7,7 +7,7 @@
 use crate::right;
 use base::{Event, MacAddr, Time};
 use serde_json::json;
-use tester::network::{Description, Network};
+use network::{Description, Network};
 use wire::{ethernet, ipv4};
 
 const MS: u64 = 1_000_000_000;

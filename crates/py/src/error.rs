@@ -1,9 +1,9 @@
 //! Errors on their way to Python: one exception with two kinds, so that nothing has to be guessed from its text.
 
+use network::NetworkError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use tester::network::NetworkError;
 
 create_exception!(twinplane._core, CoreError, PyException, "What the core can't do, in one sentence.");
 create_exception!(twinplane._core, InputError, CoreError, "The user can mend it.");

@@ -15,13 +15,13 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use crate::network::PyNetwork;
+    #[pymodule_export]
     use capture::CaptureFile;
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]
     use interface_capture::PyInterfaceCapture;
-    #[pymodule_export]
-    use network::PyNetwork;
 
     #[pymodule_export]
     use wire_format::{decode, encode, error_words, summary};

@@ -4,12 +4,12 @@ use crate::capture;
 use crate::error::{input, network, run};
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
+use network::{Description, HopSpec, Network};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
-use tester::network::{Description, HopSpec, Network};
 
 /// Events between two looks at the interpreter's signals: some tens of milliseconds.
 const EVENTS_PER_LOOK: u64 = 500_000;

@@ -3,9 +3,9 @@
 use crate::names;
 use crate::protocol;
 use engine::capture::{CaptureId, CaptureSpec, CaptureTarget, CaptureTo};
+use network::Network;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tester::network::Network;
 
 /// The most captures at a time.
 const OPEN_MAX: usize = 64;

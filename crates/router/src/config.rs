@@ -1,11 +1,11 @@
 //! The file that says which network the router is a part of, and where it stands.
 
 use crate::words;
+use network::Description;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use tester::network::Description;
 
 /// What the file holds.
 #[derive(Debug, Deserialize)]

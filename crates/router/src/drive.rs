@@ -4,10 +4,10 @@ use crate::arguments::Arguments;
 use crate::config::Config;
 use crate::log::Log;
 use engine::real_time::PortState;
+use network::{Network, Placement};
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tester::network::{Network, Placement};
 
 /// Builds the part of a network that is here. Arguments go before the file.
 pub fn build(config: &Config, arguments: &Arguments) -> Result<Network, String> {

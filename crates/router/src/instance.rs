@@ -10,12 +10,12 @@ use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
 use base::Time;
 use engine::Fault;
+use network::{HopSpec, LspSpec, Network};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-use tester::network::{HopSpec, LspSpec, Network};
 
 /// What the router told that is kept for the table of events.
 const EVENTS_KEPT: usize = 10_000;

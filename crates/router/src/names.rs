@@ -1,8 +1,8 @@
 //! Names of nodes and links, for people, in place of their numbers.
 
+use network::Network;
 use serde_json::Value;
 use std::net::Ipv4Addr;
-use tester::network::Network;
 
 type Named<T> = Result<T, String>;
 
@@ -37,7 +37,7 @@ pub fn link(network: &Network, given: &Value) -> Named<usize> {
         }
         Value::Array(ends) if ends.len() == 2 => {
             let (a, b) = (node(network, &ends[0])?, node(network, &ends[1])?);
-            let joins = |link: &tester::network::Link| {
+            let joins = |link: &network::Link| {
                 let spec = &link.spec;
                 (spec.a, spec.b) == (a, b) || (spec.a, spec.b) == (b, a)
             };

@@ -4,9 +4,9 @@ use crate::names;
 use crate::server::ClientId;
 use base::{Event, Span, Time};
 use engine::EventRecord;
+use network::Network;
 use serde_json::{Value, json};
 use std::net::Ipv4Addr;
-use tester::network::Network;
 
 const ECHO_REPLY: u8 = 0;
 const UNREACHABLE: u8 = 3;

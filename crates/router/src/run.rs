@@ -10,12 +10,12 @@ use crate::server::Server;
 use crate::{names, words};
 use base::{NodeId, Span, Time};
 use engine::{EngineError, RecordTo};
+use network::{Network, NetworkError, NodeKind};
 use serde_json::json;
 use std::fs::File;
 use std::io::BufWriter;
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use tester::network::{Network, NetworkError, NodeKind};
 
 /// How often files are brought up to date.
 const TICK: Span = Span::from_secs(1);

@@ -4,12 +4,12 @@ mod common;
 
 use common::{Client, Router, description};
 use engine::real_time::Clock;
+use network::{Network, ReplaySummary};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tester::network::{Network, ReplaySummary};
 
 const TABLES: [&str; 6] = ["ilm", "ftn", "fib", "lsps", "neighbors", "tunnels"];
 

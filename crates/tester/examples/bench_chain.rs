@@ -4,9 +4,9 @@
 //! one flow of constant bit rate with 64 bytes of UDP payload. A packet-hop is a packet over a link. Prints one line of JSON.
 
 use base::Time;
+use network::{Description, Network};
 use serde_json::json;
 use std::time::Instant;
-use twinplane_tester::network::{Description, Network};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();

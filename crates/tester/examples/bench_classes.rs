@@ -6,9 +6,9 @@
 //! packet over a link. Prints one line of JSON. The same network in ns-3: `benches/anchors/ns3_tc.cc`.
 
 use base::{LinkId, Time};
+use network::{Description, Network};
 use serde_json::{Value, json};
 use std::time::Instant;
-use twinplane_tester::network::{Description, Network};
 
 const S: u64 = 1_000_000_000_000;
 const FLOW_BPS: u64 = 30_000_000;

@@ -5,9 +5,9 @@
 //! every device is recorded, so that nothing takes a fast path: the digest does not change.
 
 use base::Time;
+use network::{Description, Network};
 use serde_json::json;
 use std::time::Instant;
-use twinplane_tester::network::{Description, Network};
 
 const SECOND: f64 = 1e12;
 

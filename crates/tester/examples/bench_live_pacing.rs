@@ -7,10 +7,10 @@
 //! `bench_live_pacing --interface g0 --far-netns /run/netns/NAME --far-interface s0 --rate 10000 --seconds 3 [--driver xdp]`
 
 use base::{Span, Time};
+use network::{Description, Network, Placement};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::thread;
-use twinplane_tester::network::{Description, Network, Placement};
 
 /// When the packets begin: the LSP is up long before.
 const START: Time = Time(2_000_000_000_000);

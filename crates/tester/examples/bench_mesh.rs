@@ -4,9 +4,9 @@
 //! one to a group, between nodes up to 30 links apart, each with a traced flow of three probes. Prints one line of JSON.
 
 use base::Time;
+use network::{Description, FlowSpec, LspSpec, Network};
 use serde_json::{Value, json};
 use std::time::Instant;
-use twinplane_tester::network::{Description, FlowSpec, LspSpec, Network};
 
 const SECOND: u64 = 1_000_000_000_000;
 

@@ -4,11 +4,11 @@
 //! clock, and of the processor, which other work on the machine does not change) and bytes per LSP and hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
 
 use base::Time;
+use network::{Description, Network};
 use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use twinplane_tester::network::{Description, Network};
 
 /// Counts the bytes in use.
 struct Counting;

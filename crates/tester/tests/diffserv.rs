@@ -5,10 +5,10 @@ mod common;
 
 use common::{MS, S, chain, column, conserved, network, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
+use network::{Description, Network};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
-use twinplane_tester::network::{Description, Network};
 
 const OWN_MAP: [&str; 8] = ["CS6", "default", "EF", "AF41", "AF42", "AF43", "CS4", "CS5"];
 const PRECONFIGURED: [&str; 8] = ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"];

@@ -5,10 +5,10 @@ mod common;
 
 use common::{MS, S, chain, column, conserved, network, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
+use network::{Description, Network};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
-use twinplane_tester::network::{Description, Network};
 
 /// Label and EXP bits, if there is a label, and the code point.
 type Seen = (Option<(u32, u8)>, u8);

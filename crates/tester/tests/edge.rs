@@ -2,8 +2,8 @@
 
 use base::Time;
 use base::device::DropReason;
+use network::{Description, Network};
 use serde_json::json;
-use twinplane_tester::network::{Description, Network};
 
 const S: u64 = 1_000_000_000_000;
 

@@ -1,9 +1,9 @@
 //! The fast paths of sources, routers and sinks change nothing: with every device recorded, none of them is taken.
 
 use base::{NodeId, Time};
+use network::{Description, Network};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 const MS: u64 = 1_000_000_000;
 

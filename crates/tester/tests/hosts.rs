@@ -4,8 +4,8 @@ mod common;
 
 use base::Event;
 use common::{MS, S, chain, column, conserved, network, routers, run};
+use network::{Description, Network};
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// Two hosts, `left` and `right`, on a chain of three routers; one LSP each way carries what they say to each other.
 fn described() -> Value {

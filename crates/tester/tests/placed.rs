@@ -9,8 +9,8 @@ use base::{Event, Span};
 use common::{MS, chain, column, routers, sum};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use memory::MemoryPort;
+use network::{Description, Network, NetworkError, Placement};
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network, NetworkError, Placement};
 
 fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Network, NetworkError> {
     let description: Description = serde_json::from_value(description.clone()).expect("a description");

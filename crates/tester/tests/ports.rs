@@ -4,8 +4,8 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, sum};
+use network::{Description, Network};
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// Two hosts at the ends of a chain of two routers, with this tree at the bottleneck of 10 Mbit/s.
 fn described(tree: Value, flows: Value) -> Value {

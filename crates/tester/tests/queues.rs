@@ -4,9 +4,9 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, sum};
+use network::{Description, Network};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// Two flows from one end of a chain of three routers to the other; the first router polices, its queue is the bottleneck.
 fn described() -> Value {

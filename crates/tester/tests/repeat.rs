@@ -5,8 +5,8 @@ mod common;
 use base::Time;
 use common::{MS, S, conserved, network, routers, run};
 use engine::{CaptureSpec, CaptureTarget, CaptureTo};
+use network::Network;
 use serde_json::{Value, json};
-use twinplane_tester::network::Network;
 
 /// Everything in it that draws random numbers: jittered refreshes, Poisson arrivals, faults on links, retries.
 fn description(seed: u64) -> Value {

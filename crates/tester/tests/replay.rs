@@ -5,9 +5,9 @@ mod common;
 use base::plane::NextHop;
 use base::{Command, Device, NodeId, Time};
 use common::{MS, S, network, routers, run};
+use network::Network;
 use node::Router;
 use serde_json::json;
-use twinplane_tester::network::Network;
 
 fn ring(slow: bool) -> Network {
     let mut nodes =

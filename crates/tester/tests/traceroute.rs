@@ -6,8 +6,8 @@ mod common;
 use base::{Event, Frame, Label, NodeId, PortId, Time};
 use common::{MS, S, chain, conserved, network, routers, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
+use network::Network;
 use serde_json::{Value, json};
-use twinplane_tester::network::Network;
 use wire::{ethernet, ipv4, udp};
 
 const HOPS: usize = 4;
@@ -31,7 +31,7 @@ fn traceroute(network: &mut Network, longest: u8) -> Vec<Option<(usize, u8, Vec<
         run(network, until);
     }
     let owner = |from| {
-        let near = |link: &twinplane_tester::network::Link| link.addresses.iter().position(|a| *a == from);
+        let near = |link: &network::Link| link.addresses.iter().position(|a| *a == from);
         let found = network.links().iter().find_map(|l| near(l).map(|side| [l.spec.a, l.spec.b][side]));
         found.expect("an answer from a port of a router")
     };

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{MS, S, chain, column, conserved, network, routers, run};
+use network::{Description, Network};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// A host with a link to either end of a chain of three routers.
 fn described(rate: u64, mtu: u32) -> Value {

@@ -4,8 +4,8 @@ mod common;
 
 use base::Event;
 use common::{MS, S, conserved, network, routers, run};
+use network::{HopSpec, Network};
 use serde_json::{Value, json};
-use twinplane_tester::network::{HopSpec, Network};
 
 const MBPS: u64 = 1_000_000;
 

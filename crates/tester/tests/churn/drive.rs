@@ -8,8 +8,8 @@ use base::plane::Prefix;
 use base::{Command, NodeId, PortId, Rate, Span, StreamId, Time};
 use core::net::Ipv4Addr;
 use engine::{Direction, Fault, FaultKind};
+use network::{Description, Network};
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// Refresh period: state that nobody refreshes lives for 2.1 s.
 pub const REFRESH: u64 = 400 * MS;

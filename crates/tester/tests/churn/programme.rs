@@ -1,7 +1,7 @@
 //! Random programmes: a network, tunnels, and what is done to them. As data, so that one that fails can be kept, cut down and repeated.
 
+use network::paths::{Arc, Graph};
 use serde::{Deserialize, Serialize};
-use twinplane_tester::network::paths::{Arc, Graph};
 
 /// A generator of random numbers that needs no crate and never changes (SplitMix64).
 #[derive(Clone, Debug)]

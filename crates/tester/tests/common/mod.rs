@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use base::Time;
+use network::{Description, Network};
 use serde_json::{Value, json};
-use twinplane_tester::network::{Description, Network};
 
 /// A second in picoseconds.
 pub const S: u64 = 1_000_000_000_000;

@@ -1,8 +1,8 @@
 //! What must be the same under both clocks: LSPs, labels and what they carried, messages between neighbours, packets, drops. No times.
 
+use network::Network;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use twinplane_tester::network::Network;
 
 /// Rows of a table by their first columns.
 type Rows = BTreeMap<Vec<String>, Vec<String>>;

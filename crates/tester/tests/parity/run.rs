@@ -6,9 +6,9 @@ use crate::memory;
 use base::Span;
 use engine::Fault;
 use engine::external::ExternalPort;
+use network::{Description, Network, Placement};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use twinplane_tester::network::{Description, Network, Placement};
 
 /// How a network runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

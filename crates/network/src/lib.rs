@@ -11,6 +11,7 @@ mod configure;
 mod description;
 mod emission;
 mod error;
+pub mod flood;
 mod flow_ports;
 mod flow_spec;
 mod flows;
@@ -40,10 +41,6 @@ pub use flow_spec::{
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::ReplaySummary;
 
-use crate::edge::Edge;
-use crate::packet::Ports;
-use crate::probe::Probe;
-use crate::station::Station;
 use base::command::TunnelId;
 use base::{LinkId, Map, NodeId, PortId, StreamId};
 use core::net::Ipv4Addr;
@@ -54,6 +51,10 @@ use node::Router;
 use paths::Graph;
 use placement::Placed;
 use std::collections::BTreeSet;
+use tester::edge::Edge;
+use tester::packet::Ports;
+use tester::probe::Probe;
+use tester::station::Station;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use super::Network;
 use super::description::LspSpec;
-use crate::edge::Edge;
 use base::Time;
 use engine::EventRecord;
 use node::Router;
+use tester::edge::Edge;
 
 impl Network {
     /// A group of LSPs by its name; the first of several.

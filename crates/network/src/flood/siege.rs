@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Flood, Target, corpus};
-use crate::network::{Description, Network, NetworkError};
+use crate::{Description, Network, NetworkError};
 use base::{Event, Time};
 use node::router::Balance;
 use serde_json::{Value, json};

@@ -2,11 +2,11 @@
 
 use super::Network;
 use super::columns::Columns;
-use crate::delay::DelayStats;
-use crate::generator::Generator;
-use crate::sink::{PhaseStats, Sink};
 use base::{LinkId, StreamId};
 use serde_json::{Value, json};
+use tester::delay::DelayStats;
+use tester::generator::Generator;
+use tester::sink::{PhaseStats, Sink};
 
 impl Network {
     /// The sources at a node: an edge's or a host's own, or those of the probe beside a router.

@@ -1,8 +1,6 @@
 //! One description of a network: what every front lowers its topology to, and every runner takes.
 
 use super::flow_spec::FlowSpec;
-use crate::programme::Step;
-use crate::sink::Convention;
 use base::command::{FlowFilter, ReservationStyle};
 use base::plane::{Prefix, TtlModel};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span, Time};
@@ -11,6 +9,8 @@ use engine::discipline::TreeSpec;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
 use serde::Deserialize;
+use tester::programme::Step;
+use tester::sink::Convention;
 
 /// A network.
 #[derive(Clone, Debug, Deserialize)]

@@ -2,9 +2,9 @@
 
 use super::columns::Columns;
 use super::{Flow, Network};
-use crate::sink::Kept;
 use base::{StreamId, Time};
 use serde_json::{Value, json};
+use tester::sink::Kept;
 
 /// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or still on its way, or
 /// whose sink is in another process; if its source is, only what arrived is known.

@@ -128,7 +128,7 @@ impl Network {
     fn lsp_log(&self) -> Value {
         let mut table = Columns::new(&["time_ps", "node", "lsps", "index", "up"]);
         for node in 0..self.description.nodes.len() {
-            for t in self.edge(node).into_iter().flat_map(crate::edge::Edge::log) {
+            for t in self.edge(node).into_iter().flat_map(tester::edge::Edge::log) {
                 let name = json!(self.node_name(node));
                 table.push([json!(t.at.0), name, json!(t.group), json!(t.index), json!(t.up)]);
             }
@@ -139,7 +139,7 @@ impl Network {
     fn steps(&self) -> Value {
         let mut table = Columns::new(&["node", "at_ps", "action", "lsps", "up"]);
         for node in 0..self.description.nodes.len() {
-            for record in self.edge(node).into_iter().flat_map(crate::edge::Edge::records) {
+            for record in self.edge(node).into_iter().flat_map(tester::edge::Edge::records) {
                 let step = &record.step;
                 let name = json!(self.node_name(node));
                 table.push([name, json!(step.at.0), json!(step.action), json!(step.lsps), json!(record.up)]);

@@ -5,10 +5,10 @@ use super::check::{check_carried, check_diffserv};
 use super::description::{HopSpec, LspSpec, NodeKind};
 use super::error::{NetworkError, input};
 use super::{LspGroup, Network};
-use crate::edge::EdgeTunnel;
 use base::command::{RouteHop, TunnelId, TunnelSpec};
 use base::plane::Prefix;
 use base::{Command, NodeId};
+use tester::edge::EdgeTunnel;
 
 impl Network {
     /// Adds a group of LSPs; they are signalled at once if asked for, those of an edge by its programme.

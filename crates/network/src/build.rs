@@ -8,16 +8,16 @@ use super::flow_ports::SourcePorts;
 use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
 use super::{Network, plan};
-use crate::edge::Edge;
-use crate::probe::{Probe, ProbeConfig};
-use crate::series::Series;
-use crate::sink::Sink;
-use crate::station::Station;
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use core::net::Ipv4Addr;
 use engine::{PortSpec, World};
 use node::{Host, Peer, Router};
 use std::collections::BTreeSet;
+use tester::edge::Edge;
+use tester::probe::{Probe, ProbeConfig};
+use tester::series::Series;
+use tester::sink::Sink;
+use tester::station::Station;
 
 impl Network {
     /// Builds a network in virtual time: addresses, devices with their static routes, links, LSPs and flows.

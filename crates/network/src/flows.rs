@@ -6,13 +6,13 @@ use super::error::{NetworkError, input};
 use super::flow_ports::port;
 use super::flow_spec::FlowSpec;
 use super::{Flow, Network};
-use crate::edge::EdgeStream;
-use crate::packet::{Ports, Shape};
-use crate::probe::StreamSpec;
-use crate::sink::Wires;
-use crate::source::Source;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::Ipv4Addr;
+use tester::edge::EdgeStream;
+use tester::packet::{Ports, Shape};
+use tester::probe::StreamSpec;
+use tester::sink::Wires;
+use tester::source::Source;
 
 /// Time to live of test packets: real networks have paths of more than 64 hops.
 const TTL: u8 = 255;

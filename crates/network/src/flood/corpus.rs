@@ -1,6 +1,6 @@
 //! Valid frames: those of a small network that does most of what there is.
 
-use crate::network::{Description, Network};
+use crate::{Description, Network};
 use base::Time;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::json;
