@@ -11,6 +11,7 @@
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams
+//! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
 //! - [`histogram`]: a histogram with bins in proportion to their values
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
@@ -28,6 +29,7 @@ pub mod map;
 pub mod phb;
 pub mod plane;
 pub mod random;
+pub mod table;
 pub mod time;
 pub mod wheel;
 
