@@ -132,7 +132,7 @@ const ABSENT: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub struct TimerHeap {
     heap: Vec<(Time, u32)>,
-    place: Vec<u32>,
+    position: Vec<u32>,
 }
 
 impl TimerHeap {
@@ -145,14 +145,14 @@ impl TimerHeap {
     /// Sets the timer of a number, or takes it away.
     pub fn set(&mut self, number: u32, time: Option<Time>) {
         let index = number as usize;
-        if self.place.len() <= index {
-            self.place.resize(index + 1, ABSENT);
+        if self.position.len() <= index {
+            self.position.resize(index + 1, ABSENT);
         }
-        let at = self.place[index];
+        let at = self.position[index];
         match (time, at) {
             (None, ABSENT) => {}
             (None, at) => {
-                self.place[index] = ABSENT;
+                self.position[index] = ABSENT;
                 let moved = self.heap.len() - 1 != at as usize;
                 self.heap.swap_remove(at as usize);
                 if moved {
@@ -198,7 +198,7 @@ impl TimerHeap {
 
     fn put(&mut self, at: usize, entry: (Time, u32)) {
         self.heap[at] = entry;
-        self.place[entry.1 as usize] = at as u32;
+        self.position[entry.1 as usize] = at as u32;
     }
 }
 

@@ -1,4 +1,4 @@
-//! A ring buffer of frames under way, whose places have numbers that never repeat.
+//! A ring buffer of frames under way, whose slots have numbers that never repeat.
 
 use base::{Frame, Time};
 
@@ -25,11 +25,11 @@ impl Flight {
     }
 }
 
-/// Frames in the order in which they were sent. Places are counted from the first frame ever sent, so that
+/// Frames in the order in which they were sent. Slots are counted from the first frame ever sent, so that
 /// `head..tail` are those in the ring.
 #[derive(Debug, Default)]
 pub struct FlightRing {
-    places: Vec<Flight>,
+    slots: Vec<Flight>,
     head: u64,
     tail: u64,
 }
@@ -65,10 +65,10 @@ impl FlightRing {
     pub fn next_arrival(&self) -> Option<Time> {
         if self.is_empty() { None } else { Some(self.at(self.head).arrival) }
     }
-    /// The frame with number `place`, which must be in the ring.
+    /// The frame with number `number`, which must be in the ring.
     #[inline]
-    pub fn at(&self, place: u64) -> &Flight {
-        &self.places[place as usize & (self.places.len() - 1)]
+    pub fn at(&self, number: u64) -> &Flight {
+        &self.slots[number as usize & (self.slots.len() - 1)]
     }
 
     /// The last frame in it.
@@ -80,14 +80,14 @@ impl FlightRing {
     /// Puts a frame behind the others.
     #[inline]
     pub fn push(&mut self, frame: Frame, start: Time, arrival: Time, bytes_so_far: u64) {
-        if self.len() == self.places.len() {
+        if self.len() == self.slots.len() {
             self.grow();
         }
-        let mask = self.places.len() - 1;
-        let place = &mut self.places[self.tail as usize & mask];
-        (place.arrival, place.start, place.bytes_so_far) = (arrival, start, bytes_so_far);
-        // The place is empty: there is nothing to be dropped.
-        core::mem::forget(place.frame.replace(frame));
+        let mask = self.slots.len() - 1;
+        let slot = &mut self.slots[self.tail as usize & mask];
+        (slot.arrival, slot.start, slot.bytes_so_far) = (arrival, start, bytes_so_far);
+        // The slot is empty: there is nothing to be dropped.
+        core::mem::forget(slot.frame.replace(frame));
         self.tail += 1;
     }
 
@@ -97,8 +97,8 @@ impl FlightRing {
         if self.is_empty() {
             return None;
         }
-        let mask = self.places.len() - 1;
-        let frame = self.places[self.head as usize & mask].frame.take();
+        let mask = self.slots.len() - 1;
+        let frame = self.slots[self.head as usize & mask].frame.take();
         self.head += 1;
         frame
     }
@@ -106,8 +106,8 @@ impl FlightRing {
     /// Puts a frame back that was taken out by the last [`FlightRing::pop`], with nothing pushed since.
     pub fn put_back(&mut self, frame: Frame) {
         self.head -= 1;
-        let mask = self.places.len() - 1;
-        self.places[self.head as usize & mask].frame = Some(frame);
+        let mask = self.slots.len() - 1;
+        self.slots[self.head as usize & mask].frame = Some(frame);
     }
 
     /// Takes the last frame out, and returns its start and length on the wire.
@@ -116,21 +116,21 @@ impl FlightRing {
             return None;
         }
         self.tail -= 1;
-        let mask = self.places.len() - 1;
-        let flight = core::mem::take(&mut self.places[self.tail as usize & mask]);
+        let mask = self.slots.len() - 1;
+        let flight = core::mem::take(&mut self.slots[self.tail as usize & mask]);
         Some((flight.start, flight.wire_len()))
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut places: Vec<Flight> = Vec::new();
-        places.resize_with((self.places.len() * 2).max(8), Flight::default);
-        let mask = places.len() - 1;
-        for place in self.head..self.tail {
-            let old = place as usize & (self.places.len() - 1);
-            places[place as usize & mask] = core::mem::take(&mut self.places[old]);
+        let mut slots: Vec<Flight> = Vec::new();
+        slots.resize_with((self.slots.len() * 2).max(8), Flight::default);
+        let mask = slots.len() - 1;
+        for number in self.head..self.tail {
+            let old = number as usize & (self.slots.len() - 1);
+            slots[number as usize & mask] = core::mem::take(&mut self.slots[old]);
         }
-        self.places = places;
+        self.slots = slots;
     }
 }
 

@@ -22,7 +22,7 @@
 
 use super::bpf::{self, Assembler, Condition, MapKind, ProgramKind, Reg::*, Width};
 use super::interface::Interface;
-use super::netns::{self, Place};
+use super::netns::{self, Visit};
 use super::port::ExternalCounters;
 use super::sys::Mapping;
 use base::Frame;
@@ -85,23 +85,23 @@ thread_local! {
 /// Bursts of a port.
 #[derive(Debug)]
 pub enum Bursts {
-    /// It can have them, opened at this place.
-    From(Place),
+    /// It can have them, opened on this visit to a network namespace.
+    From(Visit),
     /// It can't.
     Never,
 }
 
 impl Bursts {
     /// Whether a port can have them: `home` is where the calling thread was in the interface's namespace.
-    pub(super) fn to(interface: &Interface, home: Option<Place>) -> Bursts {
-        let Some(place) = home.filter(|_| interface.driver == "veth") else { return Bursts::Never };
+    pub(super) fn to(interface: &Interface, home: Option<Visit>) -> Bursts {
+        let Some(visit) = home.filter(|_| interface.driver == "veth") else { return Bursts::Never };
         let loaded = OWN.with_borrow_mut(|own| {
             if own.is_none() {
                 *own = Burst::new().ok();
             }
             own.is_some()
         });
-        if loaded { Bursts::From(place) } else { Bursts::Never }
+        if loaded { Bursts::From(visit) } else { Bursts::Never }
     }
 
     /// Sends frames from the front of the queue if a burst is worth it, and counts them; returns how many.
@@ -114,8 +114,8 @@ impl Bursts {
     ) -> usize {
         let mut taken = 0;
         while frames.len() >= LEAST {
-            let Bursts::From(place) = self else { break };
-            if *place != netns::place() {
+            let Bursts::From(visit) = self else { break };
+            if *visit != netns::current_visit() {
                 break;
             }
             let longest = interface.mtu as usize + SHORTEST;

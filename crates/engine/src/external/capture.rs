@@ -138,7 +138,7 @@ impl Tapped {
 /// A frame that is held until it is its turn.
 struct Held {
     nanos: u64,
-    place: usize,
+    index: usize,
     way: Way,
     frame: Frame,
 }
@@ -242,7 +242,7 @@ impl InterfaceCapture {
         let now = Clock::calendar_ns();
         let alone = self.tapped.len() == 1;
         let mut settled = if alone { u64::MAX } else { now.saturating_sub(SETTLED_NS) };
-        for (place, tapped) in self.tapped.iter_mut().enumerate() {
+        for (index, tapped) in self.tapped.iter_mut().enumerate() {
             let (mut waiting, mut last) = (0, 0);
             while waiting < SLOTS {
                 let Some(received) = tapped.incoming.next() else { break };
@@ -250,7 +250,7 @@ impl InterfaceCapture {
                 let Some(received) = received else { continue };
                 let way = if received.outgoing { Way::Outbound } else { Way::Inbound };
                 last = received.nanos;
-                self.held.push(Held { nanos: last, place, way, frame: received.frame });
+                self.held.push(Held { nanos: last, index, way, frame: received.frame });
             }
             match waiting {
                 0 => tapped.incoming.clear_error(),
@@ -275,15 +275,15 @@ impl InterfaceCapture {
     }
 
     fn write(&mut self, held: Held) -> Result<(), CaptureError> {
-        let Held { nanos, place, way, frame } = held;
+        let Held { nanos, index, way, frame } = held;
         let mut result = Ok(());
-        let (out, blocks, written) = (&mut self.out, &mut self.blocks, &mut self.tapped[place].written);
+        let (out, blocks, written) = (&mut self.out, &mut self.blocks, &mut self.tapped[index].written);
         let (packets, most, snap_len) = (&mut self.packets, self.max_packets, self.snap_len);
         let mut write = |frame: Frame| {
             if result.is_ok() && *packets < most {
                 let bytes = frame.to_vec();
                 let kept = &bytes[..bytes.len().min(snap_len)];
-                result = blocks.packet_start(out.writer(), place as u32, nanos, way, kept, bytes.len());
+                result = blocks.packet_start(out.writer(), index as u32, nanos, way, kept, bytes.len());
                 *packets += u64::from(result.is_ok());
                 *written += u64::from(result.is_ok());
             }
@@ -308,9 +308,9 @@ impl InterfaceCapture {
     /// What each interface has counted.
     fn end(&mut self) -> std::io::Result<()> {
         let now = Clock::calendar_ns();
-        for (place, tapped) in self.tapped.iter().enumerate() {
+        for (index, tapped) in self.tapped.iter().enumerate() {
             let (written, missed) = (tapped.written, tapped.missed());
-            self.blocks.statistics(self.out.writer(), place as u32, now, written + missed, missed)?;
+            self.blocks.statistics(self.out.writer(), index as u32, now, written + missed, missed)?;
         }
         self.out.writer().flush()
     }

@@ -56,13 +56,14 @@ pub fn within<T>(path: Option<&Path>, visit: impl FnOnce() -> Result<T, PortErro
     visit()
 }
 
-/// Where a thread is: which one, and how many visits deep.
+/// Identifies where a thread is: the thread, and how many visits deep it is, one inside another; 0 in the
+/// namespace where it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(ThreadId, u32);
+pub struct Visit(ThreadId, u32);
 
-/// Where the calling thread is.
-pub fn place() -> Place {
-    Place(thread::current().id(), VISITS.get())
+/// Where the calling thread is now; compare two of these to see whether it has left a namespace in between.
+pub fn current_visit() -> Visit {
+    Visit(thread::current().id(), VISITS.get())
 }
 
 /// Is the namespace at `path`, or none, the one where the calling thread is?

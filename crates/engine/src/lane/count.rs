@@ -31,7 +31,7 @@ impl Lane {
     /// Bytes that wait at `at`, which is not before the last call of [`Lane::transmit`].
     pub fn waiting_bytes(&self, at: Time) -> u64 {
         let queued = self.egress.as_ref().map_or(0, |egress| egress.waiting_bytes());
-        let waiting = (self.ring.head()..self.ring.tail()).rev().map(|place| self.ring.at(place));
+        let waiting = (self.ring.head()..self.ring.tail()).rev().map(|number| self.ring.at(number));
         waiting.take_while(|flight| flight.start > at).map(|flight| u64::from(flight.wire_len())).sum::<u64>()
             + queued
     }

@@ -3,7 +3,7 @@
 //! Events happen at the times at which they are due, as in virtual time; only that they do so a little later than that is new, and is
 //! measured ([`Lateness`]). Ports that lead out of the world are attached to interfaces ([`crate::external`]).
 
-mod attached;
+mod attached_port;
 mod lateness;
 mod runner;
 

@@ -1,7 +1,7 @@
 //! The loop: what is due happens, frames come in and go out, then sleep until the next of these.
 
 use super::Lateness;
-use super::attached::Attached;
+use super::attached_port::AttachedPort;
 use crate::error::EngineError;
 use crate::external::{Clock, ExternalCounters, ExternalPort, PortError};
 use crate::virtual_time::{Progress, World};
@@ -107,7 +107,7 @@ enum Done {
 /// - look: [`Runner::ports`], [`Runner::take_changes`], [`Runner::lateness`]
 pub struct Runner {
     clock: Clock,
-    ports: Vec<Attached>,
+    ports: Vec<AttachedPort>,
     frames: Vec<Frame>,
     fds: Vec<libc::pollfd>,
     wake: Option<RawFd>,
@@ -154,8 +154,8 @@ impl Runner {
         port: PortId,
         external: Box<dyn ExternalPort>,
     ) -> Result<(), EngineError> {
-        world.attach_outside(node, port)?;
-        self.ports.push(Attached::new(node, port, external));
+        world.attach_external(node, port)?;
+        self.ports.push(AttachedPort::new(node, port, external));
         Ok(())
     }
 
@@ -177,12 +177,12 @@ impl Runner {
     /// Forgets how late anything was.
     pub fn clear_lateness(&mut self) {
         self.lateness.clear();
-        self.ports.iter_mut().for_each(Attached::clear_lateness);
+        self.ports.iter_mut().for_each(AttachedPort::clear_lateness);
     }
 
     /// What is attached.
     pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
-        self.ports.iter().map(Attached::view)
+        self.ports.iter().map(AttachedPort::view)
     }
 
     /// Interfaces that went up, down or away since the last call.
@@ -230,8 +230,8 @@ impl Runner {
             return Ok(Done::Behind);
         }
         let mut more = false;
-        for place in 0..self.ports.len() {
-            more |= self.receive(world, place, until)?;
+        for index in 0..self.ports.len() {
+            more |= self.receive(world, index, until)?;
         }
         // What came in may be due to leave at once.
         let reached = world.step(now.max(world.now()), EVENTS)? != Progress::More;
@@ -244,8 +244,8 @@ impl Runner {
     }
 
     /// Frames come in. Says whether there may be more.
-    fn receive(&mut self, world: &mut World, place: usize, until: Time) -> Result<bool, EngineError> {
-        let Attached { node, port, external, state, .. } = &mut self.ports[place];
+    fn receive(&mut self, world: &mut World, index: usize, until: Time) -> Result<bool, EngineError> {
+        let AttachedPort { node, port, external, state, .. } = &mut self.ports[index];
         if *state == PortState::Gone {
             return Ok(false);
         }
@@ -258,14 +258,14 @@ impl Runner {
                 world.enter(*node, *port, &mut self.frames)?;
                 Ok(more)
             }
-            Err(error) => self.failed(world, place, error).map(|()| false),
+            Err(error) => self.failed(world, index, error).map(|()| false),
         }
     }
 
     /// Frames go out, as many as interfaces take.
     fn flush(&mut self, world: &mut World) -> Result<(), EngineError> {
-        for place in 0..self.ports.len() {
-            let attached = &mut self.ports[place];
+        for index in 0..self.ports.len() {
+            let attached = &mut self.ports[index];
             while let Some((due, frame)) = world.leave(attached.node, attached.port) {
                 attached.push(due, frame);
             }
@@ -273,26 +273,26 @@ impl Runner {
                 continue;
             }
             if let Err(error) = attached.send(&self.clock) {
-                self.failed(world, place, error)?;
+                self.failed(world, index, error)?;
             }
         }
         Ok(())
     }
 
     fn look_at_ports(&mut self, world: &mut World, now: Time) -> Result<(), EngineError> {
-        for place in 0..self.ports.len() {
-            match self.ports[place].look(now) {
-                Ok(state) => self.become_so(world, place, state, now)?,
-                Err(error) => self.failed(world, place, error)?,
+        for index in 0..self.ports.len() {
+            match self.ports[index].look(now) {
+                Ok(state) => self.become_so(world, index, state, now)?,
+                Err(error) => self.failed(world, index, error)?,
             }
         }
         Ok(())
     }
 
     /// A port that failed is gone, unless it is for the user to hear why not.
-    fn failed(&mut self, world: &mut World, place: usize, error: PortError) -> Result<(), EngineError> {
+    fn failed(&mut self, world: &mut World, index: usize, error: PortError) -> Result<(), EngineError> {
         match error {
-            PortError::Gone { .. } => self.become_so(world, place, PortState::Gone, world.now()),
+            PortError::Gone { .. } => self.become_so(world, index, PortState::Gone, world.now()),
             other => Err(EngineError::Port(other)),
         }
     }
@@ -300,11 +300,11 @@ impl Runner {
     fn become_so(
         &mut self,
         world: &mut World,
-        place: usize,
+        index: usize,
         state: PortState,
         at: Time,
     ) -> Result<(), EngineError> {
-        let attached = &mut self.ports[place];
+        let attached = &mut self.ports[index];
         if attached.state == state {
             return Ok(());
         }
@@ -328,7 +328,7 @@ impl Runner {
             wait = wait.min(self.look);
         }
         wait = world.next_event().map_or(wait, |next| wait.min(next));
-        if self.ports.iter().any(Attached::has_unsent) {
+        if self.ports.iter().any(AttachedPort::has_unsent) {
             wait = wait.min(self.clock.now() + RETRY);
         }
         let left = wait - self.clock.now();

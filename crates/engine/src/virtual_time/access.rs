@@ -95,7 +95,8 @@ impl World {
     pub(super) fn direction(&self, g: u32) -> DirectionCounters {
         let (lane, port) = (&self.lanes[g as usize], &self.ports[g as usize]);
         // What comes in from outside was sent there.
-        let entered = self.ports[g as usize ^ 1].outside.as_ref().map_or((0, 0), |outside| outside.entered);
+        let entered =
+            self.ports[g as usize ^ 1].external.as_ref().map_or((0, 0), |external| external.entered);
         let queued = lane.egress().map_or(0, Egress::waiting_frames);
         let queue_drops = lane.egress().map_or_else(DropCounters::default, Egress::drops);
         let mut drops = port.drops.clone();

@@ -115,7 +115,7 @@ impl World {
         let impaired = self.ports[g as usize].impairments.as_ref().is_some_and(|i| !i.idle(self.now));
         let (lane, port) = (&mut self.lanes[g as usize], &self.ports[g as usize]);
         let watched = node.recorder.is_some() || !port.in_taps.is_empty();
-        let leaves = port.outside.is_some();
+        let leaves = port.external.is_some();
         lane.attend_arrivals = node.state != NodeState::Up || impaired || watched || leaves;
         lane.attend_departures = !port.out_taps.is_empty();
     }

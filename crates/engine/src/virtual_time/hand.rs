@@ -39,8 +39,8 @@ impl World {
         }
         port.delivered.0 += 1;
         port.delivered.1 += u64::from(frame.wire_len());
-        if let Some(outside) = &mut port.outside {
-            outside.leaving.push_back((self.now, frame));
+        if let Some(external) = &mut port.external {
+            external.leaving.push_back((self.now, frame));
             return;
         }
         self.tap_arrival(g, &frame);
@@ -86,11 +86,11 @@ impl World {
             return Time::MAX;
         };
         let lane = &mut self.lanes[out as usize];
-        let place = lane.ring.tail();
+        let number = lane.ring.tail();
         let sent = lane.transmit(self.now, ready, frame);
         if lane.attend_departures {
             let port = &self.ports[out as usize];
-            self.tap_over |= tap_departures(&mut self.taps, port, lane, self.now, out, place);
+            self.tap_over |= tap_departures(&mut self.taps, port, lane, self.now, out, number);
             self.queues.expect(out, lane);
             self.next_other = self.next_other.min(self.queues.next());
         }

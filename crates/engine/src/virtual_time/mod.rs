@@ -22,11 +22,11 @@ mod agenda;
 mod bound;
 mod build;
 mod depart;
+mod external;
 mod faults;
 mod general;
 mod hand;
 mod late;
-mod outside;
 mod queues;
 mod run;
 mod taps;
@@ -41,8 +41,8 @@ use crate::record::Recorder;
 use agenda::Agenda;
 use base::device::DropCounters;
 use base::{Command, Device, Event, NodeId, Streams, Time};
+use external::ExternalEnd;
 use late::LateFrames;
-use outside::Outside;
 use queues::Queues;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -117,7 +117,7 @@ struct PortState {
     /// How often the link went up or down.
     changes: u32,
     /// The far end, if it is not in this world.
-    outside: Option<Box<Outside>>,
+    external: Option<Box<ExternalEnd>>,
 }
 
 /// A network in virtual time.

@@ -83,11 +83,11 @@ impl World {
     /// Does what is due at the port of lane `g` up to `to`.
     pub(super) fn catch_up(&mut self, g: u32, to: Time) {
         let lane = &mut self.lanes[g as usize];
-        let (idle, place) = (lane.ring.is_empty(), lane.ring.tail());
+        let (idle, number) = (lane.ring.is_empty(), lane.ring.tail());
         lane.catch_up(to);
         if lane.attend_departures {
             self.tap_over |=
-                tap_departures(&mut self.taps, &self.ports[g as usize], lane, self.now, g, place);
+                tap_departures(&mut self.taps, &self.ports[g as usize], lane, self.now, g, number);
         }
         if idle && let Some(arrival) = lane.ring.next_arrival() {
             self.lane_heap.push(arrival, g);
@@ -97,8 +97,8 @@ impl World {
 
     /// Does what is due at all ports up to `to`.
     pub(super) fn catch_up_all(&mut self, to: Time) {
-        for place in 0..self.queues.lanes.len() {
-            let g = self.queues.lanes[place];
+        for index in 0..self.queues.lanes.len() {
+            let g = self.queues.lanes[index];
             if self.lanes[g as usize].due() <= to {
                 self.catch_up(g, to);
             }
@@ -108,8 +108,8 @@ impl World {
 
     /// Lanes are not as they were: finds out when all are to be looked after.
     pub(super) fn expect_all(&mut self) {
-        for place in 0..self.queues.lanes.len() {
-            let g = self.queues.lanes[place];
+        for index in 0..self.queues.lanes.len() {
+            let g = self.queues.lanes[index];
             self.queues.expect(g, &self.lanes[g as usize]);
         }
         self.look_ahead();

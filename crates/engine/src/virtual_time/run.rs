@@ -134,11 +134,11 @@ impl World {
                 Verdict::Transmit { port, ready } => match node.ports.get(port.index()) {
                     Some(&out) => {
                         let lane = &mut lanes[out as usize];
-                        let place = lane.ring.tail();
+                        let number = lane.ring.tail();
                         let sent = lane.transmit(now, ready, frame);
                         if lane.attend_departures {
                             let port = &ports[out as usize];
-                            self.tap_over |= tap_departures(&mut self.taps, port, lane, now, out, place);
+                            self.tap_over |= tap_departures(&mut self.taps, port, lane, now, out, number);
                             queues.expect(out, lane);
                             self.next_other = self.next_other.min(queues.next());
                         }

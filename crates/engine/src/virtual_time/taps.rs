@@ -176,7 +176,7 @@ impl World {
     }
 }
 
-/// The frames that lane `g` took, from number `place` on, are captured. Returns whether a capture is over.
+/// The frames that lane `g` took, from `number` on, are captured. Returns whether a capture is over.
 #[cold]
 pub(super) fn tap_departures(
     taps: &mut [Option<Tap>],
@@ -184,11 +184,11 @@ pub(super) fn tap_departures(
     lane: &Lane,
     now: Time,
     g: u32,
-    place: u64,
+    number: u64,
 ) -> bool {
     let mut over = false;
-    for place in place..lane.ring.tail() {
-        let flight = lane.ring.at(place);
+    for number in number..lane.ring.tail() {
+        let flight = lane.ring.at(number);
         let Some(frame) = flight.frame() else { continue };
         let last_bit = flight.arrival - lane.delay();
         for &id in &port.out_taps {

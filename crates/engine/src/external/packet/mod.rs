@@ -19,7 +19,7 @@ use super::burst::Bursts;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
 use super::netns;
-use super::netns::Place;
+use super::netns::Visit;
 use super::port::{ExternalCounters, ExternalPort, ExternalSpec};
 use super::sys::{self, set_option};
 use crate::external::clock::Clock;
@@ -83,11 +83,11 @@ pub struct PacketPort {
 impl PacketPort {
     /// Opens the interface that `spec` names.
     pub fn open(spec: &ExternalSpec) -> Result<PacketPort, PortError> {
-        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
+        let home = netns::is_here(spec.netns.as_deref()).then(netns::current_visit);
         netns::within(spec.netns.as_deref(), || PacketPort::here(spec, home))
     }
 
-    fn here(spec: &ExternalSpec, home: Option<Place>) -> Result<PacketPort, PortError> {
+    fn here(spec: &ExternalSpec, home: Option<Visit>) -> Result<PacketPort, PortError> {
         let interface = Interface::here(&spec.interface)?;
         let name = spec.interface.clone();
         let failed = |source| refused(format!("packet socket on {name}"), source);

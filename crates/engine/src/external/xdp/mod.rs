@@ -18,7 +18,7 @@ use super::burst::Bursts;
 use super::error::{PortError, refused};
 use super::interface::{Interface, Probe};
 use super::netns;
-use super::netns::Place;
+use super::netns::Visit;
 use super::pool::Pool;
 use super::port::{ExternalCounters, ExternalPort, ExternalSpec};
 use super::sys::{self, errno, set_option};
@@ -82,11 +82,11 @@ impl XdpPort {
     }
 
     fn try_open(spec: &ExternalSpec, attempts: u32) -> Result<XdpPort, PortError> {
-        let home = netns::is_here(spec.netns.as_deref()).then(netns::place);
+        let home = netns::is_here(spec.netns.as_deref()).then(netns::current_visit);
         netns::within(spec.netns.as_deref(), || XdpPort::here(spec, home, attempts))
     }
 
-    fn here(spec: &ExternalSpec, home: Option<Place>, attempts: u32) -> Result<XdpPort, PortError> {
+    fn here(spec: &ExternalSpec, home: Option<Visit>, attempts: u32) -> Result<XdpPort, PortError> {
         let interface = Interface::here(&spec.interface)?;
         let name = spec.interface.clone();
         let probe = Probe::new(&name)?;

@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 
 /// The far end of a lane that leads out.
 #[derive(Default)]
-pub(super) struct Outside {
+pub(super) struct ExternalEnd {
     /// Frames that have reached it, with the time that they did.
     pub leaving: VecDeque<(Time, Frame)>,
     /// Frames that came in by the same port, and their bytes.
@@ -26,9 +26,9 @@ pub(super) struct Outside {
 impl World {
     /// Makes a device's port lead out of the world. The device at the other end of its link gets nothing any more, and should be one
     /// that sends nothing.
-    pub fn attach_outside(&mut self, node: NodeId, port: PortId) -> Result<(), EngineError> {
+    pub fn attach_external(&mut self, node: NodeId, port: PortId) -> Result<(), EngineError> {
         let g = self.lane_of(node, port)?;
-        self.ports[g as usize].outside.get_or_insert_default();
+        self.ports[g as usize].external.get_or_insert_default();
         self.attend(g);
         Ok(())
     }
@@ -37,7 +37,7 @@ impl World {
     #[inline]
     pub fn leave(&mut self, node: NodeId, port: PortId) -> Option<(Time, Frame)> {
         let g = self.lane_of(node, port).ok()?;
-        self.ports[g as usize].outside.as_mut()?.leaving.pop_front()
+        self.ports[g as usize].external.as_mut()?.leaving.pop_front()
     }
 
     /// When the next thing happens of which the world knows; nothing if it needs no waiting for.
@@ -69,9 +69,9 @@ impl World {
         };
         let bytes = frames.iter().map(|frame| u64::from(frame.wire_len())).sum::<u64>();
         let count = frames.len() as u64;
-        if let Some(outside) = &mut self.ports[lane as usize ^ 1].outside {
-            outside.entered.0 += count;
-            outside.entered.1 += bytes;
+        if let Some(external) = &mut self.ports[lane as usize ^ 1].external {
+            external.entered.0 += count;
+            external.entered.1 += bytes;
         }
         let port = &mut self.ports[lane as usize];
         if let Some(reason) = refused {

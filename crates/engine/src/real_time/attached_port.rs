@@ -13,7 +13,7 @@ const AGAIN: Span = Span::from_secs(1);
 const AGAIN_MAX: Span = Span::from_secs(16);
 
 /// An interface, how it is, and what waits for it.
-pub(super) struct Attached {
+pub(super) struct AttachedPort {
     pub(super) node: NodeId,
     pub(super) port: PortId,
     pub(super) external: Box<dyn ExternalPort>,
@@ -28,9 +28,9 @@ pub(super) struct Attached {
     again: Option<(Time, Span)>,
 }
 
-impl Attached {
-    pub(super) fn new(node: NodeId, port: PortId, external: Box<dyn ExternalPort>) -> Attached {
-        Attached {
+impl AttachedPort {
+    pub(super) fn new(node: NodeId, port: PortId, external: Box<dyn ExternalPort>) -> AttachedPort {
+        AttachedPort {
             node,
             port,
             external,
