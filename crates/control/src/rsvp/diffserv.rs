@@ -54,7 +54,7 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
     match object {
         DiffServ::ELsp(map) => {
             // RFC 3270, 5.3: more than eight entries, an EXP value twice, or a PHBID that is none make the mapping invalid.
-            let twice = (0..8u8).any(|exp| map.iter().filter(|entry| entry.exp == exp).count() > 1);
+            let twice = (0..8u8).any(|tc| map.iter().filter(|entry| entry.tc == tc).count() > 1);
             if map.len() > 8 || twice || map.iter().any(|entry| is_malformed(entry.phb)) {
                 return Err(problem(diffserv::INVALID_MAPPING));
             }
@@ -81,7 +81,7 @@ const fn is_malformed(id: PhbId) -> bool {
 pub(super) fn object(spec: &LspDiffServ) -> Option<DiffServ> {
     match *spec {
         LspDiffServ::ELsp { map: Some(map), .. } => {
-            let entry = |(exp, phb): (u8, &Phb)| MapEntry { exp, phb: PhbId::of(*phb) };
+            let entry = |(tc, phb): (u8, &Phb)| MapEntry { tc, phb: PhbId::of(*phb) };
             Some(DiffServ::ELsp((0..8).zip(map.as_array()).map(entry).collect()))
         }
         LspDiffServ::ELsp { map: None, signal, .. } => signal.then(|| DiffServ::ELsp(Vec::new())),
@@ -95,8 +95,8 @@ fn encaps(object: &DiffServ, preconfigured: ExpMap) -> Encaps {
     match object {
         DiffServ::ELsp(map) if map.is_empty() => Encaps::ELsp(preconfigured),
         DiffServ::ELsp(map) => {
-            let of = |exp: usize| map.iter().find(|entry| usize::from(entry.exp) == exp);
-            let phb = |exp| of(exp).and_then(|entry| entry.phb.phb()).unwrap_or_default();
+            let of = |tc: usize| map.iter().find(|entry| usize::from(entry.tc) == tc);
+            let phb = |tc| of(tc).and_then(|entry| entry.phb.phb()).unwrap_or_default();
             Encaps::ELsp(ExpMap::new(core::array::from_fn(phb)))
         }
         DiffServ::LLsp(class) => match class.scheduling_class() {
@@ -170,8 +170,8 @@ mod tests {
     fn phb(name: &str) -> Phb {
         name.parse().expect(name)
     }
-    fn entry(exp: u8, name: &str) -> MapEntry {
-        MapEntry { exp, phb: PhbId::of(phb(name)) }
+    fn entry(tc: u8, name: &str) -> MapEntry {
+        MapEntry { tc, phb: PhbId::of(phb(name)) }
     }
 
     #[test]
@@ -203,13 +203,13 @@ mod tests {
         assert_eq!(e_lsp(&[entry(1, "EF"), entry(2, "EF")]), Ok(()));
         assert_eq!(e_lsp(&[entry(1, "EF"), entry(1, "AF11")]), Err(problem(diffserv::INVALID_MAPPING)));
         assert_eq!(e_lsp(&[entry(1, "CS7")]), Err(problem(diffserv::UNSUPPORTED_PHB)));
-        let odd = |bits| e_lsp(&[MapEntry { exp: 0, phb: PhbId(bits) }]);
+        let odd = |bits| e_lsp(&[MapEntry { tc: 0, phb: PhbId(bits) }]);
         assert_eq!(odd(0xb802), Err(problem(diffserv::INVALID_MAPPING)), "a set");
         assert_eq!(odd(0xb840), Err(problem(diffserv::INVALID_MAPPING)), "bits that are zero");
         assert_eq!(odd(0x1231), Err(problem(diffserv::UNSUPPORTED_PHB)), "experimental");
         assert_eq!(odd(0x1235), Err(problem(diffserv::INVALID_MAPPING)), "bits that are zero");
         assert_eq!(odd(0x1233), Err(problem(diffserv::INVALID_MAPPING)), "an experimental set");
-        let nine: Vec<MapEntry> = (0..9).map(|exp| entry(exp & 7, "EF")).collect();
+        let nine: Vec<MapEntry> = (0..9).map(|tc| entry(tc & 7, "EF")).collect();
         assert_eq!(e_lsp(&nine), Err(problem(diffserv::INVALID_MAPPING)));
         let l_lsp = |bits| check(Some(&config), &DiffServ::LLsp(PhbId(bits)));
         assert_eq!(l_lsp(0xb800), Ok(()));
@@ -224,7 +224,7 @@ mod tests {
     fn values_that_a_mapping_leaves_out_are_default() {
         let object = DiffServ::ELsp(vec![entry(5, "EF"), entry(2, "AF12")]);
         let Encaps::ELsp(map) = encaps(&object, ExpMap::PRECONFIGURED) else { panic!("an E-LSP") };
-        let names: Vec<String> = (0..8).map(|exp| map.phb(TrafficClass::truncate(exp)).to_string()).collect();
+        let names: Vec<String> = (0..8).map(|tc| map.phb(TrafficClass::truncate(tc)).to_string()).collect();
         let d = "default";
         assert_eq!(names, [d, d, "AF12", d, d, "EF", d, d]);
     }

@@ -4,6 +4,7 @@ use super::class::DIFFSERV;
 use super::error::Fault;
 use super::field::{Get, Put};
 use base::{Phb, PhbSet, SchedulingClass};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -90,14 +91,36 @@ impl From<PhbId> for String {
 
 /// An entry of an EXP-PHB mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "GivenEntry")]
 pub struct MapEntry {
-    /// EXP bits, 0 to 7.
-    pub exp: u8,
-    /// The behaviour that they mean.
+    /// TC bits of a label stack entry, 0 to 7; RFC 3270, 5.2.1 calls them EXP, as they were named before RFC 5462.
+    pub tc: u8,
+    /// The PHB of a packet whose label carries these bits.
     pub phb: PhbId,
 }
 
-/// DIFFSERV.
+/// A [`MapEntry`] as a user writes it, perhaps under the name that `tc` had before.
+#[derive(Deserialize)]
+struct GivenEntry {
+    tc: Option<u8>,
+    exp: Option<IgnoredAny>,
+    phb: PhbId,
+}
+
+impl TryFrom<GivenEntry> for MapEntry {
+    type Error = &'static str;
+    fn try_from(given: GivenEntry) -> Result<MapEntry, &'static str> {
+        match given {
+            GivenEntry { exp: Some(_), .. } => {
+                Err("E-LSP: 'exp' of a map entry is now called 'tc' (RFC 5462)")
+            }
+            GivenEntry { tc: Some(tc), phb, .. } => Ok(MapEntry { tc, phb }),
+            GivenEntry { tc: None, .. } => Err("missing field `tc`"),
+        }
+    }
+}
+
+/// DIFFSERV (RFC 3270, 5.2): how the packets of an LSP get their PHB. In the figure EXP is what is now called TC.
 ///
 /// ```text
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -128,8 +151,8 @@ impl DiffServ {
                 let mut get = Get::exact(body, 4 + 4 * count as usize)?;
                 get.u32();
                 let entry = |_| {
-                    let exp = get.u16() as u8 & 7;
-                    MapEntry { exp, phb: PhbId(get.u16()) }
+                    let tc = get.u16() as u8 & 7;
+                    MapEntry { tc, phb: PhbId(get.u16()) }
                 };
                 Ok(DiffServ::ELsp((0..count).map(entry).collect()))
             }
@@ -151,7 +174,7 @@ impl DiffServ {
                 out.object(DIFFSERV, 1, 4 + 4 * map.len() as u16);
                 out.u32(map.len() as u32);
                 for entry in map {
-                    out.u16(u16::from(entry.exp & 7));
+                    out.u16(u16::from(entry.tc & 7));
                     out.u16(entry.phb.0);
                 }
             }
@@ -164,7 +187,7 @@ impl DiffServ {
     }
 
     /// The behaviours that it names, as far as they are standard ones.
-    pub fn behaviours(&self) -> PhbSet {
+    pub fn phbs(&self) -> PhbSet {
         match self {
             DiffServ::ELsp(map) => map.iter().filter_map(|entry| entry.phb.phb()).collect(),
             DiffServ::LLsp(class) => class.scheduling_class().map(|c| c.behaviours()).unwrap_or_default(),
@@ -177,7 +200,7 @@ impl fmt::Display for DiffServ {
         match self {
             DiffServ::ELsp(map) => {
                 f.write_str("E-LSP")?;
-                map.iter().try_for_each(|entry| write!(f, " {}={}", entry.exp, entry.phb))
+                map.iter().try_for_each(|entry| write!(f, " {}={}", entry.tc, entry.phb))
             }
             DiffServ::LLsp(class) => write!(f, "L-LSP {class}"),
         }
@@ -189,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn behaviours_are_written_as_rfc_3140_says() {
+    fn phb_ids_are_written_as_rfc_3140_says() {
         let phb = |name: &str| name.parse::<Phb>().expect(name);
         for (id, text, bits) in [
             (PhbId::of(Phb::EF), "EF", 0xb800),
@@ -206,5 +229,18 @@ mod tests {
         assert_eq!(PhbId::of(phb("AF11")).scheduling_class(), None);
         assert_eq!(PhbId(0xb802).scheduling_class(), None);
         assert!("set XF".parse::<PhbId>().is_err() && "0xg".parse::<PhbId>().is_err());
+    }
+    #[test]
+    fn the_old_name_of_tc_is_refused_with_the_new_one() {
+        let read = |text: &str| serde_json::from_str::<DiffServ>(text).map_err(|error| error.to_string());
+        let entry = MapEntry { tc: 5, phb: PhbId::of(Phb::EF) };
+        assert_eq!(read(r#"{"E-LSP": [{"tc": 5, "phb": "EF"}]}"#), Ok(DiffServ::ELsp(vec![entry])));
+        for (text, refusal) in [
+            (r#"{"E-LSP": [{"exp": 5, "phb": "EF"}]}"#, "'exp' of a map entry is now called 'tc'"),
+            (r#"{"E-LSP": [{"phb": "EF"}]}"#, "missing field `tc`"),
+        ] {
+            let error = read(text).expect_err(text);
+            assert!(error.contains(refusal), "{error}");
+        }
     }
 }

@@ -107,7 +107,7 @@ fn another_class_is_another_lsp_before_the_old_one_goes() {
 }
 
 #[test]
-fn behaviours_choose_among_tunnels_in_the_order_of_their_declaration() {
+fn phbs_choose_among_tunnels_in_the_order_of_their_declaration() {
     let mut net = Net::with(4, &ROW, everywhere);
     let prefix = Prefix::new(Ipv4Addr::new(192, 168, 0, 0), 16);
     let set = |names: &[&str]| names.iter().map(|n| phb(n)).collect::<PhbSet>();
@@ -151,8 +151,8 @@ fn answer(config: Option<DiffServConfig>, change: impl FnOnce(&mut Path)) -> Opt
     })
 }
 
-fn entry(exp: u8, name: &str) -> MapEntry {
-    MapEntry { exp, phb: PhbId::of(phb(name)) }
+fn entry(tc: u8, name: &str) -> MapEntry {
+    MapEntry { tc, phb: PhbId::of(phb(name)) }
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn error(value: u16) -> Answer {
 
 /// MAP entries.
 fn map(count: u8, entries: &[(u8, u16)]) -> Vec<u8> {
-    let entry = |(exp, phb): &(u8, u16)| [0, *exp, phb.to_be_bytes()[0], phb.to_be_bytes()[1]];
+    let entry = |(tc, phb): &(u8, u16)| [0, *tc, phb.to_be_bytes()[0], phb.to_be_bytes()[1]];
     let all = entries.iter().flat_map(entry);
     object(1, &[0, 0, 0, count].into_iter().chain(all).collect::<Vec<u8>>())
 }

@@ -233,7 +233,7 @@ fn a_change_goes_through_with_summaries_and_losses() {
         let ilm =
             |net: &Net| (1..4).flat_map(|n| net.tables[n].ilm.values().map(|e| e.class)).collect::<Vec<_>>();
         let ef = DiffServ::LLsp(PhbId::of(Phb::EF));
-        let e_lsp = DiffServ::ELsp(vec![MapEntry { exp: 3, phb: PhbId::of(Phb::EF) }]);
+        let e_lsp = DiffServ::ELsp(vec![MapEntry { tc: 3, phb: PhbId::of(Phb::EF) }]);
         let mut map = [Phb::DEFAULT; 8];
         map[3] = Phb::EF;
         let cases = [

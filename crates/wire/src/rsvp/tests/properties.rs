@@ -147,7 +147,7 @@ fn attribute() -> impl Strategy<Value = SessionAttribute> {
 }
 
 fn diffserv() -> impl Strategy<Value = DiffServ> {
-    let entry = (0..8u8, any::<u16>()).prop_map(|(exp, phb)| MapEntry { exp, phb: PhbId(phb) });
+    let entry = (0..8u8, any::<u16>()).prop_map(|(tc, phb)| MapEntry { tc, phb: PhbId(phb) });
     prop_oneof![
         vec(entry, 0..=15).prop_map(DiffServ::ELsp),
         any::<u16>().prop_map(|class| DiffServ::LLsp(PhbId(class))),

@@ -268,7 +268,7 @@ fn vectors() -> Vec<(String, Object)> {
         }),
     );
     let (ef, af12) = (PhbId(46 << 10), PhbId(12 << 10));
-    let map = vec![MapEntry { exp: 5, phb: ef }, MapEntry { exp: 2, phb: af12 }];
+    let map = vec![MapEntry { tc: 5, phb: ef }, MapEntry { tc: 2, phb: af12 }];
     add("00104101 00000002 0005b800 00023000", Object::DiffServ(DiffServ::ELsp(map)));
     add("00084101 00000000", Object::DiffServ(DiffServ::ELsp(Vec::new())));
     add("00084102 00002802", Object::DiffServ(DiffServ::LLsp(PhbId(0x2802))));
