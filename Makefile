@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3.11
 export CARGO_TERM_COLOR ?= auto
-# Property tests draw the same cases every time; another number, or none, explores others.
-export PROPTEST_RNG_SEED ?= 1
+# The length of random campaigns (ci, long, or a factor such as 0.2 or 50) and their seed: TWINPLANE_CAMPAIGN=5 TWINPLANE_SEED=7 make test.
+# What the tests must not miss on this machine, and fail without, is TWINPLANE_REQUIRE="root tshark ip"; else they say what they skip.
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-rust test-python bench lint docs format setup clean fuzz test-lab-cycles
+.PHONY: run test test-long test-rust test-python bench lint docs format setup clean fuzz test-lab-cycles
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -17,6 +17,10 @@ run: $(VENV)/.built
 setup: $(VENV)/.built
 
 test: test-rust test-python
+
+# By hand: every random campaign twenty times as long, and with another seed if one is given.
+test-long:
+	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
 test-rust:
 	cargo test --workspace --exclude twinplane-py --quiet

@@ -1,6 +1,34 @@
-"""Settings of all tests: property tests draw the same examples every time, and never judge by time."""
+"""Settings of all tests: what they need, and how long random campaigns are."""
 
+import pytest
 from hypothesis import settings
+from support import campaign, needs
 
-settings.register_profile("twinplane", deadline=None, derandomize=True)
+# Property tests draw the same examples every time unless a seed is given, and never judge by time.
+settings.register_profile(
+    "twinplane", deadline=None, derandomize=campaign.seed() is None, max_examples=campaign.scaled(100)
+)
 settings.load_profile("twinplane")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "needs(*names): skipped where one is not there, failed where it is required"
+    )
+    if (seed := campaign.seed()) is not None and config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = seed
+    # Also if no test that is run needs it: the machine is not what it was said to be.
+    if lacking := needs.lacking(*sorted(needs.required())):
+        raise pytest.UsageError(f"{needs.REQUIRE}: {'; '.join(lacking.values())}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    seed = "fixed" if campaign.seed() is None else campaign.seed()
+    required = " ".join(sorted(needs.required())) or "nothing"
+    said = f"random campaigns: {campaign.scaled(100)} % of their length, seed {seed}; required: {required}"
+    terminalreporter.write_line(said)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        needs.need(*mark.args)

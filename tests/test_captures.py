@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import pytest
 from twinplane import _core
 
-TSHARK = shutil.which("tshark")
-pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed: it is the referee here")
+pytestmark = pytest.mark.needs("tshark")
+"""It is the referee here."""
 
 MS = 1_000_000_000
 S = 1_000 * MS
@@ -175,7 +174,7 @@ SCENARIOS: dict[str, tuple[Steps, dict[str, Any], int]] = {
 def tshark(file: Path, *words: str) -> list[str]:
     """The lines that tshark prints about a file."""
     options = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
-    command = [TSHARK or "tshark", "-r", str(file), *options, *words]
+    command = ["tshark", "-r", str(file), *options, *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     return done.stdout.splitlines()
 

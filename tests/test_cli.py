@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import children
 
 QUICK = [
     *("--set", "setup_rate=20000", "--set", "settle_s=0.1", "--set", "signalling_rate=20000"),
@@ -114,7 +114,7 @@ def test_captures_decode(run_folder: Path) -> None:
     assert len(packets) == 500 and all("layers" in packet for packet in packets)
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_finds_no_fault(run_folder: Path) -> None:
     captures = sorted(run_folder.rglob("*.pcapng"))
     assert len(captures) == 10
@@ -223,12 +223,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
     out = tmp_path / "run"
     words = ["run", "lsp-flap", *FEW, "--set", "n=10:19:1", "--out", str(out)]
     words += ["--set", "size=64", "--set", "rate_mbps=500", "--jobs", jobs]
-    with subprocess.Popen(
-        [sys.executable, "-m", "twinplane", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    with children.twinplane(
+        *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as child:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not list(out.glob("points/[0-9a-f]*.json")):
@@ -246,9 +242,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, jobs: str) -> None:
 
 def test_ctrl_c_in_a_single_run_says_so(tmp_path: Path) -> None:
     words = ["run", "lsp-flap", "--set", "family=3", "--set", "size=64", "--set", "n=300"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "twinplane", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    ) as child:
+    with children.twinplane(*words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as child:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not list(tmp_path.glob("runs/*")):
             time.sleep(0.02)

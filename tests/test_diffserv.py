@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab.support import why_no_labs
 from twinplane import TwinplaneError, TwinplaneWarning
 from twinplane.execution import Task, run_task
 from twinplane.experiments import load
@@ -407,7 +405,7 @@ def capture_of(folder: Path, scenario: str, link: str) -> Path:
     return found
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@pytest.mark.needs("tshark")
 def test_code_points_labels_and_exp_at_every_hop(tmp_path: Path) -> None:
     metrics = done(captures=tmp_path, duration_s=1.0).metrics
     for scenario in SCENARIOS:
@@ -436,7 +434,7 @@ def test_code_points_labels_and_exp_at_every_hop(tmp_path: Path) -> None:
             assert not tshark(file, "_ws.malformed", "frame.number")
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@pytest.mark.needs("tshark")
 def test_the_diffserv_objects_are_well_formed(tmp_path: Path) -> None:
     done(captures=tmp_path, duration_s=0.5, scenario="diffserv-mpls")
     (file,) = tmp_path.glob("*-gaia-zeus.pcapng")
@@ -456,7 +454,7 @@ def test_by_the_clock_on_the_wall(tmp_path: Path) -> None:
     real_time(tmp_path, "--clock", "wall")
 
 
-@pytest.mark.skipif(bool(why_no_labs()), reason=str(why_no_labs()))
+@pytest.mark.needs("labs")
 def test_on_a_lab(tmp_path: Path) -> None:
     real_time(tmp_path, "--lab")
 

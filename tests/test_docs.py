@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab.support import why_no_labs
+from support.needs import need
 from twinplane.lab.state import ROOT as LABS_ROOT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,8 +61,7 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
     YAML that begins with a comment such as `# two-sites.yaml` becomes that file.
     """
     if any(LABS.search(text) for kind, text in blocks(page) if kind in RUNS):
-        if reason := why_no_labs():
-            pytest.skip(reason)
+        need("labs")
         if LABS_ROOT.is_dir() and any(path.is_dir() for path in LABS_ROOT.iterdir()):
             pytest.skip("somebody has a lab up: a node's name might not say which is meant")
     with labs_removed(tmp_path):

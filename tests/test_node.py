@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -200,9 +198,8 @@ def test_mistakes_give_one_sentence(router: Running, tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.needs("root", "setpriv")
 def test_others_may_not_ask(router: Running) -> None:
-    assert shutil.which("setpriv"), "setpriv is part of util-linux"
     for folder in (router.folder, *router.folder.parents):
         if folder.stat().st_uid == 0 and folder != Path("/") and not folder.stat().st_mode & 0o001:
             folder.chmod(0o711)

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import twinplane as tp
-from lab.support import why_no_labs
+from support.needs import need
 from test_cli import command, good
 
 OWN = """\
@@ -261,8 +261,8 @@ flows:
 
 @pytest.mark.parametrize("lab", [False, True])
 def test_testers_send_over_lsps_of_theirs(tmp_path: Path, lab: bool) -> None:
-    if lab and (reason := why_no_labs()):
-        pytest.skip(reason)
+    if lab:
+        need("labs")
     path = tmp_path / "ts.yaml"
     path.write_text(TESTERS)
     lead = ["run", str(path), *(["--lab", "--no-twin"] if lab else [])]
@@ -274,8 +274,8 @@ def test_testers_send_over_lsps_of_theirs(tmp_path: Path, lab: bool) -> None:
 @pytest.mark.parametrize("lab", [False, True])
 def test_a_station_sends_to_itself(tmp_path: Path, lab: bool) -> None:
     """In virtual time and on a lab, which `lab run` makes without the name of an experiment."""
-    if lab and (reason := why_no_labs()):
-        pytest.skip(reason)
+    if lab:
+        need("labs")
     path = tmp_path / "st.yaml"
     path.write_text(STATION)
     lead = ["lab", "run", str(path), "--no-twin"] if lab else ["run", str(path)]
@@ -287,8 +287,7 @@ def test_a_station_sends_to_itself(tmp_path: Path, lab: bool) -> None:
 
 def test_on_a_lab(own: Path, tmp_path: Path) -> None:
     """Hosts at which flows end are in the measuring process; queues are those of the routers."""
-    if reason := why_no_labs():
-        pytest.skip(reason)
+    need("labs")
     words = ("--duration", "600 ms", "--no-twin", "--json", "--out", str(tmp_path / "o"))
     found = json.loads(good("run", str(own), "--lab", *words))
     flows = found["metrics"]["flows"]

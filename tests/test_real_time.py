@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 from twinplane import Network
-from twinplane.lab import netns, of_network
+from twinplane.lab import of_network
 
 ENDS = ((1, "in"), (2, "e"))
-ROOT = netns.may_make()
-needs_root = pytest.mark.skipif(not ROOT, reason="making network namespaces needs root")
+needs_root = pytest.mark.needs("root", "ip")
 
 BRIEF = [
     *("--set", "setup_rate=500", "--set", "settle_s=0.5", "--set", "signalling_rate=500"),
@@ -114,7 +113,7 @@ def test_wrong_combinations_are_refused_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.skipif(not ROOT, reason="opening interfaces needs root")
+@needs_root
 def test_missing_interfaces_and_namespaces_are_named(tmp_path: Path) -> None:
     for ports, sentence in (
         (["--ingress-port", "tpt-none", "--egress-port", "lo"], "interface 'tpt-none': no such device"),

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import pytest
+from support import children
 from twinplane.soak import Round, judge, soak
 from twinplane.soak.programme import STATE, Sample
 from twinplane.soak.virtual import Virtual
@@ -88,11 +89,7 @@ def test_the_command() -> None:
 
 
 def test_interrupted_before_anything_can_be_judged() -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "twinplane", "soak", "--lsps", "200"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    child = children.twinplane("soak", "--lsps", "200", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()
     child.send_signal(signal.SIGINT)

@@ -1,12 +1,10 @@
 """Theory against model: rows that hold, rows that must not, and the page."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from twinplane.errors import TwinplaneError
-from twinplane.lab import netns
 from twinplane.validation import Measured, checks, early, judge, page, theory, validate
 from twinplane.validation.bed import queues
 from twinplane.validation.theory import Service
@@ -110,7 +108,7 @@ def test_mistakes_give_one_sentence() -> None:
         assert isinstance(done.exception, TwinplaneError) and said in str(done.exception)
 
 
-@pytest.mark.skipif(not netns.may_make() or shutil.which("tc") is None, reason="needs root and tc")
+@pytest.mark.needs("root", "ip", "tc")
 def test_the_kernel_sends_at_the_same_rate() -> None:
     from twinplane.validation import kernel
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from support.needs import need
 from twinplane import Network, TwinplaneError, capture_interface, core
 from twinplane.nodes import Host, Router
 
@@ -62,8 +63,7 @@ def test_the_same_network_by_the_clock() -> None:
 @pytest.fixture
 def namespaces() -> Iterator[list[str]]:
     """Two namespaces with a veth pair each; the near ends are NAME0 and NAME1."""
-    if os.geteuid() != 0:
-        pytest.skip("namespaces need root")
+    need("root", "ip", "ping")
     spaces = [f"{NAME}{i}" for i in range(2)]
 
     def ip(words: str, check: bool = True) -> None:

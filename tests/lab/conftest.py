@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.needs import need
 
-from .support import TWO_SITES, removed, why_no_labs
+from .support import TWO_SITES, removed
 
 COUNT = itertools.count()
 
@@ -18,8 +19,7 @@ LabFile = Callable[..., Path]
 
 @pytest.fixture
 def needs_labs() -> None:
-    if reason := why_no_labs():
-        pytest.skip(reason)
+    need("labs")
 
 
 @pytest.fixture

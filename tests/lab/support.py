@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Any
 
 import yaml
 from twinplane.lab import netns, processes, state
-from twinplane.lab.plan import router_program
 
 TWO_SITES = """\
 name: {name}
@@ -30,25 +27,6 @@ lsps:
   - {name: east, from: pe1, to: pe2, route: [p, pe2], carries: 10.2.0.0/24}
   - {name: west, from: pe2, to: pe1, route: [p, pe1], carries: 10.1.0.0/24}
 """
-
-
-def why_no_labs() -> str | None:
-    """Why labs can't be made here."""
-    if not netns.may_make():
-        return "labs need root"
-    if shutil.which("ip", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") is None:
-        return "iproute2 is not installed"
-    try:
-        router_program()
-    except Exception as error:
-        return str(error)
-    return None
-
-
-def missing(*tools: str) -> str | None:
-    """Which of these programs are not installed."""
-    gone = [tool for tool in tools if shutil.which(tool) is None]
-    return f"not installed: {', '.join(gone)}" if gone else None
 
 
 def command(*words: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:

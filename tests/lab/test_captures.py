@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.needs import need
 from twinplane.errors import TwinplaneError
 from twinplane.lab import Lab
 from twinplane.lab.capturing import find_link
 
 from .conftest import LabFile
-from .support import TWO_SITES, command, missing, refused
+from .support import TWO_SITES, command, refused
 
 STRICT = (
     *("-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"),
@@ -34,8 +35,7 @@ for ttl in (64, 3, 2, 1):
 
 
 def tshark(path: Path, *options: str) -> list[str]:
-    if reason := missing("tshark"):
-        pytest.skip(reason)
+    need("tshark")
     words = ["tshark", "-n", "-r", str(path), *STRICT, *options]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

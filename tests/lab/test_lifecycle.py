@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import children
 from twinplane.errors import TwinplaneError
 from twinplane.lab import Lab, netns, processes, state
 
@@ -187,12 +188,7 @@ def test_up_is_killed_halfway(lab_file: LabFile, after_ms: int) -> None:
 def test_what_has_a_lab_is_asked_to_end(
     needs_labs: None, tmp_path: Path, words: tuple[str, ...], name: str, number: signal.Signals
 ) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "twinplane", *words],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    child = children.twinplane(*words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     name = name.format(child.pid)
     assert processes.wait_until(lambda: (state.folder(name) / "state.json").exists(), 60)
     child.send_signal(number)
@@ -212,9 +208,7 @@ def test_up_is_asked_to_end_halfway(lab_file: LabFile, number: signal.Signals) -
     """While it waits for a command of a host that does not end: it removes what it has made."""
     file = lab_file(TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}"))
     name = name_of(file)
-    child = subprocess.Popen(
-        [sys.executable, "-m", "twinplane", "lab", "up", str(file)], stderr=subprocess.PIPE
-    )
+    child = children.twinplane("lab", "up", file, stderr=subprocess.PIPE)
     assert processes.wait_until(lambda: (state.folder(name) / "nodes/left.log").exists(), 20)
     child.send_signal(number)
     child.communicate(timeout=20)

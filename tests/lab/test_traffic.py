@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.needs import need
 from twinplane.lab import Lab, looking, processes
 
 from .conftest import LabFile
-from .support import TWO_SITES, left_behind, missing
+from .support import TWO_SITES, left_behind
 
 FILE_BYTES = int(os.environ.get("TWINPLANE_LAB_FILE_MB", "20")) * 1_000_000
 
@@ -26,8 +27,7 @@ QUICK = TWO_SITES.replace("{kind: router}", "{kind: router, rsvp: {refresh: 1 s,
 
 
 def ping(lab: Lab, node: str, to: str, count: int = 3) -> str:
-    if reason := missing("ping"):
-        pytest.skip(reason)
+    need("ping")
     return lab.exec(node, "ping", "-c", str(count), "-i", "0.05", "-W", "2", to).stdout
 
 
@@ -50,8 +50,7 @@ def test_ping_of_routers(lab_file: LabFile) -> None:
 
 
 def test_traceroute_shows_the_label_stack(lab_file: LabFile) -> None:
-    if reason := missing("traceroute"):
-        pytest.skip(reason)
+    need("traceroute")
     with Lab(lab_file()) as lab:
         said = lab.exec("left", "traceroute", "-n", "-e", "-q", "1", "-w", "2", "10.2.0.2").stdout
         hops = [line.split() for line in said.splitlines()[1:]]
@@ -97,8 +96,7 @@ def digest(path: Path) -> str:
 
 
 def test_a_file_arrives_whole(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
-    if reason := missing("curl"):
-        pytest.skip(reason)
+    need("curl")
     with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         lab.exec("left", "curl", "-sS", "-o", str(got), "http://10.2.0.2/file", timeout=120)
@@ -122,8 +120,7 @@ def finished(child: subprocess.Popen[str], seconds: float) -> None:
 
 def test_lsps_are_reoptimised_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
     """Make before break: nothing is lost, so that TCP sends nothing again."""
-    if reason := missing("curl", "ping"):
-        pytest.skip(reason)
+    need("curl", "ping")
     with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         child = transfer(lab, got, FILE_BYTES // 4)
@@ -143,8 +140,7 @@ def test_lsps_are_reoptimised_in_mid_transfer(lab_file: LabFile, file: Path, tmp
 
 
 def test_a_transit_router_dies_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
-    if reason := missing("curl"):
-        pytest.skip(reason)
+    need("curl")
     with Lab(lab_file(QUICK)) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         child = transfer(lab, got, FILE_BYTES // 4)
@@ -171,8 +167,7 @@ def iperf(lab: Lab, *options: str) -> dict[str, object]:
 
 
 def test_iperf3_tcp(lab_file: LabFile) -> None:
-    if reason := missing("iperf3"):
-        pytest.skip(reason)
+    need("iperf3")
     with Lab(lab_file()) as lab:
         for options in ([], ["-R"]):
             found = iperf(lab, *options)
@@ -180,8 +175,7 @@ def test_iperf3_tcp(lab_file: LabFile) -> None:
 
 
 def test_iperf3_udp(lab_file: LabFile) -> None:
-    if reason := missing("iperf3"):
-        pytest.skip(reason)
+    need("iperf3")
     with Lab(lab_file()) as lab:
         found = iperf(lab, "-u", "-b", "10M", "-l", "1200")["sum"]
         assert found["packets"] > 1000 and found["lost_packets"] == 0  # type: ignore[index]

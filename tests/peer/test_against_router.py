@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +70,7 @@ def test_leftovers_are_seen() -> None:
     assert seen >= {"lsps", "ilm", "sessions", "labels", "reserved_bps", "timers"}
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_reads_all_that_the_router_sent(tmp_path: Path) -> None:
     """Nothing malformed, every checksum right, no expert error."""
     frames = [frame for frame in sent if frame.scenario.split()[0] not in PASSED_ON]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -292,7 +291,7 @@ def test_udp_and_icmp() -> None:
         c.Icmp.decode(data[:-1] + b"\x09")
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_reads_it(tmp_path: Path) -> None:
     """A decoder that neither of us wrote finds nothing malformed and every checksum right."""
     signed = example_path()

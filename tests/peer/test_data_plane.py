@@ -5,7 +5,6 @@ The naive router pops in the uniform model alone and is no egress for packets, s
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -173,7 +172,7 @@ def test_plain_packets(build: Build) -> None:
     assert answer(b)[1].kind == DESTINATION_UNREACHABLE and not b.east.packets
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_reads_all_that_the_router_sent(tmp_path: Path) -> None:
     """Nothing malformed, every checksum right, no expert error."""
     if not sent:

@@ -6,7 +6,6 @@ The scenarios' own verdicts don't count here: what they wait for may never have 
 from __future__ import annotations
 
 import random
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,7 +104,7 @@ def test_survives(name: str) -> None:
         assert bench.failures == []
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_reads_all_that_the_router_sent(tmp_path: Path) -> None:
     """Nothing malformed, every checksum right, no expert error."""
     messages = [f for f in sent if f.data[12:14] == b"\x08\x00" and f.data[23] == PROTOCOL_RSVP]

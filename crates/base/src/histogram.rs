@@ -147,6 +147,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn quantiles_are_those_of_the_sorted_values(values in proptest::collection::vec(0u64..1 << 40, 1..200), scale in 0u32..40, q in 0.0f64..1.0, split in 0usize..200) {
             let values: Vec<u64> = values.iter().map(|v| v >> scale).collect();

@@ -246,6 +246,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn nothing_drifts(rate in 1u64..400_000_000_000, ppb in -200_000i64..200_000, sizes in proptest::collection::vec(1u32..10_000, 1..50)) {
             let mut s = Serialiser::new(Rate(rate), ppb);

@@ -282,6 +282,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// Against the obvious implementation: a sorted list.
         #[test]
         fn expires_like_a_sorted_list(steps in proptest::collection::vec(step(), 1..200)) {

@@ -204,6 +204,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// Any changed byte, length or time changes the digest.
         #[test]
         fn sees_every_bit(bytes in proptest::collection::vec(any::<u8>(), 1..200), at in any::<prop::sample::Index>(), bit in 0u8..8) {
@@ -219,6 +220,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// So it does in a long body, and two blocks of it that change places.
         #[test]
         fn sees_every_bit_of_a_long_body(len in LONG..LONG + 300, at in any::<prop::sample::Index>(), bit in 0u8..8) {

@@ -209,6 +209,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn lanes_come_in_order(steps in proptest::collection::vec((0u8..4, 0u32..40, 0u64..50), 1..300)) {
             let mut heap = LaneHeap::default();

@@ -14,6 +14,7 @@ fn serialisation(bytes: u64, rate: u64, ppb: i64) -> u64 {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// A lone stream: every packet's delay is the sum of serialisations, latencies and propagations, to the picosecond.
     #[test]
     fn lone_stream_closed_form(

@@ -194,6 +194,7 @@ fn any_fault() -> impl Strategy<Value = Fault> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// Whatever goes wrong: no frame is lost without a reason, the same seed gives the same run, and once all is
     /// healed all frames arrive.
     #[test]

@@ -189,6 +189,7 @@ fn run(plan: &Plan, steps: u64, in_step: bool) -> Seen {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// Devices that run ahead of each other see what they would see in step.
     #[test]
     fn nobody_can_tell(plan in plan(), steps in 1u64..20) {

@@ -152,6 +152,7 @@ fn run(plan: &Plan, way: Way, steps: u64, in_step: bool) -> Seen {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// A port whose queue is a FIFO is a FIFO port.
     #[test]
     fn a_tree_of_a_fifo_is_a_fifo(plan in plan()) {

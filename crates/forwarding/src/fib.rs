@@ -286,6 +286,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn finds_what_a_list_finds(
             steps in proptest::collection::vec((prefix(), any::<bool>()), 1..60),

@@ -44,6 +44,7 @@ fn packet() -> impl Strategy<Value = FlowKey> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// The first in a list that takes the packet, whatever was put in, replaced and taken out before.
     #[test]
     fn finds_what_a_list_finds(

@@ -87,6 +87,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn fragments_put_together_are_the_packet(
             labels in 0usize..3, inline in 0usize..40, payload in 0u32..4000, mtu in 60u32..1500, copied in any::<bool>(),

@@ -200,6 +200,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn anything_is_answered_or_not(bytes in proptest::collection::vec(any::<u8>(), 0..250)) {
             let frame = Frame::from_bytes(&bytes);

@@ -56,6 +56,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn a_finished_checksum_is_right(payload in proptest::collection::vec(any::<u8>(), 0..80), at in 0usize..30) {
             // UDP behind `at` bytes of anything.

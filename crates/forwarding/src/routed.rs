@@ -166,6 +166,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// What goes the short way is what it would be, and counts where it would, by the long one.
         #[test]
         fn the_short_way_ends_where_the_long_one_does(

@@ -319,6 +319,7 @@ fn a_node_without_diffserv_determines_nothing() {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn a_uniform_lsp_leaves_a_sound_header(exp in 0u8..8, dscp in 0u8..64, hidden in any::<bool>(), ttl in 2u8..) {
         let nhlfe = if hidden { out(&[], e_lsp(TunnelModel::Uniform)) } else { here(e_lsp(TunnelModel::Uniform)) };

@@ -352,6 +352,7 @@ fn visited(naive: &Naive, stack: &[support::Entry]) -> Vec<u32> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn forwards_like_the_reference(rounds in vec((vec(op(), 1..20), vec(packet(), 1..20)), 1..6)) {
         let (mut tables, mut naive) = twins();

@@ -24,7 +24,7 @@ fn mean(values: &[f64]) -> (f64, f64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(20))]
 
     #[test]
     fn poisson_gaps_have_mean_and_variance_of_exponentials(seed in 0u64..1 << 40, mean_us in 1i64..1_000) {

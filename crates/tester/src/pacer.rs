@@ -70,6 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn the_kth_packet_is_where_arithmetic_puts_it(bits in 1u64..80_000, rate in 1_000u64..100_000_000_000, k in 0u64..2_000) {
             let mut p = Pacer::new(Time(7), bits, rate);

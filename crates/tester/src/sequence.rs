@@ -89,6 +89,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// Against the obvious implementation: a set.
         #[test]
         fn counts_like_a_set(numbers in proptest::collection::vec(0u64..60, 0..120), from in 0u64..70, n in 0u64..70) {

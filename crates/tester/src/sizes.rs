@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+        #![proptest_config(testing::cases(20))]
 
         #[test]
         fn means_are_those_asked_for(seed in 0u64..1 << 40, min in 64u32..700, more in 0u32..9_000, weight in 0.1f64..10.0) {

@@ -90,7 +90,7 @@ impl Lone {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..testing::cases(512) })]
 
     #[test]
     fn a_lone_stream_takes_what_the_closed_form_says(lone in lone()) {

@@ -56,7 +56,7 @@ fn run(description: &Value, recorded: bool, step: u64) -> (String, Vec<Value>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(testing::cases(12))]
     #[test]
     fn fast_paths_change_nothing(
         seed in 0u64..1000,

@@ -89,7 +89,7 @@ fn tables_tell_what_queues_and_conditioners_did() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(10))]
 
     /// One more queue elsewhere changes nothing at this one, and a run in slices is the run in one go.
     #[test]

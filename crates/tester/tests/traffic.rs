@@ -173,7 +173,7 @@ fn traces_are_replayed() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(12))]
 
     /// The same seed and name: the same packets at the same times, whatever else is sent, however fast the links are, and in whatever
     /// order the flows stand.

@@ -233,6 +233,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn any_bytes(mut bytes in proptest::collection::vec(any::<u8>(), 0..40), likely: bool) {
             if likely && bytes.len() >= 6 {

@@ -93,6 +93,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn fast_equals_plain(data in proptest::collection::vec(any::<u8>(), 0..200)) {
             prop_assert_eq!(sum(&data), plain(&data));

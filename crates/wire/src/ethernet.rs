@@ -362,6 +362,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..40), tags in 0usize..4) {
             let mut bytes = bytes;

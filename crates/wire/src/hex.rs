@@ -81,6 +81,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn reads_what_it_prints(bytes: Vec<u8>) {
             let hex = Hex(bytes);

@@ -208,6 +208,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn departure_unwraps(now: u64, age in -(1i64 << 55) + 1..1i64 << 55) {
             if let Some(departure) = now.checked_add_signed(-age) {

@@ -250,6 +250,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn setters_change_their_field_only(word: u32, other: u32) {
             let (mut want, other) = (Repr::from_word(word), Repr::from_word(other));

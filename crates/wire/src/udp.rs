@@ -245,6 +245,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn any_bytes(bytes: Vec<u8>) {
             if let Ok(packet) = Packet::new_checked(&bytes) {

@@ -77,6 +77,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn decoding_is_bounded(frame in frames()) {
         let mut tree = tree::Tree::default();
@@ -127,6 +128,7 @@ fn rsvp_messages() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn typed_rsvp_is_bounded(message in rsvp_messages()) {
         let bytes = allocated(|| {

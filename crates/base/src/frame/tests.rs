@@ -78,6 +78,7 @@ fn headroom_takes_eight_labels() {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn bytes_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let frame = Frame::from_bytes(&bytes);

@@ -118,6 +118,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn no_label_is_handed_out_twice(count in 1u32..200, steps in proptest::collection::vec(any::<bool>(), 1..600)) {
             let mut labels = Labels::new(Label::truncate(100), Label::truncate(99 + count));

@@ -144,6 +144,7 @@ fn a_full_disk_is_an_error_and_leaves_what_was_written() {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// A file cut anywhere yields the packets before the cut, then says where it ends.
     #[test]
     fn a_cut_file_yields_what_is_before_the_cut(sizes in proptest::collection::vec(0usize..200, 0..6), cut in any::<prop::sample::Index>(), kind in 0u8..9) {

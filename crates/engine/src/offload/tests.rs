@@ -100,6 +100,7 @@ fn pseudo(ip: &[u8], protocol: u8, len: usize) -> u16 {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn segments_are_valid_and_carry_the_payload(shape in shapes()) {
         let whole = build(&shape);

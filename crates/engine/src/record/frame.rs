@@ -145,6 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn frames_come_back_as_they_were(header in proptest::collection::vec(any::<u8>(), 0..88), body in proptest::collection::vec(any::<u8>(), 0..40), kind in 0u8..3, labels in 0usize..11, arrived in proptest::option::of(0u64..1 << 60), undone in proptest::option::of((any::<bool>(), 0u16..100, any::<u8>(), 0usize..4, any::<u16>(), 0u16..100))) {
             let body = match kind { 0 => Body::Empty, 1 => Body::Pattern { start: 7, len: 9 }, _ => Body::owned(body) };

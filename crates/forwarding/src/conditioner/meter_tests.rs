@@ -207,6 +207,7 @@ fn even() -> impl Strategy<Value = u64> {
 const TICK: u64 = 1_000_000;
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn token_buckets_are_what_all_intervals_allow(
         arrivals in picoseconds(120),

@@ -187,6 +187,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         /// However many classes there are.
         #[test]
         fn few_are_parked_as_many_are(steps in proptest::collection::vec((0u8..4, 0u32..5, 0u64..40), 1..200)) {

@@ -1,8 +1,8 @@
 //! After any sequence of set-ups, teardowns, re-optimisations, errors, preemptions and faults: while up, no forwarding loop, no bandwidth over
 //! capacity, and every LSP that is up delivers; once everything is torn down, nothing is left anywhere.
 //!
-//! A programme that fails is cut down and printed. `CHURN_PROGRAMME=FILE cargo test -p twinplane-tester --test churn repeat` runs it again;
-//! `CHURN_SEED=N` starts the random ones elsewhere and `CHURN_COUNT=N` runs more of them.
+//! A programme that fails is cut down and printed. `CHURN_PROGRAMME=FILE cargo test -p twinplane-tester --test churn repeat` runs it again.
+//! `TWINPLANE_CAMPAIGN` says how many are run, `TWINPLANE_SEED` from which number on.
 
 mod check;
 #[path = "../common/mod.rs"]
@@ -25,13 +25,9 @@ fn run(programme: &Programme) -> Result<Summary, String> {
     })
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 fn programmes(part: u64) {
-    let first = number("CHURN_SEED").unwrap_or(1);
-    let count = number("CHURN_COUNT").map_or(COUNT, |all| all.div_ceil(4));
+    let runs = testing::runs(COUNT);
+    let (first, count) = (runs.start, runs.end - runs.start);
     let mut total = Summary::default();
     for index in 0..count {
         let seed = first + part + 4 * index;

@@ -112,6 +112,7 @@ fn errors_name_the_field() {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn any_bytes(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..220), kind in 0usize..6, words in 0u8..60, fix: bool,

@@ -174,6 +174,7 @@ fn any_options() -> impl Strategy<Value = Options> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn any_bytes(mut bytes in proptest::collection::vec(any::<u8>(), 0..100), likely: bool) {
         if likely && bytes.len() >= 24 {

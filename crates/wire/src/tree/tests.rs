@@ -315,6 +315,7 @@ fn likely_frames() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn decoding_loses_nothing(frame in prop_oneof![likely_frames(), rsvp_frames(), proptest::collection::vec(any::<u8>(), 0..100)]) {
         let tree = decode(&frame);

@@ -182,7 +182,7 @@ fn sessions_that_are_no_tunnels_get_unexpected_object() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(300))]
 
     /// Whatever an object says, it goes on as it was understood, or is answered with a code of its own.
     #[test]

@@ -53,7 +53,7 @@ fn forge(real: &[u8], forgery: &Forgery) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(400))]
 
     #[test]
     fn forged_messages_leave_nothing_behind(

@@ -173,7 +173,7 @@ fn programme(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, max_shrink_iters: 5_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 5_000, ..testing::cases(1_000) })]
 
     #[test]
     fn nothing_is_left(steps in proptest::collection::vec(step(), 1..40), reduced in any::<bool>(), loss in prop_oneof![Just(0u32), 1u32..40]) {
@@ -182,7 +182,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, max_shrink_iters: 5_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 5_000, ..testing::cases(200) })]
 
     /// Labels, links and state blocks that run out.
     #[test]

@@ -95,6 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn finds_the_first_range(
             ranges in vec((0u32..2000, 0u32..600, any::<bool>()), 0..60),

@@ -163,6 +163,7 @@ fn compile(filters: &[Match]) -> Matcher {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     /// The first in a list that takes the packet.
     #[test]
     fn finds_what_a_list_finds(

@@ -222,6 +222,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(testing::cases(256))]
         #[test]
         fn it_does_what_the_pseudo_code_does(
             steps in prop::collection::vec((1u64..3_000, 64u32..1500, 0u8..3, 0u8..40), 50..600),

@@ -169,6 +169,7 @@ fn departures(tree: &mut Tree, arrivals: &[(u64, u32)]) -> Vec<u64> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn a_class_leaves_as_a_token_bucket_says(
         arrivals in prop::collection::vec((0u64..2_000_000_000, 64u32..1514), 1..150),

@@ -239,6 +239,7 @@ fn work() -> impl Strategy<Value = Vec<(u64, u8, u32, bool)>> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
         #[test]
     fn any_description_is_a_tree_or_has_a_sentence_against_it(
         root in tree(), work in work(), port in prop_oneof![Just(0u64), Just(1), Just(8_000_000), Just(400_000_000_000), Just(u64::MAX)],

@@ -61,6 +61,7 @@ fn departures(tree: &mut Tree, packets: &[(u64, u32)]) -> Vec<u64> {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn a_token_bucket_sends_as_early_as_its_curve_allows_and_no_earlier(
         rate in 1_000..400_000_000_000u64, burst in 1514..20_000u64, peak in proptest::option::of((1_000..400_000_000_000u64, 1514..5000u64)),

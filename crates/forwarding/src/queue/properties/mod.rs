@@ -128,7 +128,7 @@ impl Bench {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(testing::cases(400))]
 
     #[test]
     fn any_tree_keeps_its_books_and_its_word(

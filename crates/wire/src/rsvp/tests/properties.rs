@@ -279,6 +279,7 @@ fn typed_settles(bytes: &[u8]) {
 }
 
 proptest! {
+    #![proptest_config(testing::cases(256))]
     #[test]
     fn arbitrary_bytes_do_no_harm(bytes in vec(any::<u8>(), 0..300)) {
         raw_is_identity(&bytes);

@@ -25,7 +25,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(testing::cases(192))]
 
     #[test]
     fn everything_arrives_exactly_once(

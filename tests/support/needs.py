@@ -1,0 +1,64 @@
+"""Tests that need more than Python: root, labs, programs such as tshark.
+
+A test says so by ``@pytest.mark.needs("tshark")``, or calls :func:`need` where it finds out. Where something
+is not there the test is skipped, and pytest's summary gives the reason; where ``TWINPLANE_REQUIRE`` lists it
+(names, separated by spaces; ``.ci/run`` sets it) the test fails instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+REQUIRE = "TWINPLANE_REQUIRE"
+
+
+def _no_root() -> str | None:
+    return None if os.geteuid() == 0 else "needs root"
+
+
+def _no_labs() -> str | None:
+    from twinplane.lab import netns
+    from twinplane.lab.plan import router_program
+
+    if not netns.may_make():
+        return "labs need root"
+    if gone := _no_tool("ip"):
+        return gone
+    try:
+        router_program()
+    except Exception as error:
+        return str(error)
+    return None
+
+
+def _no_tool(name: str) -> str | None:
+    # iproute2 is in a folder that is not on everybody's path.
+    found = shutil.which(name, path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin")
+    return None if found else f"{name} is not installed"
+
+
+KINDS: dict[str, Callable[[], str | None]] = {"root": _no_root, "labs": _no_labs}
+"""What is no program: why it is not there, or None if it is."""
+
+
+def lacking(*names: str) -> dict[str, str]:
+    """Those of these that are not there, with the reason."""
+    found = {name: KINDS[name]() if name in KINDS else _no_tool(name) for name in names}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def required() -> set[str]:
+    """What has to be there."""
+    return set(os.environ.get(REQUIRE, "").split())
+
+
+def need(*names: str) -> None:
+    """Skip the calling test if one of these is not there; fail it if that one is required."""
+    for name, reason in lacking(*names).items():
+        if name in required():
+            pytest.fail(f"{reason}, but {REQUIRE} lists {name}", pytrace=False)
+        pytest.skip(reason)
