@@ -4,6 +4,7 @@
 //! - [`ids`]: nodes, ports, links, streams, MAC addresses
 //! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
 //! - [`frame`]: the [`Frame`] that moves between devices
+//! - [`describe`]: descriptions that users write, declared once; [`diagnostic`]: what is wrong with one, as data
 //! - [`device`]: the one contract that every device keeps under both clocks
 //! - [`diffserv`]: what LSPs know of behaviours (RFC 3270)
 //! - [`flow`]: filters that name flows of packets
@@ -17,7 +18,9 @@
 //! - [`map`]: a hash map with a fixed hash that cannot be iterated
 
 pub mod command;
+pub mod describe;
 pub mod device;
+pub mod diagnostic;
 pub mod diffserv;
 pub mod event;
 pub mod flow;

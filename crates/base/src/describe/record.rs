@@ -1,0 +1,330 @@
+//! Declarations of described types.
+
+/// Declares a struct that users describe by a mapping. Of each field it says the meaning (its doc comment), the type, and then, each if it
+/// applies and in this order: the key where it differs from the name, the default, the range, what its absence means, its former name.
+///
+/// ```
+/// use twinplane_base as base;
+///
+/// base::record! {
+///     /// A link between two nodes.
+///     #[derive(Clone, Debug, PartialEq)]
+///     pub struct Link {
+///         /// Propagation delay.
+///         pub delay: base::Span = base::Span::ZERO;
+///         /// Longest packet in bytes, labels included.
+///         pub mtu: Option<u32>, in 68..=65_535, absent "9216";
+///         /// Cost for shortest paths.
+///         pub metric as "cost": u32 = 1, in 1..=65_535, was "weight";
+///     }
+/// }
+/// ```
+///
+/// A `check path::to::function;` behind the fields names a function from `&Self` to `Result<(), Diagnostic>` that looks at fields together.
+/// With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may also be written in other forms.
+#[macro_export]
+macro_rules! record {
+    (
+        $(#[doc = $doc:literal])*
+        $(#[derive($($derive:path),* $(,)?)])?
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $field_doc:literal])*
+                $field_vis:vis $field:ident $(as $key:literal)? : $ty:ty
+                $(= $default:expr)? $(, in $least:literal ..= $most:literal)? $(, absent $absent:literal)? $(, was $was:literal)? ;
+            )*
+        }
+        $(check $check:path;)?
+        $(read by $hand:ident;)?
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis struct $name { $( $(#[doc = $field_doc])* $field_vis $field: $ty ),* }
+
+        impl $crate::describe::Record for $name {
+            fn read_record(
+                value: &$crate::describe::Value,
+                tag: &str,
+            ) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                const KEYS: &[&str] = &[$($crate::key_of!($field $(as $key)?)),*];
+                const WAS: &[(Option<&str>, &str)] =
+                    &[$(($crate::optional!($($was)?), $crate::key_of!($field $(as $key)?))),*];
+                const COUNT: usize = KEYS.len();
+                #[allow(unused_variables, unused_mut, reason = "a record may have no field")]
+                let mut fields = $crate::describe::Fields::<COUNT>::of(
+                    value,
+                    KEYS.first_chunk::<COUNT>().unwrap_or(&[""; COUNT]),
+                    WAS,
+                    tag,
+                )?;
+                $(
+                    let key = $crate::key_of!($field $(as $key)?);
+                    let $field: $ty = fields.read(key, $crate::optional!($(|| $default)?))?;
+                    $( $crate::diagnostic::At::at($crate::describe::Ranged::check_range(&$field, $least, $most), key)?; )?
+                    let _ = key;
+                )*
+                let made = $name { $($field),* };
+                $( $check(&made)?; )?
+                Ok(made)
+            }
+
+            fn record_schema(known: &mut $crate::describe::Schemas) -> $crate::describe::RecordSchema {
+                let _ = &known;
+                $crate::describe::RecordSchema {
+                    meaning: $crate::describe::meaning(&[$($doc),*]),
+                    fields: vec![$({
+                        let default: Option<$ty> = $crate::optional!($($default)?);
+                        let schema = <$ty as $crate::describe::Describe>::schema(known);
+                        $( let schema = schema.within($least, $most); )?
+                        $crate::describe::Field {
+                            key: $crate::key_of!($field $(as $key)?),
+                            meaning: $crate::describe::meaning(&[$($field_doc),*]),
+                            schema,
+                            is_required: default.is_none() && <$ty as $crate::describe::Describe>::absent().is_none(),
+                            default: default.as_ref().map($crate::describe::Describe::write),
+                            absent: $crate::optional!($($absent)?),
+                        }
+                    }),*],
+                    short: Vec::new(),
+                }
+            }
+        }
+
+        impl $name {
+            /// All of its fields that are not absent, by their keys.
+            #[allow(dead_code, reason = "types that are written by hand may not need it")]
+            fn write_record(&self) -> $crate::describe::Value {
+                #[allow(unused_mut, reason = "a record may have no field")]
+                let mut entries: Vec<(String, $crate::describe::Value)> = Vec::new();
+                $(
+                    match $crate::describe::Describe::write(&self.$field) {
+                        $crate::describe::Value::Null => {}
+                        value => entries.push(($crate::key_of!($field $(as $key)?).to_string(), value)),
+                    }
+                )*
+                $crate::describe::Value::Map(entries)
+            }
+        }
+
+        $crate::record_read!($name $($hand)?);
+    };
+}
+
+/// What is there or not, as an option.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($given:expr) => {
+        Some($given)
+    };
+}
+
+/// The key of a field: what is said behind `as`, else its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! key_of {
+    ($field:ident as $key:literal) => {
+        $key
+    };
+    ($field:ident) => {
+        stringify!($field)
+    };
+}
+
+/// [`Describe`](crate::describe::Describe) of a record that has one form only.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! record_read {
+    ($name:ident hand) => {};
+    ($name:ident) => {
+        impl $crate::describe::Describe for $name {
+            fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                <$name as $crate::describe::Record>::read_record(value, "")
+            }
+            fn write(&self) -> $crate::describe::Value {
+                self.write_record()
+            }
+            fn schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
+                known.named(stringify!($name), |known| {
+                    $crate::describe::Named::Record(<$name as $crate::describe::Record>::record_schema(known))
+                })
+            }
+        }
+    };
+}
+
+/// Declares an enum of records that a key tells apart: `Variant(Record) = "word",` for each.
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[doc = $doc:literal])*
+        $(#[derive($($derive:path),* $(,)?)])?
+        $vis:vis enum $name:ident by $tag:literal {
+            $( $(#[doc = $variant_doc:literal])* $variant:ident($record:ty) = $word:literal, )*
+        }
+        $(read by $hand:ident;)?
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis enum $name { $( $(#[doc = $variant_doc])* $variant($record) ),* }
+
+        impl $name {
+            /// The words that tell the variants apart.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word of this variant.
+            pub fn word(&self) -> &'static str {
+                match self { $( $name::$variant(_) => $word ),* }
+            }
+
+            /// Reads it from a mapping.
+            #[allow(dead_code, reason = "types that are read by hand may not need it")]
+            fn read_choice(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                let word = $crate::describe::tag_of(value, $tag, $name::WORDS)?;
+                match word {
+                    $( $word => <$record as $crate::describe::Record>::read_record(value, $tag).map($name::$variant), )*
+                    _ => Err($crate::describe::unknown_tag(value, $tag, $name::WORDS)),
+                }
+            }
+
+            /// The mapping, the tag first.
+            #[allow(dead_code, reason = "types that are written by hand may not need it")]
+            fn write_choice(&self) -> $crate::describe::Value {
+                let record = match self { $( $name::$variant(record) => $crate::describe::Describe::write(record) ),* };
+                let mut entries = vec![($tag.to_string(), $crate::describe::Value::from(self.word()))];
+                if let $crate::describe::Value::Map(fields) = record {
+                    entries.extend(fields);
+                }
+                $crate::describe::Value::Map(entries)
+            }
+
+            /// The choice with its records.
+            #[allow(dead_code, reason = "types that are read by hand may not need it")]
+            fn choice_schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Choice {
+                $crate::describe::Choice {
+                    meaning: $crate::describe::meaning(&[$($doc),*]),
+                    tag: $tag,
+                    variants: vec![$( $crate::describe::Variant {
+                        word: $word,
+                        meaning: $crate::describe::meaning(&[$($variant_doc),*]),
+                        record: $crate::describe::named_of::<$record>(known),
+                    } ),*],
+                    short: Vec::new(),
+                }
+            }
+        }
+
+        $crate::choice_read!($name $($hand)?);
+    };
+}
+
+/// [`Describe`](crate::describe::Describe) of a choice that has one form only.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! choice_read {
+    ($name:ident hand) => {};
+    ($name:ident) => {
+        impl $crate::describe::Describe for $name {
+            fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                $name::read_choice(value)
+            }
+            fn write(&self) -> $crate::describe::Value {
+                self.write_choice()
+            }
+            fn schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
+                known.named(stringify!($name), |known| {
+                    $crate::describe::Named::Choice($name::choice_schema(known))
+                })
+            }
+        }
+    };
+}
+
+/// Declares an enum whose variants are words: `Variant = "word",` for each. A former word is named behind `was`.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[doc = $doc:literal])*
+        $(#[derive($($derive:path),* $(,)?)])?
+        $vis:vis enum $name:ident {
+            $( $(#[doc = $word_doc:literal])* $variant:ident = $word:literal $(was $was:literal)? , )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        $(#[derive($($derive),*)])?
+        $vis enum $name { $( $(#[doc = $word_doc])* $variant ),* }
+
+        impl $name {
+            /// All words.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
+            /// The word as users write it.
+            pub const fn word(self) -> &'static str {
+                match self { $( $name::$variant => $word ),* }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl $crate::describe::Describe for $name {
+            fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
+                match value.as_text() {
+                    $( Some($word) => Ok($name::$variant), )*
+                    $( $( Some($was) => Err($crate::describe::DescribeProblem::RenamedWord {
+                        word: $was.into(),
+                        new: $word.into(),
+                    }.into()), )? )*
+                    _ => Err($crate::describe::unknown_word(value, $name::WORDS)),
+                }
+            }
+            fn write(&self) -> $crate::describe::Value {
+                self.word().into()
+            }
+            fn schema(_: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
+                $crate::describe::Schema::Words(vec![$( $crate::describe::Word {
+                    word: $word,
+                    meaning: $crate::describe::meaning(&[$($word_doc),*]),
+                } ),*])
+            }
+        }
+    };
+}
+
+use super::problem::{unknown_word, wrong_type};
+use super::{Describe, DescribeProblem, Schema, Schemas, Value, listed};
+use crate::diagnostic::{At, Diagnostic};
+
+/// The word under the tag of a choice.
+pub fn tag_of<'a>(value: &'a Value, tag: &'static str, words: &[&str]) -> Result<&'a str, Diagnostic> {
+    if !matches!(value, Value::Map(_)) {
+        return Err(wrong_type(value, format!("a mapping with a {tag}")));
+    }
+    match value.get(tag) {
+        Some(Value::Text(word)) => Ok(word),
+        Some(other) => Err(unknown_word(other, words)).at(tag),
+        None => {
+            let example = format!(": {}", listed(words));
+            Err(DescribeProblem::Missing { field: tag.to_string(), example }.into())
+        }
+    }
+}
+
+/// The error of a tag whose word is not known.
+pub fn unknown_tag(value: &Value, tag: &'static str, words: &[&str]) -> Diagnostic {
+    unknown_word(value.get(tag).unwrap_or(&Value::Null), words).at(tag)
+}
+
+/// The name under which a type enters itself among the known ones.
+pub fn named_of<T: Describe>(known: &mut Schemas) -> &'static str {
+    match T::schema(known) {
+        Schema::Named(name) => name,
+        _ => "",
+    }
+}
