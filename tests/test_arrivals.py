@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import twinplane as tp
 from twinplane import diffserv
-from twinplane.arrivals import arrivals_spec, size_spec
+from twinplane.model.arrivals import arrivals_spec, size_spec
 
 
 def loop(**options: Any) -> tuple[tp.Network, tp.Host]:

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from twinplane.alignment import Message, align, seen_by_both
-from twinplane.bounds import LEAST, MEAN, MOST, TIME, bounds_of, by_chance
-from twinplane.calibration import (
+from twinplane.errors import TwinplaneError
+from twinplane.measure.alignment import Message, align, seen_by_both
+from twinplane.measure.bounds import LEAST, MEAN, MOST, TIME, bounds_of, by_chance
+from twinplane.measure.calibration import (
     CONFIRM_S,
     RESOLUTION,
     Calibration,
@@ -23,10 +24,9 @@ from twinplane.calibration import (
     search,
     sentences,
 )
-from twinplane.errors import TwinplaneError
-from twinplane.real import OuterPort, Real, asked, ports_of
+from twinplane.measure.statistics import residuals, together
 from twinplane.reports.real import binned, idle_paths
-from twinplane.statistics import residuals, together
+from twinplane.results.real import OuterPort, Real, asked, ports_of
 
 DELAY = Spread(2e-6, 5e-6, 4e-6, 8e-6, 10e-6, 30e-6, 50e-6)
 LATE = Spread(0.0, 1e-6, 1e-6, 2e-6, 3e-6, 4e-6, 9e-6)

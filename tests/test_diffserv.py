@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 from twinplane import TwinplaneError, TwinplaneWarning
-from twinplane.execution import Task, run_task
 from twinplane.experiments import load
-from twinplane.experiments.base import Point
 from twinplane.experiments.diffserv import EXPERIMENT, classes, critique, figures, published
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
 from twinplane.experiments.diffserv.summary import figures as figures_of
+from twinplane.experiments.execution import Task, run_task
 from twinplane.experiments.parameters import parse_settings, points
-from twinplane.metrics import flat
+from twinplane.experiments.session import Request, Session
+from twinplane.measure.metrics import flat
 from twinplane.reports import of_results
-from twinplane.results import load as load_results
-from twinplane.session import Request, Session
+from twinplane.results.folder import load as load_results
+from twinplane.results.points import Point
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = {"duration_s": 3.0, "begin_s": 0.3, "drain_s": 1.5}

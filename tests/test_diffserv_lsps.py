@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import twinplane as tp
-from twinplane.history import error_words
-from twinplane.lab import lowering, source
+from twinplane.model import source
+from twinplane.network import lowering
+from twinplane.network.history import error_words
 
 LAB = """
 name: x

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twinplane import TwinplaneError, profiles
 from twinplane.experiments import CATALOGUE, load
-from twinplane.experiments.base import Point
 from twinplane.experiments.lsp_flap import EXPERIMENT, published
 from twinplane.experiments.lsp_flap.parameters import FlapParameters, line_rate_mbps
 from twinplane.experiments.lsp_mesh.routes import neighbours, pairs, path, shortest
 from twinplane.experiments.parameters import parse_settings, points
-from twinplane.statistics import chi_square, chi_square_quantile, combine, interval, t_quantile
+from twinplane.measure.statistics import chi_square, chi_square_quantile, combine, interval, t_quantile
+from twinplane.results.points import Point
 
 
 def given_settings(*settings: str) -> list[FlapParameters]:

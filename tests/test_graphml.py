@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from twinplane import Network, TwinplaneError, graphml
+from twinplane import Network, TwinplaneError
+from twinplane.network import graphml
 
 TOPOLOGIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "topologies"
 NODES = {

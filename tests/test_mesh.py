@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from test_graphml import NODES, TOPOLOGIES, document, place
 from twinplane.experiments import load
-from twinplane.experiments.base import Outcome, Point
+from twinplane.experiments.base import Outcome
 from twinplane.experiments.lsp_mesh.parameters import MeshParameters
+from twinplane.results.points import Point
 
 EXPERIMENT = load("lsp-mesh")
 

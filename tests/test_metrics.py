@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from twinplane.metrics import flat, inside, like
-from twinplane.statistics import combine, residuals, together
+from twinplane.measure.metrics import flat, inside, like
+from twinplane.measure.statistics import combine, residuals, together
 
 NAMES = st.text("abc-_", min_size=1, max_size=4)
 GROUPED = st.recursive(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import twinplane
 from twinplane import Network, TwinplaneError, core, wire
-from twinplane.nodes import Router
+from twinplane.network.nodes import Router
 
 PACKAGE = Path(inspect.getfile(twinplane)).parent
 

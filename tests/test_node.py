@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from twinplane import control
 from twinplane.errors import TwinplaneError
+from twinplane.lab import control
 
 PROGRAM = Path(sys.executable).parent / "twinplane-router"
 DESCRIPTION = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import twinplane as tp
 from twinplane import queues as q
-from twinplane.places import in_words
+from twinplane.model.places import in_words
 from twinplane.queues.phb import behaviour, behaviours, name_of
 from twinplane.queues.tree import tree
 from twinplane.reports.queues import drawn, layout

@@ -10,17 +10,19 @@ from typing import Any
 import polars as pl
 import pytest
 from test_results import METRICS, manifest
-from twinplane import Network, results
+from twinplane import Network
 from twinplane.charts import Chart, Curve, Mark, thinned
 from twinplane.charts.interactive import figure
 from twinplane.charts.static import save
-from twinplane.drawing import topology
+from twinplane.charts.table import Table
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
+from twinplane.network.drawing import topology
 from twinplane.reports import lsps, of_results
-from twinplane.reports.page import Page, Section, Table, embedded, render
+from twinplane.reports.page import Page, Section, embedded, render
 from twinplane.reports.returns import returns
 from twinplane.reports.timeline import filled, timeline
 from twinplane.reports.topology import svg
+from twinplane.results import folder as results
 
 TOPOLOGY: dict[str, Any] = {
     "nodes": [

@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from twinplane import TwinplaneError, files, results
-from twinplane.execution import Done, Store, Task
+from twinplane import TwinplaneError, files
+from twinplane.experiments.execution import Done, Store, Task
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
-from twinplane.manifest import FORMAT, command_line
+from twinplane.results import folder as results
+from twinplane.results.manifest import FORMAT, command_line
 
 METRICS = {
     "k": 100, "k_up": 100, "p": 200, "failed": 0, "lost_prior": 0, "lost_during": 0, "sent": 10,

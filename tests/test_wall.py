@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from support.needs import need
 from twinplane import Network, TwinplaneError, capture_interface, core
-from twinplane.nodes import Host, Router
+from twinplane.network.nodes import Host, Router
 
 NAME = f"tpt{os.getpid() % 100_000}"
 

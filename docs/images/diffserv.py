@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from twinplane.execution import Task, run_task
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
+from twinplane.experiments.execution import Task, run_task
 
 TARGET = Path(__file__).with_name("diffserv.svg")
 PARAMETERS = DiffservParameters()

@@ -20,8 +20,8 @@ from typing import Any
 from twinplane.experiments import load
 from twinplane.experiments.lsp_flap.build import FLAPPING, STABLE
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
-from twinplane.history import up_now
 from twinplane.network import Network
+from twinplane.network.history import up_now
 from twinplane.profiles import resolve
 
 EXPERIMENT = load("lsp-flap")

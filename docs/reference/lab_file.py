@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from twinplane import diffserv, queues
-from twinplane.lab import flows, model
+from twinplane.model import flows
+from twinplane.model import lab_file as model
 
 PAGE = Path(__file__).with_name("lab-file.md")
 HEADING = "## Every field"

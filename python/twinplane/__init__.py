@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import queues, wire
     from .errors import TwinplaneError, TwinplaneWarning
-    from .handles import Capture, Flow, Link, Lsp
     from .lab import Lab
     from .network import Network
-    from .nodes import Edge, External, Host, Peer, Router
-    from .recording import Recording
+    from .network.handles import Capture, Flow, Link, Lsp
+    from .network.nodes import Edge, External, Host, Peer, Router
+    from .network.recording import Recording
+    from .network.tapping import capture_interface
     from .reports import report
-    from .results import load as load_results
-    from .tapping import capture_interface
+    from .results.folder import load as load_results
 
 __all__ = [
     "Capture",
@@ -51,21 +51,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Capture": "handles",
-    "Edge": "nodes",
-    "External": "nodes",
-    "Flow": "handles",
-    "Host": "nodes",
+    "Capture": "network.handles",
+    "Edge": "network.nodes",
+    "External": "network.nodes",
+    "Flow": "network.handles",
+    "Host": "network.nodes",
     "Lab": "lab",
-    "Link": "handles",
-    "Lsp": "handles",
+    "Link": "network.handles",
+    "Lsp": "network.handles",
     "Network": "network",
-    "Peer": "nodes",
-    "Recording": "recording",
-    "Router": "nodes",
+    "Peer": "network.nodes",
+    "Recording": "network.recording",
+    "Router": "network.nodes",
     "TwinplaneError": "errors",
     "TwinplaneWarning": "errors",
-    "capture_interface": "tapping",
+    "capture_interface": "network.tapping",
     "report": "reports",
 }
 

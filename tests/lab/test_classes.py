@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import twinplane as tp
 from twinplane.errors import TwinplaneError, TwinplaneWarning
-from twinplane.lab import Lab, lowering, source, testing
+from twinplane.lab import Lab, testing
+from twinplane.model import source
+from twinplane.network import lowering
 
 from .conftest import LabFile
 from .support import command, good

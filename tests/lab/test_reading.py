@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from twinplane.errors import TwinplaneError
-from twinplane.lab import lowering, model, plan, reading, schema, source
+from twinplane.lab import plan
+from twinplane.model import lab_file as model
+from twinplane.model import reading, schema, source
+from twinplane.network import lowering
 
 from .support import TWO_SITES
 

@@ -131,8 +131,8 @@ def run(
     if parameters:
         print_parameters(experiment, as_json)
         return
-    from ..real import OuterPort, asked
-    from ..session import Request
+    from ..experiments.session import Request
+    from ..results.real import OuterPort, asked
 
     real = asked(
         clock=clock,
@@ -219,7 +219,7 @@ def compare(
 def report(folder: Run) -> None:
     """Build the page of a run again from its results."""
     from ..reports import of_results
-    from ..results import load
+    from ..results.folder import load
 
     typer.echo(f"report   {of_results(load(folder))}")
 

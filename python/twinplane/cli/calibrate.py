@@ -10,13 +10,13 @@ from pathlib import Path
 
 import typer
 
-from .. import benches
-from ..calibration import Calibration, floor, name_of, search, write
 from ..errors import TwinplaneError
+from ..experiments import benches
 from ..experiments.lsp_flap.parameters import line_rate_mbps
-from ..real import DRIVERS
+from ..experiments.urgency import urgent
+from ..measure.calibration import Calibration, floor, name_of, search, write
+from ..results.real import DRIVERS
 from ..units import format_rate, format_time
-from ..urgency import urgent
 from .tables import print_table
 
 

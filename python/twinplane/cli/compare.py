@@ -9,10 +9,10 @@ from typing import Any
 
 import typer
 
-from ..alignment import TITLES
-from ..comparison import EPHEMERAL, Pair, compare, different, number
-from ..manifest import time_of
-from ..results import load
+from ..measure.alignment import TITLES
+from ..measure.comparison import EPHEMERAL, Pair, compare, different, number
+from ..results.folder import load
+from ..results.manifest import time_of
 from .tables import print_table
 
 

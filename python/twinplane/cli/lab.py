@@ -219,8 +219,8 @@ def run_(
 
     It comes up for every point, and goes down after it.
     """
-    from ..real import in_file
-    from ..session import Request
+    from ..experiments.session import Request
+    from ..results.real import in_file
     from . import own
     from .run import run_experiment
 
@@ -251,7 +251,7 @@ def check(file: File) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON schema of lab files, for editors."""
-    from ..lab.schema import text
+    from ..model.schema import text
 
     typer.echo(text(), nl=False)
 
@@ -259,7 +259,7 @@ def schema() -> None:
 def name_of(which: str) -> str:
     """The name of a lab that is given by its file or by its name."""
     from ..errors import TwinplaneError
-    from ..lab import fields, source
+    from ..model import fields, source
 
     path = Path(which)
     if path.suffix in (".yaml", ".yml") or path.is_file():

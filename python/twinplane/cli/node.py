@@ -11,7 +11,7 @@ from . import helping
 from .options import AsJson
 
 if TYPE_CHECKING:
-    from ..control import Control
+    from ..lab.control import Control
 
 app = typer.Typer(cls=helping.Group, no_args_is_help=True, help="Look into a running router, and command it.")
 
@@ -23,7 +23,7 @@ Wait = Annotated[str, typer.Option(help="How long to wait for an answer.")]
 
 def connect(node: str | None, lab: str | None, path: Path | None) -> Control:
     """A connection to the router that is meant."""
-    from ..control import Control, find_socket
+    from ..lab.control import Control, find_socket
 
     return Control(find_socket(lab, node) if path is None else path, node or "")
 
@@ -210,7 +210,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Give a router in virtual time what a recorded one was given. Exit code 1 if it answers otherwise."""
-    from ..recording import replay_file
+    from ..network.recording import replay_file
     from .node_tables import check_name, print_columns, rows
 
     if table is not None:

@@ -27,7 +27,7 @@ def seed_of(file: Path | None) -> int:
     """The seed that a file gives; whatever else is wrong with it is said when it is read as a whole."""
     if file is None:
         return 1
-    from ..lab import source
+    from ..model import source
 
     data = source.read(file).data
     seed = data.get("seed", 1) if isinstance(data, dict) else 1

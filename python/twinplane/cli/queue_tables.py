@@ -10,7 +10,7 @@ from ..units import format_time
 from .tables import print_table
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..results.folder import Results
 
 Row = Mapping[str, Any]
 

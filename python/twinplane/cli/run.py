@@ -10,13 +10,13 @@ from typing import Any
 import typer
 
 from ..errors import TwinplaneError
-from ..execution import Done, Task
 from ..experiments import load
+from ..experiments.execution import Done, Task
 from ..experiments.parameters import limits
-from ..repeats import seeds, told
+from ..experiments.session import Request, Session
 from ..reports import of_results
-from ..results import Results
-from ..session import Request, Session
+from ..results.folder import Results
+from ..results.repeats import seeds, told
 from .queue_tables import print_trees
 from .tables import print_table
 

@@ -9,9 +9,9 @@ from typing import Any
 import typer
 
 from ..experiments import load as load_experiment
-from ..manifest import time_of
-from ..repeats import seeds
-from ..results import load
+from ..results.folder import load
+from ..results.manifest import time_of
+from ..results.repeats import seeds
 from .run import print_points
 from .tables import print_table
 

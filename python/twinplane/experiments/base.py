@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..errors import TwinplaneError
-from ..repeats import plus_minus
+from ..results.points import Point
+from ..results.repeats import plus_minus
 from .parameters import P
 
 if TYPE_CHECKING:
     from ..charts import Chart
+    from ..charts.table import Table
     from ..frames import Columns
-    from ..live import Ground
     from ..network import Network
-    from ..real import Real
-    from ..reports.page import Table
-    from ..results import Results
+    from ..results.folder import Results
+    from ..results.real import Real
+    from .live import Ground
 
 Metrics = dict[str, Any]
 Tick = Callable[[float], None]
@@ -33,27 +34,6 @@ class Outcome:
     metrics: Metrics
     tables: dict[str, Columns] = field(default_factory=dict)
     topology: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Point:
-    """Parameters and metrics of one finished point; of a run in real time, how far each may be off."""
-
-    parameters: Mapping[str, Any]
-    metrics: Mapping[str, Any]
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    """By metric, in its unit; what is missing is exact."""
-    refused: Mapping[str, str] = field(default_factory=dict)
-    """By metric that is not given: why."""
-    twin: Mapping[str, Any] = field(default_factory=dict)
-    """Metrics of the run in virtual time beside this one."""
-    intervals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Of repeated runs, by metric: `n`, `mean`, `sd`, and `low` to `high`, the 95 % interval of the mean."""
-
-    def half(self, metric: str) -> float | None:
-        """Of repeated runs: half of the interval of a metric."""
-        known = self.intervals.get(metric) or {}
-        return None if known.get("low") is None else float(known["high"] - known["low"]) / 2
 
 
 @dataclass(frozen=True)
@@ -120,7 +100,7 @@ class Experiment(ABC, Generic[P]):
     places: ClassVar[frozenset[str]] = frozenset()
     """Where it can run in real time: process, lab, external."""
     inexact: ClassVar[Mapping[str, str]] = {}
-    """Metrics that real time blurs, and their kinds (see `twinplane.bounds`)."""
+    """Metrics that real time blurs, and their kinds (see `twinplane.measure.bounds`)."""
     trees: ClassVar[bool] = False
     """Are all trees of queues shown, on the terminal and on the page?"""
 

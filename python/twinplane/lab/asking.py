@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..control import PATIENCE_S, Control
+from .control import PATIENCE_S, Control
 from .state import State
 
 

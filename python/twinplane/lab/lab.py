@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import frames
 from ..errors import TwinplaneError, warn
-from . import lowering, making, netns, processes, removing, state
+from ..network import lowering
+from . import making, netns, processes, removing, state
 from .asking import ask
 from .making import TIMEOUT_S, Report
 from .plan import Plan, plan

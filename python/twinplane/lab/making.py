@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TwinplaneError
-from ..history import error_words
+from ..network.history import error_words
 from . import kernel, looking, netns, processes, removing, state
 from .asking import ask
 from .plan import Member, Plan, router_program

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import TwinplaneError, warn
-from . import fields, lowering, model, reading, source
+from ..errors import TwinplaneError
+from ..model import fields
+from ..model import lab_file as model
+from ..network import lowering
 from .lab import Lab
 from .plan import plan
 
@@ -14,25 +15,6 @@ if TYPE_CHECKING:
     from ..network import Network
 
     N = TypeVar("N", bound=Network)
-
-
-def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
-    """The network that a lab file describes, in one process; `options` go to `Network`."""
-    found = source.read(path)
-    lab, checked = reading.checked(found)
-    for name, node in lab.nodes.items():
-        if isinstance(node, model.ExternalNode):
-            raise checked.error(
-                ("nodes", name),
-                f"node '{name}': it is external: what is beyond an interface is in labs only"
-                f" (twinplane lab up {path}), or in networks that `Network.attach` is told of",
-            )
-        left = "exec" if getattr(node, "exec", None) else "record" if getattr(node, "record", None) else None
-        if left is not None:
-            warn(f"{checked.error(('nodes', name, left), '')}node '{name}': {left}: only a lab does that")
-    network = kind(lab.seed if seed is None else seed, **options)
-    lowering.Lowering(lab, checked, network).lowered()
-    return network
 
 
 def of_network(network: Network, name: str, driver: str = "packet") -> Lab:

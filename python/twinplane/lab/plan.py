@@ -12,8 +12,9 @@ from typing import Any
 
 from .. import core
 from ..errors import TwinplaneError
-from . import fields, model
-from .lowering import Lowered
+from ..model import fields
+from ..model import lab_file as model
+from ..network.lowering import Lowered
 
 NETNS = Path("/run/netns")
 """Where iproute2 keeps the names of namespaces."""

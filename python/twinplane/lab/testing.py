@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneError
-from . import lowering
+from ..network import lowering
 from .lab import Lab
 from .plan import plan
 

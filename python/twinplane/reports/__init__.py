@@ -9,7 +9,7 @@ from ..files import write_text
 
 if TYPE_CHECKING:
     from ..network import Network
-    from ..results import Results
+    from ..results.folder import Results
 
 
 def of_results(found: Results) -> Path:

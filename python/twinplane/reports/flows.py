@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..charts import STYLES, Curve
+from ..charts.table import Table
 from ..queues import phb
 from ..units import format_time
-from .page import Table
 
 if TYPE_CHECKING:
     from ..frames import Columns

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..drawing import topology
+from ..charts.table import Table
 from ..frames import frame
-from ..history import up_over_time
+from ..network.drawing import topology
+from ..network.history import up_over_time
 from ..units import format_time
 from . import flows, lsps, queues
-from .page import Page, Section, Table, render
+from .page import Page, Section, render
 from .timeline import timeline
 from .topology import svg
 
@@ -65,7 +66,7 @@ def _answer(network: Network, stats: list[Any]) -> str:
 
 
 def _repeat(network: Network) -> Section:
-    from ..manifest import machine, versions
+    from ..results.manifest import machine, versions
 
     host = machine()
     rows = [

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..charts import Mark
+from ..charts.table import Table
 from ..errors import TwinplaneError
 from ..experiments import load
 from ..experiments.base import Comparison, Experiment
-from ..manifest import time_of
-from ..real import real_of
-from ..repeats import seeds, told
-from ..results import Results
+from ..results.folder import Results
+from ..results.manifest import time_of
+from ..results.real import real_of
+from ..results.repeats import seeds, told
 from ..units import format_time
 from . import kept_flows, kept_trees
-from .page import Page, Section, Table, render
+from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
 from .timeline import timeline

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..alignment import TITLES
 from ..charts import Chart, Curve
-from ..comparison import EPHEMERAL, Pair, Row, different, number
+from ..charts.table import Table
 from ..experiments import load
 from ..files import write_text
-from ..manifest import time_of
-from .page import Page, Section, Table, render
+from ..measure.alignment import TITLES
+from ..measure.comparison import EPHEMERAL, Pair, Row, different, number
+from ..results.manifest import time_of
+from .page import Page, Section, render
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results import Results
+    from ..results.folder import Results
 
 ROWS_MAX = 400
 

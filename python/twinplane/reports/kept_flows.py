@@ -8,7 +8,7 @@ from ..frames import Columns
 from .flows import Course, courses_of
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..results.folder import Results
 
 
 def courses(found: Results, point: int) -> list[Course]:

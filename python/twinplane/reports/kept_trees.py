@@ -14,7 +14,7 @@ from .queues import Place, Shown, layout
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results import Results
+    from ..results.folder import Results
 
 
 def of_results(found: Results) -> list[Section]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..charts.table import Table
 from ..diffserv import PRECONFIGURED
 from ..queues import phb
 from ..units import format_rate
-from .page import Table
 
 if TYPE_CHECKING:
     from ..network import Network

@@ -11,24 +11,10 @@ from typing import Any
 
 from ..charts import DASHES, SHADES, Chart, look
 from ..charts.interactive import figure
+from ..charts.table import Table
 
 WARNINGS_MAX = 20
 """More are counted only."""
-
-
-@dataclass
-class Table:
-    """A table with its caption; `left` columns are texts.
-
-    `keys` are the styles of the curves that rows belong to, `lines` the columns that may have several lines.
-    """
-
-    caption: str
-    titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: int = 1
-    keys: Sequence[int | None] = ()
-    lines: Sequence[int] = ()
 
 
 @dataclass

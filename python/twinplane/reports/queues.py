@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..charts import SHADES, Chart, Curve
+from ..charts.table import Table
 from ..units import format_rate, format_time
-from .page import Section, Table
+from .page import Section
 
 if TYPE_CHECKING:
     from ..frames import Columns

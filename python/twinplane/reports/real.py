@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..alignment import TITLES, align, messages_of
-from ..calibration import Calibration, Spread, sentences
 from ..charts import Chart, Curve, Mark
-from ..metrics import flat
+from ..charts.table import Table
+from ..measure.alignment import TITLES, align, messages_of
+from ..measure.calibration import Calibration, Spread, sentences
+from ..measure.metrics import flat
 from ..units import format_time
-from .page import Section, Table
+from .page import Section
 
 if TYPE_CHECKING:
-    from ..results import Results
+    from ..results.folder import Results
 
 POINTS_MAX = 12
 

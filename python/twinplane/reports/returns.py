@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..charts import Chart, Curve
-from ..history import quantile
+from ..charts.table import Table
+from ..measure.statistics import quantile
 from ..units import format_time
-from .page import Section, Table
+from .page import Section
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ..statistics import chi_square_quantile, t_quantile
+from ..measure.statistics import chi_square_quantile, t_quantile
 
 FAMILY = 0.99
 """With this probability every row of every seed holds if all theories do."""

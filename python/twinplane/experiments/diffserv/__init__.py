@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...bounds import LEAST, MEAN, MOST, TIME
 from ...charts import Chart
 from ...errors import TwinplaneError
+from ...measure.bounds import LEAST, MEAN, MOST, TIME
 from ...network import Network
 from ...profiles import resolve
-from ..base import Column, Comparison, Experiment, Metrics, Outcome, Point, Tick, steps
+from ...results.points import Point
+from ..base import Column, Comparison, Experiment, Metrics, Outcome, Tick, steps
 from . import critique, figures, real
 from . import published as paper
 from .build import build
@@ -19,10 +20,10 @@ from .parameters import FLOWS, SCENARIOS, DiffservParameters
 from .summary import joined, summarise
 
 if TYPE_CHECKING:
-    from ...live import Ground
-    from ...real import Real
-    from ...reports.page import Table
-    from ...results import Results
+    from ...charts.table import Table
+    from ...results.folder import Results
+    from ...results.real import Real
+    from ..live import Ground
 
 KINDS = {
     "mean_s": MEAN,

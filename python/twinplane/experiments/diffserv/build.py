@@ -12,8 +12,8 @@ from .classes import output, policers
 from .parameters import FLOWS, DiffservParameters
 
 if TYPE_CHECKING:
-    from ...handles import Flow, Link
-    from ...nodes import Node, Router
+    from ...network.handles import Flow, Link
+    from ...network.nodes import Node, Router
 
 ROUTERS = ("gaia", "zeus", "poseidon", "cronus")
 """The backbone is Gaia, Zeus and Poseidon; Cronus leads back to the host."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..base import Point
+from ...results.points import Point
 from .parameters import ETHERNET, FCS, FLOWS, UDP_AND_IP, DiffservParameters
 from .published import as_published, closed_form, nominal, proportional, published
 

@@ -7,18 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...charts import Chart, Curve
-from ...metrics import inside
-from ...repeats import first, plus_minus
-from ...reports.page import Table
+from ...charts.table import Table
+from ...measure.metrics import inside
+from ...results.points import Point
+from ...results.repeats import first, plus_minus
 from ...units import format_time
-from ..base import Column, Point
+from ..base import Column
 from .parameters import FLOWS, SCENARIOS, DiffservParameters
 from .published import as_published, published
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ...results import Results
+    from ...results.folder import Results
 
 POINTS_MAX = 2
 """Of more points than this only some are drawn packet by packet."""

@@ -9,8 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...metrics import flat
-from ..base import Comparison, Point
+from ...measure.metrics import flat
+from ...results.points import Point
+from ..base import Comparison
 from .build import ROUTERS
 from .parameters import FLOWS, DiffservParameters
 

@@ -8,22 +8,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ... import benches
-from ...bounds import by_chance
-from ...calibration import Spread
 from ...errors import TwinplaneError
-from ...live import Ground, OneProcess
-from ...metrics import flat
+from ...measure.bounds import by_chance
+from ...measure.calibration import Spread
+from ...measure.metrics import flat
 from ...network import Network
-from ...real import Real
-from ...urgency import urgent
+from ...results.real import Real
+from .. import benches
+from ..live import Ground, OneProcess
+from ..urgency import urgent
 from .build import HOST, ROUTERS, build, edges, flows, lsps, topology
 from .parameters import DiffservParameters
 
 if TYPE_CHECKING:
-    from ...calibration import Search
     from ...frames import Columns
     from ...lab import Lab
+    from ...measure.calibration import Search
     from ..base import Experiment
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ...drawing import topology
 from ...frames import Columns, readable
-from ...history import quantile
+from ...measure.statistics import quantile
 from ...network import Network
+from ...network.drawing import topology
 from ..base import Outcome
 from .parameters import FLOWS, DiffservParameters
 

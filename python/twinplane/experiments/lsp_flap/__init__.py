@@ -7,14 +7,15 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...bounds import LEAST, MEAN, MOST, TIME
-from ...calibration import round_down
 from ...charts import Chart
 from ...errors import TwinplaneError
+from ...measure.bounds import LEAST, MEAN, MOST, TIME
+from ...measure.calibration import round_down
 from ...network import Network
 from ...profiles import resolve
+from ...results.points import Point
 from ...units import format_time
-from ..base import Column, Comparison, Experiment, Metrics, Outcome, Point, Tick, steps
+from ..base import Column, Comparison, Experiment, Metrics, Outcome, Tick, steps
 from ..parameters import build as build_parameters
 from . import figures, real
 from . import published as paper
@@ -23,8 +24,8 @@ from .parameters import FlapParameters, line_rate_mbps
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from ...live import Ground
-    from ...real import Real
+    from ...results.real import Real
+    from ..live import Ground
 
 SAME = 1e-4
 """Delays that differ by less than this share are called the same."""

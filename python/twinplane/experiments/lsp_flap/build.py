@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...network import Network
-from ...nodes import Edge
+from ...network.nodes import Edge
 from .parameters import FlapParameters
 
 if TYPE_CHECKING:
-    from ...handles import Hop, Lsp
+    from ...network.handles import Hop, Lsp
 
 STABLE, FLAPPING = 0, 1
 """Indices of the two groups of LSPs."""

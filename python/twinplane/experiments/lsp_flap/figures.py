@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...charts import Chart, Curve
+from ...results.points import Point
 from ...units import format_time
-from ..base import Column, Point
+from ..base import Column
 from .parameters import FlapParameters
 from .published import closed_form, delay, is_line_rate, line_rate_delays, threshold
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...profiles import resolve
-from ..base import Comparison, Point
+from ...results.points import Point
+from ..base import Comparison
 from .parameters import LINK_MBPS, FlapParameters
 
 CURVES_FROM = 32

@@ -7,21 +7,22 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ... import benches, interfaces
-from ...calibration import THROUGH_S, THROUGH_STEP, Search, Trial, keeps_pace, search
 from ...errors import TwinplaneError
-from ...live import Ground
+from ...lab import interfaces
+from ...measure.calibration import THROUGH_S, THROUGH_STEP, Search, Trial, keeps_pace, search
 from ...network import Network
-from ...placing import adopt
-from ...real import OuterPort, Real
+from ...network.placing import adopt
+from ...results.real import OuterPort, Real
 from ...units import format_time
-from ...urgency import urgent
+from .. import benches
+from ..live import Ground
+from ..urgency import urgent
 from .build import Way, build, edges_of, empty, lsps, programme, topology, way_of
 from .parameters import FlapParameters
 
 if TYPE_CHECKING:
-    from ...handles import Lsp
     from ...lab import Lab
+    from ...network.handles import Lsp
 
 TRIAL_RATE = 500.0
 """LSPs signalled per second for trials of rates."""
@@ -84,22 +85,22 @@ class Flapping(Ground):
         """Nothing of a trial is to be left when the next network begins."""
 
     def network(self, parameters: FlapParameters) -> Network:
-        """See `twinplane.live.Ground`."""
+        """See `twinplane.experiments.live.Ground`."""
         network, way = self.nodes(parameters)
         programme(network, parameters, self.seed, way)
         self._go_live(network)
         return network
 
     def virtual(self, parameters: FlapParameters) -> Network:
-        """See `twinplane.live.Ground`."""
+        """See `twinplane.experiments.live.Ground`."""
         return build(parameters, self.seed)
 
     def bench(self) -> AbstractContextManager[benches.LinkBench]:
-        """See `twinplane.live.Ground`."""
+        """See `twinplane.experiments.live.Ground`."""
         return benches.own_pair(self.where.driver, self.where.busy)
 
     def through(self, parameters: FlapParameters, rate_bps: float) -> Search:
-        """See `twinplane.live.Ground`: the stable LSPs are set up once, and carry one burst after another."""
+        """See `Ground`: the stable LSPs are set up once, and carry one burst after another."""
         network, way = self.nodes(parameters)
         stable = lsps(network, parameters, "stable", parameters.stable, way)
         edges_of(network)[0].programme(0, "signal", stable, TRIAL_RATE)
@@ -138,11 +139,11 @@ class Through:
         self.network, self.lsp, self.in_process = network, lsp, in_process
 
     def describe(self) -> dict[str, Any]:
-        """See `twinplane.calibration.Bench`."""
+        """See `twinplane.measure.calibration.Bench`."""
         return {"kind": "through"}
 
     def trial(self, rate_bps: float, size: int, seconds: float) -> Trial:
-        """See `twinplane.calibration.Bench`."""
+        """See `twinplane.measure.calibration.Bench`."""
         network = self.network
         network.forget_lateness()
         begin = network.now + GAP_S
@@ -220,7 +221,7 @@ class InLab(Flapping):
         self.lives = 0
 
     def intact(self) -> None:
-        """See `twinplane.live.Ground`."""
+        """See `twinplane.experiments.live.Ground`."""
         assert self.lab is not None
         for name, node in self.lab.state.nodes.items():
             if node.kind == "router" and (node.process is None or not node.process.alive()):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...drawing import topology
 from ...frames import Columns, readable
-from ...history import quantile, re_established, up_now, up_series
+from ...measure.statistics import quantile
 from ...network import Network
-from ...nodes import Node
-from ...placing import signals
+from ...network.drawing import topology
+from ...network.history import re_established, up_now, up_series
+from ...network.nodes import Node
+from ...network.placing import signals
 from ..base import Outcome
 from .build import FLAPPING, PHASES, STABLE, edges_of
 from .parameters import FlapParameters

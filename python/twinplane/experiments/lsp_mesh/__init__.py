@@ -9,21 +9,22 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...bounds import TIME
 from ...charts import Chart, Curve
 from ...errors import TwinplaneError, os_reason
-from ...graphml import read
-from ...live import Ground, OneProcess
+from ...measure.bounds import TIME
 from ...network import Network
+from ...network.graphml import read
 from ...profiles import resolve
+from ...results.points import Point
 from ...units import format_time
-from ..base import Column, Experiment, Outcome, Point, Tick, steps
+from ..base import Column, Experiment, Outcome, Tick, steps
+from ..live import Ground, OneProcess
 from .build import build
 from .parameters import MeshParameters
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from ...real import Real
+    from ...results.real import Real
 
 
 class LspMesh(Experiment[MeshParameters]):

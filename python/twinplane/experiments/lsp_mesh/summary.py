@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...drawing import topology
 from ...frames import Columns, readable
-from ...history import quantile
+from ...measure.statistics import quantile
 from ...network import Network
-from ...placing import signals
+from ...network.drawing import topology
+from ...network.placing import signals
 from ..base import Outcome
 from .parameters import MeshParameters
 

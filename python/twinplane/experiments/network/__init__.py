@@ -7,19 +7,20 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...bounds import LEAST, MEAN, MOST, TIME, by_chance
 from ...charts import Chart
 from ...errors import TwinplaneError
+from ...measure.bounds import LEAST, MEAN, MOST, TIME, by_chance
 from ...network import Network
-from ..base import Column, Experiment, Metrics, Outcome, Point, Tick, steps
+from ...results.points import Point
+from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
 from . import build as building
 from . import figures, real
 from .parameters import NetworkParameters
 from .summary import summarise
 
 if TYPE_CHECKING:
-    from ...live import Ground
-    from ...real import Real
+    from ...results.real import Real
+    from ..live import Ground
 
 KINDS = {
     "mean_s": MEAN,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...arrivals import FCS
 from ...errors import TwinplaneError
+from ...model.arrivals import FCS
 from ...network import Network
 from ...units import format_time
 from .parameters import NetworkParameters

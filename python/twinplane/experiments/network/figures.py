@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...charts import SHADES, Chart, Curve
-from ...metrics import inside
+from ...measure.metrics import inside
+from ...results.points import Point
 from ...units import format_time
-from ..base import Column, Point
+from ..base import Column
 
 if TYPE_CHECKING:
-    from ...results import Results
+    from ...results.folder import Results
 
 BINS = 200
 """Of the figure over time."""

@@ -8,21 +8,21 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import benches
-from ...calibration import Spread
 from ...errors import TwinplaneError
-from ...gathered import gather
-from ...live import Ground, OneProcess
+from ...measure.calibration import Spread
 from ...network import Network
-from ...real import Real
-from ...urgency import urgent
+from ...results.real import Real
+from .. import benches
+from ..gathered import gather
+from ..live import Ground, OneProcess
+from ..urgency import urgent
 from .build import build, offered
 from .parameters import NetworkParameters
 
 if TYPE_CHECKING:
-    from ...calibration import Search
     from ...lab import Lab
     from ...lab.plan import Plan
+    from ...measure.calibration import Search
     from ..base import Experiment
 
 NO_RATE = "--rate auto: the rates of flows are in the file"
@@ -45,8 +45,8 @@ def check(p: NetworkParameters, where: Real) -> None:
 
 def planned(p: NetworkParameters) -> Plan:
     """The lab: hosts at which flows begin or end are in the measuring process."""
-    from ...lab import lowering
     from ...lab.plan import plan
+    from ...network import lowering
 
     lowered = lowering.lower(Path(p.file))
     network = lowered.network

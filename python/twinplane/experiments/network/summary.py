@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...drawing import topology
 from ...errors import warn
 from ...frames import Columns, readable
-from ...gathered import at_links
-from ...history import up_over_time
 from ...network import Network
-from ...placing import signals
+from ...network.drawing import topology
+from ...network.history import up_over_time
+from ...network.placing import signals
 from ...units import format_time
 from ..base import Outcome
+from ..gathered import at_links
 from .parameters import NetworkParameters
 
 COUNTS = {"sent": "sent", "received": "received", "dropped": "lost"}

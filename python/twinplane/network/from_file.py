@@ -1,0 +1,35 @@
+"""The network of a lab file, in one process: `Network.from_file()`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import warn
+from ..model import lab_file as model
+from ..model import reading, source
+from . import lowering
+
+if TYPE_CHECKING:
+    from .network import Network
+
+    N = TypeVar("N", bound=Network)
+
+
+def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
+    """The network that a lab file describes, in one process; `options` go to `Network`."""
+    found = source.read(path)
+    lab, checked = reading.checked(found)
+    for name, node in lab.nodes.items():
+        if isinstance(node, model.ExternalNode):
+            raise checked.error(
+                ("nodes", name),
+                f"node '{name}': it is external: what is beyond an interface is in labs only"
+                f" (twinplane lab up {path}), or in networks that `Network.attach` is told of",
+            )
+        left = "exec" if getattr(node, "exec", None) else "record" if getattr(node, "record", None) else None
+        if left is not None:
+            warn(f"{checked.error(('nodes', name, left), '')}node '{name}': {left}: only a lab does that")
+    network = kind(lab.seed if seed is None else seed, **options)
+    lowering.Lowering(lab, checked, network).lowered()
+    return network

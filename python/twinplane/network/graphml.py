@@ -1,0 +1,282 @@
+"""Networks from Topology Zoo files (GraphML).
+
+The node id is the key, since names repeat and are missing; parallel edges stay apart. A file that lacks
+something gets a stated default:
+
+- rate: ``LinkSpeedRaw`` where given, else 1 Gbit/s;
+- propagation: 5 us for each kilometre of great circle between the ends (light in fibre at two thirds of
+  its speed in vacuum), at least 1 us; 1 ms where an end has no coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import units
+from ..errors import TwinplaneError, one_line, os_reason
+from ..units import Quantity
+from .trees import is_description
+
+if TYPE_CHECKING:
+    from .network import Network
+
+    N = TypeVar("N", bound=Network)
+
+DEFAULT_RATE = "1 Gbit/s"
+DEFAULT_DELAY = "1 ms"
+US_PER_KM = 5.0
+LEAST_DELAY_US = 1.0
+EARTH_RADIUS_KM = 6371.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a file."""
+
+    key: str
+    label: str
+    latitude: float | None = None
+    longitude: float | None = None
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge of a file: indices of its ends, and the rate if one is given."""
+
+    a: int
+    b: int
+    rate_bps: int | None = None
+
+
+@dataclass
+class Topology:
+    """What a file says."""
+
+    name: str
+    places: list[Place] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+    def distance_km(self, edge: Edge) -> float | None:
+        """Great-circle distance between the ends of an edge, if both have coordinates."""
+        return great_circle_km(self.places[edge.a], self.places[edge.b])
+
+
+def great_circle_km(a: Place, b: Place) -> float | None:
+    """Distance on a sphere (haversine); None without coordinates."""
+    if a.latitude is None or a.longitude is None or b.latitude is None or b.longitude is None:
+        return None
+    phi, psi = math.radians(a.latitude), math.radians(b.latitude)
+    half = math.sin((psi - phi) / 2) ** 2
+    turn = math.sin(math.radians(b.longitude - a.longitude) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(half + math.cos(phi) * math.cos(psi) * turn)))
+
+
+def delay_us(distance_km: float) -> float:
+    """Propagation over a distance."""
+    return max(LEAST_DELAY_US, US_PER_KM * distance_km)
+
+
+def read(path: Path) -> Topology:
+    """Read a file; one clear sentence if it is not a connected GraphML graph."""
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise TwinplaneError(f"{path}: cannot be read: {os_reason(error)}") from None
+    if b"<!ENTITY" in text:
+        raise TwinplaneError(f"{path}: not read: it declares XML entities, which no topology needs")
+    try:
+        root = ET.fromstring(text)
+    except (ET.ParseError, ValueError, LookupError) as error:
+        raise TwinplaneError(f"{path}: not well-formed XML: {one_line(error)}") from None
+    topology = _graph(path, root)
+    apart = unreachable(topology)
+    if apart:
+        missing = topology.places[apart[0]].key
+        raise TwinplaneError(
+            f"{path}: the topology is disconnected: {len(apart)} of {len(topology.places)} nodes cannot be"
+            f" reached from node {topology.places[0].key!r}, node {missing!r} for one"
+        )
+    return topology
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def _children(element: ET.Element, tag: str) -> list[ET.Element]:
+    return [child for child in element if _local(child.tag) == tag]
+
+
+def _graph(path: Path, root: ET.Element) -> Topology:
+    graphs = _children(root, "graph")
+    if _local(root.tag) != "graphml" or not graphs:
+        raise TwinplaneError(f"{path}: not GraphML: a <graphml> element with a <graph> in it is needed")
+    keys = {key.get("id", ""): key.get("attr.name", "") for key in _children(root, "key")}
+
+    def data(element: ET.Element) -> dict[str, str]:
+        return {keys.get(item.get("key", ""), ""): item.text or "" for item in _children(element, "data")}
+
+    graph = graphs[0]
+    topology = Topology(data(graph).get("Network") or path.stem)
+    index: dict[str, int] = {}
+    for element in _children(graph, "node"):
+        key = element.get("id")
+        if key is None:
+            raise TwinplaneError(f"{path}: malformed: a node has no id")
+        if key in index:
+            raise TwinplaneError(f"{path}: malformed: the node id {key!r} occurs twice")
+        fields = data(element)
+        index[key] = len(topology.places)
+        topology.places.append(
+            Place(
+                key,
+                fields.get("label", ""),
+                _coordinate(path, key, fields.get("Latitude"), 90),
+                _coordinate(path, key, fields.get("Longitude"), 180),
+            )
+        )
+    if len(topology.places) < 2:
+        raise TwinplaneError(f"{path}: it has {len(topology.places)} nodes: a topology needs at least two")
+    for element in _children(graph, "edge"):
+        ends = []
+        for side in ("source", "target"):
+            key = element.get(side)
+            if key is None or key not in index:
+                raise TwinplaneError(f"{path}: malformed: an edge's {side} {key!r} is not the id of a node")
+            ends.append(index[key])
+        if ends[0] != ends[1]:
+            topology.edges.append(Edge(ends[0], ends[1], _speed(path, data(element).get("LinkSpeedRaw"))))
+    return topology
+
+
+def _number(text: str | None) -> float | None:
+    """Nothing where nothing is said; no number (NaN) where what is said is none."""
+    if text is None or not text.strip():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _coordinate(path: Path, node: str, text: str | None, limit: float) -> float | None:
+    value = _number(text)
+    if value is None:
+        return None
+    if not abs(value) <= limit:
+        raise TwinplaneError(f"{path}: malformed: node {node!r} has the coordinate {text!r}")
+    return value
+
+
+def _speed(path: Path, text: str | None) -> int | None:
+    value = _number(text)
+    if value is None:
+        return None
+    if not math.isfinite(value) or value < 0:
+        raise TwinplaneError(f"{path}: malformed: an edge has the LinkSpeedRaw {text!r}")
+    return round(value) or None
+
+
+def unreachable(topology: Topology) -> list[int]:
+    """Nodes that cannot be reached from the first one."""
+    around: list[list[int]] = [[] for _ in topology.places]
+    for edge in topology.edges:
+        around[edge.a].append(edge.b)
+        around[edge.b].append(edge.a)
+    seen, waiting = {0}, [0]
+    while waiting:
+        for other in around[waiting.pop()]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return [place for place in range(len(topology.places)) if place not in seen]
+
+
+def node_names(places: Sequence[Place]) -> list[str]:
+    """Names by id: the label where it is given and unique, with the id otherwise."""
+    times: dict[str, int] = {}
+    for place in places:
+        times[place.label] = times.get(place.label, 0) + 1
+    taken: set[str] = set()
+    names = []
+    for place in places:
+        name = place.label.strip()
+        if not name or times[place.label] > 1 or name in taken:
+            name = f"{name}#{place.key}" if name else f"#{place.key}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def build(
+    kind: type[N],
+    path: Path,
+    *,
+    seed: int = 1,
+    profile: Any = "ideal",
+    default_rate: Quantity = DEFAULT_RATE,
+    default_delay: Quantity = DEFAULT_DELAY,
+    reservable: Quantity | None = None,
+    buffer: Quantity | None = None,
+    mtu: int = 9216,
+    rsvp: dict[str, Any] | None = None,
+    queue: Any = None,
+    ingress: Any = None,
+    diffserv: Any = None,
+    **options: Any,
+) -> N:
+    """A network of routers, one for each node; `options` go to `Network`.
+
+    `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
+    node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
+    """
+    topology = read(path)
+    network = kind(seed, **options)
+    names = node_names(topology.places)
+    nodes = [network.router(name, profile, diffserv=diffserv, **(rsvp or {})) for name in names]
+    for name, place in zip(names, topology.places, strict=True):
+        if place.latitude is not None and place.longitude is not None:
+            network.positions[name] = (place.longitude, place.latitude)
+    fallback_bps = units.rate_bps(default_rate, "default_rate")
+    for edge in topology.edges:
+        distance = topology.distance_km(edge)
+        network.link(
+            nodes[edge.a],
+            nodes[edge.b],
+            rate=edge.rate_bps or fallback_bps,
+            delay=default_delay if distance is None else f"{delay_us(distance):.6f} us",
+            reservable=reservable,
+            buffer=buffer,
+            mtu=mtu,
+        )
+    for key, given in (("queue", queue), ("ingress", ingress)):
+        if given is not None:
+            _place(network, key, given, str(path))
+    return network
+
+
+def _place(network: Network, key: str, given: Any, what: str) -> None:
+    """Put a tree or a conditioner at the ends of links: at all, or as a mapping says."""
+    if not isinstance(given, Mapping) or is_description(given):
+        given = {node: given for node in network.nodes}
+    ends = {}
+    for whose, one in given.items():
+        node, other = whose if isinstance(whose, tuple) else (whose, None)
+        here = network.node(node, f"{what}: {key}:")
+        there = None if other is None else network.node(other, f"{what}: {key}:")
+        links = [link for link in network.links if here in (link.a, link.b)]
+        links = [link for link in links if there is None or link.other(here) is there]
+        if there is not None and not links:
+            raise TwinplaneError(f"{what}: {key}: there is no link between {here.name} and {there.name}")
+        for link in links:
+            if there is not None or (link.index, here.index) not in ends:
+                ends[link.index, here.index] = one
+    for (link_index, node_index), one in ends.items():
+        if one is not None:
+            at = network.nodes[node_index]
+            network.place(at, network.links[link_index], **{key: one})

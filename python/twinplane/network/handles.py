@@ -1,0 +1,200 @@
+"""Links, LSPs, flows and captures, as handles on a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TwinplaneError
+from ..files import write_bytes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import polars as pl
+
+    from .network import Network
+    from .nodes import Node
+
+    Hop: TypeAlias = "Node | str | Link"
+    """One step of an explicit route."""
+
+
+class Link:
+    """A link between two nodes."""
+
+    def __init__(self, network: Network, index: int, a: Node, b: Node) -> None:
+        self.network = network
+        self.index = index
+        self.a = a
+        self.b = b
+
+    def _end(self, node: Node | str, key: str) -> str:
+        found = self.network.node(node)
+        if found not in (self.a, self.b):
+            raise TwinplaneError(f"{found.name} is not an end of {self}")
+        return str(self.network.link_info(self.index)[key][0 if found is self.a else 1])
+
+    def address(self, node: Node | str) -> str:
+        """The IPv4 address of one end."""
+        return self._end(node, "addresses")
+
+    def mac(self, node: Node | str) -> str:
+        """The Ethernet address of one end."""
+        return self._end(node, "macs")
+
+    def queues(self) -> pl.DataFrame:
+        """What `Network.queues` says of the trees at both ends."""
+        import polars as pl
+
+        return self.network.queues().filter(pl.col("link") == self.index)
+
+    def other(self, node: Node) -> Node:
+        """The node at the other end."""
+        return self.b if node is self.a else self.a
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<link {self.a.name} - {self.b.name}>"
+
+
+class Lsp:
+    """An LSP, or a group of LSPs alike."""
+
+    def __init__(self, network: Network, index: int, spec: dict[str, Any]) -> None:
+        self.network = network
+        self.index = index
+        self.spec = spec
+
+    @property
+    def name(self) -> str:
+        """What it was called when it was made."""
+        return str(self.spec["name"])
+
+    @property
+    def count(self) -> int:
+        """How many LSPs the group has."""
+        return int(self.spec["count"])
+
+    @property
+    def history(self) -> pl.DataFrame:
+        """Up, down, signalled again: when, and why."""
+        return self.network.lsp_history(self)
+
+    @property
+    def up_count(self) -> int:
+        """How many LSPs of the group are up now."""
+        return self.network.lsp_up_count(self)
+
+    @property
+    def up(self) -> bool:
+        """Is every LSP of the group up?"""
+        return self.up_count == self.count
+
+    @property
+    def state(self) -> str:
+        """``up``, ``down``, or how many of a group are up."""
+        now = self.up_count
+        if self.count == 1 or now in (0, self.count):
+            return "up" if now == self.count else "down"
+        return f"{now} of {self.count} up"
+
+    def signal(self) -> None:
+        """Set it up now."""
+        self.network.lsp_command(self, "signal", None)
+
+    def teardown(self) -> None:
+        """Tear it down now."""
+        self.network.lsp_command(self, "tear", None)
+
+    def reoptimise(self, route: Sequence[Hop] | None = None) -> None:
+        """Make a new path before breaking the old one, over another route if one is given."""
+        if route is None:
+            self.network.lsp_command(self, "reoptimise", None)
+            return
+        hops = self.network.route(self.network.nodes[self.spec["from"]], route, f"lsp '{self.name}'")
+        self.network.lsp_command(self, "route", json.dumps([hops]))
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<lsp {self.name}>"
+
+
+class Flow:
+    """Measured traffic from one node to another; over a group of LSPs, one stream each."""
+
+    def __init__(self, network: Network, index: int, name: str, logged: bool = False) -> None:
+        self.network = network
+        self.index = index
+        self.name = name
+        self.logged = logged
+
+    @property
+    def src_port(self) -> int:
+        """The UDP port that its packets come from."""
+        return self._port("src_port")
+
+    @property
+    def dst_port(self) -> int:
+        """The UDP port that its packets go to."""
+        return self._port("dst_port")
+
+    def _port(self, key: str) -> int:
+        # Asked of the network as it is described so far: this does not start it.
+        return int(json.loads(self.network.running().table("flows", None))[key][self.index])
+
+    def stats(self) -> pl.DataFrame:
+        """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.
+
+        `delay_low_s` and `delay_high_s` bound the mean over streams with 95 % confidence.
+        """
+        from .traffic import by_phase
+
+        return by_phase(self.network, self.index)
+
+    def streams(self) -> pl.DataFrame:
+        """The same for every stream."""
+        import polars as pl
+
+        return self.network.table("streams").filter(pl.col("flow") == self.index)
+
+    def packets(self) -> pl.DataFrame:
+        """Every packet by stream and sequence: when it left, when it came (none if it is lost), its delay.
+
+        Only with ``flow(..., log=True)``.
+        """
+        from .traffic import packets
+
+        if not self.logged:
+            raise TwinplaneError(f"flow '{self.name}': its packets were not kept: flow(..., log=True)")
+        return packets(self.network, self.index)
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<flow {self.name}>"
+
+
+class Capture:
+    """Everything that passes over a link, for Wireshark."""
+
+    def __init__(self, network: Network, link: Link, limit: int | None) -> None:
+        self.network = network
+        self.link = link
+        self.limit = limit
+        self._bytes: bytes | None = None
+
+    def bytes(self) -> bytes:
+        """What was captured, in the pcapng format; the capture ends here."""
+        if self._bytes is None:
+            self._bytes = self.network.capture_bytes(self)
+        return self._bytes
+
+    def save(self, path: str | Path) -> Path:
+        """Write what was captured to a pcapng file; the capture ends here."""
+        return write_bytes(Path(path), self.bytes())
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<capture of {self.link.a.name} - {self.link.b.name}>"

@@ -1,0 +1,394 @@
+"""From a checked lab file to the description that every runner takes, and to what only a lab needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .. import units
+from ..errors import TwinplaneError, suggest
+from ..filters import filter_spec
+from ..model import flows, reading, source
+from ..model import lab_file as model
+from ..model.places import in_words, named
+from ..model.source import LabFileError, Place, Source
+from . import classes, file_flows
+from .handles import Link
+from .network import Network
+from .nodes import Edge, HeadEnd, Node
+
+TESTER_LSPS_PER_S = 1000.0
+"""So many LSPs a tester signals when it begins."""
+
+RESERVABLE_WITHOUT_RATE = 10_000_000_000
+"""What a veth says its speed is."""
+
+
+@dataclass(frozen=True)
+class End:
+    """Where a link meets a node."""
+
+    node: str
+    interface: str
+
+
+@dataclass
+class Extras:
+    """What a lab needs to know beside the description, for nodes by name and links by place."""
+
+    ends: list[tuple[End, End]] = field(default_factory=list)
+    drivers: list[str | None] = field(default_factory=list)
+    nodes: dict[str, model.AnyNode] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A lab, ready to be planned."""
+
+    name: str
+    description: dict[str, Any]
+    extras: Extras
+    network: Network
+    source: Source | None = None
+
+    def error(self, text: str) -> TwinplaneError:
+        """An error that names the line of what it is about, as far as the text tells that."""
+        if self.source is None:
+            return TwinplaneError(f"lab '{self.name}': {in_words(text)}")
+        return explained(text, self.source)
+
+
+def explained(text: str, found: Source) -> LabFileError:
+    """What the core says, with the line that it is about."""
+    place, said = classes.place_in_tree(text, found.data) or (place_of(text, found.data), text)
+    return found.error(place, named(said))
+
+
+def lower(path: Path) -> Lowered:
+    """Read a lab file and lower it."""
+    return of_source(source.read(path))
+
+
+def of_source(found: Source) -> Lowered:
+    """Lower what was read."""
+    lab, checked = reading.checked(found)
+    return Lowering(lab, checked, Network(seed=lab.seed)).lowered()
+
+
+def place_of(text: str, data: Any) -> Place:
+    """What a message of the core is about: it names nodes, links, LSPs and flows."""
+    if text.startswith("flow "):
+        return _listed("flow", text, data)
+    whole = data
+    data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
+    # What begins with an LSP is about it, whichever nodes it names.
+    text = text if (lead := re.match(r"lsp '[^']+'", text)) is None else lead[0]
+    for kind, form in (
+        ("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"),
+        ("links", r"link (\d+)"),
+    ):
+        if (found := re.search(form, text)) is not None:
+            return (kind, int(found[1]) if kind == "links" else found[1])
+    if (found := re.search(r"link (\S+) - ([^\s:]+)", text)) is not None:
+        for index, item in enumerate((data or {}).get("links") or []):
+            ends = (item.get("endpoints") if isinstance(item, dict) else item) or []
+            if [str(end).partition(":")[0] for end in ends[:2]] == [found[1], found[2]]:
+                return ("links", index)
+    return _listed("lsp", text, whole)
+
+
+def _listed(kind: str, text: str, data: Any) -> Place:
+    """The LSP or the flow that a message names."""
+    if (found := re.search(rf"{kind} '([^']+)'", text)) is not None:
+        for index, item in enumerate((data or {}).get(f"{kind}s") or []):
+            if flows.called(kind, item) == found[1]:
+                return (f"{kind}s", index)
+    return ()
+
+
+class Lowering:
+    """Puts what a file says into a network that is empty yet."""
+
+    def __init__(self, lab: model.LabFile, found: Source, network: Network) -> None:
+        self.lab, self.source, self.network = lab, found, network
+        self.extras = Extras(nodes=dict(lab.nodes))
+        self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
+        self.network.explain = lambda text: str(explained(text, found))
+        self.classes = classes.Classes(lab, found, self.network)
+
+    def lowered(self) -> Lowered:
+        """All of it, once."""
+        for name, node in self.lab.nodes.items():
+            with self.at("nodes", name):
+                self.add_node(name, node)
+        self.name_interfaces()
+        self.network.interface_names = [
+            (f"{a.node}:{a.interface}", f"{b.node}:{b.interface}") for a, b in self.extras.ends
+        ]
+        for index, link in enumerate(self.lab.links):
+            with self.at("links", index):
+                self.add_link(index, link)
+        self.check_degrees()
+        names: set[str] = set()
+        for index, lsp in enumerate(self.lab.lsps):
+            with self.at("lsps", index):
+                if lsp.name in names:
+                    raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
+                names.add(lsp.name)
+                self.add_lsp(index, lsp)
+        for index, flow in enumerate(self.lab.flows):
+            file_flows.add(self, index, flow)
+        try:
+            described = self.network.lowered()
+        except TwinplaneError as error:
+            raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
+        self.network.asides += self.classes.unused()
+        return Lowered(self.lab.name, described, self.extras, self.network, self.source)
+
+    @contextmanager
+    def at(self, *place: str | int) -> Iterator[None]:
+        """Give errors the line of a value."""
+        try:
+            yield
+        except LabFileError:
+            raise
+        except TwinplaneError as error:
+            raise self.source.error(place, str(error)) from None
+
+    def error(self, place: Place, text: str) -> LabFileError:
+        """An error at a place, which says what it belongs to."""
+        return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
+
+    def line(self, node: str) -> int:
+        """Where a node is."""
+        return self.source.line(("nodes", node))
+
+    # -- nodes ----------------------------------------------------------------------------------------
+
+    def add_node(self, name: str, node: model.AnyNode) -> None:
+        """Add a node."""
+        if isinstance(node, model.RouterNode):
+            profile = node.profile
+            if profile.endswith(".toml"):
+                profile = str(self.source.path.parent / profile)
+            with self.at("nodes", name, "profile"):
+                try:
+                    self.network.router(
+                        name,
+                        profile,
+                        diffserv=node.diffserv,
+                        router_id=node.router_id,
+                        **rsvp_options(node.rsvp),
+                    )
+                except TwinplaneError as error:
+                    raise TwinplaneError(f"node '{name}': {error}") from None
+        elif isinstance(node, model.TesterNode):
+            self.network.edge(name, router_id=node.router_id, **rsvp_options(node.rsvp))
+        elif isinstance(node, model.HostNode):
+            self.network.host(name, node.address, node.gateway)
+        elif isinstance(node, model.StationNode):
+            self.network.host(name)
+        else:
+            self.network.external(name, node.router_id)
+
+    # -- links ----------------------------------------------------------------------------------------
+
+    def name_interfaces(self) -> None:
+        """Names that the file gives come first; the others count up from e0."""
+        given: list[list[str | None]] = []
+        for index, link in enumerate(self.lab.links):
+            row: list[str | None] = []
+            for endpoint in link.endpoints:
+                node, _, interface = endpoint.partition(":")
+                place: Place = ("links", index)
+                found = self.lab.nodes.get(node)
+                if found is None:
+                    hint = suggest(node, self.lab.nodes) or f" (one of {', '.join(self.lab.nodes)})"
+                    raise self.error(place, f"'{node}', no node has that name{hint}")
+                if isinstance(found, model.ExternalNode):
+                    interface = self.external_interface(place, node, found, interface)
+                if interface and interface in self.used[node]:
+                    raise self.error(place, f"'{node}' has an interface '{interface}' already")
+                if interface == "lo":
+                    raise self.error(place, f"{node}: 'lo' is the kernel's own interface")
+                self.used[node].add(interface)
+                row.append(interface or None)
+            given.append(row)
+        for link, row in zip(self.lab.links, given, strict=True):
+            ends = [
+                End(node := endpoint.partition(":")[0], interface or self.next_interface(node))
+                for endpoint, interface in zip(link.endpoints, row, strict=True)
+            ]
+            self.extras.ends.append((ends[0], ends[1]))
+
+    def external_interface(self, place: Place, name: str, node: model.ExternalNode, given: str) -> str:
+        """The name of an interface that exists already."""
+        if given and node.interface and given != node.interface:
+            raise self.error(place, f"the interface of '{name}' is '{node.interface}', not '{given}'")
+        if not given and not node.interface:
+            raise self.error(
+                place, f"which interface '{name}' is behind is not said: '{name}:eth1', or 'interface: eth1'"
+            )
+        return given or str(node.interface)
+
+    def next_interface(self, node: str) -> str:
+        """The first of e0, e1 and so on that a node has not used."""
+        used = self.used[node]
+        name = next(name for count in range(len(used) + 1) if (name := f"e{count}") not in used)
+        used.add(name)
+        return name
+
+    def add_link(self, index: int, link: model.Link) -> None:
+        """Add a link with what stands at its ends."""
+        ends = self.extras.ends[index]
+        nodes = [self.lab.nodes[end.node] for end in ends]
+        if ends[0].node == ends[1].node:
+            raise self.error(("links", index), "the two ends are the same node")
+        hosts = [node for node in nodes if isinstance(node, model.HostNode)]
+        if not any(isinstance(node, model.RouterNode) for node in nodes):
+            raise self.error(("links", index), "one of its ends has to be a router")
+        if hosts and None not in (hosts[0].mtu, link.mtu) and hosts[0].mtu != link.mtu:
+            raise self.error(
+                ("links", index), f"mtu={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
+            )
+        for end, node in zip(ends, nodes, strict=True):
+            if isinstance(node, model.StationNode) and link.addresses is None:
+                raise self.error(
+                    ("links", index),
+                    f"'{end.node}' is a station: addresses are needed, of both ends in their"
+                    " order, such as addresses: [10.1.0.2/24, 10.1.0.1/24]",
+                )
+        drivers = [
+            node.driver
+            for node in nodes
+            if isinstance(node, model.RouterNode | model.TesterNode | model.StationNode)
+        ]
+        default = model.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else model.MTU_DEFAULT
+        if hosts:
+            default = hosts[0].mtu or model.MTU_HOST
+        rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
+        reservable: Any = link.reservable
+        if reservable is None and not rate:
+            reservable = RESERVABLE_WITHOUT_RATE
+        self.network.link(
+            ends[0].node,
+            ends[1].node,
+            rate=rate or 1,
+            delay=link.delay,
+            reservable=reservable,
+            buffer=link.buffer,
+            mtu=link.mtu or default,
+            metric=link.metric,
+            addresses=link.addresses,
+        )
+        self.add_classes(index, link)
+        self.network.description.links[-1] |= {
+            "rate_bps": rate,
+            "mtu_said": bool(link.mtu or (hosts and hosts[0].mtu)),
+        }
+        self.extras.drivers.append(link.driver)
+
+    def add_classes(self, index: int, link: model.Link) -> None:
+        """Queues and conditioners at its ends."""
+        ends = self.extras.ends[index]
+        for key, given in (("queue", link.queue), ("ingress", link.ingress)):
+            for node, made in self.classes.of_link(
+                ("links", index), key, given, (ends[0].node, ends[1].node)
+            ):
+                self.classes.put(index, node, key, made)
+
+    def check_degrees(self) -> None:
+        """Refuse nodes with more links than their kind has, or fewer."""
+        for name, node in self.lab.nodes.items():
+            count = sum(name in (a.node, b.node) for a, b in self.extras.ends)
+            if isinstance(node, model.HostNode | model.TesterNode) and count != 1:
+                has = "no link" if count == 0 else f"{count} links"
+                raise self.error(("nodes", name), f"it has {has}: a {node.kind} has one, to a router")
+            if isinstance(node, model.StationNode) and count == 0:
+                raise self.error(("nodes", name), "it has no link: a station has one or several, to routers")
+
+    # -- LSPs -----------------------------------------------------------------------------------------
+
+    def add_lsp(self, index: int, lsp: model.LspSpec) -> None:
+        """Add an LSP."""
+        what = f"lsp '{lsp.name}'"
+        for key, name in (("from", lsp.head), ("to", lsp.tail)):
+            with self.at("lsps", index, key):
+                node = self.network.node(name, f"{what}: {key} says")
+                if node.kind == "host" or (key == "from" and not isinstance(node, HeadEnd)):
+                    raise TwinplaneError(
+                        f"{what}: {key} says '{name}', which is of kind {self.lab.nodes[name].kind}:"
+                        " an LSP begins and ends at routers"
+                    )
+        tail = self.lab.nodes[lsp.tail]
+        if isinstance(tail, model.ExternalNode) and tail.router_id is None:
+            raise self.error(
+                ("lsps", index),
+                f"'{lsp.tail}' is external: an LSP to it needs its router_id (line {self.line(lsp.tail)})",
+            )
+        head = self.network.node(lsp.head)
+        assert isinstance(head, HeadEnd)
+        routes = {}
+        for key, hops in (("route", lsp.route), ("fallback", lsp.fallback)):
+            with self.at("lsps", index, key):
+                routes[key] = [self.hop(what, key, hop) for hop in hops]
+                if hops:
+                    self.network.route(
+                        head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose
+                    )
+        if lsp.count > 1 and (lsp.carries or lsp.filters):
+            raise self.error(
+                ("lsps", index),
+                f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
+            )
+        made = head.lsp(
+            lsp.name,
+            to=lsp.tail,
+            route=routes["route"],
+            bandwidth=lsp.bandwidth,
+            fallback=routes["fallback"],
+            count=lsp.count,
+            loose=lsp.loose,
+            setup_priority=lsp.setup_priority,
+            holding_priority=lsp.holding_priority,
+            style=lsp.style,
+            record_route=lsp.record_route,
+            record_labels=lsp.record_labels,
+            signal=lsp.signal,
+            carries=lsp.carries,
+            filters=[self.filter(what, index, place, one) for place, one in enumerate(lsp.filters)],
+            diffserv=lsp.diffserv,
+            classes=() if lsp.classes is None else lsp.classes,
+        )
+        if isinstance(head, Edge) and lsp.signal:  # a router does so by itself
+            head.programme(0, "signal", made, TESTER_LSPS_PER_S)
+
+    def hop(self, what: str, key: str, hop: str) -> Node | Link:
+        """A hop: a node, or the link that leads to an interface of a node."""
+        name, colon, interface = hop.partition(":")
+        node = self.network.node(name, f"{what}: {key} says")
+        if not colon:
+            return node
+        for place, ends in enumerate(self.extras.ends):
+            if End(name, interface) in ends:
+                return self.network.links[place]
+        known = self.used[name]
+        raise TwinplaneError(
+            f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}"
+        )
+
+    def filter(self, what: str, index: int, place: int, given: model.Filter) -> dict[str, Any]:
+        """A filter, checked here for its line."""
+        with self.at("lsps", index, "filters", place):
+            return filter_spec(given.model_dump(exclude_none=True), what)
+
+
+def rsvp_options(given: model.Rsvp) -> dict[str, Any]:
+    """Signalling options as `Network.router` takes them."""
+    names = {"hello": "hello_interval", "key": "rsvp_key", "key_id": "rsvp_key_id"}
+    said = given.model_dump(exclude_none=True).items()
+    return {names.get(key, key): value for key, value in said if (key, value) != ("hello", "none")}

@@ -1,0 +1,236 @@
+"""Routers, emulated edge routers and raw peers, as handles on a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import units
+from ..errors import TwinplaneError
+from ..units import Quantity
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .handles import Hop, Lsp
+    from .network import Network
+
+
+class Node:
+    """A device of a network."""
+
+    kind = "node"
+
+    def __init__(self, network: Network, name: str, index: int) -> None:
+        self.network = network
+        self.name = name
+        self.index = index
+
+    @property
+    def loopback(self) -> str:
+        """The address that identifies the node."""
+        return str(self.network.node_info(self.index)["loopback"])
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<{self.kind} {self.name}>"
+
+
+class HeadEnd(Node):
+    """A node where LSPs begin."""
+
+    def lsp(
+        self,
+        name: str,
+        to: Node | str,
+        route: Sequence[Hop] = (),
+        bandwidth: Quantity = 0,
+        fallback: Sequence[Hop] = (),
+        *,
+        count: int = 1,
+        loose: bool = False,
+        setup_priority: int = 7,
+        holding_priority: int | None = None,
+        style: str = "shared-explicit",
+        record_route: bool = True,
+        record_labels: bool = False,
+        retry_first: Quantity | None = None,
+        retry_max: Quantity | None = None,
+        retry_limit: int | None = None,
+        signal: bool = True,
+        carries: Sequence[str] | str = (),
+        filters: Sequence[Mapping[str, Any]] = (),
+        diffserv: Any = None,
+        classes: Sequence[str | int] | str | int = (),
+    ) -> Lsp:
+        """An LSP (or `count` alike) from here, signalled when the network runs on.
+
+        `route` is the explicit route after this node, as nodes, names, or links where there are
+        parallel ones; without it the packets' own way is taken. `fallback` is tried when `route` fails.
+
+        `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
+        `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp` (`twinplane.filters`). Both are for one
+        LSP, not for a group.
+
+        `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
+        `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
+        to `carries`: there may be several LSPs to the same prefixes, each for its behaviours.
+        """
+        return self.network.add_lsp(
+            name=name,
+            head=self,
+            to=to,
+            route=route,
+            bandwidth=bandwidth,
+            fallback=fallback,
+            count=count,
+            loose=loose,
+            setup_priority=setup_priority,
+            holding_priority=holding_priority,
+            style=style,
+            record_route=record_route,
+            record_labels=record_labels,
+            retry_first=retry_first,
+            retry_max=retry_max,
+            retry_limit=retry_limit,
+            signal=signal,
+            carries=carries,
+            filters=filters,
+            diffserv=diffserv,
+            classes=classes,
+        )
+
+
+class Prober(Node):
+    """A node that can send pings."""
+
+    def traceroute(
+        self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
+    ) -> pl.DataFrame:
+        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
+        return self.network.traceroute(self, to, lsp, wait, hops)
+
+    def ping(self, to: Node | str, *, wait: Quantity = "1 s") -> float | None:
+        """Seconds until an echo reply comes, or None if none does within `wait`, which passes either way."""
+        return self.network.ping(self, to, wait)
+
+
+class Router(HeadEnd, Prober):
+    """A label-switching router."""
+
+    kind = "router"
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return self.network.table(name, self)
+
+    def ilm(self) -> pl.DataFrame:
+        """Incoming labels and what is done to them."""
+        return self._table("ilm")
+
+    def fib(self) -> pl.DataFrame:
+        """Prefixes and where they lead."""
+        return self._table("fib")
+
+    def ftn(self) -> pl.DataFrame:
+        """What gets which labels here."""
+        return self._table("ftn")
+
+    def lsps(self) -> pl.DataFrame:
+        """Every LSP that this router holds state for."""
+        return self._table("lsps")
+
+    def tunnels(self) -> pl.DataFrame:
+        """Every LSP that begins here."""
+        return self._table("tunnels")
+
+    def neighbors(self) -> pl.DataFrame:
+        """The routers on the other ends of the links."""
+        return self._table("neighbors")
+
+    def counters(self) -> pl.DataFrame:
+        """What the forwarding tables counted."""
+        return self._table("counters")
+
+    def drops(self) -> pl.DataFrame:
+        """Packets dropped, by reason."""
+        return self._table("drops")
+
+
+class Edge(HeadEnd):
+    """An emulated label-edge router of the tester: one link, sources, sinks and a programme."""
+
+    kind = "edge"
+
+    def __init__(self, network: Network, name: str, index: int) -> None:
+        super().__init__(network, name, index)
+        self.steps: list[dict[str, Any]] = []
+
+    def programme(self, at: Quantity, action: str, lsps: Lsp, rate: float) -> None:
+        """At a time, ``signal``, ``flap`` or ``tear`` a group of LSPs, `rate` messages a second.
+
+        ``flap`` tears down all of the group that are up, then signals those again.
+        """
+        known = ("signal", "flap", "tear")
+        if action not in known:
+            raise TwinplaneError(f"{self.name}: unknown action {action!r} (one of {', '.join(known)})")
+        if rate <= 0:
+            raise TwinplaneError(f"{self.name}: {action}: the rate {rate:g} is not above zero")
+        self.network.require_unstarted("a programme")
+        self.steps.append(
+            {"at_ps": units.span_ps(at), "action": action, "lsps": lsps.index, "rate_per_s": float(rate)}
+        )
+
+
+class Peer(Node):
+    """A raw port: whatever is sent here is put on the link, whatever arrives is kept."""
+
+    kind = "peer"
+
+    def send(self, frame: bytes) -> None:
+        """Put a frame (without frame check sequence) on the link now."""
+        self.network.peer_send(self, frame)
+
+    def receive(self) -> list[tuple[float, bytes]]:
+        """Time in seconds and bytes of every frame that arrived since the last call."""
+        return self.network.peer_receive(self)
+
+
+class Host(Prober):
+    """An IP host beside a router.
+
+    In virtual time it is simulated: it answers ARP and ping, sends and takes flows, pings and traces routes.
+    In real time so is a host without an interface; one with an interface is a real host beyond it.
+    """
+
+    kind = "host"
+
+    def __init__(self, network: Network, name: str, index: int, address: str | None) -> None:
+        super().__init__(network, name, index)
+        self._address = address
+
+    @property
+    def address(self) -> str:
+        """Its address; of a host with several links the first."""
+        return self.addresses[0] if self._address is None else self._address
+
+    @property
+    def addresses(self) -> list[str]:
+        """Its addresses, in the order of its links."""
+        return [str(port["address"]) for port in self._ports()]
+
+    @property
+    def gateway(self) -> str:
+        """The address of the router's port; of a host with several links that of the first."""
+        return str(self._ports()[0]["neighbor"])
+
+    def _ports(self) -> list[dict[str, Any]]:
+        ports: list[dict[str, Any]] = self.network.node_info(self.index)["ports"]
+        if not ports:
+            raise TwinplaneError(f"{self.name}: it has no link")
+        return ports
+
+
+class External(Node):
+    """Somebody else's router, in real time, beyond interfaces."""
+
+    kind = "external"

@@ -1,0 +1,121 @@
+"""Queues and conditioners at the ends of links, and what the core takes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TwinplaneError, suggest
+from ..queues.base import Ports
+from ..queues.conditioners import Conditioner
+from ..queues.tree import Tree, conditioner, tree
+from .handles import Link
+from .nodes import Node
+
+if TYPE_CHECKING:
+    from .network import Network
+
+Placed = dict[tuple[int, str], Tree | Conditioner]
+"""By link and key of the description (``a_queue``, ``b_ingress``)."""
+
+
+def attach(network: Network, link: Link, queue: Any, ingress: Any) -> None:
+    """Put what a user gives for a link at its ends."""
+    what = f"link {link.a.name} - {link.b.name}"
+    for side, given in by_end(network, link, queue, f"{what}: queue").items():
+        node = (link.a, link.b)[side]
+        network.placed[link.index, f"{'ab'[side]}_queue"] = tree(given, f"{what}: queue at {node.name}")
+    for side, given in by_end(network, link, ingress, f"{what}: ingress").items():
+        node = (link.a, link.b)[side]
+        network.placed[link.index, f"{'ab'[side]}_ingress"] = conditioner(
+            given, f"{what}: ingress at {node.name}"
+        )
+
+
+def is_description(given: Mapping[Any, Any]) -> bool:
+    """Is it a tree or a conditioner, and not something that says at which ends?"""
+    return bool({"discipline", "root", "rules"} & set(map(str, given)))
+
+
+def by_end(network: Network, link: Link, given: Any, what: str) -> dict[int, Any]:
+    """One value for both ends, or a mapping from nodes to values."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or is_description(given):
+        return {side: given for side, node in enumerate((link.a, link.b)) if queues_at(node)}
+    found: dict[int, Any] = {}
+    for key, value in given.items():
+        name = key.name if isinstance(key, Node) else str(key)
+        names = (link.a.name, link.b.name)
+        if name not in names:
+            raise TwinplaneError(
+                f"{what}: '{name}' is not an end of this link, {names[0]} and {names[1]} are"
+                f"{suggest(name, names)}"
+            )
+        if value is not None:
+            side = names.index(name)
+            if not queues_at((link.a, link.b)[side]):
+                raise TwinplaneError(
+                    f"{what}: {name} is of kind {(link.a, link.b)[side].kind}: its port is not ours"
+                )
+            found[side] = value
+    return found
+
+
+def queues_at(node: Node) -> bool:
+    """Is the port of the node ours?"""
+    return node.kind not in ("external", "peer")
+
+
+def lowered(network: Network) -> list[dict[str, Any]]:
+    """The links as the core takes them, with the queues at their ends."""
+    found = [dict(link) for link in network.description.links]
+    for (index, key), made in network.placed.items():
+        link = network.links[index]
+        node = link.a if key.startswith("a") else link.b
+        what = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}"
+        found[index][key] = made.lowered(ports_of(network, node, what))
+    return found
+
+
+def ports_of(network: Network, node: Node, what: str) -> Ports:
+    """From a neighbour, an interface of either (``p:e1``) or a link to the ports of `node` towards it."""
+    links = [link for link in network.links if node in (link.a, link.b)]
+
+    def ports(given: Any) -> list[int]:
+        if isinstance(given, Link):
+            found = [place for place, link in enumerate(links) if link is given]
+            if not found:
+                raise TwinplaneError(f"{what}: inputs: {given} does not lead to {node.name}")
+            return found
+        name = given.name if isinstance(given, Node) else str(given)
+        neighbours = [link.other(node).name for link in links]
+        found = [place for place, other in enumerate(neighbours) if other == name]
+        if found:
+            return found
+        if ":" in name:
+            ends = [interfaces(network)[link.index] for link in links]
+            found = [place for place, pair in enumerate(ends) if name in pair]
+            if found:
+                return found
+            known = [end for pair in ends for end in pair]
+            raise TwinplaneError(
+                f"{what}: inputs: no link of {node.name} has an end '{name}'{suggest(name, known)}"
+            )
+        hint = suggest(name, neighbours) or f" (one of {', '.join(neighbours)})"
+        raise TwinplaneError(f"{what}: inputs: {node.name} has no neighbour '{name}'{hint}")
+
+    return ports
+
+
+def interfaces(network: Network) -> list[tuple[str, str]]:
+    """Both ends of every link, as ``NODE:INTERFACE``; without names they count up from e0 at each node."""
+    if network.interface_names is not None:
+        return network.interface_names
+    used: dict[str, int] = {}
+
+    def end(node: Node) -> str:
+        place = used[node.name] = used.get(node.name, -1) + 1
+        return f"{node.name}:e{place}"
+
+    return [(end(link.a), end(link.b)) for link in network.links]
