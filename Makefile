@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-python bench lint docs format setup clean fuzz test-lab-cycles
+.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup clean fuzz test-lab-cycles
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -35,6 +35,18 @@ test-lab-cycles: $(VENV)/.built
 
 bench: $(VENV)/.built
 	$(BIN)/python benches/run.py
+
+# The working tree's speed beside an older revision's: exit code 1 if a row is below 0.97 of it. ROWS is a shell pattern.
+BASE ?= e97eafa
+PAIRS ?= 11
+ROWS ?= *
+bench-paired:
+	$(PYTHON) benches/paired.py --base '$(BASE)' --pairs '$(PAIRS)' --rows '$(ROWS)'
+
+# Time and size of a build from nothing, of these revisions side by side.
+REVISIONS ?= HEAD
+build-report: $(VENV)/.installed
+	$(BIN)/python benches/build_report.py $(REVISIONS)
 
 lint: $(VENV)/.installed
 	cargo fmt --all --check

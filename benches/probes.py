@@ -54,6 +54,8 @@ class Probe:
     build: tuple[str, ...] = ()
     once: bool = False
     long: bool = False
+    example: str = ""  # the example of ours that is run, and its options
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def _example(
     name: str, group: str, crate: str, example: str, *options: str, once: bool = False, long: bool = False
 ) -> Probe:
     command = ("cargo", "run", *_target(crate, example), "--", *options)
-    return Probe(name, group, command, limit_s=300.0, build=_build(crate, example), once=once, long=long)
+    build = _build(crate, example)
+    return Probe(name, group, command, 300.0, Kind.JSON, build, once, long, example, options)
 
 
 def _target(crate: str, example: str) -> tuple[str, ...]:
@@ -185,7 +188,7 @@ def _reason(stderr: bytes, command: Sequence[str], code: int) -> str:
     return f"{Path(command[0]).name} ended with code {code}."
 
 
-def _finish(command: Sequence[str], limit_s: float) -> bytes:
+def finish(command: Sequence[str], limit_s: float) -> bytes:
     """Run to the end and return the standard output."""
     with _started(command) as child:
         try:
@@ -198,15 +201,19 @@ def _finish(command: Sequence[str], limit_s: float) -> bytes:
         return stdout
 
 
-def parse(stdout: bytes) -> Sample:
-    """The numbers of the JSON object in the last line."""
-    lines = stdout.decode(errors="replace").strip().splitlines()
+def json_object(line: str) -> dict[str, object]:
+    """The JSON object that a line of output is."""
     try:
-        value = json.loads(lines[-1] if lines else "")
+        value = json.loads(line)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ProbeError("its last line of output is not a JSON object.")
+        raise ProbeError("what it printed as its result is not a JSON object.")
+    return value
+
+
+def numbers(value: dict[str, object]) -> Sample:
+    """What of an object is a finite number."""
     return {
         key: float(number)
         for key, number in value.items()
@@ -214,11 +221,33 @@ def parse(stdout: bytes) -> Sample:
     }
 
 
+def output_lines(stdout: bytes) -> list[str]:
+    """The lines of an output, one empty line if there is none."""
+    return stdout.decode(errors="replace").strip().splitlines() or [""]
+
+
+def parse(stdout: bytes) -> Sample:
+    """The numbers of the JSON object in the last line."""
+    return numbers(json_object(output_lines(stdout)[-1]))
+
+
+def parse_keyed(stdout: bytes, key: str) -> Sample:
+    """The numbers of all lines, where `key` identifies a line: {"kind": "flow", "ns": 7} gives `flow_ns`."""
+    found: Sample = {}
+    for line in output_lines(stdout):
+        value = json_object(line)
+        name = value.pop(key, None)
+        if name is None:
+            raise ProbeError(f"a line of its output has no {key!r}.")
+        found.update({f"{name}_{field}": number for field, number in numbers(value).items()})
+    return found
+
+
 def _wall(command: Sequence[str], limit_s: float) -> Sample:
     with tempfile.TemporaryDirectory(prefix="twinplane-bench-") as folder:
         filled = [word.replace(OUT, str(Path(folder) / "out")) for word in command]
         begin = time.monotonic()
-        _finish(filled, limit_s)
+        finish(filled, limit_s)
         return {"wall_s": time.monotonic() - begin}
 
 
@@ -242,7 +271,7 @@ def prepare(probe: Probe) -> Unavailable | None:
     if not probe.build:
         return None
     try:
-        _finish(probe.build, BUILD_LIMIT_S)
+        finish(probe.build, BUILD_LIMIT_S)
     except ProbeError as error:
         return error.outcome
     return None
@@ -256,6 +285,6 @@ def measure(probe: Probe) -> Sample | Unavailable:
         if probe.kind is Kind.FIRST_OUTPUT:
             starts = [_first_output(probe.command, probe.limit_s) for _ in range(STARTS + 1)]
             return {"wall_s": statistics.median(starts[1:])}  # the first one fills the file cache
-        return parse(_finish(probe.command, probe.limit_s))
+        return parse(finish(probe.command, probe.limit_s))
     except ProbeError as error:
         return error.outcome

@@ -105,10 +105,18 @@ ROWS: tuple[Row, ...] = (
     Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
     *_decisions(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
-    Row("same, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000),
+    Row(
+        "RSVP-TE set-up, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000
+    ),
     Row("RSVP-TE memory", "B/LSP/hop", Figure("rsvp", "bytes_per_lsp_hop"), None, 1024, 300, True),
     Row(
-        "same, refresh reduction", "B/LSP/hop", Figure("rsvp_rr", "bytes_per_lsp_hop"), None, 1024, 300, True
+        "RSVP-TE memory, refresh reduction",
+        "B/LSP/hop",
+        Figure("rsvp_rr", "bytes_per_lsp_hop"),
+        None,
+        1024,
+        300,
+        True,
     ),
     Row("LSPs held by one router", "LSPs", Figure("rsvp_hold", "held"), None, floor=1_000_000),
     Row("same, memory", "B/LSP/hop", Figure("rsvp_hold", "bytes_per_lsp_hop"), None, 1024, 300, True),

@@ -76,7 +76,8 @@ def _bound(row_bound: float | None, *, ratio: bool, at_most: bool) -> str:
     return f"{'<= ' if at_most else ''}{row_bound:,.10g}{' x' if ratio else ''}"
 
 
-def _lines(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+def lines(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """A table for people, columns as wide as their widest cell."""
     widths = [max(len(row[i]) for row in (header, *body)) for i in range(len(header))]
     rows = [header, ["-" * width for width in widths], *body]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -104,7 +105,7 @@ def _table(verdicts: Sequence[Verdict]) -> list[str]:
         )
     header = ("name", "unit", "ours", "anchor", "anchor is", "ratio (range)", "floor", "goal", "verdict")
     reasons = dict.fromkeys(found.reason for found in verdicts if found.reason)
-    return [*_lines(header, body), *(["", *(f"not measured: {text}" for text in reasons)] if reasons else [])]
+    return [*lines(header, body), *(["", *(f"not measured: {text}" for text in reasons)] if reasons else [])]
 
 
 def _anchor_table(samples: Samples) -> list[str]:
@@ -115,7 +116,7 @@ def _anchor_table(samples: Samples) -> list[str]:
             body.append(
                 [figure.label, unit, human(found.median), f"{human(found.low)} to {human(found.high)}"]
             )
-    return ["", *_lines(("anchor", "unit", "median", "range"), body)] if body else []
+    return ["", *lines(("anchor", "unit", "median", "range"), body)] if body else []
 
 
 def machine() -> dict[str, object]:
