@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .verdict import FAMILY, STATISTICAL, Compared, Row
+from .verdict import (
+    ATTEMPTS,
+    FAMILY,
+    LOSSES_APART,
+    LOSSES_WITHIN,
+    RATE_WITHIN,
+    STATISTICAL,
+    Compared,
+    Row,
+)
 
 TITLES = ["row", "seed", "quantity", "judged", "measured", "expected", "from", "to", ""]
 JUDGED = {
@@ -24,6 +33,7 @@ KERNEL_TITLES = [
     "rate, ours",
     "departures apart, p50",
     "p99",
+    "attempts",
     "",
 ]
 HEADINGS = {
@@ -82,6 +92,7 @@ def kernel_cells(one: Compared) -> list[str]:
         f"{one.ours_bps / 1e6:.3f} Mbit/s ({one.rate_residual:+.2%})",
         f"{one.p50_s * 1e6:.0f} us",
         f"{one.p99_s * 1e6:.0f} us",
+        str(one.attempts),
         "holds" if one.holds else "DOES NOT HOLD",
     ]
 
@@ -141,14 +152,17 @@ def sources(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-KERNEL = """
+KERNEL = f"""
 ## Beside the kernel's disciplines
 
 The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds) through a qdisc of
 the kernel on a veth, and through ours at the times at which they really went in. A row holds if rates
-are within 1 % and losses within 5 %. *Same fate*: both sent the packet, or both dropped it; which one is lost
-hangs on microseconds, and the kernel's departures are as late as its timer and the machine's other work make
-them. These rows are neither statistical nor exact: a machine whose other work keeps the kernel from its timer
-for tens of milliseconds (p99 shows it) sends less than the rate, and the row then does not hold without
-saying anything of the discipline. They are to be run on an idle machine.
+are within {RATE_WITHIN:.0%} and losses within {LOSSES_WITHIN:.0%} or {LOSSES_APART} packets,
+whichever is more, in one of at most {ATTEMPTS} attempts. The figures are those of the last attempt.
+
+*Same fate*: both sent the packet, or both dropped it; which one is lost hangs on microseconds, and the
+kernel's departures are as late as its timer and the machine's other work make them. These rows are neither
+statistical nor exact: a machine whose other work keeps the kernel from its timer for tens of milliseconds
+(p99 shows it) sends less than the rate, and the attempt then fails without saying anything of the discipline.
+They are to be run on an idle machine.
 """
