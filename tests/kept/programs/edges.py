@@ -21,6 +21,8 @@ def _programme(seen: Seen, edge: dict[str, Any], profile: Any, **options: Any) -
         "flapping", to=east, route=[r1, r2, east], count=40, signal=False, retry_first="10 ms"
     )
     back = east.lsp("back", to=west, route=[r2, r1, west], count=3, bandwidth="1 Mbit/s")
+    west.programme("5 ms", "signal", stable, 1000)
+    east.programme("5 ms", "signal", back, 1000)
     west.programme("10 ms", "signal", flapping, 2000)
     west.programme("300 ms", "flap", flapping, 1000)
     west.programme("600 ms", "tear", flapping, 4000)

@@ -35,7 +35,7 @@ def fault_loss(seen: Seen) -> None:
 @program
 def fault_loss_one_way(seen: Seen) -> None:
     """Lost frames one way, for a time."""
-    _disturbed(seen, loss=0.5, direction="back", until="200 ms")
+    _disturbed(seen, loss=0.2, direction="back", until="200 ms")
 
 
 @program

@@ -43,6 +43,13 @@ def _answers(seen: Seen, name: str, frames: list[tuple[float, bytes]]) -> None:
     )
 
 
+def _damaged(frame: bytes, place: int) -> bytes:
+    """A frame with one byte changed."""
+    found = bytearray(frame)
+    found[place] ^= 0x55
+    return bytes(found)
+
+
 @program
 def peers(seen: Seen) -> None:
     """ARP by hand, then every frame that one peer sent is sent once more, damaged and cut."""
@@ -63,9 +70,7 @@ def peers(seen: Seen) -> None:
     _answers(seen, "west", frames)
     for _, frame in frames:
         west.send(frame)
-        damaged = bytearray(frame)
-        damaged[len(frame) // 2] ^= 0x55
-        west.send(bytes(damaged))
+        west.send(_damaged(frame, len(frame) // 2))
         west.send(frame[: len(frame) * 2 // 3])
         net.run(for_="1 ms")
     net.run(for_="100 ms")
@@ -103,7 +108,8 @@ def foreign_messages(seen: Seen) -> None:
     fresh.run(until="1 ms")
     peer.send(api.encode(_arp(link, peer, dut, 2)))
     for _, frame in frames:
-        peer.send(frame)
+        for place in (*range(14, len(frame), 7), None):
+            peer.send(frame if place is None else _damaged(frame, place))
         fresh.run(for_="2 ms")
     fresh.run(for_="200 ms")
     _answers(seen, "peer", peer.receive())
