@@ -15,7 +15,7 @@ use std::time::Instant;
 use twinplane_engine::external::{Clock, ExternalSpec, PortError, open};
 use twinplane_engine::real_time::pin;
 
-/// Between two samples.
+/// Nanoseconds between two samples.
 const PAUSE_NS: u64 = 500_000;
 
 fn option(name: &str) -> Option<String> {
@@ -27,7 +27,7 @@ fn ns(clock: &Clock) -> u64 {
     clock.now().0 / 1000
 }
 
-/// Waits without sleeping.
+/// Keeps the processor busy until `when`, in nanoseconds of the clock, since a sleep would end too late.
 fn spin_until(clock: &Clock, when: u64) {
     while ns(clock) < when {
         std::hint::spin_loop();

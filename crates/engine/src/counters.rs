@@ -9,11 +9,11 @@ use base::device::{DropCounters, DropReason};
 pub struct DirectionCounters {
     /// Frames that the port took, whether or not they have left yet; of a port with queue disciplines, those to which they gave their turn.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// Bytes on the wire of the sent frames.
     pub sent_bytes: u64,
     /// Frames that reached the device at the far end.
     pub received_frames: u64,
-    /// Their bytes.
+    /// Bytes on the wire of the received frames.
     pub received_bytes: u64,
     /// Copies made by a fault.
     pub duplicated: u64,
@@ -56,7 +56,7 @@ impl DirectionCounters {
 /// What should be true of one direction of a link and is not: the engine, or a queue discipline, is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imbalance {
-    /// The link.
+    /// The link whose counters of one direction do not add up.
     pub link: LinkId,
     /// What the direction counted.
     pub counters: DirectionCounters,
@@ -67,8 +67,8 @@ pub struct Imbalance {
 /// Both directions of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// What it sends.
+    /// The direction that leads away from the port: what its device sends.
     pub egress: DirectionCounters,
-    /// What is sent to it.
+    /// The direction that leads to the port: what its device receives.
     pub ingress: DirectionCounters,
 }

@@ -58,7 +58,7 @@ impl Egress {
         }
     }
 
-    /// The queues.
+    /// The queue disciplines in front of the wire, for their statistics.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -69,7 +69,7 @@ impl Egress {
         self.pending.front().map_or(self.ask, |(enters, _)| self.ask.min(*enters))
     }
 
-    /// Does nothing wait?
+    /// True if no frame waits, neither in the queue disciplines nor for its turn to enter them.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.tree.backlog().packets == 0
@@ -183,7 +183,7 @@ impl Egress {
         drops
     }
 
-    /// Frames that wait.
+    /// As frames leave by an interface, before its queue discipline: `BPF_TCX_EGRESS` (linux/bpf.h).
     pub fn waiting_frames(&self) -> u64 {
         self.tree.backlog().packets + self.pending.len() as u64
     }

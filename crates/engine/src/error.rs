@@ -10,33 +10,33 @@ pub enum EngineError {
     /// There is no such device.
     #[error("no node {}: the network has {count}", .node.0)]
     UnknownNode {
-        /// Which was named.
+        /// The number asked for, not below `count`.
         node: NodeId,
-        /// How many there are.
+        /// Devices of the network; their numbers begin at 0.
         count: usize,
     },
     /// There is no such link.
     #[error("no link {}: the network has {count}", .link.0)]
     UnknownLink {
-        /// Which was named.
+        /// The number asked for, not below `count`.
         link: LinkId,
-        /// How many there are.
+        /// Links of the network; their numbers begin at 0.
         count: usize,
     },
     /// The device has no such port.
     #[error("node {} has no port {}: it has {count}", .node.0, .port.0)]
     UnknownPort {
-        /// The device.
+        /// The device that was asked for the port.
         node: NodeId,
         /// Which port was named.
         port: PortId,
-        /// How many it has.
+        /// Ports of the device; their numbers begin at 0.
         count: usize,
     },
     /// The device has as many ports as can be numbered.
     #[error("node {} has 65536 ports already", .node.0)]
     TooManyPorts {
-        /// The device.
+        /// The device that was to get one more port.
         node: NodeId,
     },
     /// Something was asked for at a time that has passed.
@@ -44,7 +44,7 @@ pub enum EngineError {
     TimePassed {
         /// What was asked for.
         what: &'static str,
-        /// For when.
+        /// The time asked for, before `now`.
         at: Time,
         /// The time that it is.
         now: Time,
@@ -52,9 +52,9 @@ pub enum EngineError {
     /// A parameter outside its range.
     #[error("{what} is {value}: it must be {range}")]
     OutOfRange {
-        /// Which parameter.
+        /// The parameter, in the words of the message.
         what: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: String,
         /// What it may be.
         range: &'static str,
@@ -62,19 +62,19 @@ pub enum EngineError {
     /// Queue disciplines can't be put at a port that is in use.
     #[error("node {} port {}: it has sent frames, or has queue disciplines already", .node.0, .port.0)]
     QueueInUse {
-        /// The device.
+        /// The device whose port it is.
         node: NodeId,
-        /// The port.
+        /// The port, which has sent a frame or has queue disciplines already.
         port: PortId,
     },
     /// A device panicked. It takes part no more, as if switched off; the rest of the network can run on.
     #[error("node {} panicked at {at}: {message}", .node.0)]
     DevicePanicked {
-        /// The device.
+        /// The device; its number, not its name.
         node: NodeId,
-        /// When.
+        /// The time of the call in which it panicked.
         at: Time,
-        /// What it said.
+        /// The text of the panic.
         message: String,
     },
     /// A capture failed; the run can go on without it.
@@ -83,13 +83,13 @@ pub enum EngineError {
     /// A recording can't be written; the run can go on without it.
     #[error("recording: {0}")]
     Recording(std::io::Error),
-    /// An interface failed.
+    /// An interface of an external port failed; its own error says which and how.
     #[error(transparent)]
     Port(#[from] crate::external::PortError),
     /// A device asks again and again to be called at the same time. It takes part no more.
     #[error("node {} does not let time pass: {calls} timeouts at {at}", .node.0)]
     Livelock {
-        /// The device.
+        /// The device; its number, not its name.
         node: NodeId,
         /// The time at which it stands.
         at: Time,

@@ -12,7 +12,7 @@ pub enum Direction {
     Forth,
     /// From the second end to the first.
     Back,
-    /// Both.
+    /// Both directions, each with random draws of its own.
     #[default]
     Both,
 }
@@ -32,12 +32,12 @@ impl Direction {
 /// A fault and its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    /// When it begins.
+    /// When it begins, from the start of the run on.
     pub at: Time,
     /// When it ends by itself, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// What it is.
+    /// What goes wrong; its fields stand beside `at` in JSON.
     #[serde(flatten)]
     pub kind: FaultKind,
 }
@@ -53,37 +53,37 @@ pub enum FaultKind {
     /// The link is cut: what is queued or on its way is dropped, and the devices learn after their ports' detection
     /// time. It comes up again at `until`, if there is one.
     LinkDown {
-        /// Which link.
+        /// The link that is cut, in both directions.
         link: LinkId,
     },
     /// The link is whole again.
     LinkUp {
-        /// Which link.
+        /// The link that comes up.
         link: LinkId,
     },
     /// A device goes down, with what waits in its ports; frames that arrive are dropped. It comes up after a while and
     /// restarts. Commands that it is given meanwhile are carried out then.
     NodeRestart {
-        /// Which device.
+        /// The device that goes down.
         node: NodeId,
         /// For how long it is down.
         down_for: Span,
     },
     /// Frames get lost, each independently.
     Loss {
-        /// Which link.
+        /// The link on whose frames it acts.
         link: LinkId,
-        /// Which direction.
+        /// One of its directions; both if absent.
         #[serde(default)]
         direction: Direction,
-        /// How likely.
+        /// Share of the frames that get lost, 0 to 1.
         probability: f64,
     },
     /// Bits are inverted, each independently. The frame check sequence tells, and the receiver drops the frame.
     Corruption {
-        /// Which link.
+        /// The link on whose frames it acts.
         link: LinkId,
-        /// Which direction.
+        /// One of its directions; both if absent.
         #[serde(default)]
         direction: Direction,
         /// How likely a bit is inverted.
@@ -94,31 +94,31 @@ pub enum FaultKind {
     },
     /// Frames arrive twice, the second time right behind the first.
     Duplication {
-        /// Which link.
+        /// The link on whose frames it acts.
         link: LinkId,
-        /// Which direction.
+        /// One of its directions; both if absent.
         #[serde(default)]
         direction: Direction,
-        /// How likely.
+        /// Share of the frames that arrive twice, 0 to 1.
         probability: f64,
     },
     /// Some frames are held back, so that others overtake them.
     Reordering {
-        /// Which link.
+        /// The link on whose frames it acts.
         link: LinkId,
-        /// Which direction.
+        /// One of its directions; both if absent.
         #[serde(default)]
         direction: Direction,
-        /// How likely.
+        /// Share of the frames that are held back, 0 to 1.
         probability: f64,
-        /// For how long.
+        /// How long they are held back beyond the link's delay.
         extra: Span,
     },
     /// All frames take longer, in order: none overtakes the one before it.
     Delay {
-        /// Which link.
+        /// The link on whose frames it acts.
         link: LinkId,
-        /// Which direction.
+        /// One of its directions; both if absent.
         #[serde(default)]
         direction: Direction,
         /// How much longer at least.
@@ -129,12 +129,12 @@ pub enum FaultKind {
     },
     /// The port sends no faster than this. Frames that it has taken already keep their times.
     RateLimit {
-        /// Which link.
+        /// The link whose ports are slowed down.
         link: LinkId,
-        /// Which direction.
+        /// The direction in which its port sends more slowly; both if absent.
         #[serde(default)]
         direction: Direction,
-        /// How fast.
+        /// The rate at which it sends at most.
         rate: Rate,
     },
     /// All faults that are there are taken away: links and devices come up, nothing disturbs them.

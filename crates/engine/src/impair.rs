@@ -9,17 +9,17 @@ use rand::Rng;
 /// What becomes of a frame.
 #[derive(Debug)]
 pub enum Fate {
-    /// It is dropped.
+    /// It never arrives, and is counted under this reason.
     Lost(DropReason),
-    /// It arrives.
+    /// It arrives, perhaps later, changed or twice.
     Arrives {
-        /// When.
+        /// The time at which its last bit arrives.
         at: Time,
-        /// What arrives.
+        /// The frame as the receiver gets it: with inverted bits if `corrupted`.
         frame: Frame,
-        /// Bits were inverted.
+        /// Has it inverted bits? If the receiver does not check for them, it takes the frame.
         corrupted: bool,
-        /// It arrives twice.
+        /// Does a second copy arrive right behind it?
         copied: bool,
     },
 }

@@ -136,7 +136,7 @@ pub struct TimerHeap {
 }
 
 impl TimerHeap {
-    /// The next timer.
+    /// The timer that is due first, and its number; of several at one time that with the lowest number.
     #[inline]
     pub fn peek(&self) -> Option<(Time, u32)> {
         self.heap.first().copied()

@@ -40,7 +40,7 @@ impl FlightRing {
     pub fn len(&self) -> usize {
         (self.tail - self.head) as usize
     }
-    /// Are there none?
+    /// True if no frame is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.tail == self.head

@@ -26,9 +26,9 @@ pub enum CaptureError {
     /// The file can't be made.
     #[error("{}: can't be written: {source}", .path.display())]
     Create {
-        /// Which file.
+        /// The path as the user gave it.
         path: PathBuf,
-        /// Why.
+        /// What the system answered to opening it for writing.
         source: io::Error,
     },
     /// The file can't be written any further (the disk may be full). What it holds so far can be read.
@@ -38,15 +38,15 @@ pub enum CaptureError {
         name: String,
         /// How many packets there are before.
         packet: u64,
-        /// Why.
+        /// What the system, or the writer that stands for the file, answered.
         source: io::Error,
     },
     /// The bytes can't be read at all.
     #[error("at byte {offset}: {source}")]
     Read {
-        /// Where.
+        /// Bytes of the file that had been read before.
         offset: u64,
-        /// Why.
+        /// What the system answered.
         source: io::Error,
     },
     /// Neither pcap nor pcapng.
@@ -58,9 +58,9 @@ pub enum CaptureError {
     /// The file ends in the middle of something.
     #[error("capture file ends at byte {offset} in the middle of {what}")]
     Truncated {
-        /// Where it ends.
+        /// Length of the file in bytes.
         offset: u64,
-        /// What is incomplete.
+        /// The part that should continue there, such as `a record header`; put into the message as it is.
         what: &'static str,
     },
     /// A field has an impossible value.
@@ -68,9 +68,9 @@ pub enum CaptureError {
     Malformed {
         /// Where the block or record begins.
         offset: u64,
-        /// Which field.
+        /// The field, in the words of the message.
         what: &'static str,
-        /// Its value.
+        /// The value as the file has it; no value of its kind is allowed there.
         value: u64,
     },
     /// There is no such capture, or it is finished.

@@ -32,9 +32,9 @@ const ISB_IFDROP: u16 = 5;
 /// Which way a packet passed its interface: the lowest two bits of the flags (pcapng, 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// Received.
+    /// The interface received the packet.
     Inbound = 1,
-    /// Sent.
+    /// The interface sent the packet.
     Outbound = 2,
 }
 
@@ -73,7 +73,7 @@ impl BlockWriter {
         self.finish(out)
     }
 
-    /// A packet.
+    /// Writes an Enhanced Packet Block with all bytes of the packet. `nanos` is the time since 1970.
     pub fn packet(
         &mut self,
         out: &mut dyn Write,

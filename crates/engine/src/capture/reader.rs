@@ -6,10 +6,10 @@ use super::CaptureError;
 use super::pcapng::*;
 use std::io::Read;
 
-/// A captured packet.
+/// A packet of a capture file, with what the file says about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Nanoseconds since 1970.
+    /// When it was captured, in nanoseconds since 1970, whatever resolution the file uses.
     pub nanos: u64,
     /// The interface in the file, counted over all sections; zero in a pcap file.
     pub interface: u32,
@@ -17,7 +17,7 @@ pub struct Packet {
     pub link_type: u16,
     /// The packet's length on the wire; more than there are bytes if it was cut.
     pub original_len: u32,
-    /// The bytes.
+    /// The packet from its link-layer header on, as many bytes as were kept.
     pub bytes: Vec<u8>,
 }
 
@@ -282,7 +282,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(Packet { nanos: 0, interface, link_type, original_len, bytes: bytes.to_vec() })
     }
 
-    /// Exactly `len` bytes.
+    /// Reads exactly `len` bytes; [`CaptureError::Truncated`] in the middle of `what` if the file has fewer.
     fn exactly(&mut self, len: usize, what: &'static str) -> Result<Vec<u8>, CaptureError> {
         let mut bytes = Vec::new();
         if self.fill(&mut bytes, len)? < len {

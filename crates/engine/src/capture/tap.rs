@@ -87,7 +87,7 @@ pub struct Tap {
     error: Option<CaptureError>,
 }
 
-/// A [`CaptureTo`], opened.
+/// An opened [`CaptureTo`]: where the bytes of a capture go.
 pub(crate) enum Out {
     Memory(Vec<u8>),
     Writer(Box<dyn Write + Send>),

@@ -29,36 +29,36 @@ pub enum Reg {
 /// How wide a load or store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// Four bytes.
+    /// A word of four bytes: `BPF_W`.
     Word = 0x00,
-    /// Eight bytes.
+    /// A double word of eight bytes: `BPF_DW`.
     Double = 0x18,
 }
 
 /// When a jump is taken (RFC 9669, 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Always.
+    /// The jump is always taken: `BPF_JA`.
     Always = 0x00,
-    /// Equal.
+    /// Jumps if both are equal: `BPF_JEQ`.
     Equal = 0x10,
-    /// Greater, unsigned.
+    /// Jumps if the first is greater, both taken as unsigned: `BPF_JGT`.
     Greater = 0x20,
-    /// Not equal.
+    /// Jumps if they differ: `BPF_JNE`.
     NotEqual = 0x50,
 }
 
-/// `BPF_FUNC_map_lookup_elem`.
+/// `BPF_FUNC_map_lookup_elem` (linux/bpf.h): the address of a map's value, or 0.
 const MAP_LOOKUP: i32 = 1;
-/// `BPF_FUNC_skb_store_bytes`.
+/// `BPF_FUNC_skb_store_bytes` (linux/bpf.h): writes bytes into a frame.
 pub const STORE_BYTES: i32 = 9;
-/// `BPF_FUNC_clone_redirect`.
+/// `BPF_FUNC_clone_redirect` (linux/bpf.h): sends a copy of a frame by an interface.
 pub const CLONE_REDIRECT: i32 = 13;
-/// `BPF_FUNC_skb_change_tail`.
+/// `BPF_FUNC_skb_change_tail` (linux/bpf.h): changes the length of a frame at its end.
 pub const CHANGE_TAIL: i32 = 38;
-/// `BPF_FUNC_skb_change_head`.
+/// `BPF_FUNC_skb_change_head` (linux/bpf.h): makes room in front of a frame.
 pub const CHANGE_HEAD: i32 = 43;
-/// `BPF_FUNC_redirect_map`.
+/// `BPF_FUNC_redirect_map` (linux/bpf.h): sends a frame to a socket of a map.
 pub const REDIRECT_MAP: i32 = 51;
 
 /// Puts a program together. Jumps go to names.
@@ -84,15 +84,15 @@ impl Assembler {
         self.code.push(u64::from_le_bytes([opcode, registers, o0, o1, i0, i1, i2, i3]));
         self
     }
-    /// `dst = src`
+    /// Emits `dst = src`, of 64 bits.
     pub fn copy(self, dst: Reg, src: Reg) -> Assembler {
         self.put(0xbf, dst, src, 0, 0)
     }
-    /// `dst = value`
+    /// Emits `dst = value`, of 64 bits; the value is sign-extended.
     pub fn set(self, dst: Reg, value: i32) -> Assembler {
         self.put(0xb7, dst, Reg::R0, 0, value)
     }
-    /// `dst += value`
+    /// Emits `dst += value`, of 64 bits; the value is sign-extended.
     pub fn add(self, dst: Reg, value: i32) -> Assembler {
         self.put(0x07, dst, Reg::R0, 0, value)
     }
@@ -138,7 +138,7 @@ impl Assembler {
             .map(Reg::R1, map)
             .call(MAP_LOOKUP)
     }
-    /// `return R0`
+    /// Emits `return R0`: the end of the program.
     pub fn exit(self) -> Assembler {
         self.put(0x95, Reg::R0, Reg::R0, 0, 0)
     }
@@ -160,7 +160,7 @@ impl Assembler {
     }
 }
 
-/// Kinds of map.
+/// Kinds of BPF map, by their numbers in linux/bpf.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapKind {
     /// An array; its values can be mapped into memory.
@@ -169,7 +169,7 @@ pub enum MapKind {
     XskMap = 17,
 }
 
-/// Kinds of program.
+/// Kinds of BPF program, by their numbers in linux/bpf.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramKind {
     /// Classifies frames at an interface's ingress or egress.
@@ -181,9 +181,9 @@ pub enum ProgramKind {
 /// Where a program is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachTo {
-    /// `BPF_XDP`.
+    /// Before socket buffers are made of received frames: `BPF_XDP` (linux/bpf.h).
     Xdp = 37,
-    /// `BPF_TCX_EGRESS`.
+    /// As frames leave by an interface, before its queue discipline: `BPF_TCX_EGRESS` (linux/bpf.h).
     Egress = 47,
 }
 
@@ -192,7 +192,7 @@ const MAP_UPDATE: i32 = 2;
 const PROGRAM_LOAD: i32 = 5;
 const PROGRAM_TEST_RUN: i32 = 10;
 const LINK_CREATE: i32 = 28;
-/// `BPF_F_MMAPABLE`
+/// `BPF_F_MMAPABLE` (linux/bpf.h): a process may map the values of an array into its memory.
 const MAPPABLE: u32 = 1 << 10;
 
 /// The system call: `words` is the start of `union bpf_attr`, the rest is zero.
@@ -200,7 +200,7 @@ fn bpf(command: i32, words: &[u32]) -> io::Result<i32> {
     call(command, &mut attributes(words))
 }
 
-/// `union bpf_attr`.
+/// Room for the part of `union bpf_attr` (linux/bpf.h) that these calls use, in words.
 type Attributes = [u32; 36];
 
 fn attributes(words: &[u32]) -> Attributes {

@@ -48,7 +48,7 @@ const SLOT: usize = 2048;
 const SLOT_HEAD: usize = 8;
 /// The shortest frame: its Ethernet header.
 const SHORTEST: usize = 14;
-/// The longest frame.
+/// The longest frame that a slot has room for, in bytes from its Ethernet header on.
 const LONGEST: usize = SLOT - SLOT_HEAD;
 /// Where `struct __sk_buff` has the length.
 const SKB_LEN: i16 = 0;
@@ -87,7 +87,7 @@ thread_local! {
 pub enum Bursts {
     /// It can have them, opened on this visit to a network namespace.
     From(Visit),
-    /// It can't.
+    /// The interface is no veth, its namespace is not the thread's own, or the kernel refused the program.
     Never,
 }
 
@@ -147,7 +147,7 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// Loads the program.
+    /// Makes the shared memory and loads the program that reads frames from it; fails if the kernel refuses either.
     pub fn new() -> io::Result<Burst> {
         let len = HEAD + MOST * SLOT;
         let map = bpf::map(MapKind::Array, len as u32, 1)?;

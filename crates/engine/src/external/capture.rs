@@ -44,7 +44,7 @@ const FLUSH: Span = Span::from_ms(200);
 /// An interface that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureSource {
-    /// The interface.
+    /// The interface's name in its namespace.
     pub interface: String,
     /// The path of its network namespace; that of the calling thread if absent.
     pub netns: Option<PathBuf>,
@@ -64,7 +64,7 @@ impl CaptureSource {
 /// What is to be captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterfaceCaptureSpec {
-    /// The interfaces.
+    /// The interfaces, each with a number of its own in the file, in this order.
     pub sources: Vec<CaptureSource>,
     /// Bytes of each packet that are kept; all if absent.
     pub snap_len: Option<u32>,
@@ -84,10 +84,10 @@ impl InterfaceCaptureSpec {
 /// Why a capture can't begin or go on.
 #[derive(Debug, Error)]
 pub enum InterfaceCaptureError {
-    /// The interface.
+    /// An interface can't be opened or read.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The file.
+    /// The file can't be made or written.
     #[error(transparent)]
     File(#[from] CaptureError),
 }
@@ -95,7 +95,7 @@ pub enum InterfaceCaptureError {
 /// What became of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceCaptureSummary {
-    /// Packets written.
+    /// Packets written to the file, of all interfaces.
     pub packets: u64,
     /// Frames that passed while there was no room to keep them.
     pub missed: u64,
@@ -160,7 +160,7 @@ pub struct InterfaceCapture {
 }
 
 impl InterfaceCapture {
-    /// Begins.
+    /// Opens all interfaces, then the file, and writes what begins it.
     pub fn open(
         spec: &InterfaceCaptureSpec,
         to: CaptureTo,

@@ -22,35 +22,35 @@ pub enum PortError {
     /// The interface has no Ethernet frames.
     #[error("interface {name} is not an Ethernet interface")]
     NotEthernet {
-        /// Which.
+        /// The interface's name.
         name: String,
     },
     /// The process may not do that.
     #[error("{what}: needs root or CAP_NET_ADMIN and CAP_NET_RAW")]
     NoPrivilege {
-        /// What was tried.
+        /// What the program tried to do when the kernel refused, in the words of the message.
         what: String,
     },
     /// The interface was taken away.
     #[error("interface {name} is gone")]
     Gone {
-        /// Which.
+        /// The interface's name.
         name: String,
     },
     /// The driver can't have this interface as it is.
     #[error("interface {name}: {reason}")]
     Unsuitable {
-        /// Which.
+        /// The interface's name.
         name: String,
         /// Why, and what would be right.
         reason: String,
     },
-    /// The kernel refused.
+    /// The kernel refused for a reason that none of the other variants names.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// What the program tried to do, in the words of the message.
         what: String,
-        /// What it said.
+        /// The kernel's answer.
         source: io::Error,
     },
 }

@@ -9,25 +9,25 @@ use std::mem::zeroed;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
-/// `ETHTOOL_GDRVINFO` (linux/ethtool.h).
+/// Asks for the driver's name: `ETHTOOL_GDRVINFO` (linux/ethtool.h).
 const DRIVER_INFO: u32 = 3;
-/// `ETHTOOL_GLINK` (linux/ethtool.h).
+/// Asks whether the link is up: `ETHTOOL_GLINK` (linux/ethtool.h).
 const LINK_STATE: u32 = 0x0a;
-/// `ETHTOOL_GCHANNELS` (linux/ethtool.h).
+/// Asks how many queues there are: `ETHTOOL_GCHANNELS` (linux/ethtool.h).
 const CHANNELS: u32 = 0x3c;
-/// `SIOCETHTOOL` (linux/sockios.h).
+/// The `ioctl` that takes those questions: `SIOCETHTOOL` (linux/sockios.h).
 const ETHTOOL: u32 = 0x8946;
 
 /// An interface as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// The name in its network namespace, at most 15 bytes.
     pub name: String,
     /// Its number in its namespace.
     pub index: u32,
     /// The longest packet that it takes, in bytes above Ethernet.
     pub mtu: u32,
-    /// Its address.
+    /// Its Ethernet address.
     pub mac: MacAddr,
     /// Switched on by the administrator.
     pub up: bool,

@@ -13,13 +13,13 @@ const RECEIVE_SLOTS: u32 = 2048;
 /// What passed a port, and what did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExternalCounters {
-    /// Frames received.
+    /// Frames that were read from the interface. A super-frame counts as one.
     pub rx_frames: u64,
-    /// Their bytes.
+    /// Bytes of the received frames, from the Ethernet header on.
     pub rx_bytes: u64,
     /// Frames sent. A super-frame counts as one.
     pub tx_frames: u64,
-    /// Their bytes.
+    /// Bytes of the sent frames, from the Ethernet header on.
     pub tx_bytes: u64,
     /// Frames that the kernel dropped because nobody took them in time.
     pub rx_kernel_drops: u64,
@@ -40,7 +40,7 @@ pub struct ExternalCounters {
 /// By which of the kernel's ways a port has its frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driver {
-    /// AF_PACKET: every interface.
+    /// AF_PACKET: takes every Ethernet interface.
     #[default]
     Packet,
     /// AF_XDP: quicker, for interfaces with one receive queue and frames that fit in a page.
@@ -50,11 +50,11 @@ pub enum Driver {
 /// An interface to be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternalSpec {
-    /// Its name.
+    /// The name of the interface in its namespace.
     pub interface: String,
     /// The path of its network namespace; that of the calling thread if absent.
     pub netns: Option<PathBuf>,
-    /// The driver.
+    /// The kernel's way to its frames: AF_PACKET unless said otherwise.
     pub driver: Driver,
     /// Take super-frames and partial checksums from the kernel and hand them to it. Otherwise every frame is made real
     /// when it comes, and before it goes.
@@ -87,7 +87,7 @@ impl ExternalSpec {
 
 /// A port: frames between an interface and whoever holds it. None of its calls ever waits.
 pub trait ExternalPort: Send {
-    /// The interface.
+    /// The interface's name, as it was opened.
     fn name(&self) -> &str;
     /// Appends frames that have come, `max` of the kernel's at the most, and returns how many were appended: a
     /// super-frame may be several.

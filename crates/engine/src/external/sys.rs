@@ -5,11 +5,11 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::{self, NonNull};
 
-/// `PACKET_VNET_HDR` (linux/if_packet.h).
+/// `PACKET_VNET_HDR` (linux/if_packet.h): each frame has a virtio header in front, with what is left undone on it.
 pub const PACKET_VNET_HDR: i32 = 15;
-/// `PACKET_QDISC_BYPASS` (linux/if_packet.h).
+/// `PACKET_QDISC_BYPASS` (linux/if_packet.h): frames are sent past the queue discipline.
 pub const PACKET_QDISC_BYPASS: i32 = 20;
-/// `PACKET_IGNORE_OUTGOING` (linux/if_packet.h).
+/// `PACKET_IGNORE_OUTGOING` (linux/if_packet.h): the socket does not see what others send.
 pub const PACKET_IGNORE_OUTGOING: i32 = 23;
 /// `ETH_P_ALL` as a socket address has it.
 pub const EVERY_PROTOCOL: u16 = (libc::ETH_P_ALL as u16).to_be();
@@ -135,11 +135,11 @@ impl Mapping {
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Mapping { start, len })
     }
-    /// Its first byte.
+    /// Address of the first byte; valid as long as the mapping lives.
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
-    /// Its length.
+    /// Bytes that are mapped.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -9,7 +9,7 @@ impl Lane {
         self.ring.head()
     }
 
-    /// Their bytes.
+    /// Bytes on the wire of the arrived frames.
     pub fn arrived_bytes(&self) -> u64 {
         if self.ring.is_empty() {
             return self.taken_bytes;
@@ -18,12 +18,12 @@ impl Lane {
         first.bytes_so_far - u64::from(first.wire_len())
     }
 
-    /// Frames taken.
+    /// Frames that the port has taken, whether or not they have left; those taken back by a fault are among them.
     pub fn sent_frames(&self) -> u64 {
         self.ring.tail() + self.removed.0
     }
 
-    /// Their bytes.
+    /// Bytes on the wire of these frames.
     pub fn sent_bytes(&self) -> u64 {
         self.taken_bytes + self.removed.1
     }

@@ -42,7 +42,7 @@ pub struct Lane {
     delay: u64,
     /// Bytes of all frames taken and not taken back.
     taken_bytes: u64,
-    /// Every frame sent.
+    /// Digest of every frame sent, with its time.
     pub digest: Digest,
     /// The device at the far end.
     pub to_node: NodeId,
@@ -54,12 +54,12 @@ pub struct Lane {
     pub punted: bool,
     /// Frames to be forwarded one by one before it is tried again to forward several in a row.
     pub run_pause: u8,
-    /// Departures are captured.
+    /// Is some capture to see each frame as it leaves?
     pub attend_departures: bool,
     /// The link can be used, and nothing but the wire is behind the port.
     direct: bool,
     up: bool,
-    /// The link.
+    /// The link of which this is one direction.
     pub link: LinkId,
     /// The first frame of which it is not known that its first bit has left, unless that has arrived.
     waiting: u64,
@@ -81,11 +81,11 @@ pub struct Lane {
 pub enum Sent {
     /// It was alone: the lane has a first arrival now.
     First(Time),
-    /// It follows others.
+    /// Another frame, still to arrive, is in front of it: the lane's first arrival stays.
     Behind,
     /// Nothing is on its way, and what waits in queues (if anything does) arrives no sooner than this.
     Waits(Time),
-    /// It was refused.
+    /// The port dropped it, for this reason.
     Refused(DropReason),
 }
 
@@ -129,7 +129,7 @@ impl Lane {
         &self.spec
     }
 
-    /// The propagation delay.
+    /// The propagation delay of the link, without faults.
     pub fn delay(&self) -> Span {
         Span(self.delay as i64)
     }
@@ -218,7 +218,7 @@ impl Lane {
         self.egress.as_deref()
     }
 
-    /// Are there queues?
+    /// True if queue disciplines stand in front of the wire.
     #[inline]
     pub fn is_queued(&self) -> bool {
         self.egress.is_some()

@@ -11,13 +11,13 @@ pub struct Lateness {
     /// Of nanoseconds; a quantile is at most a sixteenth too high.
     histogram: Histogram<u64, 16>,
     count: u64,
-    /// In nanoseconds.
+    /// The sum of all in nanoseconds; it stays at its largest value instead of overflowing.
     sum: u64,
     max: Span,
 }
 
 impl Lateness {
-    /// One more.
+    /// Counts one more; what came early counts as in time.
     #[inline]
     pub fn record(&mut self, late: Span) {
         let ns = (late.0.max(0) / 1000) as u64;
@@ -37,7 +37,7 @@ impl Lateness {
         Some(Span::from_ns((self.sum.checked_div(self.count)?) as i64))
     }
 
-    /// The longest.
+    /// The longest of all; zero if there was none.
     pub fn max(&self) -> Span {
         self.max
     }
@@ -57,7 +57,7 @@ impl Lateness {
         self.histogram.bins().map(|(ns, count)| (self.up_to(ns), count))
     }
 
-    /// Forgets all.
+    /// Forgets all that was recorded.
     pub fn clear(&mut self) {
         let mut histogram = core::mem::take(&mut self.histogram);
         histogram.clear();

@@ -18,15 +18,15 @@ const LOOK: Span = Span::from_ms(50);
 const RETRY: Span = Span::from_us(50);
 /// Time between two questions of a run that does not sleep whether it is to come back.
 const ASK: Span = Span::from_us(100);
-/// The longest sleep.
+/// The longest time to sleep in one go; a run that waits longer goes back to sleep.
 const SLEEP: Span = Span::from_secs(3600);
 
 /// What the one who watches a run wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// The run goes on.
     Continue,
-    /// Come back.
+    /// The run returns to its caller; it can be continued.
     Stop,
 }
 
@@ -46,11 +46,11 @@ pub enum PortState {
 pub struct PortChange {
     /// When that was noticed.
     pub at: Time,
-    /// The device.
+    /// The device whose port it is.
     pub node: NodeId,
-    /// Its port.
+    /// The port that is attached to the interface.
     pub port: PortId,
-    /// The interface.
+    /// The interface's name.
     pub name: String,
     /// How it is now.
     pub state: PortState,
@@ -59,15 +59,15 @@ pub struct PortChange {
 /// What can be said of an attached port.
 #[derive(Clone, Debug)]
 pub struct PortView<'a> {
-    /// The device.
+    /// The device whose port it is.
     pub node: NodeId,
-    /// Its port.
+    /// The port that is attached to the interface.
     pub port: PortId,
-    /// The interface.
+    /// The interface's name.
     pub name: &'a str,
-    /// How it is.
+    /// Whether the interface can be used, as far as that is known.
     pub state: PortState,
-    /// What passed.
+    /// What the interface took and gave since it was opened.
     pub counters: ExternalCounters,
     /// Frames dropped because the interface was down or took none for long.
     pub dropped: u64,
@@ -136,7 +136,7 @@ impl Runner {
         }
     }
 
-    /// The clock.
+    /// The clock that drives the run.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -180,7 +180,7 @@ impl Runner {
         self.ports.iter_mut().for_each(AttachedPort::clear_lateness);
     }
 
-    /// What is attached.
+    /// All attached ports, in the order in which they were attached.
     pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
         self.ports.iter().map(AttachedPort::view)
     }

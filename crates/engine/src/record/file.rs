@@ -29,15 +29,15 @@ pub enum RecordingError {
     /// The bytes can't be read at all.
     #[error("line {line}: {source}")]
     Read {
-        /// Counted from one.
+        /// The line at which reading failed, counted from one.
         line: u64,
-        /// Why.
+        /// What the system answered.
         source: io::Error,
     },
     /// A line that is not what it should be.
     #[error("line {line}: not {what}: {source}")]
     Line {
-        /// Counted from one.
+        /// The line at fault, counted from one.
         line: u64,
         /// What it should be.
         what: &'static str,
@@ -53,7 +53,7 @@ pub enum RecordingError {
     /// A check says that there are other inputs than there are.
     #[error("line {line}: {counted} inputs should be above it, and {found} are")]
     Missing {
-        /// Counted from one.
+        /// The line of the check, counted from one.
         line: u64,
         /// How many there should be.
         counted: u64,

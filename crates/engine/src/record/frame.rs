@@ -57,7 +57,7 @@ impl Notes {
 }
 
 impl RecordedFrame {
-    /// Keeps a frame.
+    /// Copies the frame with all that was noted on it.
     pub fn new(frame: &Frame) -> RecordedFrame {
         RecordedFrame { header: frame.header().to_vec(), body: frame.body().clone(), notes: Notes::of(frame) }
     }

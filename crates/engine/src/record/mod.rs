@@ -38,7 +38,7 @@ pub struct Recording {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
-    /// A frame arrived.
+    /// A frame arrived at this port.
     Packet(PortId, RecordedFrame),
     /// Its timeout was due.
     Timeout,
@@ -55,7 +55,7 @@ pub struct Replay {
     pub device: Box<dyn Device>,
     /// Its outputs with their times.
     pub outputs: Vec<(Time, Output)>,
-    /// Their digest.
+    /// Digest of the outputs, as 32 hexadecimal digits.
     pub digest: String,
     /// Are outputs and digest the recorded ones, as far as those go?
     pub same: bool,

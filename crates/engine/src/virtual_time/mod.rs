@@ -50,11 +50,11 @@ use std::collections::VecDeque;
 /// Something that a device told the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// When.
+    /// The time at which the device said it.
     pub at: Time,
-    /// Which device.
+    /// The device that said it.
     pub node: NodeId,
-    /// What.
+    /// The event; its fields stand beside `at` and `node` in JSON.
     #[serde(flatten)]
     pub event: Event,
 }
@@ -84,7 +84,7 @@ struct Node {
     /// The lane that each port sends into.
     ports: Vec<u32>,
     state: NodeState,
-    /// Its next timeout.
+    /// When the device asked to be called next; the largest time if it did not.
     timeout: Time,
     /// Frames sent to ports that it does not have.
     stray_frames: u64,

@@ -26,7 +26,7 @@ const VALUE: usize = 64;
 const SKB_MARK: i16 = 8;
 /// `TCX_NEXT`: as if there were no program.
 const NEXT: i32 = -1;
-/// `TCX_DROP`
+/// `TCX_DROP` (linux/bpf.h): the frame is dropped.
 const DROP: i32 = 2;
 
 /// The program, attached, and the memory from which it takes the labels.

@@ -53,7 +53,7 @@ enum Labelled {
     Direct,
     /// As IP packets, and a program pushes the labels.
     Push(OwnedFd, Box<LabelPush>),
-    /// In real frames.
+    /// Cut into frames of the MTU beforehand: the kernel can do neither of the others.
     Segments,
 }
 

@@ -33,7 +33,8 @@ const BLOCK: u32 = 1 << 17;
 /// Where the bytes to be sent begin, or the address of a frame received: behind a `tpacket2_hdr`.
 const SEND_AT: usize = 32;
 
-/// `struct tpacket2_hdr` (linux/if_packet.h).
+/// What the kernel and the program say to each other in front of each frame: `struct tpacket2_hdr`
+/// (linux/if_packet.h).
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Header {
@@ -43,22 +44,22 @@ pub struct Header {
     pub len: u32,
     /// How much of it lies here.
     pub held: u32,
-    /// Where it begins.
+    /// Bytes from the start of the slot to the link-layer header.
     pub mac: u16,
-    /// Where its network layer begins.
+    /// Bytes from the start of the slot to the network-layer header.
     pub net: u16,
     /// When it was received: seconds since 1970.
     pub seconds: u32,
-    /// And nanoseconds.
+    /// Nanoseconds of that second.
     pub nanos: u32,
     /// The VLAN tag that was taken out.
     pub tci: u16,
-    /// And its EtherType.
+    /// The EtherType of the VLAN tag that was taken out, such as 0x8100.
     pub tpid: u16,
     _padding: [u8; 4],
 }
 
-/// A ring.
+/// A ring of slots for frames, in memory that the kernel and the program share.
 #[derive(Debug)]
 pub struct Ring {
     memory: Mapping,
@@ -105,7 +106,7 @@ impl Ring {
     pub fn status(&self, ahead: usize) -> u32 {
         self.status_of(ahead).load(Ordering::Acquire)
     }
-    /// Hands it over.
+    /// Sets the state of that slot, which hands it over; what was written to the slot before is seen by the kernel.
     #[inline]
     pub fn set_status(&self, ahead: usize, status: u32) {
         self.status_of(ahead).store(status, Ordering::Release);

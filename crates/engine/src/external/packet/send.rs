@@ -25,9 +25,9 @@ const TAG: usize = 4;
 
 /// What became of a frame.
 enum Fate {
-    /// Sent.
+    /// The kernel has taken it.
     Sent,
-    /// Dropped, and counted.
+    /// It can't be sent for good: dropped, and counted.
     Dropped,
     /// There is no room now.
     Later,

@@ -112,7 +112,7 @@ impl<T: Copy> Ring<T> {
 pub struct Rings {
     /// Empty chunks for the kernel.
     pub fill: Ring<u64>,
-    /// Frames received.
+    /// Descriptors of received frames, filled by the kernel.
     pub rx: Ring<libc::xdp_desc>,
     /// Frames to be sent.
     pub tx: Ring<libc::xdp_desc>,
