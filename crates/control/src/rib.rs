@@ -4,7 +4,7 @@ use base::plane::{NextHop, Prefix};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 
-/// Static routes.
+/// Static routes by prefix; no other source of routes exists yet.
 #[derive(Clone, Debug, Default)]
 pub struct Rib {
     routes: BTreeMap<(u8, Ipv4Addr), NextHop>,

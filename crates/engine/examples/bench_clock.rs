@@ -1,8 +1,8 @@
-//! How well this machine keeps time for a program: what a look at the clock costs, how late a sleeper wakes, what a program
-//! that never sleeps misses, and how far a frame's receive stamp is from its departure.
+//! How well this machine keeps time for a program: what a look at the clock costs, how late a sleeper wakes, what a
+//! program that never sleeps misses, and how far a frame's receive stamp is from its departure.
 //!
-//! Prints one line of JSON; times in nanoseconds, quantiles as `_p50`, `_p99` and `_max`. With two interfaces, the ends of a
-//! veth, stamps are measured too.
+//! Prints one line of JSON; times in nanoseconds, quantiles as `_p50`, `_p99` and `_max`. With two interfaces, the
+//! ends of a veth, stamps are measured too.
 //!
 //! `cargo run --release -p twinplane-engine --example bench_clock -- [--seconds 2] [--out g0 --in s0 --in-netns PATH]`
 
@@ -67,7 +67,8 @@ fn sleeper(clock: &Clock, seconds: f64) -> String {
     quantiles("sleep_late", late)
 }
 
-/// Gaps of more than a microsecond between two looks of a program that does nothing else, and the share of time in them.
+/// Gaps of more than a microsecond between two looks of a program that does nothing else, and the share of time in
+/// them.
 fn spinner(clock: &Clock, seconds: f64) -> String {
     let (begin, end) = (ns(clock), ns(clock) + (seconds * 1e9) as u64);
     let (mut gaps, mut last) = (Vec::new(), begin);

@@ -1,6 +1,7 @@
 //! The engine's own cost: packet-hops per second over a chain of devices that do next to nothing.
 //!
-//! `cargo run --release -p twinplane-engine --example bench_engine -- [routers] [milliseconds]` prints one line of JSON.
+//! `cargo run --release -p twinplane-engine --example bench_engine -- [routers] [milliseconds]` prints one line of
+//! JSON.
 
 use base::device::DropReason;
 use base::{Body, Command, Device, Frame, Output, PortId, Rate, Span, Time, Verdict};

@@ -7,7 +7,8 @@ use base::device::{DropCounters, DropReason};
 /// (without preamble and gap).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionCounters {
-    /// Frames that the port took, whether or not they have left yet; of a port with queue disciplines, those to which they gave their turn.
+    /// Frames that the port took, whether or not they have left yet; of a port with queue disciplines, those to which
+    /// they gave their turn.
     pub sent_frames: u64,
     /// Bytes on the wire of the sent frames.
     pub sent_bytes: u64,
@@ -28,7 +29,8 @@ pub struct DirectionCounters {
     /// Frames dropped, by reason: refused by the port ([`DropReason::BufferFull`], [`DropReason::PortDown`]) or
     /// dropped by its queue disciplines, or lost behind it.
     pub drops: DropCounters,
-    /// Those of them that waited for queue disciplines or that these refused, for whatever reason; they don't count as sent.
+    /// Those of them that waited for queue disciplines or that these refused, for whatever reason; they don't count
+    /// as sent.
     pub queue_drops: DropCounters,
 }
 

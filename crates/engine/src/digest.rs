@@ -10,11 +10,12 @@
 //!
 //! modulo 2^64, where the last block is the last 16 bytes of the header (overlapping the one before it; a header
 //! shorter than 16 bytes is filled up with zeros), `len` is the length on the wire plus `n << 32`, and `body` is zero
-//! for an empty body, `mum(start ^ K[16], len ^ K[17])` for a pattern, and for bytes their blocks chained as
-//! `h = mum(h ^ word, word' ^ K[18])` from their length on. A body of 4,096 bytes or more has eight such chains, the `j`-th from its length `^ K[j]` on,
-//! which take its whole rows of eight blocks in turn; they are folded from zero as `h = mum(h ^ chain, K[18])`, and the rest is chained
-//! from there. (A pattern and bytes that equal it have different digests:
-//! generated traffic is never made real for a digest.) A frame whose last bit leaves the port at `t` changes the state to
+//! for an empty body, `mum(start ^ K[16], len ^ K[17])` for a pattern, and for bytes their blocks chained as `h =
+//! mum(h ^ word, word' ^ K[18])` from their length on. A body of 4,096 bytes or more has eight such chains, the
+//! `j`-th from its length `^ K[j]` on, which take its whole rows of eight blocks in turn; they are folded from zero
+//! as `h = mum(h ^ chain, K[18])`, and the rest is chained from there. (A pattern and bytes that equal it have
+//! different digests: generated traffic is never made real for a digest.) A frame whose last bit leaves the port at
+//! `t` changes the state to
 //!
 //! ```text
 //! p = (lo ^ c) * (hi ^ t ^ K[19])      128 bits
@@ -22,8 +23,8 @@
 //! ```
 //!
 //! What a fault does to a frame, and frames taken off a link, are folded in the same way into a second state of the
-//! direction, with a code in place of the content. The digest of the run folds the states in order of ports, `lo ^ K[0]` as
-//! time and `hi ^ K[1]` as content. It is for comparing runs, not for security.
+//! direction, with a code in place of the content. The digest of the run folds the states in order of ports, `lo ^
+//! K[0]` as time and `hi ^ K[1]` as content. It is for comparing runs, not for security.
 
 use base::{Body, Frame, Time};
 use core::fmt;

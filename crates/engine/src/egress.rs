@@ -1,16 +1,17 @@
 //! Queue disciplines at an egress port, in front of the wire.
 //!
-//! Which frame leaves next is decided when the port is free, so that such a port has events of its own: a frame that was handed over
-//! early is offered to the tree when it is ready, the port becomes free and asks the tree, and a tree that holds everything back is asked again at the time
-//! that it named. At one time the port asks first, then frames are offered, one by one in the order in which they were handed
-//! over; and after each of them a port that is free asks again, since it may be one that can leave at once.
+//! Which frame leaves next is decided when the port is free, so that such a port has events of its own: a frame that
+//! was handed over early is offered to the tree when it is ready, the port becomes free and asks the tree, and a tree
+//! that holds everything back is asked again at the time that it named. At one time the port asks first, then frames
+//! are offered, one by one in the order in which they were handed over; and after each of them a port that is free
+//! asks again, since it may be one that can leave at once.
 //!
-//! Only these events and what the sending device hands over touch a tree. So nobody can tell when they are done, as long as they are
-//! done in order and before somebody needs to know: [`Egress::catch_up`] is called before a frame is handed over, and before the far end needs
-//! the next frame.
+//! Only these events and what the sending device hands over touch a tree. So nobody can tell when they are done, as
+//! long as they are done in order and before somebody needs to know: [`Egress::catch_up`] is called before a frame is
+//! handed over, and before the far end needs the next frame.
 //!
-//! A super-frame, which a kernel left to be cut, is cut before it is queued: what waits, takes turns and is dropped are packets, as they
-//! would be at a port of that rate.
+//! A super-frame, which a kernel left to be cut, is cut before it is queued: what waits, takes turns and is dropped
+//! are packets, as they would be at a port of that rate.
 
 use crate::offload::real_frames;
 use base::device::{DropCounters, DropReason};
@@ -75,8 +76,8 @@ impl Egress {
         self.pending.is_empty() && self.tree.backlog().packets == 0
     }
 
-    /// Takes a frame at `now` that is ready at `enters`, no sooner than those before. `wire` sends a frame from a time on, and returns when the
-    /// port is free again.
+    /// Takes a frame at `now` that is ready at `enters`, no sooner than those before. `wire` sends a frame from a
+    /// time on, and returns when the port is free again.
     #[inline]
     pub fn hand_over(
         &mut self,
@@ -264,7 +265,8 @@ mod tests {
             sent.push((at.0 / 1_000_000, frame.len()));
             at
         };
-        // Ten packets of 1502 bytes and one of 154: one leaves at once, five find room, and so does the last, which is short.
+        // Ten packets of 1502 bytes and one of 154: one leaves at once, five find room, and so does the last, which
+        // is short.
         egress.hand_over(Time::ZERO, Time::ZERO, super_frame(10 * 1448 + 100), &mut wire);
         assert_eq!(egress.audit(Time::ZERO), [""; 0]);
         egress.catch_up(Time(1 << 50), &mut wire);

@@ -79,7 +79,7 @@ pub enum FaultKind {
         /// Share of the frames that get lost, 0 to 1.
         probability: f64,
     },
-    /// Bits are inverted, each independently. The frame check sequence tells, and the receiver drops the frame.
+    /// Bits are inverted, each independently. The frame check sequence shows it, and the receiver drops the frame.
     Corruption {
         /// The link on whose frames it acts.
         link: LinkId,

@@ -2,9 +2,10 @@
 //!
 //! What both clocks share stands on its own: [`link`] (what the user says of a link), [`lane`] (one direction of a
 //! link: the egress port and the wire behind it), [`egress`] (queue disciplines in front of that wire), [`offload`]
-//! (super-frames cut into real ones), [`fault`] and [`impair`] (what can go wrong on it), [`capture`],
-//! [`digest`], [`counters`] and [`record`]. The virtual clock is [`virtual_time::World`]: an event queue that jumps.
-//! [`real_time::Runner`] drives the same world by the clock on the wall, and [`external`] carries frames to and from interfaces.
+//! (super-frames cut into real ones), [`fault`] and [`impair`] (what can go wrong on it), [`capture`], [`digest`],
+//! [`counters`] and [`record`]. The virtual clock is [`virtual_time::World`]: an event queue that jumps.
+//! [`real_time::Runner`] drives the same world by the clock on the wall, and [`external`] carries frames to and from
+//! interfaces.
 //!
 //! No protocol is known here: frames are bytes with a length.
 

@@ -1,7 +1,8 @@
 //! The two priority queues of the virtual clock.
 //!
 //! [`LaneHeap`] holds the head of every lane that has frames under way; only its top changes often, so that it keeps
-//! no index of positions. [`TimerHeap`] holds one timer for each number (of a device, or of a lane) and finds any of them.
+//! no index of positions. [`TimerHeap`] holds one timer for each number (of a device, or of a lane) and finds any of
+//! them.
 
 use base::Time;
 

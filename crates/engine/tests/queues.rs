@@ -1,4 +1,5 @@
-//! Ports with queue disciplines: they do what FIFO ports do if that is what they are told, and nobody can tell when they are looked after.
+//! Ports with queue disciplines: they do what FIFO ports do if that is what they are told, and nobody can tell when
+//! they are looked after.
 
 mod common;
 
@@ -217,7 +218,8 @@ fn what_waits_is_dropped_with_the_link_and_with_the_device() {
     ] {
         let fifo = json!({"discipline": "pfifo", "limit": 30});
         let (mut world, [source, sink]) = burst(fifo, 8_000_000, 50, Span::ZERO);
-        // A frame takes 1.02 ms: five have arrived, the sixth is on its way, 24 wait; one began at once, and 19 found no room.
+        // A frame takes 1.02 ms: five have arrived, the sixth is on its way, 24 wait; one began at once, and 19 found
+        // no room.
         world.fault(Fault::new(Time::ZERO + Span::from_us(5_500), kind)).unwrap();
         world.run_until(Time::ZERO + Span::from_us(5_499)).unwrap();
         let before = world.link_counters(LinkId(0)).unwrap()[0].clone();

@@ -1,4 +1,4 @@
-//! Capture, recording, digest: they tell what happened, and don't change it.
+//! Capture, recording, digest: they show what happened, and don't change it.
 
 mod common;
 

@@ -10,7 +10,8 @@ use wire::rsvp::{Flowspec, Style};
 
 /// What the LSPs of the session whose first LSP is `first` hold on a link; those that `keep` refuses are left out.
 ///
-/// FF reservations add up. An SE reservation is one for all its senders: the largest of them counts, once (RFC 3209, 2.5).
+/// FF reservations add up. An SE reservation is one for all its senders: the largest of them counts, once (RFC 3209,
+/// 2.5).
 pub(super) fn share(
     store: &Store,
     first: Option<u32>,

@@ -14,13 +14,13 @@ pub struct Audit {
     pub tunnels: usize,
     /// Prefixes mapped to LSPs.
     pub mappings: usize,
-    /// Labels handed out.
+    /// Labels allocated from this router's range and not given back.
     pub labels: usize,
     /// Bandwidth reserved, by port; ports without any are left out.
     pub reserved: Vec<(PortId, Rate)>,
     /// Ports that still list a holder of bandwidth.
     pub holders: usize,
-    /// Timers set.
+    /// Timers that have been set and have neither expired nor been taken back.
     pub timers: usize,
     /// Batches of table writes that were not acknowledged.
     pub transactions: usize,
@@ -31,7 +31,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Is nothing left?
+    /// True if everything was given back but neighbours and Hellos, which may stay.
     pub fn is_empty(&self) -> bool {
         let transport = transport::Audit::default();
         self.transport.is_empty() && Audit { transport, ..self.clone() } == Audit::default()
@@ -39,7 +39,7 @@ impl Audit {
 }
 
 impl Rsvp {
-    /// What is left.
+    /// Counts what the speaker holds now, for tests that end with everything torn down.
     pub fn audit(&self) -> Audit {
         let reserved = self.links.iter().filter(|link| link.total() > 0);
         Audit {

@@ -8,7 +8,7 @@ use core::net::Ipv4Addr;
 /// An interface that speaks RSVP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The port.
+    /// The router's port; one interface per port.
     pub port: PortId,
     /// The router's own address on it.
     pub address: Ipv4Addr,
@@ -53,7 +53,7 @@ pub enum EgressLabel {
 /// Bounds on what neighbours can make this router store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// LSPs.
+    /// LSPs that begin here, pass, or end here.
     pub lsps: usize,
     /// Neighbours with which the extensions of RFC 2961 and Hello are used.
     pub neighbors: usize,
@@ -87,7 +87,7 @@ pub struct Config {
     pub name: String,
     /// Router id; an address that LSPs may end at.
     pub router_id: Ipv4Addr,
-    /// Interfaces.
+    /// The interfaces that speak RSVP; messages on other ports are not for this speaker.
     pub interfaces: Vec<Interface>,
     /// The first label to hand out; reserved ones never are.
     pub label_first: Label,
@@ -99,7 +99,7 @@ pub struct Config {
     pub ttl: TtlModel,
     /// Where the traffic class of pushed labels comes from.
     pub class: ClassSource,
-    /// What the node knows of RFC 3270; if absent, it doesn't support it, and refuses LSPs that signal behaviours.
+    /// What the node knows of RFC 3270; if absent, it doesn't support it, and refuses LSPs that signal PHBs.
     pub diffserv: Option<DiffServConfig>,
     /// Refresh period R (RFC 2205, 3.7).
     pub refresh_period: Span,
@@ -125,7 +125,7 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Keys of the ports whose messages are signed (RFC 2747).
     pub integrity: Vec<PortKeys>,
-    /// Bounds.
+    /// Bounds on stored state, so that no neighbour can exhaust this router's memory.
     pub limits: Limits,
     /// Random streams of the run.
     pub streams: Streams,

@@ -35,7 +35,7 @@ pub enum Discard {
     Refused,
 }
 
-/// Kinds of errors that are told apart; neighbours choose what they send.
+/// Kinds of errors (code and value) that are counted by themselves; bounded, since neighbours choose what they send.
 const KINDS: usize = 1024;
 
 fn count(errors: &mut BTreeMap<(u8, u16), u64>, code: u8, value: u16) {
@@ -53,7 +53,7 @@ pub struct Counters {
     errors_received: BTreeMap<(u8, u16), u64>,
     /// State that timed out.
     pub expired: u64,
-    /// Reservations preempted here.
+    /// Reservations that lost their bandwidth here to an LSP of higher priority (RFC 3209, 4.7.3).
     pub preempted: u64,
     /// ResvConfs that reached this router as the receiver that asked.
     pub confirmed: u64,

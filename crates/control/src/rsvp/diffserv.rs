@@ -1,10 +1,10 @@
 //! DiffServ of LSPs: the DIFFSERV object of a Path, and what an LSP's labels mean by it (RFC 3270, 5.3).
 //!
-//! A node without DiffServ configuration does not support the object: its class number has the form 0bbbbbbb, so the Path is refused
-//! with "Unknown Object Class" (RFC 3270, 5.4; RFC 2205, 3.10).
+//! A node without DiffServ configuration does not support the object: its class number has the form 0bbbbbbb, so the
+//! Path is refused with "Unknown Object Class" (RFC 3270, 5.4; RFC 2205, 3.10).
 //!
-//! The object may change in a later Path. It is judged anew, by the same rules; if it stands, the entry of the LSP changes in one
-//! step, and the Path goes on at once; if not, the sender is told, and the LSP stays as it was.
+//! The object may change in a later Path. It is judged anew, by the same rules; if it stands, the entry of the LSP
+//! changes in one step, and the Path goes on at once; if not, the sender is told, and the LSP stays as it was.
 
 use super::Rsvp;
 use super::error::Problem;
@@ -20,8 +20,8 @@ const fn problem(value: u16) -> Problem {
     Problem::Error(error_code::DIFFSERV, value)
 }
 
-/// What is wrong with the DIFFSERV object of a Path. Called before anything else is looked at, since the object may be the only
-/// thing that is wrong with a Path of another kind.
+/// What is wrong with the DIFFSERV object of a Path. Called before anything else is looked at, since the object may
+/// be the only thing that is wrong with a Path of another kind.
 pub(super) fn check_path(config: Option<&DiffServConfig>, path: &Path) -> Result<(), Problem> {
     if let Some(object) = path.common.unknown.iter().find(|object| object.class == class::DIFFSERV) {
         return Err(match (config, object.c_type) {
@@ -53,7 +53,8 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
     let supported = config.ok_or(unsupported(c_type))?.supported();
     match object {
         DiffServ::ELsp(map) => {
-            // RFC 3270, 5.3: more than eight entries, an EXP value twice, or a PHBID that is none make the mapping invalid.
+            // RFC 3270, 5.3: more than eight entries, an EXP (now TC) value twice, or a PHBID that is none make the
+            // mapping invalid.
             let twice = (0..8u8).any(|tc| map.iter().filter(|entry| entry.tc == tc).count() > 1);
             if map.len() > 8 || twice || map.iter().any(|entry| is_malformed(entry.phb)) {
                 return Err(problem(diffserv::INVALID_MAPPING));
@@ -69,7 +70,8 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
     }
 }
 
-/// Is it no PHBID of one behaviour (RFC 3140, 2)? Those that are not of standards are well formed, though nobody supports them.
+/// Is it no PHBID of one PHB (RFC 3140, 2)? Those that are not of standards are well formed, though nobody supports
+/// them.
 const fn is_malformed(id: PhbId) -> bool {
     const NOT_STANDARD: u16 = 0x0001;
     const DSCP: u16 = 0xfc00;
@@ -89,8 +91,8 @@ pub(super) fn object(spec: &LspDiffServ) -> Option<DiffServ> {
     }
 }
 
-/// What EXP bits mean by an object that stood its check. Values that a signalled mapping leaves out mean default forwarding, as
-/// all do of a mapping that says nothing (RFC 3270, 3.2.1).
+/// What TC bits mean by an object that stood its check. Values that a signalled mapping leaves out mean default
+/// forwarding, as all do of a mapping that says nothing (RFC 3270, 3.2.1).
 fn encaps(object: &DiffServ, preconfigured: ExpMap) -> Encaps {
     match object {
         DiffServ::ELsp(map) if map.is_empty() => Encaps::ELsp(preconfigured),
@@ -114,8 +116,8 @@ impl Lsp {
 }
 
 impl Rsvp {
-    /// Does the label of an LSP alone tell what its EXP bits mean, or what becomes of them? Then it needs one of its own: explicit null
-    /// is the same for all LSPs, and is read with the node's preconfigured mapping and model.
+    /// Does the label of an LSP alone identify what its TC bits mean, or what becomes of them? Then it needs one of
+    /// its own: explicit null is the same for all LSPs, and is read with the node's preconfigured mapping and model.
     pub(super) fn has_own_context(&self, lsp: &Lsp) -> bool {
         let Some(config) = &self.config.diffserv else { return false };
         let usual = LspClasses { model: config.model, encaps: Encaps::ELsp(config.exp_map) };

@@ -68,8 +68,8 @@ const SERVED: [u8; 17] = [
     class::RECORD_ROUTE,
 ];
 
-/// An object that makes the whole message unacceptable (RFC 2205, 3.10). To a node that supports DiffServ a DIFFSERV object is none
-/// in a message where it means nothing.
+/// An object that makes the whole message unacceptable (RFC 2205, 3.10). To a node that supports DiffServ a DIFFSERV
+/// object is none in a message where it means nothing.
 pub(super) fn unknown_object(unknown: &[Unknown], diffserv: bool) -> Result<(), Problem> {
     let idle = |object: &Unknown| diffserv && object.class == class::DIFFSERV;
     let rejected = |object: &&Unknown| object.action() == UnknownAction::Reject && !idle(object);
@@ -116,7 +116,7 @@ impl Rsvp {
         self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
     }
 
-    /// Tells the ingress of an LSP what is wrong with it.
+    /// Reports to the ingress of an LSP what is wrong with it.
     pub(super) fn path_problem(&mut self, index: u32, code: u8, value: u16) {
         let Some(lsp) = self.store.get(index) else { return };
         if lsp.role == Role::Head {
@@ -129,7 +129,7 @@ impl Rsvp {
         self.originate_path_err(to, session, sender, tspec, code, value);
     }
 
-    /// RFC 3209, 4.4.3: a recorded route that no longer fits is dropped, and the ingress is told, once.
+    /// RFC 3209, 4.4.3: a recorded route that no longer fits is dropped, and the ingress gets one report of it.
     pub(super) fn rro_dropped(&mut self, index: u32) {
         let Some(lsp) = self.store.get_mut(index) else { return };
         if !std::mem::replace(&mut lsp.rare_mut().rro_dropped, true) {
@@ -187,7 +187,7 @@ impl Rsvp {
         self.send_to_neighbor(to, Message::ResvErr(error), Delivery::Reliable);
     }
 
-    /// Takes the bandwidth of a weaker LSP away: tail and head are told (RFC 3209, 4.7.3).
+    /// Takes the bandwidth of a weaker LSP away: tail and head get an error (RFC 3209, 4.7.3).
     pub(super) fn preempt(&mut self, index: u32) {
         self.counters.preempted += 1;
         let Some(lsp) = self.store.get(index) else { return };
@@ -237,7 +237,8 @@ impl Rsvp {
         self.pass_on(arrival, to, Message::PathErr(message));
     }
 
-    /// ResvErr goes hop by hop to the egress, and leaves blockade state behind if bandwidth was refused (RFC 2205, 3.5).
+    /// ResvErr goes hop by hop to the egress, and leaves blockade state behind if bandwidth was refused (RFC 2205,
+    /// 3.5).
     pub(super) fn handle_resv_err(&mut self, arrival: &Arrival, error: ResvErr) {
         let spec = error.error_spec;
         self.counters.error_received(spec.code, spec.value);
@@ -277,7 +278,7 @@ impl Rsvp {
         }
     }
 
-    /// An LSP whose way is gone: the ingress is told (RFC 3209, 7.3).
+    /// An LSP whose way is gone: the ingress gets an error (RFC 3209, 7.3).
     pub(super) fn no_route(&mut self, index: u32) {
         self.path_problem(index, error_code::ROUTING, routing::NO_ROUTE);
     }

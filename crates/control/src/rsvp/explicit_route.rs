@@ -22,9 +22,9 @@ pub(super) trait Topology {
 pub(super) enum Step {
     /// The tunnel ends here.
     Egress,
-    /// Send it on.
+    /// The Path goes on to a neighbour.
     Forward {
-        /// Where to.
+        /// The neighbour, and the port that it is beyond.
         hop: Hop,
         /// Subobjects that do not go on.
         consumed: u8,

@@ -1,8 +1,9 @@
 //! Traffic of a tunnel: mapped to its LSP, moved to another in one step, taken off (RFC 3209, 2.5).
 //!
-//! A tunnel carries prefixes, perhaps only packets of some behaviours to them, and filters. They are mapped to its LSP while it has one; a prefix that several tunnels carry
-//! goes by [`super::mapping`]. Filters, and entries of a prefix for some behaviours, are looked at in the order in which their tunnels were declared, and within a tunnel
-//! in the order given; a tunnel that is changed keeps its place.
+//! A tunnel carries prefixes, perhaps only packets of some PHBs to them, and filters. They are mapped to its LSP
+//! while it has one; a prefix that several tunnels carry goes by [`super::mapping`]. Filters, and entries of a prefix
+//! for some PHBs, are looked at in the order in which their tunnels were declared, and within a tunnel in the order
+//! given; a tunnel that is changed keeps its position.
 
 use super::Rsvp;
 use super::head::Loss;
@@ -15,17 +16,17 @@ use base::{Event, Label};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Filters that a tunnel can have, and prefixes by behaviour: so many places are kept for each.
+/// Bits of an order number that count within a tunnel: it can have 2^20 filters, and as many prefixes with classes.
 const FILTER_BITS: u32 = 20;
 
 /// What a tunnel, the one declared as number `sequence`, carries.
 fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
-    let flow = move |(place, &filter)| Fec::Flow { order: sequence << FILTER_BITS | place, filter };
+    let flow = move |(position, &filter)| Fec::Flow { order: sequence << FILTER_BITS | position, filter };
     let flows = (0..1u64 << FILTER_BITS).zip(&spec.filters).map(flow);
-    let class = move |(place, &(prefix, classes))| Fec::ClassPrefix {
+    let class = move |(position, &(prefix, classes))| Fec::ClassPrefix {
         prefix,
         classes,
-        order: sequence << FILTER_BITS | place,
+        order: sequence << FILTER_BITS | position,
     };
     let classed = (0..1u64 << FILTER_BITS).zip(&spec.classed).map(class);
     spec.carries.iter().copied().map(Fec::Prefix).chain(classed).chain(flows)
@@ -91,8 +92,8 @@ impl Rsvp {
         fecs(spec, sequence).filter(own).map(|fec| TableOp::FtnSet { fec, nhlfe }).collect()
     }
 
-    /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the writes
-    /// that this takes.
+    /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the
+    /// writes that this takes.
     fn unmap(&mut self, sequence: u64, spec: &TunnelSpec, kept: Option<&TunnelSpec>) -> Vec<TableOp> {
         let kept = entries(kept, sequence);
         let mut ops = Vec::new();

@@ -21,7 +21,7 @@ pub(super) enum Loss {
     Torn,
     /// The reservation was not refreshed.
     TimedOut,
-    /// No Resv came.
+    /// No Resv came within the setup timeout.
     NotSetUp,
     /// The port to the next hop is down.
     PortDown,

@@ -26,8 +26,9 @@ impl Labels {
         Labels { first, count, taken, cursor: 0, used: 0 }
     }
 
-    /// All labels are free again after a restart. The cursor stays where it was: neighbours that have not noticed the restart go on sending with old labels,
-    /// which must stand for nothing, rather than for another LSP, for as long as possible.
+    /// All labels are free again after a restart. The cursor stays where it was: neighbours that have not noticed the
+    /// restart go on sending with old labels, which must stand for nothing, rather than for another LSP, for as long
+    /// as possible.
     pub(super) fn clear(&mut self) {
         let cursor = self.cursor;
         let last = Label::truncate((self.first + self.count).saturating_sub(1));
@@ -48,9 +49,9 @@ impl Labels {
                 let bit = free.trailing_zeros();
                 self.taken[word] |= 1 << bit;
                 self.used += 1;
-                let place = word as u32 * 64 + bit;
-                self.cursor = (place + 1) % self.count;
-                return Some(Label::truncate(self.first + place));
+                let index = word as u32 * 64 + bit;
+                self.cursor = (index + 1) % self.count;
+                return Some(Label::truncate(self.first + index));
             }
             word = (word + 1) % words;
             free = !self.taken[word];
@@ -60,11 +61,11 @@ impl Labels {
 
     /// Gives a label back; one that was not taken is left alone.
     pub(super) fn release(&mut self, label: Label) {
-        let Some(place) = label.value().checked_sub(self.first).filter(|&place| place < self.count) else {
+        let Some(index) = label.value().checked_sub(self.first).filter(|&index| index < self.count) else {
             return;
         };
-        let mask = 1u64 << (place % 64);
-        if let Some(word) = self.taken.get_mut((place / 64) as usize)
+        let mask = 1u64 << (index % 64);
+        if let Some(word) = self.taken.get_mut((index / 64) as usize)
             && *word & mask != 0
         {
             *word &= !mask;
@@ -72,7 +73,7 @@ impl Labels {
         }
     }
 
-    /// Labels taken.
+    /// How many labels are taken and not given back.
     pub(super) const fn used(&self) -> u32 {
         self.used
     }

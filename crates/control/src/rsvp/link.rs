@@ -16,7 +16,7 @@ pub(super) fn sum<'a>(held: impl IntoIterator<Item = &'a u64>) -> u64 {
     held.into_iter().fold(0, |sum, held| sum.saturating_add(*held))
 }
 
-/// One interface.
+/// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     pub interface: Interface,

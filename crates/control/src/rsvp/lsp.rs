@@ -17,20 +17,20 @@ use wire::rsvp::{
 /// A session: LSP_TUNNEL_IPv4 (RFC 3209, 4.6.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionKey {
-    /// The egress.
+    /// Address of the egress.
     pub end_point: Ipv4Addr,
-    /// The tunnel id.
+    /// Number of the tunnel at its ingress; the same as long as the tunnel lives.
     pub tunnel_id: u16,
-    /// The extended tunnel id.
+    /// The extended tunnel id: mostly the address of the ingress, so that sessions of others are not shared.
     pub extended: Ipv4Addr,
 }
 
 /// A sender: LSP_TUNNEL_IPv4 (RFC 3209, 4.6.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SenderKey {
-    /// The ingress.
+    /// Address of the ingress.
     pub address: Ipv4Addr,
-    /// The LSP id.
+    /// Number of the LSP within its tunnel; each attempt and each new route gets another one.
     pub lsp_id: u16,
 }
 
@@ -77,18 +77,18 @@ impl SenderKey {
 pub struct Hop {
     /// The port that it is beyond.
     pub port: PortId,
-    /// Its address.
+    /// The address to which RSVP messages for it go.
     pub address: Ipv4Addr,
 }
 
 /// What this router is to an LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The ingress.
+    /// The ingress: the head end of the tunnel.
     Head,
-    /// In between.
+    /// Neither ingress nor egress: it swaps labels.
     Transit,
-    /// The egress.
+    /// The egress: the LSP ends here.
     Egress,
 }
 

@@ -1,7 +1,8 @@
 //! Which tunnels carry a prefix: several may, and one of them has the FTN entry.
 //!
-//! Of the tunnels with an LSP, the one that was declared first carries the prefix; when its LSP goes, the next takes over in
-//! the same batch, and when it comes back, so does the traffic. Filters need none of this: each has a place of its own.
+//! Of the tunnels with an LSP, the one that was declared first carries the prefix; when its LSP goes, the next takes
+//! over in the same batch, and when it comes back, so does the traffic. Filters need none of this: each has a place
+//! of its own.
 
 use base::plane::Prefix;
 use std::collections::BTreeMap;

@@ -68,11 +68,11 @@ use wire::rsvp::Message;
 /// What the IP header of a received message said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Source.
+    /// IP source: the neighbour or, of messages that nodes in between do not read, the node that made the message.
     pub src: Ipv4Addr,
-    /// Destination.
+    /// IP destination: this router, or the far end of the LSP with the Router Alert option.
     pub dst: Ipv4Addr,
-    /// Time to live.
+    /// IP time to live on arrival.
     pub ttl: u8,
     /// Did it carry the Router Alert option (RFC 2113)?
     pub router_alert: bool,
@@ -81,13 +81,13 @@ pub struct Received {
 /// What the speaker wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Send a message.
+    /// Send a message in an IP packet of protocol 46.
     Transmit {
-        /// The port.
+        /// The port by which it leaves.
         port: PortId,
         /// The neighbour to send the frame to.
         next: Option<Ipv4Addr>,
-        /// IP source.
+        /// IP source: not this router where a message keeps the address of the ingress.
         src: Ipv4Addr,
         /// IP destination: not the neighbour, but the far end for Path, PathTear and ResvConf.
         dst: Ipv4Addr,
@@ -95,12 +95,12 @@ pub enum Output {
         ttl: u8,
         /// Put the Router Alert option in (RFC 2113).
         router_alert: bool,
-        /// The RSVP message.
+        /// The RSVP message from its common header on, ready to send.
         message: Vec<u8>,
     },
     /// Write tables, and hand the driver's answer to [`Rsvp::handle_ack`].
     Tables(Batch),
-    /// Tell the user.
+    /// An event for the user, such as a tunnel that came up.
     Event(Event),
 }
 
@@ -126,7 +126,8 @@ pub struct Rsvp {
     tables: Tables,
     tunnels: Tunnels,
     mappings: Mappings,
-    /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that is configured.
+    /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that
+    /// is configured.
     models: BTreeMap<SessionKey, TunnelModel>,
     wheel: Wheel<Timer>,
     transport: Transport,
@@ -259,7 +260,8 @@ impl Rsvp {
         self.outputs.pop_front().or_else(|| self.poll_transport())
     }
 
-    /// Takes the memory of a message that has been sent ([`Output::Transmit`]), to use it again. Nothing is lost without it but time.
+    /// Takes the memory of a message that has been sent ([`Output::Transmit`]), to use it again. Nothing is lost
+    /// without it but time.
     pub fn recycle(&mut self, message: Vec<u8>) {
         self.transport.recycle(message);
     }

@@ -15,7 +15,7 @@ use wire::rsvp::{Message, RsvpHop, TimeValues};
 pub(super) struct Arrival {
     /// The RSVP neighbour: the address in its RSVP_HOP, or the IP source.
     pub from: Hop,
-    /// IP source.
+    /// IP source, which may be a node further away than the neighbour.
     pub src: Ipv4Addr,
     /// IP TTL on arrival.
     pub ttl: u8,
@@ -73,7 +73,8 @@ impl Rsvp {
         self.send(to, (src, to.address), ttl, false, message, delivery);
     }
 
-    /// Passes a message on to the next neighbour, which ends when it goes in circles; without a TTL that is left, no more.
+    /// Passes a message on to the next neighbour, which ends when it goes in circles; without a TTL that is left, no
+    /// more.
     pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Hop, message: Message) {
         let src = self.links.address(to.port).unwrap_or(self.config.router_id);
         if arrival.ttl > 1 {

@@ -26,7 +26,7 @@ impl Rsvp {
         let (mut set, mut changed) = (None, Vec::new());
         for descriptor in &resv.flow_descriptors {
             if descriptor.filters.is_empty() {
-                // WF has no filters, and no label could be told apart (RFC 3209, 2.4.2).
+                // WF has no filters, and no label could be matched to its sender (RFC 3209, 2.4.2).
                 self.refuse_resv(arrival, &resv, descriptor, None, (error_code::UNKNOWN_STYLE, 0), false);
             }
             for filter in &descriptor.filters {

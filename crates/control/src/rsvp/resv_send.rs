@@ -23,7 +23,7 @@ pub(super) enum Group {
 impl Group {
     const NONE: Group = Group::Many(Vec::new());
 
-    /// Their indices.
+    /// The LSPs of the group by their indices in the store.
     pub(super) fn members(&self) -> &[u32] {
         match self {
             Group::One(one) => one,
@@ -44,7 +44,8 @@ impl Rsvp {
         }
         let Some(lsp) = self.store.get(index) else { return };
         let own_context = self.has_own_context(lsp);
-        // An LSP that got a context of its own can't go on with explicit null, even if it began with it; one with a label keeps that.
+        // An LSP that got a context of its own can't go on with explicit null, even if it began with it; one with a
+        // label keeps that.
         let too_little = own_context && lsp.in_label == Some(Label::EXPLICIT_NULL);
         if !(new || too_little) {
             self.send_resv(index, Sending::Trigger);
@@ -52,7 +53,7 @@ impl Rsvp {
         }
         let label = match self.config.egress_label {
             super::EgressLabel::Real => self.labels.allocate(),
-            // RFC 3270, 2.4: explicit null, the same for all, could not tell this LSP's context.
+            // RFC 3270, 2.4: explicit null, the same for all, could not identify this LSP's context.
             super::EgressLabel::ExplicitNull if own_context => self.labels.allocate(),
             super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
             super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
@@ -64,7 +65,7 @@ impl Rsvp {
         };
         let confirm = self.config.confirm.then_some(IpAddr::V4(self.config.router_id));
         if let Some(lsp) = self.store.get_mut(index) {
-            // The Resv that tells a new label waits for its entry.
+            // The Resv that brings a new label waits for its entry.
             (lsp.in_label, lsp.installed) = (Some(label), false);
             if confirm.is_some() {
                 lsp.rare_mut().confirm = confirm;
@@ -175,7 +176,7 @@ impl Rsvp {
         })
     }
 
-    /// Tells a receiver that its reservation is in force (RFC 2205, 2.6).
+    /// Confirms to a receiver that its reservation is in force (RFC 2205, 2.6).
     pub(super) fn confirm(&mut self, index: u32, receiver: IpAddr) {
         let Some(lsp) = self.store.get(index) else { return };
         let (Some(hop), Some(style), Some(to)) = (lsp.next_hop, lsp.style, ipv4(receiver)) else { return };

@@ -1,6 +1,6 @@
 //! A slab: entries named by small numbers that are used again, each with a generation.
 
-/// No entry.
+/// Stands for no entry where an index is expected.
 pub(super) const NIL: u32 = u32::MAX;
 
 /// Entries of a page. The first page grows as a vector does; later ones are made whole, and nothing is moved.
@@ -79,7 +79,7 @@ impl<T> Slab<T> {
         self.slot_mut(index)?.value.as_mut()
     }
 
-    /// Tells an entry from a later one at the same index.
+    /// Identifies an entry together with its index: a later entry at the same index has another generation.
     pub(super) fn generation(&self, index: u32) -> u32 {
         self.slot(index).map_or(0, |slot| slot.generation)
     }

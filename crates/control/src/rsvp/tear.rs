@@ -64,7 +64,7 @@ impl Rsvp {
         }
     }
 
-    /// Tells the next hop that the path state is gone.
+    /// Sends a PathTear to the next hop: the path state is gone.
     pub(super) fn send_path_tear(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index) else { return };
         let Some(hop) = lsp.next_hop else { return };
@@ -82,7 +82,7 @@ impl Rsvp {
         }
     }
 
-    /// Tells the previous hop that the reservation is gone, if it knew of it.
+    /// Sends a ResvTear to the previous hop, if it knew of the reservation: it is gone.
     pub(super) fn send_resv_tear(&mut self, index: u32) {
         let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.announced) else { return };
         lsp.announced = false;
@@ -99,7 +99,7 @@ impl Rsvp {
         self.send_to_neighbor(hop, Message::ResvTear(tear), Delivery::Reliable);
     }
 
-    /// Gives back label, table entry and bandwidth of a reservation. Tells nobody.
+    /// Gives back label, table entry and bandwidth of a reservation. Sends no message.
     pub(super) fn drop_reservation(&mut self, index: u32) {
         let Some(lsp) = self.store.get(index) else { return };
         if !lsp.is_reserved() && lsp.in_label.is_none() {
@@ -152,7 +152,7 @@ impl Rsvp {
         }
     }
 
-    /// Gives back all that an LSP has here. Tells nobody.
+    /// Gives back all that an LSP has here. Sends no message.
     pub(super) fn remove_lsp(&mut self, index: u32) {
         self.drop_reservation(index);
         self.forget_path(index);

@@ -63,7 +63,7 @@ impl Tunnel {
         }
     }
 
-    /// Its name.
+    /// Identifies the tunnel at its head end: address of the egress, and tunnel id.
     pub(super) fn id(&self) -> TunnelId {
         TunnelId { to: self.spec.to, id: self.spec.tunnel_id }
     }

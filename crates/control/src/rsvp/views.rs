@@ -11,15 +11,15 @@ use wire::rsvp::{DiffServ, RroSubobject, Style};
 /// One LSP: its path state, and its reservation if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LspView {
-    /// The egress.
+    /// Address of the egress.
     pub end_point: Ipv4Addr,
-    /// The tunnel id.
+    /// Number of the tunnel at its ingress; all LSPs of a tunnel share it.
     pub tunnel_id: u16,
-    /// The extended tunnel id.
+    /// The extended tunnel id: mostly the address of the ingress.
     pub extended_tunnel_id: Ipv4Addr,
-    /// The ingress.
+    /// Address of the ingress.
     pub sender: Ipv4Addr,
-    /// The LSP id.
+    /// Number of the LSP within its tunnel.
     pub lsp_id: u16,
     /// Name of the tunnel.
     pub name: String,
@@ -29,21 +29,22 @@ pub struct LspView {
     pub previous_hop: Option<Hop>,
     /// Where the Path went; nothing at the egress.
     pub next_hop: Option<Hop>,
-    /// Setup priority.
+    /// Setup priority, 0 (highest) to 7: what the LSP may preempt (RFC 3209, 4.7.1).
     pub setup_priority: u8,
-    /// Holding priority.
+    /// Holding priority, 0 (highest) to 7: what may preempt the LSP (RFC 3209, 4.7.1).
     pub holding_priority: u8,
-    /// What was signalled of behaviours (RFC 3270); nothing for an E-LSP with the preconfigured mapping, if nothing was.
+    /// The DIFFSERV object of the Path (RFC 3270, 5.2); nothing if none was signalled: an E-LSP with the
+    /// preconfigured mapping.
     pub diffserv: Option<DiffServ>,
-    /// Bandwidth asked for.
+    /// Bandwidth asked for by the Path's SENDER_TSPEC.
     pub requested: Rate,
-    /// Bandwidth reserved.
+    /// Bandwidth reserved on the link to the next hop; zero without a reservation.
     pub reserved: Rate,
     /// Style of the reservation; nothing if there is none.
     pub style: Option<Style>,
-    /// Label on arrival.
+    /// Label with which packets arrive; nothing at the ingress, and as long as none is allocated.
     pub in_label: Option<Label>,
-    /// Label on departure.
+    /// Label with which packets leave; nothing at the egress, and before a Resv has brought it.
     pub out_label: Option<Label>,
     /// The tables know it.
     pub installed: bool,
@@ -62,9 +63,9 @@ pub struct LspView {
 /// One tunnel at its head end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunnelView {
-    /// Which.
+    /// Identifies the tunnel at this head end.
     pub id: TunnelId,
-    /// Its name.
+    /// Name of the tunnel, as the user gave it.
     pub name: String,
     /// LSP id of the LSP that carries traffic.
     pub active: Option<u16>,
@@ -78,12 +79,12 @@ pub struct TunnelView {
     pub retry_at: Option<Time>,
 }
 
-/// One interface.
+/// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkView {
-    /// Which port.
+    /// The router's port.
     pub port: PortId,
-    /// This router's address.
+    /// This router's address on the link.
     pub address: Ipv4Addr,
     /// Can it be used?
     pub up: bool,

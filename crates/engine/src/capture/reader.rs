@@ -54,7 +54,7 @@ const MAGIC_US: u32 = 0xa1b2_c3d4;
 const MAGIC_NS: u32 = 0xa1b2_3c4d;
 
 impl<R: Read> CaptureReader<R> {
-    /// Reads as much of the file as tells what it is.
+    /// Reads as much of the file as identifies its format.
     pub fn new(input: R) -> Result<CaptureReader<R>, CaptureError> {
         let mut reader = CaptureReader {
             input,

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// A register. `R0` holds results, `R1` to `R5` arguments (lost in a call), `R6` to `R9` are kept, `R10` points behind the stack.
+/// A register. `R0` holds results, `R1` to `R5` arguments (lost in a call), `R6` to `R9` are kept, `R10` points
+/// behind the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Reg {
@@ -211,7 +212,8 @@ fn attributes(words: &[u32]) -> Attributes {
 
 fn call(command: i32, attributes: &mut Attributes) -> io::Result<i32> {
     let size = size_of::<Attributes>();
-    // SAFETY: the kernel reads and writes `size` bytes of a live array; addresses in it are vouched for by the callers below.
+    // SAFETY: the kernel reads and writes `size` bytes of a live array; addresses in it are vouched for by the
+    // callers below.
     check(unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_mut_ptr(), size) } as i32)
 }
 

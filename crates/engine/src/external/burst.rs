@@ -16,9 +16,9 @@
 //!  | length        | 0             | frame 1                          |
 //! ```
 //!
-//! Only for veth: an interface with a queue of its own may have no room for all of them and would not say so. Only in the
-//! thread that opened the port, where the interface is of the thread's own network namespace: the kernel looks for the
-//! interface in the namespace of whoever calls.
+//! Only for veth: an interface with a queue of its own may have no room for all of them and would not say so. Only in
+//! the thread that opened the port, where the interface is of the thread's own network namespace: the kernel looks
+//! for the interface in the namespace of whoever calls.
 
 use super::bpf::{self, Assembler, Condition, MapKind, ProgramKind, Reg::*, Width};
 use super::interface::Interface;
@@ -219,8 +219,8 @@ impl Burst {
     }
 }
 
-/// `for slot in slots { if slot.len is no length { break } resize(slot.len); write(slot); clone_redirect() }`, and how many
-/// slots that were.
+/// `for slot in slots { if slot.len is no length { break } resize(slot.len); write(slot); clone_redirect() }`, and
+/// how many slots that were.
 fn code(map: &OwnedFd) -> io::Result<Vec<u64>> {
     Assembler::default()
         .copy(R6, R1)

@@ -1,9 +1,9 @@
 //! What passes interfaces, to a pcapng file.
 //!
-//! Times are the kernel's, taken when a frame passes the interface. A frame that a kernel left undone (a super-frame, a
-//! partial checksum) is written as it would look on a wire, in real frames with their checksums, unless asked otherwise.
-//! Frames of several interfaces are written in the order of their times: they are held until none can come any more that
-//! passed before.
+//! Times are the kernel's, taken when a frame passes the interface. A frame that a kernel left undone (a super-frame,
+//! a partial checksum) is written as it would look on a wire, in real frames with their checksums, unless asked
+//! otherwise. Frames of several interfaces are written in the order of their times: they are held until none can come
+//! any more that passed before.
 //!
 //! ```no_run
 //! # use twinplane_engine::external::capture::{CaptureSource, InterfaceCapture, InterfaceCaptureSpec};

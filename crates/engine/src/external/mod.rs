@@ -1,10 +1,10 @@
 //! Interfaces of Linux: everything of the engine that talks to the kernel, with system calls alone.
 //!
 //! A port ([`ExternalPort`]) carries frames between an interface and the engine. Two drivers stand behind it:
-//! [`packet`] (AF_PACKET) works on every interface; [`xdp`] (AF_XDP) takes frames before the kernel makes socket buffers of them.
-//! What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`] (a thread visits a namespace
-//! to make sockets there), [`bpf`] (programs by hand), [`burst`] (many frames sent at once), [`capture`] (both
-//! directions of an interface to a file).
+//! [`packet`] (AF_PACKET) works on every interface; [`xdp`] (AF_XDP) takes frames before the kernel makes socket
+//! buffers of them. What they need is in small files: [`interface`] (what an interface is and how it is), [`netns`]
+//! (a thread visits a namespace to make sockets there), [`bpf`] (programs by hand), [`burst`] (many frames sent at
+//! once), [`capture`] (both directions of an interface to a file).
 
 pub mod bpf;
 pub mod burst;

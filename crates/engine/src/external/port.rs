@@ -92,8 +92,8 @@ pub trait ExternalPort: Send {
     /// Appends frames that have come, `max` of the kernel's at the most, and returns how many were appended: a
     /// super-frame may be several.
     fn receive(&mut self, clock: &Clock, frames: &mut Vec<Frame>, max: usize) -> Result<usize, PortError>;
-    /// Takes frames from the front, as many as the interface takes now, and returns how many. What is too long, or can't
-    /// be sent for good, is taken, dropped and counted.
+    /// Takes frames from the front, as many as the interface takes now, and returns how many. What is too long, or
+    /// can't be sent for good, is taken, dropped and counted.
     fn send(&mut self, frames: &mut VecDeque<Frame>) -> Result<usize, PortError>;
     /// Holds it frames that it took and has not sent? Then it is to be asked to send soon, though there be no others.
     fn has_unsent(&self) -> bool {

@@ -96,7 +96,7 @@ pub fn link_address(index: u32) -> libc::sockaddr_ll {
 pub fn wait_readable(fds: &[RawFd], timeout_ms: i32) -> io::Result<bool> {
     let poll = |&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
-    // SAFETY: as many structures as it is told, which live through the call.
+    // SAFETY: as many structures as the count says, which live through the call.
     match check(unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, timeout_ms) }) {
         Ok(count) => Ok(count > 0),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),

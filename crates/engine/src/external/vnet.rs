@@ -1,4 +1,4 @@
-//! The header with which a packet socket tells what is left undone on a frame: `virtio_net_hdr` (OASIS virtio 1.3,
+//! The header with which a packet socket says what is left undone on a frame: `virtio_net_hdr` (OASIS virtio 1.3,
 //! 5.1.6), in the machine's byte order.
 //!
 //! ```text
@@ -35,8 +35,8 @@ pub fn header_len(offload: &Offload, frame: &[u8]) -> u16 {
     len.map_or(offload.header_len, |len| offload.checksum_start.saturating_add(len))
 }
 
-/// What the kernel left undone on a frame that begins with `frame`; `Err` if it is of a kind that nobody here can do, such as a checksum that lies far from
-/// where it begins.
+/// What the kernel left undone on a frame that begins with `frame`; `Err` if it is of a kind that nobody here can do,
+/// such as a checksum that lies far from where it begins.
 pub fn parse(header: &[u8; LEN], frame: &[u8]) -> Result<Option<Offload>, Unknown> {
     let word = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
     let segment = match header[1] & !ECN {

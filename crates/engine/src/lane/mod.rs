@@ -224,8 +224,8 @@ impl Lane {
         self.egress.is_some()
     }
 
-    /// Does at the port what is due up to `to`. Whatever is handed over before or at that time by a fault, and before it by a device, has
-    /// been handed over.
+    /// Does at the port what is due up to `to`. Whatever is handed over before or at that time by a fault, and before
+    /// it by a device, has been handed over.
     #[inline]
     pub fn catch_up(&mut self, to: Time) {
         if self.due() <= to {

@@ -1,9 +1,9 @@
 //! What a kernel left undone, done here: partial checksums completed, super-frames cut into real frames.
 //!
-//! A kernel that sends by TCP hands down up to 64 KiB with one set of headers and leaves it to the interface to cut them
-//! into segments and to finish the checksums. Between interfaces that can do so, the super-frame travels whole. Where
-//! the way out can't, this does what the interface would have done; headers are looked for below VLAN tags and label
-//! stack entries. Bodies of segments are slices of the super-frame's: payload is never copied.
+//! A kernel that sends by TCP hands down up to 64 KiB with one set of headers and leaves it to the interface to cut
+//! them into segments and to finish the checksums. Between interfaces that can do so, the super-frame travels whole.
+//! Where the way out can't, this does what the interface would have done; headers are looked for below VLAN tags and
+//! label stack entries. Bodies of segments are slices of the super-frame's: payload is never copied.
 
 use base::frame::{Offload, Segment};
 use base::{Body, Frame};

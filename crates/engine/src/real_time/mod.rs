@@ -1,7 +1,8 @@
 //! The clock on the wall: the same [`crate::World`], driven by time that passes by itself.
 //!
-//! Events happen at the times at which they are due, as in virtual time; only that they do so a little later than that is new, and is
-//! measured ([`Lateness`]). Ports that lead out of the world are attached to interfaces ([`crate::external`]).
+//! Events happen at the times at which they are due, as in virtual time; only that they do so a little later than
+//! that is new, and is measured ([`Lateness`]). Ports that lead out of the world are attached to interfaces
+//! ([`crate::external`]).
 
 mod attached_port;
 mod lateness;

@@ -41,7 +41,7 @@ pub enum PortState {
     Gone,
 }
 
-/// An interface became another than it was.
+/// A change of an interface: it went up, down or away, or came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortChange {
     /// When that was noticed.
@@ -56,7 +56,7 @@ pub struct PortChange {
     pub state: PortState,
 }
 
-/// What can be said of an attached port.
+/// State, counters and lateness of an attached port.
 #[derive(Clone, Debug)]
 pub struct PortView<'a> {
     /// The device whose port it is.
@@ -190,8 +190,8 @@ impl Runner {
         core::mem::take(&mut self.changes)
     }
 
-    /// Runs until the clock says `until`. `watch` is asked after each round, with the time that it reached; it may change the world, and end
-    /// the run.
+    /// Runs until the clock says `until`. `watch` is asked after each round, with the time that it reached; it may
+    /// change the world, and end the run.
     pub fn run_until(
         &mut self,
         world: &mut World,
@@ -253,7 +253,8 @@ impl Runner {
             Ok(0) => Ok(false),
             Ok(_) => {
                 let more = self.frames.len() >= BURST;
-                // They may have come after the time that this round began at: what a device takes for them begins no sooner than that.
+                // They may have come after the time that this round began at: what a device takes for them begins no
+                // sooner than that.
                 world.step(self.clock.now().min(until).max(world.now()), EVENTS)?;
                 world.enter(*node, *port, &mut self.frames)?;
                 Ok(more)
@@ -341,15 +342,15 @@ impl Runner {
         self.fds.extend(fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 }));
         let ns = left.0.max(0) / 1000;
         let time = libc::timespec { tv_sec: ns / 1_000_000_000, tv_nsec: ns % 1_000_000_000 };
-        // SAFETY: the structures live through the call, and as many are there as it is told.
+        // SAFETY: the structures live through the call, and as many are there as the count says.
         unsafe {
             libc::ppoll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, &time, core::ptr::null())
         };
         self.wake.is_some() && self.fds.last().is_some_and(|fd| fd.revents != 0)
     }
 
-    /// Does somebody want the run to come back? A run that does not sleep asks now and then, since asking takes longer than
-    /// looking for frames.
+    /// Does somebody want the run to come back? A run that does not sleep asks now and then, since asking takes
+    /// longer than looking for frames.
     fn is_wanted(&mut self) -> bool {
         let Some(fd) = self.wake else { return false };
         let now = self.clock.now();

@@ -74,8 +74,8 @@ impl RecordedFrame {
     }
 }
 
-/// `["hexadecimal header"]`, `[header, start, len]` with a pattern, `[header, "hexadecimal bytes"]` with bytes; each with an
-/// object of notes behind if there are any.
+/// `["hexadecimal header"]`, `[header, start, len]` with a pattern, `[header, "hexadecimal bytes"]` with bytes; each
+/// with an object of notes behind if there are any.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Compact {

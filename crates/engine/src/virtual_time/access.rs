@@ -40,7 +40,7 @@ impl World {
         (self.now, self.ahead) = (time, time);
     }
 
-    /// What devices told since this was asked last, in order.
+    /// Events of devices since the last call, in order.
     pub fn drain_events(&mut self) -> Vec<EventRecord> {
         core::mem::take(&mut self.events)
     }
@@ -68,8 +68,9 @@ impl World {
         Ok(self.nodes[self.check_node(node)?].stray_frames)
     }
 
-    /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and that every queue conserves its packets and
-    /// obeys Little's law; returns the directions of which that is not true: none, unless the engine or a queue discipline is wrong.
+    /// Checks that on every link each frame sent was received, dropped with a reason, or is in flight, and that every
+    /// queue conserves its packets and obeys Little's law; returns the directions of which that is not true: none,
+    /// unless the engine or a queue discipline is wrong.
     pub fn audit(&self) -> Vec<Imbalance> {
         (0..self.lanes.len() as u32).filter_map(|g| self.imbalance(g)).collect()
     }

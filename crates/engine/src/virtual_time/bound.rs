@@ -7,15 +7,15 @@ use base::{NodeId, Time};
 /// Devices with more ports forward frame by frame.
 const RUN_PORTS_MAX: usize = 8;
 
-/// Up to when (exclusive) device `id` can't be interfered with when it forwards arrivals of lane `g`, or sends of its own
-/// accord, if `first` is the earliest event of all; zero if that is not beyond `next`.
+/// Up to when (exclusive) device `id` can't be interfered with when it forwards arrivals of lane `g`, or sends of its
+/// own accord, if `first` is the earliest event of all; zero if that is not beyond `next`.
 ///
-/// Only inputs of the same device matter. Its own timeout (which its departures heed by themselves) and what was asked for are
-/// known, and so are the first arrivals of its other lanes (if a frame waits in a queue, a time before
-/// which there is none). A frame that is yet to be sent into one of those is sent
-/// at `first` or later, or when its sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest
-/// delay after that; the caller looks after answers to what the device itself sends meanwhile. So devices run ahead of
-/// each other by about a link's delay, and no device can tell.
+/// Only inputs of the same device matter. Its own timeout (which its departures heed by themselves) and what was
+/// asked for are known, and so are the first arrivals of its other lanes (if a frame waits in a queue, a time before
+/// which there is none). A frame that is yet to be sent into one of those is sent at `first` or later, or when its
+/// sender has a reason to ([`idle_until`]), and arrives no sooner than the lane's shortest delay after that; the
+/// caller looks after answers to what the device itself sends meanwhile. So devices run ahead of each other by about
+/// a link's delay, and no device can tell.
 #[inline]
 pub(super) fn run_bound(
     nodes: &[Node],

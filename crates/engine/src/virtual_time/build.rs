@@ -28,7 +28,7 @@ impl World {
     }
 
     /// Adds a link, which is up, and returns it with its port at either end. Ports of a device are numbered in the
-    /// order in which its links are made. Devices are not told: they know the ports that they were made with.
+    /// order in which its links are made. Devices get no notice: they know the ports that they were made with.
     pub fn add_link(&mut self, spec: LinkSpec) -> Result<(LinkId, PortId, PortId), EngineError> {
         let LinkSpec { a, b, ports, delay } = spec;
         self.check_node(a)?;

@@ -9,9 +9,9 @@ use base::{NodeId, Time};
 const ROW_MAX: u64 = 4096;
 
 impl World {
-    /// Sends what the device whose timeout is due at `first`, before anything else happens, has to send then, and what it
-    /// sends after that as long as nothing can interfere: [`run_bound`]. Returns how many frames there were; none means that
-    /// its timeout is to be handled.
+    /// Sends what the device whose timeout is due at `first`, before anything else happens, has to send then, and
+    /// what it sends after that as long as nothing can interfere: [`run_bound`]. Returns how many frames there were;
+    /// none means that its timeout is to be handled.
     pub(super) fn depart(&mut self, first: Time, until: Time, budget: u64) -> u64 {
         let Some((_, id)) = self.timers.peek() else { return 0 };
         let id = NodeId(id);

@@ -1,7 +1,7 @@
 //! Ports that lead out of the world: what they send comes to an end outside, and frames come in by them from there.
 //!
-//! The egress port and the wire behind it are modelled as everywhere else. A frame that reaches the far end of such a lane waits to be
-//! taken by whoever drives the world, instead of arriving at a device.
+//! The egress port and the wire behind it are modelled as everywhere else. A frame that reaches the far end of such a
+//! lane waits to be taken by whoever drives the world, instead of arriving at a device.
 
 use super::{NodeState, World};
 use crate::capture::pcapng::Way;
@@ -24,8 +24,8 @@ pub(super) struct ExternalEnd {
 }
 
 impl World {
-    /// Makes a device's port lead out of the world. The device at the other end of its link gets nothing any more, and should be one
-    /// that sends nothing.
+    /// Makes a device's port lead out of the world. The device at the other end of its link gets nothing any more,
+    /// and should be one that sends nothing.
     pub fn attach_external(&mut self, node: NodeId, port: PortId) -> Result<(), EngineError> {
         let g = self.lane_of(node, port)?;
         self.ports[g as usize].external.get_or_insert_default();
@@ -49,8 +49,8 @@ impl World {
         (next != Time::MAX).then_some(next)
     }
 
-    /// Lets frames come in by a port from outside, at the time that the world has reached, and takes them out of `frames`. They pass
-    /// no lane: whoever is out there has sent them at the rate that there is.
+    /// Lets frames come in by a port from outside, at the time that the world has reached, and takes them out of
+    /// `frames`. They pass no lane: whoever is out there has sent them at the rate that there is.
     pub fn enter(&mut self, node: NodeId, port: PortId, frames: &mut Vec<Frame>) -> Result<(), EngineError> {
         let lane = self.lane_of(node, port)? ^ 1;
         self.guarded(|world| {

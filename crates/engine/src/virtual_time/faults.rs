@@ -137,7 +137,7 @@ impl World {
         }
     }
 
-    /// Tells a device the state of its port, unless it knows.
+    /// Reports to a device the state of its port, unless it knows.
     fn tell_port(&mut self, g: u32) {
         let far = &self.lanes[g as usize ^ 1];
         let (id, port) = (far.to_node, far.to_port);

@@ -1,4 +1,5 @@
-//! What happens besides undisturbed arrivals: commands, faults, queues that are due, timeouts; and the end of a device that failed.
+//! What happens besides undisturbed arrivals: commands, faults, queues that are due, timeouts; and the end of a
+//! device that failed.
 
 use super::agenda::Task;
 use super::{NodeState, World};

@@ -120,7 +120,8 @@ impl World {
             }
             match output {
                 Some(Output::Transmit { port, mut frame, ready }) => {
-                    // A frame that waited here came in from outside; when it did is not when it arrives at the next device.
+                    // A frame that waited here came in from outside; when it did is not when it arrives at the next
+                    // device.
                     frame.set_arrived(Time::MAX);
                     self.send_from(id, port, ready, frame);
                 }

@@ -15,7 +15,8 @@
 //! # What a device sees
 //!
 //! `now` of `forward_batch` and `handle_packet` is the arrival of the last bit (store and forward). After every input
-//! but a fast-path verdict or departure the device is drained: `poll_output` until it has nothing, then `poll_timeout` once.
+//! but a fast-path verdict or departure the device is drained: `poll_output` until it has nothing, then
+//! `poll_timeout` once.
 
 mod access;
 mod agenda;
@@ -47,12 +48,12 @@ use queues::Queues;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Something that a device told the user.
+/// An event that a device reported to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// The time at which the device said it.
+    /// The time at which it was reported.
     pub at: Time,
-    /// The device that said it.
+    /// The device that reported it.
     pub node: NodeId,
     /// The event; its fields stand beside `at` and `node` in JSON.
     #[serde(flatten)]

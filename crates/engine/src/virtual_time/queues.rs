@@ -1,9 +1,11 @@
 //! Ports with queue disciplines: when they are looked after.
 //!
-//! What a port does with its queues ([`crate::egress`]) depends on nothing but what was handed to it before, so that it need not be done when it is due. It is
-//! done when the sending device hands over a frame, when a frame arrives at the far end, and at the end of a run. Only of a lane on which nothing
-//! is on its way it must be known when something may arrive: such lanes have a timer here, for what is due at the port and the shortest time that a frame
-//! takes from there. It may be early; then it is set anew. A port that is captured is looked after when something is due.
+//! What a port does with its queues ([`crate::egress`]) depends on nothing but what was handed to it before, so that
+//! it need not be done when it is due. It is done when the sending device hands over a frame, when a frame arrives at
+//! the far end, and at the end of a run. Only of a lane on which nothing is on its way it must be known when
+//! something may arrive: such lanes have a timer here, for what is due at the port and the shortest time that a frame
+//! takes from there. It may be early; then it is set anew. A port that is captured is looked after when something is
+//! due.
 
 use super::World;
 use super::taps::tap_departures;
@@ -48,8 +50,8 @@ impl Queues {
 }
 
 impl World {
-    /// Puts queue disciplines at a port, which is to be done before it sends anything. They take the place of the port's buffer:
-    /// [`crate::PortSpec::buffer_bytes`] means nothing any more.
+    /// Puts queue disciplines at a port, which is to be done before it sends anything. They take the place of the
+    /// port's buffer: [`crate::PortSpec::buffer_bytes`] means nothing any more.
     pub fn set_queue(&mut self, node: NodeId, port: PortId, tree: Tree) -> Result<(), EngineError> {
         let g = self.lane_of(node, port)?;
         let lane = &mut self.lanes[g as usize];

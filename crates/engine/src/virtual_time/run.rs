@@ -165,7 +165,7 @@ impl World {
                 Verdict::Drop(_) | Verdict::Consume => {}
                 Verdict::Punt if done == 1 => break Some(frame),
                 Verdict::Punt => {
-                    // Its turn has not come: what the device tells is told in order of time.
+                    // Its turn has not come: what the device reports is reported in order of time.
                     done -= 1;
                     lanes[g as usize].put_back(frame);
                     break None;
@@ -173,8 +173,8 @@ impl World {
             }
             let Some(flight) = lanes[g as usize].ring.first() else { break None };
             let next = flight.arrival;
-            // The sender may be as far back as `first`, and counts what waits in its queue: what is in that queue, for all
-            // that it knows, stays on the lane.
+            // The sender may be as far back as `first`, and counts what waits in its queue: what is in that queue,
+            // for all that it knows, stays on the lane.
             if flight.start > first {
                 break None;
             }

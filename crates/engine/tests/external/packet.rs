@@ -22,7 +22,7 @@ pub fn receive(port: &mut dyn ExternalPort, clock: &Clock, count: usize) -> Vec<
     frames
 }
 
-/// A labelled frame of `len` bytes that `number` tells apart.
+/// A labelled frame of `len` bytes that `number` identifies.
 pub fn labelled(number: u32, len: usize) -> Frame {
     let mut bytes = vec![2, 0, 0, 0, 0, 0xb, 2, 0, 0, 0, 0, 0xa, 0x88, 0x47, 0, 6, 0x41, 64, 0x45];
     bytes.extend(number.to_be_bytes());
@@ -106,7 +106,7 @@ fn frames_of_every_length_arrive_as_they_were_sent() {
     assert_eq!(receive_now(&mut *a, &clock), 0, "own frames are not heard");
 }
 
-/// The kernel tells of the other end's state up to a second late.
+/// The kernel reports the other end's state up to a second late.
 pub fn eventually(mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(5);
     while !holds() {

@@ -223,9 +223,9 @@ impl Net {
                 }
                 Output::Tables(batch) => {
                     let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
-                    for (place, op) in batch.ops.iter().enumerate() {
+                    for (index, op) in batch.ops.iter().enumerate() {
                         if let Err(error) = self.tables[node].apply(op) {
-                            ack.failed.push((place as u32, error));
+                            ack.failed.push((index as u32, error));
                         }
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });

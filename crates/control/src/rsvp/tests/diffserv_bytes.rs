@@ -34,7 +34,7 @@ enum Answer {
     /// It went on, with this object in bytes.
     Onward(Option<Vec<u8>>),
     Error(u8, u16),
-    /// Nothing happened.
+    /// It went no further, and nobody got an error.
     Dropped,
 }
 
@@ -74,7 +74,7 @@ fn error(value: u16) -> Answer {
     Answer::Error(DIFFSERV, value)
 }
 
-/// MAP entries.
+/// A DIFFSERV object of C-Type 1 with MAPnb `count`, which need not be the number of entries.
 fn map(count: u8, entries: &[(u8, u16)]) -> Vec<u8> {
     let entry = |(tc, phb): &(u8, u16)| [0, *tc, phb.to_be_bytes()[0], phb.to_be_bytes()[1]];
     let all = entries.iter().flat_map(entry);
@@ -94,8 +94,8 @@ fn every_fault_has_its_code() {
         ("MAPnb 15", map(15, &fifteen), error(INVALID_MAPPING)),
         ("MAPnb 9 without entries", map(9, &[]), error(INVALID_MAPPING)),
         ("no MAPnb", object(1, &[]), error(INVALID_MAPPING)),
-        ("an EXP twice, with the same", map(2, &[(3, ef), (3, ef)]), error(INVALID_MAPPING)),
-        ("an EXP twice, with another", map(2, &[(3, ef), (3, 0)]), error(INVALID_MAPPING)),
+        ("a TC twice, with the same", map(2, &[(3, ef), (3, ef)]), error(INVALID_MAPPING)),
+        ("a TC twice, with another", map(2, &[(3, ef), (3, 0)]), error(INVALID_MAPPING)),
         ("bits of a standard PHBID", map(1, &[(0, 0xb804)]), error(INVALID_MAPPING)),
         ("a set in a mapping", map(1, &[(0, 0x2802)]), error(INVALID_MAPPING)),
         ("bits of another PHBID", map(1, &[(0, 0x1235)]), error(INVALID_MAPPING)),
@@ -123,7 +123,7 @@ fn bits_that_mean_nothing_are_ignored_and_not_sent_on() {
     assert_eq!(
         answer(true, &[&mapped]),
         Answer::Onward(Some(object(1, &[0, 0, 0, 1, 0, 5, 0xb8, 0]))),
-        "EXP 5 is EF"
+        "TC 5 is EF"
     );
     let class = object(2, &[0xff, 0xff, 0x28, 0x02]);
     assert_eq!(answer(true, &[&class]), Answer::Onward(Some(object(2, &[0, 0, 0x28, 0x02]))));

@@ -1,5 +1,5 @@
-//! LSPs that signalled behaviours, through all that can happen to an LSP: preemption, failures, other routes, other mappings, lost
-//! messages, restarts, summaries and signatures.
+//! LSPs that signalled PHBs, through all that can happen to an LSP: preemption, failures, other routes, other
+//! mappings, lost messages, restarts, summaries and signatures.
 
 use super::bus::{Script, Tables, hops, id};
 use super::diffserv::{classes, entries, everywhere, l_lsp, phb};
@@ -185,7 +185,7 @@ fn a_restarted_router_gets_the_object_back_from_summaries() {
     }
 }
 
-/// Everywhere.
+/// The prefix of length 0, which every address matches.
 fn any() -> Prefix {
     Prefix::new(Ipv4Addr::UNSPECIFIED, 0)
 }
@@ -281,7 +281,7 @@ fn explicit_null_gives_way_when_an_lsp_gets_a_meaning_of_its_own() {
     assert!(!own.is_reserved());
     assert_eq!(labels(&net), [[own]]);
     assert_eq!(net.tables[3].ilm.values().map(|e| e.class).collect::<Vec<_>>(), [of_class("EF")]);
-    // The way back needs no other label: this one tells as much.
+    // The way back needs no other label: this one says as much.
     by_hand(&mut net, None);
     assert_eq!((out(&net), net.nodes[3].audit().labels), (Some(own), 1));
     let usual = classes(Encaps::ELsp(ExpMap::PRECONFIGURED));

@@ -62,7 +62,7 @@ impl Buffer {
         self.bytes.extend_from_slice(&message);
         message
     }
-    /// Empties it.
+    /// Takes out what waits, as a Bundle or, if it is one message, as that message; nothing if the buffer is empty.
     pub(super) fn take(&mut self, flags: u8, ttl: u8) -> Option<Contents> {
         let Buffer { mut bytes, count, first, .. } = core::mem::take(self);
         let envelope = first?;

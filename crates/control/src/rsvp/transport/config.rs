@@ -14,7 +14,7 @@ pub struct Config {
     pub interfaces: Vec<Interface>,
     /// Refresh reduction, or plain RFC 2205.
     pub refresh_reduction: Option<RefreshReduction>,
-    /// Hello, or none.
+    /// Hello (RFC 3209, 5); without it restarts of neighbours are noticed only by their epochs.
     pub hello: Option<HelloConfig>,
     /// Keys of the ports whose messages are signed; messages on other ports are not.
     pub integrity: Vec<PortKeys>,
@@ -42,7 +42,7 @@ impl Config {
 /// A port and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The port.
+    /// The router's port.
     pub port: PortId,
     /// Source of Ack, Srefresh, Bundle, Hello and the integrity handshake.
     pub address: Ipv4Addr,
@@ -114,7 +114,7 @@ impl RefreshReduction {
 /// Hello (RFC 3209, 5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HelloConfig {
-    /// The hello interval.
+    /// The time between two requests: hello_interval of RFC 3209, 5.3.
     pub interval: Span,
     /// Communication is lost after this many intervals without a Hello.
     pub dead_intervals: f64,
@@ -132,7 +132,7 @@ impl Default for HelloConfig {
 /// The keys of a port (RFC 2747).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortKeys {
-    /// The port.
+    /// The port whose messages these keys sign.
     pub port: PortId,
     /// Keys; the one that became valid last signs, all that are valid verify.
     pub keys: Vec<Key>,
@@ -145,9 +145,9 @@ pub struct PortKeys {
 /// A key of HMAC-MD5.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its identifier.
+    /// The 48-bit Key Identifier that messages name it by; unique for its sender (RFC 2747, 2.1).
     pub id: KeyId,
-    /// The secret.
+    /// The secret that both ends share, of any length.
     pub secret: Vec<u8>,
     /// Valid from then on.
     pub from: Time,

@@ -44,9 +44,9 @@ impl Malformed {
 /// What happened since the transport was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Datagrams sent.
+    /// IP packets of RSVP sent; a Bundle counts as one.
     pub datagrams_sent: u64,
-    /// Datagrams received.
+    /// IP packets of RSVP received; a Bundle counts as one.
     pub datagrams_received: u64,
     /// Bytes of RSVP sent.
     pub bytes_sent: u64,
@@ -62,25 +62,25 @@ pub struct Counters {
     pub given_up: u64,
     /// Messages sent without MESSAGE_ID because too many await acknowledgement.
     pub outstanding_full: u64,
-    /// Acknowledgements sent.
+    /// MESSAGE_ID_ACK objects sent, in messages of their own or of others.
     pub acks_sent: u64,
-    /// Acknowledgements received.
+    /// MESSAGE_ID_ACK objects received.
     pub acks_received: u64,
     /// Acknowledgements received of what is not awaited.
     pub acks_unknown: u64,
     /// Acknowledgements not sent because too many wait.
     pub acks_dropped: u64,
-    /// Negative acknowledgements sent.
+    /// MESSAGE_ID_NACK objects sent: identifiers in a summary that are not known here (RFC 2961, 5.4).
     pub nacks_sent: u64,
-    /// Negative acknowledgements received.
+    /// MESSAGE_ID_NACK objects received: the neighbour asks for messages in full.
     pub nacks_received: u64,
-    /// Bundles sent.
+    /// Bundle messages sent (RFC 2961, 3).
     pub bundles_sent: u64,
-    /// Bundles received.
+    /// Bundle messages received (RFC 2961, 3).
     pub bundles_received: u64,
-    /// Srefresh messages sent.
+    /// Srefresh messages sent (RFC 2961, 5.2).
     pub summaries_sent: u64,
-    /// Srefresh messages received.
+    /// Srefresh messages received (RFC 2961, 5.2).
     pub summaries_received: u64,
     /// States refreshed by Srefresh messages sent.
     pub summary_ids_sent: u64,
@@ -96,9 +96,9 @@ pub struct Counters {
     pub hellos_sent: u64,
     /// Hellos received, both kinds.
     pub hellos_received: u64,
-    /// Integrity challenges sent.
+    /// Integrity Challenge messages sent: the sequence number of a neighbour is not known yet (RFC 2747, 4.3).
     pub challenges_sent: u64,
-    /// Integrity challenges received.
+    /// Integrity Challenge messages received from neighbours that don't know our sequence number (RFC 2747, 4.3).
     pub challenges_received: u64,
     /// Neighbours not remembered because there are too many.
     pub neighbors_full: u64,
@@ -119,13 +119,13 @@ impl Counters {
 /// and acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
-    /// Neighbours remembered.
+    /// Neighbours whose epoch, capabilities and acknowledgements are remembered.
     pub neighbors: usize,
     /// Neighbours that Hellos are sent to: each holds a timer.
     pub hellos: usize,
-    /// Outgoing handles.
+    /// States that this router advertises to neighbours under identifiers of its own.
     pub outgoing: usize,
-    /// Incoming handles.
+    /// States of neighbours that are bound to identifiers of theirs.
     pub incoming: usize,
     /// Identifiers of ours that stand for something.
     pub identifiers: usize,

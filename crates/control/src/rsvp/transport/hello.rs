@@ -9,11 +9,11 @@ use wire::rsvp::Hello;
 /// What a Hello, or the lack of one, has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Nothing new.
+    /// Nothing that was not known before.
     None,
     /// Both sides return each other's instance.
     Up,
-    /// Communication is lost.
+    /// Communication is lost: no answer in time, too many wrong instances, or another instance.
     Down {
         /// Because another instance of the neighbour answers.
         restarted: bool,
@@ -52,8 +52,8 @@ fn instance(random: &mut Stream, before: u32) -> u32 {
 }
 
 impl Session {
-    /// Begins to ask, some time within the first interval, but soon: a neighbour that knew an earlier instance of this node shall see that
-    /// it has lost its state.
+    /// Begins to ask, some time within the first interval, but soon: a neighbour that knew an earlier instance of
+    /// this node shall see that it has lost its state.
     pub(super) fn new(now: Time, config: &HelloConfig, random: &mut Stream) -> Session {
         let interval = config.interval.0.clamp(1, BEGIN_WITHIN.0);
         let offset = (random.next_u64() % interval as u64) as i64;
@@ -67,7 +67,7 @@ impl Session {
             dead: Time::MAX,
         }
     }
-    /// Are Hellos exchanged?
+    /// True while both sides return each other's instance.
     pub(super) const fn is_up(&self) -> bool {
         self.up
     }

@@ -54,7 +54,7 @@ fn usable(keys: &PortKeys, now: Time) -> impl Iterator<Item = &Key> {
 /// What to do with a message whose digest is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
-    /// Take it.
+    /// Handle it: it was not seen before, and its sequence number fits.
     Accept,
     /// Discard it, for this reason, and send this challenge if there is one.
     Reject(Malformed, Option<Challenge>),
@@ -157,12 +157,13 @@ impl Association {
         Some(Challenge { key_id, cookie: cookie.to_vec() })
     }
 
-    /// RFC 2747, 4.2: greater than all is in order; one that is missing from the window is late; all others are replays.
+    /// RFC 2747, 4.2: greater than all is in order; one that is missing from the window is late; all others are
+    /// replays.
     fn receive(&mut self, sequence: u64, room: usize) -> bool {
         match self.window.binary_search(&sequence) {
             Ok(_) => return false,
             Err(0) if self.window.len() >= room => return false,
-            Err(place) => self.window.insert(place, sequence),
+            Err(at) => self.window.insert(at, sequence),
         }
         if self.window.len() > room {
             self.window.remove(0);

@@ -18,7 +18,7 @@ pub(super) const fn older(new: u32, old: u32) -> bool {
 /// State that we advertise to a neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Advertised {
-    /// To whom.
+    /// The neighbour, by its index among the peers.
     pub(super) peer: u32,
     /// The Message_Identifier under which the neighbour knows it.
     pub(super) id: u32,
@@ -26,16 +26,16 @@ pub(super) struct Advertised {
     pub(super) session: u32,
     /// The copy that is retransmitted until it is acknowledged, or [`NONE`].
     pub(super) slot: u32,
-    /// Where it stands.
+    /// Whether the neighbour has it, as far as is known.
     pub(super) standing: Standing,
 }
 
 /// Does the neighbour have it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing says so.
+    /// Neither an acknowledgement nor the retry limit has come yet.
     Unknown,
-    /// It was acknowledged.
+    /// The neighbour acknowledged it: a summary can refresh it.
     Acknowledged,
     /// It was retransmitted up to the limit and never acknowledged.
     GivenUp,
@@ -52,9 +52,9 @@ impl Slot for Advertised {
 /// What one of our identifiers stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// Outgoing state.
+    /// A state that is advertised to a neighbour.
     State(Handle),
-    /// A message without state that awaits its acknowledgement, by its place among the copies.
+    /// A message without state that awaits its acknowledgement, by its index among the copies.
     Copy(u32),
 }
 
@@ -192,7 +192,7 @@ impl Bindings {
     pub(super) const fn len(&self) -> usize {
         self.states.len()
     }
-    /// Forgets everything.
+    /// Forgets all bindings, as a node that restarts does.
     pub(super) fn clear(&mut self) {
         *self = Bindings::new();
     }

@@ -10,7 +10,7 @@ use super::types::Neighbor;
 use base::{Time, TimerId};
 use std::net::Ipv4Addr;
 
-/// A neighbour.
+/// What the transport remembers of one RSVP neighbour: an address on a port.
 pub(super) struct Peer {
     pub(super) neighbor: Neighbor,
     /// Our address on its port.

@@ -64,22 +64,22 @@ impl Transport {
 
     /// Sends what was gathered for a neighbour, with the acknowledgements that fit in.
     pub(super) fn flush_bundle(&mut self, peer: u32) {
-        let place = peer as usize;
-        if self.peers[place].buffer.is_empty() {
+        let index = peer as usize;
+        if self.peers[index].buffer.is_empty() {
             return;
         }
-        let neighbor = self.peers[place].neighbor;
-        let room = self.room(neighbor.port).saturating_sub(self.peers[place].buffer.len() + HEADER_BYTES);
-        let acks = self.peers[place].acks.take(room / ACK_BYTES);
+        let neighbor = self.peers[index].neighbor;
+        let room = self.room(neighbor.port).saturating_sub(self.peers[index].buffer.len() + HEADER_BYTES);
+        let acks = self.peers[index].acks.take(room / ACK_BYTES);
         if !acks.is_empty() {
             let (envelope, bytes) = self.ack_message(peer, acks);
             let bytes = self.signed(neighbor.port, bytes);
             self.counters.messages_sent += 1;
-            let spare = self.peers[place].buffer.push(envelope, bytes);
+            let spare = self.peers[index].buffer.push(envelope, bytes);
             self.spare.keep(spare);
         }
         let (envelope, flags) = (self.hop_by_hop(peer, TTL), self.flags());
-        match self.peers[place].buffer.take(flags, TTL) {
+        match self.peers[index].buffer.take(flags, TTL) {
             Some(Contents::Alone(envelope, bytes)) => self.datagram(neighbor, envelope, bytes),
             Some(Contents::Bundle(bytes)) => {
                 self.counters.bundles_sent += 1;

@@ -231,8 +231,8 @@ impl Transport {
         }
     }
 
-    /// RFC 2961, 4.8: a neighbour that does not know MESSAGE_ID answers it with an error, and gets again without it what
-    /// it has refused.
+    /// RFC 2961, 4.8: a neighbour that does not know MESSAGE_ID answers it with an error, and gets again without it
+    /// what it has refused.
     fn note_refusal(&mut self, peer: u32, message: &Message) {
         if let Message::PathErr(wire::rsvp::PathErr { error_spec, .. })
         | Message::ResvErr(wire::rsvp::ResvErr { error_spec, .. }) = message
@@ -372,7 +372,7 @@ impl Transport {
 
 /// What a message with a MESSAGE_ID does.
 enum Repeat {
-    /// Something new.
+    /// It is no repetition: the LSP layer gets it.
     No,
     /// It refreshes this state and no more.
     Refresh(super::types::Handle),

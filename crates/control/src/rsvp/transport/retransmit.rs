@@ -11,7 +11,7 @@ use base::Time;
 pub(super) struct Copy {
     /// To whom it was sent.
     pub(super) peer: u32,
-    /// Its Message_Identifier.
+    /// Its Message_Identifier, which is the same in each transmission.
     pub(super) id: u32,
     /// The state that it advertises, if it does.
     pub(super) handle: Option<Handle>,

@@ -151,12 +151,12 @@ impl Transport {
         self.reduction.is_some() || self.hello.is_some()
     }
 
-    /// The neighbour's place, if it is remembered.
+    /// Index of the neighbour; nothing if it is not remembered.
     pub(super) fn find(&self, neighbor: Neighbor) -> Option<u32> {
         self.index.get(&neighbor).copied()
     }
 
-    /// The neighbour's place; nothing if there are too many.
+    /// Index of the neighbour, which is remembered from now on; nothing if there are too many.
     pub(super) fn peer(&mut self, neighbor: Neighbor) -> Option<u32> {
         if let Some(peer) = self.find(neighbor) {
             return Some(peer);

@@ -14,7 +14,7 @@ pub(super) const LIST_BYTES: usize = 8;
 /// Bytes of an INTEGRITY object.
 pub(super) const INTEGRITY_BYTES: usize = 36;
 
-/// Acknowledgements that wait.
+/// Acknowledgements that wait for a message to travel in, in the order in which they were asked for.
 #[derive(Default)]
 pub(super) struct Acks {
     pending: Vec<MessageIdAck>,
@@ -32,7 +32,7 @@ impl Acks {
         self.pending.push(ack);
         self.at.get_or_insert(at);
     }
-    /// How many wait.
+    /// Acknowledgements that wait.
     pub(super) const fn len(&self) -> usize {
         self.pending.len()
     }
@@ -58,7 +58,7 @@ impl Acks {
         sent.clear();
         self.spare = sent;
     }
-    /// Forgets them.
+    /// Forgets all that wait, and the memory kept for more.
     pub(super) fn clear(&mut self) {
         *self = Acks::default();
     }
@@ -70,7 +70,7 @@ impl Acks {
 pub(super) struct Summaries {
     ids: VecDeque<u32>,
     at: Option<Time>,
-    /// Not before then.
+    /// The next message leaves no sooner: messages keep a least distance in time.
     free: Time,
 }
 
@@ -85,7 +85,7 @@ impl Summaries {
             self.at.get_or_insert(at);
         }
     }
-    /// How many wait.
+    /// Identifiers that wait.
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }
@@ -118,7 +118,7 @@ impl Summaries {
         }
         taken
     }
-    /// Forgets them.
+    /// Forgets all that wait; the spacing to the last message is kept.
     pub(super) fn clear(&mut self) {
         *self = Summaries { free: self.free, ..Summaries::default() };
     }

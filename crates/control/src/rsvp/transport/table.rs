@@ -5,9 +5,9 @@ const PAGE: usize = 1 << PAGE_BITS;
 
 /// A slot that knows when it is vacant.
 pub(super) trait Slot: Copy {
-    /// A vacant slot.
+    /// The value of a slot that is not in use.
     const VACANT: Self;
-    /// Is it vacant?
+    /// True if the slot is not in use.
     fn is_vacant(&self) -> bool;
 }
 
@@ -98,7 +98,7 @@ impl<T: Slot> Table<T> {
         }
         Search::Pause(key)
     }
-    /// Empties the table.
+    /// Gives back all slots and their memory.
     pub(super) fn clear(&mut self) {
         *self = Table::new();
     }

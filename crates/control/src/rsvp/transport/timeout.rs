@@ -9,7 +9,7 @@ use super::types::{Envelope, Handle, Incoming, Neighbor};
 use base::{PortId, Time};
 use wire::rsvp::{Common, Message, MessageIdList, Srefresh};
 
-/// Slots looked at, and states told of, in one step of telling what a neighbour has lost.
+/// Slots looked at, and states reported, in one step of reporting what a neighbour has lost.
 const RESYNC_SLOTS: u32 = 4096;
 const RESYNC_STATES: u32 = 256;
 
@@ -50,10 +50,10 @@ impl Transport {
     }
 
     fn expire(&mut self, peer: u32, out: &mut Vec<Incoming>) {
-        let place = peer as usize;
+        let index = peer as usize;
         let now = self.now;
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if let (Some(config), Some(session)) = (&self.hello, &mut self.peers[place].hello)
+        if let (Some(config), Some(session)) = (&self.hello, &mut self.peers[index].hello)
             && session.next() <= self.now
         {
             let (request, change) = session.expire(self.now, config, &mut self.random);
@@ -63,7 +63,7 @@ impl Transport {
             }
         }
         self.retransmit(peer, out);
-        let entry = &self.peers[place];
+        let entry = &self.peers[index];
         let (acks, bundle, summary) =
             (due(entry.acks.next()), due(entry.buffer.next()), due(entry.summaries.next()));
         if summary {
@@ -75,7 +75,7 @@ impl Transport {
         if bundle {
             self.flush_bundle(peer);
         }
-        if let Some((from, at)) = self.peers[place].resync
+        if let Some((from, at)) = self.peers[index].resync
             && at <= self.now
         {
             self.resync(peer, from, out);
@@ -84,10 +84,10 @@ impl Transport {
 
     /// Sends again what was not acknowledged in time, and gives up what was sent often enough (RFC 2961, 6.3).
     fn retransmit(&mut self, peer: u32, out: &mut Vec<Incoming>) {
-        let place = peer as usize;
-        while let Some(slot) = self.peers[place].schedule.due(&self.copies, self.now) {
+        let index = peer as usize;
+        while let Some(slot) = self.peers[index].schedule.due(&self.copies, self.now) {
             let Some(reduction) = &self.reduction else { return };
-            let schedule = &mut self.peers[place].schedule;
+            let schedule = &mut self.peers[index].schedule;
             if schedule.may_repeat(&self.copies, slot) {
                 schedule.again(&mut self.copies, slot, self.now, &reduction.intervals);
                 if let Some(copy) = self.copies.get(slot) {
@@ -106,26 +106,26 @@ impl Transport {
                 }
                 None => self.own.release(copy.id),
             }
-            out.push(Incoming::Lost { neighbor: self.peers[place].neighbor, handle: copy.handle });
+            out.push(Incoming::Lost { neighbor: self.peers[index].neighbor, handle: copy.handle });
         }
     }
 
     /// Sends one Srefresh message (RFC 2961, 5.3).
     fn summarise(&mut self, peer: u32) {
         let Some(reduction) = &self.reduction else { return };
-        let place = peer as usize;
-        let neighbor = self.peers[place].neighbor;
+        let index = peer as usize;
+        let neighbor = self.peers[index].neighbor;
         let (full, spacing) = (self.summary_max(neighbor.port), reduction.config.summary_spacing);
-        let mut summaries = core::mem::take(&mut self.peers[place].summaries);
+        let mut summaries = core::mem::take(&mut self.peers[index].summaries);
         // What was changed, forgotten or refused since it was put there is not refreshed.
         let ids = summaries.take(self.now, full, spacing, |id| match self.own.named(id) {
             Some(Named::State(handle)) => {
                 let state = self.own.states.get(handle.0);
-                state.is_some_and(|state| state.peer == peer && self.peers[place].holds(state))
+                state.is_some_and(|state| state.peer == peer && self.peers[index].holds(state))
             }
             _ => false,
         });
-        self.peers[place].summaries = summaries;
+        self.peers[index].summaries = summaries;
         if ids.is_empty() {
             return;
         }
@@ -139,20 +139,20 @@ impl Transport {
         }
     }
 
-    /// Tells the LSP layer which states a restarted neighbour has lost, some at a time.
+    /// Reports to the LSP layer which states a restarted neighbour has lost, some at a time.
     fn resync(&mut self, peer: u32, from: u32, out: &mut Vec<Incoming>) {
         let Some(reduction) = &self.reduction else { return };
-        let place = peer as usize;
+        let index = peer as usize;
         let again = self.now + reduction.config.summary_spacing;
         let (mut at, mut steps, mut told) = (from, RESYNC_SLOTS, 0);
-        self.peers[place].resync = loop {
+        self.peers[index].resync = loop {
             match self.own.states.next_from(at, &mut steps) {
                 Search::End => break None,
                 Search::Pause(next) => break Some((next, again)),
                 Search::Found(_) if told == RESYNC_STATES => break Some((at, again)),
                 Search::Found(key) => {
                     let lost = self.own.states.get(key).filter(|state| {
-                        state.peer == peer && state.slot == NONE && !self.peers[place].holds(state)
+                        state.peer == peer && state.slot == NONE && !self.peers[index].holds(state)
                     });
                     if lost.is_some() {
                         told += 1;
@@ -193,12 +193,12 @@ impl Transport {
             self.down.push(port);
         }
         for peer in 0..self.peers.len() as u32 {
-            let place = peer as usize;
-            if self.peers[place].neighbor.port != port {
+            let index = peer as usize;
+            if self.peers[index].neighbor.port != port {
                 continue;
             }
             self.drop_copies(peer);
-            let entry = &mut self.peers[place];
+            let entry = &mut self.peers[index];
             entry.session += 1;
             entry.acks.clear();
             entry.summaries.clear();

@@ -36,7 +36,8 @@ fn keys<'a>(
 }
 
 impl Tombstones {
-    /// Remembers a tear.
+    /// Remembers what a PathTear or ResvTear tears down, so that a late copy of an older message does not set it up
+    /// again.
     pub(super) fn note(&mut self, id: u32, message: &Message) {
         match message {
             Message::PathTear(tear) => {

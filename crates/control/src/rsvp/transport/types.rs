@@ -43,7 +43,7 @@ pub enum Delivery {
 /// What the IP header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
-    /// Source.
+    /// IP source address.
     pub src: Ipv4Addr,
     /// Destination; for Path, PathTear and ResvConf not the neighbour, but the far end.
     pub dst: Ipv4Addr,
@@ -56,16 +56,16 @@ pub struct Envelope {
 /// The MESSAGE_ID of a received message, for [`super::Transport::bind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReceivedId {
-    /// The neighbour's place in the transport's table.
+    /// Index of the neighbour in the transport's table.
     pub(super) peer: u32,
     /// The generation of the neighbour's epoch in which it was received.
     pub(super) generation: u32,
-    /// Message_Identifier.
+    /// Message_Identifier of the sender (RFC 2961, 4.2).
     pub(super) id: u32,
 }
 
 impl ReceivedId {
-    /// The Message_Identifier.
+    /// The Message_Identifier: the sender's number of the message (RFC 2961, 4.2).
     pub const fn message_identifier(self) -> u32 {
         self.id
     }
@@ -88,22 +88,22 @@ pub struct Received {
     pub send_ttl: u8,
 }
 
-/// What the transport tells the LSP layer.
+/// What the transport hands to the LSP layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming {
-    /// A message.
+    /// A message that says something new.
     Message(Received),
     /// The neighbour refreshed this incoming state, by a summary or by repeating the very message that set it.
     Refreshed(Handle),
     /// The neighbour does not hold this outgoing state any more (a NACK, or it restarted): send it in full.
     SendFull(Handle),
-    /// Hellos are exchanged.
+    /// Hellos are exchanged: both sides know each other's instance (RFC 3209, 5.3).
     NeighborUp(Neighbor),
     /// The neighbour stopped to answer Hellos, or another instance of it answers.
     NeighborDown {
-        /// Which neighbour.
+        /// The neighbour, by port and address.
         neighbor: Neighbor,
-        /// Did it restart?
+        /// True if another instance answers; false if nothing came in time.
         restarted: bool,
     },
     /// A message was sent as often as the rapid retry limit allows, and never acknowledged.
@@ -117,9 +117,9 @@ pub enum Incoming {
     Malformed {
         /// The port that it came by.
         port: PortId,
-        /// Its IP source.
+        /// IP source of the message.
         src: Ipv4Addr,
-        /// Why.
+        /// The check that it did not pass.
         reason: Malformed,
         /// What the wire layer found, and where: it says which error is to be sent in answer, if one is.
         error: Option<Error>,
@@ -135,14 +135,14 @@ pub struct Datagram {
     pub next: Option<Ipv4Addr>,
     /// What the IP header has to say.
     pub envelope: Envelope,
-    /// The RSVP message.
+    /// The RSVP message from its common header on.
     pub bytes: Vec<u8>,
 }
 
 /// What can be seen of a neighbour from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeighborView {
-    /// Which one.
+    /// The neighbour, by port and address.
     pub neighbor: Neighbor,
     /// Does it take the messages and objects of RFC 2961?
     pub capable: bool,

@@ -29,8 +29,8 @@ pub(crate) struct Counts {
     pub unknown: u64,
 }
 
-/// Bytes of a slot at most, whatever the interface carries: rings of large slots would take tens of megabytes for each port, and push
-/// one another out of the processor's caches. Longer frames lie in the socket's queue.
+/// Bytes of a slot at most, whatever the interface carries: rings of large slots would take tens of megabytes for
+/// each port, and push one another out of the processor's caches. Longer frames lie in the socket's queue.
 const SLOT_MAX: u32 = 2048;
 
 /// A frame that came in.

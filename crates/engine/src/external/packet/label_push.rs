@@ -1,10 +1,10 @@
 //! Labels on super-frames that the kernel won't segment below labels: a program at the interface's egress pushes them.
 //!
-//! A super-frame from a packet socket counts as of doubtful origin, so the kernel looks into its headers before a device
-//! gets it whole. It can't look below labels if built without `NET_MPLS_GSO`, and refuses the frame. So the frame is
-//! sent as the IP packet that it is; the program puts the label stack in front of it. The kernel's own notes, that the
-//! network layer is IP and where it begins, stay as they were, and what it finds there is in order. See
-//! `docs/decisions` on segmentation offload.
+//! A super-frame from a packet socket counts as of doubtful origin, so the kernel looks into its headers before a
+//! device gets it whole. It can't look below labels if built without `NET_MPLS_GSO`, and refuses the frame. So the
+//! frame is sent as the IP packet that it is; the program puts the label stack in front of it. The kernel's own
+//! notes, that the network layer is IP and where it begins, stay as they were, and what it finds there is in order.
+//! See `docs/decisions` on segmentation offload.
 //!
 //! The program touches only frames with our mark. It goes away with the process.
 
@@ -53,7 +53,8 @@ impl LabelPush {
         set_option(socket, libc::SOL_SOCKET, libc::SO_MARK, &MARK)
     }
 
-    /// The Ethernet header and the label stack of the next frame that is sent, which the program reads while it is sent.
+    /// The Ethernet header and the label stack of the next frame that is sent, which the program reads while it is
+    /// sent.
     pub fn next(&mut self, header: &[u8]) {
         let header = &header[..header.len().min(ETHERNET + LABELS_MAX)];
         let labels = header.len().saturating_sub(ETHERNET) as u32;

@@ -40,7 +40,8 @@ const LONGEST: usize = 65_536 + 256;
 const SOCKET_BUFFER: i32 = 16 << 20;
 /// Bytes that a call of `receive` takes: what the processor still has at hand when they are sent on.
 const BURST_BYTES: u64 = 512 << 10;
-/// Calls of `receive` that find nothing before the socket is asked for an error, which would keep its descriptor readable.
+/// Calls of `receive` that find nothing before the socket is asked for an error, which would keep its descriptor
+/// readable.
 const IDLE_CALLS: u32 = 256;
 
 /// What a slot holds beside the frame, at most: its header, an address, the virtio header, and room for alignment.

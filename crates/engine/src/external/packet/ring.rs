@@ -117,8 +117,8 @@ impl Ring {
         self.at = (self.at + count) % self.slots;
     }
 
-    /// What the kernel says of the frame in the next slot, whether it is on its way out, and what lies there of it, with
-    /// the virtio header in front. Only for a slot whose status is [`USER`].
+    /// What the kernel says of the frame in the next slot, whether it is on its way out, and what lies there of it,
+    /// with the virtio header in front. Only for a slot whose status is [`USER`].
     #[inline]
     pub fn received(&self) -> (Header, bool, &[u8]) {
         let slot = self.slot(0);

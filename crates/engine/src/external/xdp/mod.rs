@@ -6,10 +6,10 @@
 //! can do without does so by itself. The interface has one receive queue (one socket takes one queue), and its frames
 //! fit in a page: a longer MTU is refused with its reason.
 //!
-//! Nothing says here what a kernel left undone on a frame. Super-frames don't come: while such a program is attached to
-//! one end of a veth, the kernel cuts them for the other. Partial checksums come unannounced; a frame whose
-//! checksum field holds the bare sum of its pseudo header is taken for one of those and completed, which changes nothing
-//! in a frame that was complete.
+//! Nothing says here what a kernel left undone on a frame. Super-frames don't come: while such a program is attached
+//! to one end of a veth, the kernel cuts them for the other. Partial checksums come unannounced; a frame whose
+//! checksum field holds the bare sum of its pseudo header is taken for one of those and completed, which changes
+//! nothing in a frame that was complete.
 
 mod rings;
 
@@ -173,7 +173,8 @@ impl XdpPort {
         PortError::Gone { name: self.name.clone() }
     }
 
-    /// Puts frames from the front into the ring, and returns how many. Those that the interface never takes are dropped.
+    /// Puts frames from the front into the ring, and returns how many. Those that the interface never takes are
+    /// dropped.
     fn fill(&mut self, frames: &mut VecDeque<Frame>) -> usize {
         let mut filled = 0;
         let mut pieces = std::mem::take(&mut self.pieces);

@@ -46,7 +46,7 @@ impl<T: Copy> Ring<T> {
     }
 
     fn word(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: the kernel told where its words lie in the memory; both sides use them as atomic words.
+        // SAFETY: the kernel said where its words lie in the memory; both sides use them as atomic words.
         unsafe { AtomicU32::from_ptr(self.memory.start().add(at).cast()) }
     }
     fn entry(&self, index: u32) -> *mut T {
@@ -197,7 +197,7 @@ pub fn kick_tx(socket: &OwnedFd) -> io::Result<usize> {
 
 /// Asks the kernel to receive into the chunks of the fill ring.
 pub fn kick_rx(socket: &OwnedFd) {
-    // SAFETY: nothing is passed but a descriptor. What it fails with is told again by the next call that sends.
+    // SAFETY: nothing is passed but a descriptor. What it fails with comes again from the next call that sends.
     unsafe {
         libc::recvfrom(
             socket.as_raw_fd(),

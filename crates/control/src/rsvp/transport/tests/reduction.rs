@@ -222,7 +222,7 @@ fn what_is_not_full_waits_for_company() {
     assert_eq!(pair.layers[1].refreshed, BTreeMap::from([(2, 1)]));
 }
 
-/// RFC 2961, 5.4.
+/// RFC 2961, 5.4: a NACK names an identifier that its sender does not know; the message is then sent in full.
 #[test]
 fn a_nack_asks_for_the_message_in_full() {
     let mut pair = Pair::new(reduced(|_, _| {}));
@@ -300,7 +300,7 @@ fn capability_is_learnt() {
     assert_eq!(pair.sides[0].neighbors().map(|n| n.capable).collect::<Vec<_>>(), [false]);
 }
 
-/// RFC 2961, 4.8.
+/// RFC 2961, 4.8: a node that does not know the class of MESSAGE_ID answers with an error; it is sent none any more.
 #[test]
 fn a_neighbour_that_refuses_identifiers_gets_none() {
     let mut pair = Pair::new(reduced(|_, _| {}));
