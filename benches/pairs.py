@@ -82,12 +82,12 @@ def interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interva
 
 
 def judge(ratios: Sequence[float], *, final: bool, floor: float = FLOOR) -> Finding:
-    """The verdict on a row: undecided while the interval spans the floor, unless this is the last word.
+    """The verdict on a row: undecided while the interval spans the floor or there are too few pairs for it.
 
     The last word on a row that stays undecided is its median's, and says that it is unsure.
     """
     found, median = interval(ratios), statistics.median(ratios)
-    if not found.spans(floor):
+    if found.confidence >= CONFIDENCE and not found.spans(floor):
         verdict = Verdict.HOLDS if found.low >= floor else Verdict.BELOW
     elif not final:
         verdict = Verdict.UNDECIDED

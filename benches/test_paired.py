@@ -69,6 +69,8 @@ def test_no_interval_of_nothing() -> None:
         ([0.9] * 6 + [1.0] * 5, Verdict.UNDECIDED, Verdict.BELOW_UNSURE),
         ([0.5] + [1.0] * 10, Verdict.HOLDS, Verdict.HOLDS),  # one bad minute decides nothing
         ([2.0] + [0.9] * 10, Verdict.BELOW, Verdict.BELOW),
+        ([0.9] * 5, Verdict.UNDECIDED, Verdict.BELOW_UNSURE),  # too few to be sure of anything
+        ([1.1], Verdict.UNDECIDED, Verdict.HOLDS_UNSURE),
     ],
 )
 def test_verdict(ratios: list[float], early: Verdict, late: Verdict) -> None:
