@@ -73,10 +73,11 @@ $(VENV)/.installed: requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	touch $@
 
+# The router is built as if beside the extension module: else other features of a shared crate (syn) build everything twice.
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	@echo "building ..."
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
-	cargo build --release --quiet --package twinplane-router
+	cargo build --release --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
 	install -m 755 "$${CARGO_TARGET_DIR:-target}/release/twinplane-router" $(BIN)/
 	touch $@
 
