@@ -7,7 +7,7 @@
 //! - [`describe`]: descriptions that users write, declared once; [`diagnostic`]: what is wrong with one, as data
 //! - [`device`]: the one contract that every device keeps under both clocks
 //! - [`diffserv`]: what LSPs know of behaviours (RFC 3270)
-//! - [`flow`]: filters that name flows of packets
+//! - [`flow`]: filters that name flows of packets; [`flow_spec`]: the same as users write them
 //! - [`phb`]: per-hop behaviours
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
@@ -24,6 +24,7 @@ pub mod diagnostic;
 pub mod diffserv;
 pub mod event;
 pub mod flow;
+pub mod flow_spec;
 pub mod frame;
 pub mod histogram;
 pub mod ids;

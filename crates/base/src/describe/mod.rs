@@ -18,6 +18,7 @@ mod problem;
 pub mod quantity;
 mod record;
 mod schema;
+mod several;
 mod value;
 
 pub use fields::{Fields, Ranged};
@@ -28,7 +29,12 @@ pub use problem::{malformed, unknown_word, wrong_type};
 pub use quantity::Size;
 pub use record::{named_of, tag_of, unknown_tag};
 pub use schema::{Choice, Field, Named, RecordSchema, Schema, Schemas, Variant, Word, meaning};
-pub use value::Value;
+pub use several::{Dscps, LabelRange, PortRange, Protocol, SetProblem, Several, refuse_twice};
+pub use value::{Value, deserialize};
+
+/// For the macros of this module.
+#[doc(hidden)]
+pub use serde;
 
 use crate::diagnostic::Diagnostic;
 

@@ -243,7 +243,8 @@ macro_rules! choice_read {
     };
 }
 
-/// Declares an enum whose variants are words: `Variant = "word",` for each. A former word is named behind `was`.
+/// Declares an enum whose variants are words: `Variant = "word",` for each. A former word is named behind `was`; behind the variants
+/// `default Variant;` may say which is the default. In recordings it is its word, too.
 #[macro_export]
 macro_rules! words {
     (
@@ -252,6 +253,7 @@ macro_rules! words {
         $vis:vis enum $name:ident {
             $( $(#[doc = $word_doc:literal])* $variant:ident = $word:literal $(was $was:literal)? , )*
         }
+        $(default $default:ident;)?
     ) => {
         $(#[doc = $doc])*
         $(#[derive($($derive),*)])?
@@ -267,9 +269,27 @@ macro_rules! words {
             }
         }
 
+        $(impl Default for $name {
+            fn default() -> $name {
+                $name::$default
+            }
+        })?
+
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str(self.word())
+            }
+        }
+
+        impl $crate::describe::serde::Serialize for $name {
+            fn serialize<S: $crate::describe::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> $crate::describe::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::describe::serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                $crate::describe::deserialize(from)
             }
         }
 

@@ -149,6 +149,11 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+/// Reads a described type out of a file that `serde` reads, such as a recording.
+pub fn deserialize<'de, D: Deserializer<'de>, T: super::Describe>(from: D) -> Result<T, D::Error> {
+    T::read(&Value::deserialize(from)?).map_err(D::Error::custom)
+}
+
 struct Reading;
 
 impl<'de> Visitor<'de> for Reading {
