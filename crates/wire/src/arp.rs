@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const LAYER: &str = "arp";
 
-/// Offsets of fields.
+/// Offsets of the fields in bytes (RFC 826, for Ethernet and IPv4).
 mod field {
     use core::ops::Range;
     pub const OPERATION: usize = 6;
@@ -78,7 +78,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         }
         Ok(Packet { buffer })
     }
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     pub fn into_inner(self) -> T {
         self.buffer
     }
@@ -172,7 +172,7 @@ impl Repr {
         }
     }
 
-    /// Reads the packet.
+    /// Reads all fields of a checked packet.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
         Ok(Repr {
             operation: packet.operation(),

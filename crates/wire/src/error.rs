@@ -17,7 +17,7 @@ pub struct Error {
     pub layer: &'static str,
     /// The byte at fault, counted from the first byte of the layer (of the frame, in [`crate::tree`]).
     pub offset: usize,
-    /// Why.
+    /// What is wrong there; the message says it after the layer.
     pub reason: Reason,
 }
 
@@ -37,7 +37,7 @@ pub enum Reason {
     Unexpected {
         /// The field's name in the RFC.
         field: &'static str,
-        /// What is there.
+        /// The value that the bytes have.
         found: u64,
         /// What should be there.
         expected: u64,
@@ -47,7 +47,7 @@ pub enum Reason {
     OutOfRange {
         /// The field's name in the RFC.
         field: &'static str,
-        /// What is there.
+        /// The value that the bytes have, or that was to be written.
         found: u64,
         /// The least value allowed here.
         min: u64,
@@ -57,7 +57,7 @@ pub enum Reason {
     /// The checksum is wrong.
     #[error("checksum is {found:#06x}, not {computed:#06x}")]
     Checksum {
-        /// What is there.
+        /// The checksum that the bytes have.
         found: u16,
         /// What the bytes give.
         computed: u16,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 const LAYER: &str = "ethernet";
 
-/// Offsets of fields.
+/// Offsets of the fields in bytes.
 mod field {
     use core::ops::Range;
     pub const DST: Range<usize> = 0..6;
@@ -36,11 +36,11 @@ pub const MAX_TAGS: usize = 2;
 pub struct EtherType(pub u16);
 
 impl EtherType {
-    /// IPv4.
+    /// IPv4, 0x0800 (RFC 894).
     pub const IPV4: EtherType = EtherType(0x0800);
-    /// ARP.
+    /// ARP, 0x0806 (RFC 826).
     pub const ARP: EtherType = EtherType(0x0806);
-    /// IPv6.
+    /// IPv6, 0x86dd (RFC 2464).
     pub const IPV6: EtherType = EtherType(0x86dd);
     /// MPLS with a label that the receiver assigned (RFC 5332, 3).
     pub const MPLS: EtherType = EtherType(0x8847);
@@ -84,7 +84,7 @@ pub struct Tag {
     pub tpid: EtherType,
     /// Priority code point, 0 to 7.
     pub priority: u8,
-    /// Drop eligible indicator.
+    /// Drop eligible indicator: under congestion this frame goes before others.
     pub drop_eligible: bool,
     /// VLAN identifier, 0 to 4095.
     pub vlan: u16,
@@ -130,18 +130,18 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(Packet { buffer })
     }
 
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     #[inline]
     pub fn into_inner(self) -> T {
         self.buffer
     }
 
-    /// Destination address.
+    /// Destination address, the first six bytes.
     #[inline]
     pub fn dst(&self) -> MacAddr {
         mac(&self.buffer.as_ref()[field::DST])
     }
-    /// Source address.
+    /// Source address, the six bytes behind the destination.
     #[inline]
     pub fn src(&self) -> MacAddr {
         mac(&self.buffer.as_ref()[field::SRC])
@@ -214,9 +214,9 @@ fn type_at(data: &[u8], at: usize) -> EtherType {
 /// An Ethernet header as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Repr {
-    /// Destination address.
+    /// Destination address: the next station, not the far end of the packet.
     pub dst: MacAddr,
-    /// Source address.
+    /// Source address: the station that sent the frame on this link.
     pub src: MacAddr,
     /// VLAN tags, the outer one first. A tag behind a `None` is not written.
     pub tags: [Option<Tag>; MAX_TAGS],
@@ -230,7 +230,7 @@ impl Repr {
         Repr { dst, src, tags: [None; MAX_TAGS], ethertype }
     }
 
-    /// Reads the header.
+    /// Reads addresses, at most two VLAN tags, and the type of the payload.
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
         Ok(Repr {
             dst: packet.dst(),

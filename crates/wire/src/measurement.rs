@@ -54,13 +54,13 @@ impl<T: AsRef<[u8]>> Packet<T> {
         need(LAYER, LEN, buffer.as_ref().len())?;
         Ok(Packet { buffer })
     }
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     #[inline]
     pub fn into_inner(self) -> T {
         self.buffer
     }
 
-    /// The stream.
+    /// The stream, from three bytes: 0 to [`MAX_STREAM`].
     #[inline]
     pub fn stream(&self) -> StreamId {
         let d = self.buffer.as_ref();
@@ -137,7 +137,7 @@ impl Repr {
     pub const fn new(stream: StreamId, sequence: u32, departure: Time) -> Repr {
         Repr { stream, sequence, departure_ps: departure.0 & DEPARTURE_MASK }
     }
-    /// Reads the payload.
+    /// Reads all fields of a checked payload.
     #[inline]
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
         Ok(Repr { stream: packet.stream(), sequence: packet.sequence(), departure_ps: packet.departure_ps() })

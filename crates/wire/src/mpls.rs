@@ -36,7 +36,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         need(LAYER, ENTRY_LEN, buffer.as_ref().len())?;
         Ok(Packet { buffer })
     }
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     #[inline]
     pub fn into_inner(self) -> T {
         self.buffer
@@ -48,12 +48,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let data = self.buffer.as_ref();
         u32::from_be_bytes([data[0], data[1], data[2], data[3]])
     }
-    /// The label.
+    /// The label, 20 bits.
     #[inline]
     pub fn label(&self) -> Label {
         Label::truncate(self.word() >> 12)
     }
-    /// The traffic class.
+    /// The TC bits, 0 to 7; EXP before RFC 5462.
     #[inline]
     pub fn tc(&self) -> TrafficClass {
         TrafficClass::truncate((self.word() >> 9) as u8)
@@ -63,7 +63,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn bottom(&self) -> bool {
         self.word() & 0x100 != 0
     }
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     #[inline]
     pub fn ttl(&self) -> u8 {
         self.buffer.as_ref()[3]
@@ -81,7 +81,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_word(&mut self, word: u32) {
         self.buffer.as_mut()[..ENTRY_LEN].copy_from_slice(&word.to_be_bytes());
     }
-    /// Sets the label.
+    /// Sets the label and leaves the other fields.
     #[inline]
     pub fn set_label(&mut self, label: Label) {
         self.set_word(self.word() & 0xfff | label.value() << 12);
@@ -106,13 +106,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 /// A label stack entry as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Repr {
-    /// The label.
+    /// The label, 20 bits.
     pub label: Label,
-    /// The traffic class.
+    /// The TC bits, 0 to 7; EXP before RFC 5462.
     pub tc: TrafficClass,
     /// Is this the bottom of the stack?
     pub bottom: bool,
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     pub ttl: u8,
 }
 
@@ -132,7 +132,7 @@ impl Repr {
     pub const fn to_word(self) -> u32 {
         self.label.value() << 12 | (self.tc.value() as u32) << 9 | (self.bottom as u32) << 8 | self.ttl as u32
     }
-    /// Reads the entry.
+    /// Reads all fields of the entry.
     #[inline]
     pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>) -> Result<Repr, Error> {
         Ok(Repr::from_word(packet.word()))

@@ -8,7 +8,7 @@ use core::net::Ipv4Addr;
 
 const LAYER: &str = "udp";
 
-/// Offsets of fields.
+/// Offsets of the fields in bytes (RFC 768).
 mod field {
     pub const SRC_PORT: usize = 0;
     pub const DST_PORT: usize = 2;
@@ -57,7 +57,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(packet)
     }
 
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     #[inline]
     pub fn into_inner(self) -> T {
         self.buffer
@@ -69,12 +69,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes([data[at], data[at + 1]])
     }
 
-    /// Source port.
+    /// Source port, 0 if the sender has none.
     #[inline]
     pub fn src_port(&self) -> u16 {
         self.u16_at(field::SRC_PORT)
     }
-    /// Destination port.
+    /// Destination port, which identifies the receiver.
     #[inline]
     pub fn dst_port(&self) -> u16 {
         self.u16_at(field::DST_PORT)
@@ -158,9 +158,9 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 /// A UDP header as a value. Its length field is the header plus the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Repr {
-    /// Source port.
+    /// Source port, 0 if the sender has none.
     pub src_port: u16,
-    /// Destination port.
+    /// Destination port, which identifies the receiver.
     pub dst_port: u16,
     /// Bytes of payload, at most 65,527.
     pub payload_len: u16,

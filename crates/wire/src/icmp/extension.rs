@@ -40,10 +40,10 @@ pub struct Quote<'a> {
     pub objects: &'a [u8],
 }
 
-/// An extension object.
+/// An extension object, its contents untouched (RFC 4884).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Object<'a> {
-    /// The class number.
+    /// Class-Num, such as 1 for the label stack of RFC 4950.
     pub class: u8,
     /// The type within the class.
     pub c_type: u8,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 const LAYER: &str = "icmp";
 
-/// Offsets of fields.
+/// Offsets of the fields in bytes; their meaning beyond the checksum depends on the type.
 mod field {
     pub const TYPE: usize = 0;
     pub const CODE: usize = 1;
@@ -35,15 +35,15 @@ pub const MAX_ERROR_LEN: usize = 576;
 pub struct Type(pub u8);
 
 impl Type {
-    /// Echo reply.
+    /// Echo reply, 0 (RFC 792).
     pub const ECHO_REPLY: Type = Type(0);
-    /// Destination unreachable.
+    /// Destination unreachable, 3 (RFC 792).
     pub const DESTINATION_UNREACHABLE: Type = Type(3);
-    /// Echo request.
+    /// Echo request, 8 (RFC 792).
     pub const ECHO_REQUEST: Type = Type(8);
-    /// Time exceeded.
+    /// Time exceeded, 11 (RFC 792).
     pub const TIME_EXCEEDED: Type = Type(11);
-    /// Parameter problem.
+    /// Parameter problem, 12 (RFC 792).
     pub const PARAMETER_PROBLEM: Type = Type(12);
 
     /// Is it an error, which must not be answered by an error (RFC 1812, 4.3.2.7)?
@@ -106,12 +106,12 @@ impl<T: AsRef<[u8]>> Packet<T> {
         need(LAYER, HEADER_LEN, buffer.as_ref().len())?;
         Ok(Packet { buffer })
     }
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     pub fn into_inner(self) -> T {
         self.buffer
     }
 
-    /// The type.
+    /// The type, which decides what the other fields mean.
     pub fn icmp_type(&self) -> Type {
         Type(self.buffer.as_ref()[field::TYPE])
     }
@@ -119,7 +119,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn code(&self) -> u8 {
         self.buffer.as_ref()[field::CODE]
     }
-    /// The checksum.
+    /// The checksum as it is in the message, right or wrong.
     pub fn checksum(&self) -> u16 {
         let data = self.buffer.as_ref();
         u16::from_be_bytes([data[field::CHECKSUM], data[field::CHECKSUM + 1]])
@@ -154,7 +154,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_type(&mut self, icmp_type: Type, code: u8) {
         self.buffer.as_mut()[..field::CHECKSUM].copy_from_slice(&[icmp_type.0, code]);
     }
-    /// Sets the checksum.
+    /// Writes a checksum as given, right or wrong.
     pub fn set_checksum(&mut self, value: u16) {
         self.buffer.as_mut()[field::CHECKSUM..field::REST].copy_from_slice(&value.to_be_bytes());
     }
@@ -178,14 +178,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 pub enum Repr<'a> {
     /// Asks for an echo.
     EchoRequest {
-        /// Tells the askers of a host apart.
+        /// Identifies the process or run that asks, among those of a host.
         ident: u16,
-        /// Tells the requests of an asker apart.
+        /// Identifies the request, among those of one asker.
         sequence: u16,
         /// To be sent back.
         data: &'a [u8],
     },
-    /// The echo.
+    /// Answers an echo request.
     EchoReply {
         /// As in the request.
         ident: u16,
@@ -200,14 +200,14 @@ pub enum Repr<'a> {
         code: u8,
         /// With [`unreachable::FRAGMENTATION_NEEDED`] the MTU of the next hop (RFC 1191, 4), else zero.
         next_hop_mtu: u16,
-        /// The packet.
+        /// The packet that could not be delivered, from its IPv4 header on.
         quote: Quote<'a>,
     },
     /// A packet's time to live ran out, or fragments did not arrive in time.
     TimeExceeded {
         /// Which; one of [`time_exceeded`].
         code: u8,
-        /// The packet.
+        /// The packet that was dropped, from its IPv4 header on.
         quote: Quote<'a>,
     },
     /// A packet's header can't be understood.
@@ -216,14 +216,14 @@ pub enum Repr<'a> {
         code: u8,
         /// The byte at fault.
         pointer: u8,
-        /// The packet.
+        /// The packet that could not be understood, from its IPv4 header on.
         quote: Quote<'a>,
     },
-    /// Any other message.
+    /// A message of any other type, its contents as they came.
     Other {
-        /// The type.
+        /// The type, none of those above.
         icmp_type: Type,
-        /// The code.
+        /// The code, whose meaning depends on the type.
         code: u8,
         /// The four bytes behind the checksum.
         rest: [u8; 4],
@@ -258,7 +258,7 @@ impl<'a> Repr<'a> {
         })
     }
 
-    /// The type.
+    /// The type that the message has on the wire.
     pub const fn icmp_type(&self) -> Type {
         match self {
             Repr::EchoRequest { .. } => Type::ECHO_REQUEST,

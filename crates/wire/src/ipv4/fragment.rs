@@ -7,7 +7,7 @@ use thiserror::Error as ThisError;
 /// Why a packet can't be fragmented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ThisError)]
 pub enum Refusal {
-    /// It says so: the sender is to be told the MTU (RFC 792, RFC 1191).
+    /// It says so: the sender is to get an error with the MTU (RFC 792, RFC 1191).
     #[error("the packet exceeds the MTU and must not be fragmented")]
     DontFragment,
     /// A fragment's header and eight bytes exceed the MTU.
@@ -18,7 +18,7 @@ pub enum Refusal {
 /// A fragment of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// The fragment's header.
+    /// Header of the fragment: that of the packet with offset, flags and length changed.
     pub header: Repr,
     /// The bytes of the packet's payload that it carries.
     pub payload: Range<usize>,

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 const LAYER: &str = "ipv4";
 
-/// Offsets of fields.
+/// Offsets of the fields in bytes (RFC 791, 3.1).
 mod field {
     use core::ops::Range;
     pub const VERSION_IHL: usize = 0;
@@ -41,7 +41,7 @@ mod field {
 pub const MIN_HEADER_LEN: usize = 20;
 /// Bytes of a header with all the options that fit.
 pub const MAX_HEADER_LEN: usize = 60;
-/// The greatest packet.
+/// Bytes of the longest packet, header included: total length has 16 bits.
 pub const MAX_TOTAL_LEN: usize = 65_535;
 
 /// What an IPv4 packet carries.
@@ -50,15 +50,15 @@ pub const MAX_TOTAL_LEN: usize = 65_535;
 pub struct Protocol(pub u8);
 
 impl Protocol {
-    /// ICMP.
+    /// ICMP, 1 (RFC 792).
     pub const ICMP: Protocol = Protocol(1);
-    /// TCP.
+    /// TCP, 6 (RFC 793).
     pub const TCP: Protocol = Protocol(6);
-    /// UDP.
+    /// UDP, 17 (RFC 768).
     pub const UDP: Protocol = Protocol(17);
-    /// RSVP.
+    /// RSVP, 46 (RFC 2205).
     pub const RSVP: Protocol = Protocol(46);
-    /// OSPF.
+    /// OSPF, 89 (RFC 2328).
     pub const OSPF: Protocol = Protocol(89);
 }
 
@@ -140,7 +140,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         Ok(packet)
     }
 
-    /// The buffer back.
+    /// Gives the buffer back that the view was made over.
     #[inline]
     pub fn into_inner(self) -> T {
         self.buffer
@@ -152,7 +152,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u16::from_be_bytes([data[at], data[at + 1]])
     }
 
-    /// The version, 4.
+    /// The version as the header has it; a checked view has 4.
     #[inline]
     pub fn version(&self) -> u8 {
         self.buffer.as_ref()[field::VERSION_IHL] >> 4
@@ -162,7 +162,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn header_len(&self) -> usize {
         usize::from(self.buffer.as_ref()[field::VERSION_IHL] & 0xf) * 4
     }
-    /// The code point.
+    /// Differentiated-services code point, the upper six bits of the second byte (RFC 2474).
     #[inline]
     pub fn dscp(&self) -> Dscp {
         Dscp::of_tos(self.buffer.as_ref()[field::TOS])
@@ -192,7 +192,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn dont_fragment(&self) -> bool {
         self.buffer.as_ref()[field::FRAGMENT] & 0x40 != 0
     }
-    /// Do fragments follow?
+    /// True in all fragments but the last.
     #[inline]
     pub fn more_fragments(&self) -> bool {
         self.buffer.as_ref()[field::FRAGMENT] & 0x20 != 0
@@ -202,7 +202,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn fragment_offset(&self) -> u16 {
         self.u16_at(field::FRAGMENT) & 0x1fff
     }
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     #[inline]
     pub fn ttl(&self) -> u8 {
         self.buffer.as_ref()[field::TTL]
@@ -212,17 +212,17 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn protocol(&self) -> Protocol {
         Protocol(self.buffer.as_ref()[field::PROTOCOL])
     }
-    /// The header checksum.
+    /// The header checksum as it is in the header, right or wrong.
     #[inline]
     pub fn checksum(&self) -> u16 {
         self.u16_at(field::CHECKSUM)
     }
-    /// Source address.
+    /// Address of the node that made the packet.
     #[inline]
     pub fn src(&self) -> Ipv4Addr {
         addr(&self.buffer.as_ref()[field::SRC])
     }
-    /// Destination address.
+    /// Address that the packet is for.
     #[inline]
     pub fn dst(&self) -> Ipv4Addr {
         addr(&self.buffer.as_ref()[field::DST])
@@ -275,7 +275,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
     pub fn set_total_len(&mut self, bytes: u16) {
         self.set_u16_at(field::TOTAL_LEN, bytes);
     }
-    /// Sets the identification.
+    /// Sets the identification that fragments of one packet share.
     #[inline]
     pub fn set_ident(&mut self, ident: u16) {
         self.set_u16_at(field::IDENT, ident);

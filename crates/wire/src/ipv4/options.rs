@@ -24,7 +24,7 @@ pub struct Options {
     bytes: [u8; MAX_LEN],
 }
 
-/// One option.
+/// An IPv4 option; those that no router here acts on are kept as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IpOption<'a> {
     /// Nothing follows but padding.
@@ -33,7 +33,7 @@ pub enum IpOption<'a> {
     NoOperation,
     /// Every router has to look at the packet (RFC 2113); zero is the only value in use.
     RouterAlert(u16),
-    /// Any other option.
+    /// An option of any other type.
     Other {
         /// The type byte: copied flag, class and number.
         kind: u8,
@@ -43,7 +43,7 @@ pub enum IpOption<'a> {
 }
 
 impl Options {
-    /// No option.
+    /// No options: the header has its least length.
     pub const NONE: Options = Options { len: 0, bytes: [0; MAX_LEN] };
     /// The Router Alert option alone, which RSVP's Path, PathTear and ResvConf carry (RFC 2205, 3.11.3).
     pub const ROUTER_ALERT: Options = {
@@ -128,7 +128,7 @@ impl IpOption<'_> {
     }
 }
 
-/// Puts options together.
+/// Collects options for a header, one after the other.
 #[derive(Clone, Debug)]
 pub struct OptionsBuilder {
     options: Options,
@@ -141,7 +141,7 @@ impl Default for OptionsBuilder {
 }
 
 impl OptionsBuilder {
-    /// No option yet.
+    /// A collection without any option.
     pub const fn new() -> OptionsBuilder {
         OptionsBuilder { options: Options::NONE }
     }

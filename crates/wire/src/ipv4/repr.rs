@@ -8,15 +8,15 @@ use core::net::Ipv4Addr;
 /// An IPv4 header as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Repr {
-    /// Source address.
+    /// Address of the node that made the packet.
     pub src: Ipv4Addr,
-    /// Destination address.
+    /// Address that the packet is for.
     pub dst: Ipv4Addr,
     /// What the payload is.
     pub protocol: Protocol,
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     pub ttl: u8,
-    /// The code point.
+    /// Differentiated-services code point (RFC 2474).
     pub dscp: Dscp,
     /// The two bits of explicit congestion notification.
     pub ecn: u8,
@@ -24,13 +24,13 @@ pub struct Repr {
     pub ident: u16,
     /// May no router fragment it?
     pub dont_fragment: bool,
-    /// Do fragments follow?
+    /// True in all fragments but the last.
     pub more_fragments: bool,
     /// Where in the original payload this fragment starts, in units of eight bytes.
     pub fragment_offset: u16,
     /// Bytes of payload; with the header at most 65,535.
     pub payload_len: u16,
-    /// The options.
+    /// The options behind the fixed header; mostly none.
     pub options: Options,
 }
 

@@ -86,16 +86,16 @@ pub struct ControlledLoadFragment {
 /// Service-specific values of general parameters (RFC 2210, 3.3.3 and 3.3.4), in this order on the wire.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Overrides {
-    /// Parameter 4.
+    /// Parameter 4: hops of the path that do integrated services.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<u32>,
     /// Parameter 6, bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "text::maybe_float")]
     pub bandwidth: Option<f32>,
-    /// Parameter 8, microseconds.
+    /// Parameter 8: least latency of the path, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_us: Option<u32>,
-    /// Parameter 10, bytes.
+    /// Parameter 10: path MTU, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
 }
@@ -103,11 +103,11 @@ pub struct Overrides {
 /// A fragment that is carried, not understood.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdspecFragment {
-    /// Service number.
+    /// Number of the service; 2 and 5 if the fragment can't be read as theirs, or comes a second time.
     pub service: u8,
     /// A hop on the path does not do this service.
     pub break_bit: bool,
-    /// Parameters, whole words.
+    /// The fragment's parameters in bytes: a multiple of four.
     #[serde(with = "text::hex")]
     pub data: Vec<u8>,
 }
@@ -130,7 +130,7 @@ impl PartialEq for Overrides {
 }
 impl Eq for Overrides {}
 
-/// Services.
+/// Service numbers of the fragments (RFC 2210, 3.3).
 const GENERAL: u8 = 1;
 const GUARANTEED: u8 = 2;
 const CONTROLLED_LOAD: u8 = 5;

@@ -43,11 +43,11 @@ pub struct TimeValues {
 pub struct ErrorSpec {
     /// The node that found the error; its family decides the C-Type (1 or 2).
     pub node: IpAddr,
-    /// [`ErrorSpec::IN_PLACE`], [`ErrorSpec::NOT_GUILTY`], [`ErrorSpec::PATH_STATE_REMOVED`].
+    /// Any of [`ErrorSpec::IN_PLACE`], [`ErrorSpec::NOT_GUILTY`] and [`ErrorSpec::PATH_STATE_REMOVED`].
     pub flags: u8,
-    /// See [`super::error_code`].
+    /// The kind of error: one of [`super::error_code`].
     pub code: u8,
-    /// See [`super::error_code`].
+    /// The error within its kind: one of the value modules of [`super::error_code`], where the code has one.
     pub value: u16,
 }
 
@@ -63,10 +63,10 @@ impl ErrorSpec {
 /// SCOPE: the senders to which a wildcard reservation is to be forwarded (RFC 2205, A.6).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
-    /// C-Type 1.
+    /// Addresses of IPv4 senders: C-Type 1.
     #[serde(rename = "IPv4")]
     Ipv4(Vec<Ipv4Addr>),
-    /// C-Type 2.
+    /// Addresses of IPv6 senders: C-Type 2.
     #[serde(rename = "IPv6")]
     Ipv6(Vec<Ipv6Addr>),
 }

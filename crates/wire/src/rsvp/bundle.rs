@@ -37,7 +37,7 @@ pub fn messages(bytes: &[u8]) -> Result<SubMessages<'_>, Error> {
     Ok(SubMessages { message, offset: HEADER_LEN })
 }
 
-/// See [`messages`].
+/// Iterates over the messages of a Bundle; made by [`messages`].
 #[derive(Clone, Debug)]
 pub struct SubMessages<'a> {
     message: &'a [u8],

@@ -35,27 +35,27 @@ macro_rules! message_types {
 }
 
 message_types! {
-    /// RFC 2205, 3.1.3.
+    /// Announces a sender, and leaves path state on its way to the receiver (RFC 2205, 3.1.3).
     Path = 1, "Path";
-    /// RFC 2205, 3.1.4.
+    /// Reserves, hop by hop from the receiver to the sender (RFC 2205, 3.1.4).
     Resv = 2, "Resv";
-    /// RFC 2205, 3.1.7.
+    /// Reports an error of a Path to its sender (RFC 2205, 3.1.7).
     PathErr = 3, "PathErr";
-    /// RFC 2205, 3.1.8.
+    /// Reports an error of a Resv to its receivers (RFC 2205, 3.1.8).
     ResvErr = 4, "ResvErr";
-    /// RFC 2205, 3.1.5.
+    /// Deletes path state towards the receiver (RFC 2205, 3.1.5).
     PathTear = 5, "PathTear";
-    /// RFC 2205, 3.1.6.
+    /// Deletes reservations towards the sender (RFC 2205, 3.1.6).
     ResvTear = 6, "ResvTear";
-    /// RFC 2205, 3.1.9.
+    /// Confirms a reservation to the receiver that asked (RFC 2205, 3.1.9).
     ResvConf = 7, "ResvConf";
-    /// RFC 2961, 3.
+    /// Carries several messages to one neighbour (RFC 2961, 3).
     Bundle = 12, "Bundle";
-    /// RFC 2961, 4.4.
+    /// Carries acknowledgements alone (RFC 2961, 4.4).
     Ack = 13, "Ack";
-    /// RFC 2961, 5.2.
+    /// Refreshes states by their message identifiers (RFC 2961, 5.2).
     Srefresh = 15, "Srefresh";
-    /// RFC 3209, 5.1.
+    /// Asks whether a neighbour lives, or answers (RFC 3209, 5.1).
     Hello = 20, "Hello";
     /// RFC 2747, 4; the number is that of RFC 3097.
     IntegrityChallenge = 25, "Integrity Challenge";
@@ -78,67 +78,67 @@ macro_rules! classes {
 }
 
 classes! {
-    /// RFC 2205, A.
+    /// To be ignored by receivers (RFC 2205, A).
     NULL = 0;
-    /// RFC 2205, A.1.
+    /// The flow, or the LSP tunnel, that a message is about (RFC 2205, A.1).
     SESSION = 1;
-    /// RFC 2205, A.2.
+    /// Address and interface of the neighbour that sent the message (RFC 2205, A.2).
     RSVP_HOP = 3;
-    /// RFC 2747, 2.1.
+    /// Key, sequence number and digest (RFC 2747, 2.1).
     INTEGRITY = 4;
-    /// RFC 2205, A.4.
+    /// The refresh period of the sender (RFC 2205, A.4).
     TIME_VALUES = 5;
-    /// RFC 2205, A.5.
+    /// Code, value and place of an error (RFC 2205, A.5).
     ERROR_SPEC = 6;
-    /// RFC 2205, A.6.
+    /// Senders to which a wildcard reservation goes (RFC 2205, A.6).
     SCOPE = 7;
-    /// RFC 2205, A.7.
+    /// How reservations share bandwidth (RFC 2205, A.7).
     STYLE = 8;
     /// RFC 2205, A.8; RFC 2210.
     FLOWSPEC = 9;
-    /// RFC 2205, A.9.
+    /// A sender to which a reservation applies (RFC 2205, A.9).
     FILTER_SPEC = 10;
-    /// RFC 2205, A.10.
+    /// The sender of a Path (RFC 2205, A.10).
     SENDER_TEMPLATE = 11;
     /// RFC 2205, A.11; RFC 2210.
     SENDER_TSPEC = 12;
     /// RFC 2205, A.12; RFC 2210.
     ADSPEC = 13;
-    /// RFC 2205, A.13.
+    /// Contents for policy control, opaque here (RFC 2205, A.13).
     POLICY_DATA = 14;
-    /// RFC 2205, A.14.
+    /// The receiver that asks for a confirmation (RFC 2205, A.14).
     RESV_CONFIRM = 15;
-    /// RFC 3209, 4.1.
+    /// The label for the packets of an LSP (RFC 3209, 4.1).
     LABEL = 16;
-    /// RFC 3209, 4.2.
+    /// Asks for a label (RFC 3209, 4.2).
     LABEL_REQUEST = 19;
-    /// RFC 3209, 4.3.
+    /// The route that a Path is to take (RFC 3209, 4.3).
     EXPLICIT_ROUTE = 20;
-    /// RFC 3209, 4.4.
+    /// The route that a Path or Resv has taken (RFC 3209, 4.4).
     RECORD_ROUTE = 21;
-    /// RFC 3209, 5.2.
+    /// A sign of life between neighbours (RFC 3209, 5.2).
     HELLO = 22;
-    /// RFC 2961, 4.2.
+    /// Identifies a message (RFC 2961, 4.2).
     MESSAGE_ID = 23;
-    /// RFC 2961, 4.3.
+    /// Acknowledges a message, or asks for it in full (RFC 2961, 4.3).
     MESSAGE_ID_ACK = 24;
-    /// RFC 2961, 5.1.
+    /// Messages whose states a Srefresh refreshes (RFC 2961, 5.1).
     MESSAGE_ID_LIST = 25;
-    /// RFC 4875, 19.3.
+    /// A leaf of a point-to-multipoint LSP (RFC 4875, 19.3).
     S2L_SUB_LSP = 50;
-    /// RFC 4090, 4.2.
+    /// The detour of a protected LSP (RFC 4090, 4.2).
     DETOUR = 63;
-    /// RFC 2747, 4.
+    /// The number that an integrity handshake has to return (RFC 2747, 4).
     CHALLENGE = 64;
-    /// RFC 3270, 5.2.
+    /// How the packets of an LSP get their PHB (RFC 3270, 5.2).
     DIFFSERV = 65;
     /// RFC 4873; RFC 4875, 19.5.
     SECONDARY_EXPLICIT_ROUTE = 200;
     /// RFC 4873; RFC 4875, 19.6.
     SECONDARY_RECORD_ROUTE = 201;
-    /// RFC 4090, 4.1.
+    /// The protection that an LSP asks for (RFC 4090, 4.1).
     FAST_REROUTE = 205;
-    /// RFC 3209, 4.7.
+    /// Priorities, flags and name of an LSP (RFC 3209, 4.7).
     SESSION_ATTRIBUTE = 207;
 }
 

@@ -25,9 +25,9 @@ pub struct Common {
 /// who ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// Class-Num.
+    /// Class-Num of the object; its upper two bits say what a node does that does not know it (RFC 2205, 3.10).
     pub class: u8,
-    /// C-Type.
+    /// C-Type of the object: the format within its class.
     pub c_type: u8,
     /// Index among the objects of the message, where it is put again on emission; [`Unknown::LAST`] for the end.
     pub position: u16,

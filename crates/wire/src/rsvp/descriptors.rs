@@ -64,7 +64,7 @@ impl Descriptors {
         }
     }
 
-    /// The FILTER_SPECs alone.
+    /// The FILTER_SPECs of all descriptors, those without a FLOWSPEC included.
     pub(crate) fn filters(self) -> Vec<FilterSpec> {
         let done = self.done.iter().flat_map(|descriptor| &descriptor.filters);
         self.orphans.iter().chain(done).map(|filter| filter.filter_spec).collect()

@@ -1,4 +1,4 @@
-//! DIFFSERV: what an LSP is to know of per-hop behaviours (RFC 3270, 5.2), and how behaviours are written (RFC 3140).
+//! DIFFSERV: what an LSP is to know of PHBs, per-hop behaviours (RFC 3270, 5.2), and how PHBs are encoded (RFC 3140).
 
 use super::class::DIFFSERV;
 use super::error::Fault;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A per-hop behaviour, or a set of them, in 16 bits (RFC 3140, 2).
+/// Identifies a PHB, or a set of PHBs, in 16 bits: PHBID (RFC 3140, 2).
 ///
 /// ```text
 ///   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
@@ -23,26 +23,27 @@ use std::str::FromStr;
 pub struct PhbId(pub u16);
 
 impl PhbId {
-    /// The bit that says that it names a set of behaviours.
+    /// The bit that says that it identifies a set of PHBs.
     pub const SET: u16 = 0x0002;
 
-    /// One behaviour: its recommended code point.
+    /// The identifier of one PHB: its recommended code point.
     pub const fn of(phb: Phb) -> PhbId {
         PhbId((phb.code() as u16) << 10)
     }
 
-    /// The behaviours of a scheduling class: the lowest code point among them, and that it is a set if there are several.
+    /// The identifier of the PHBs of a scheduling class: the lowest code point among them, with [`PhbId::SET`] if there
+    /// are several.
     pub const fn of_class(class: SchedulingClass) -> PhbId {
         let PhbId(first) = PhbId::of(class.first());
         PhbId(if class.is_group() { first | PhbId::SET } else { first })
     }
 
-    /// The behaviour, if it is one with a recommended code point.
+    /// The PHB, if it is one with a recommended code point.
     pub fn phb(self) -> Option<Phb> {
         if self.0 & 0x3ff == 0 { Phb::new((self.0 >> 10) as u8) } else { None }
     }
 
-    /// The scheduling class, if it is one of the standard ones: a set for assured forwarding, else one behaviour.
+    /// The scheduling class, if it is one of the standard ones: a set for assured forwarding, else one PHB.
     pub fn scheduling_class(self) -> Option<SchedulingClass> {
         let class = PhbId(self.0 & !PhbId::SET).phb()?.scheduling_class();
         (PhbId::of_class(class) == self).then_some(class)
@@ -89,7 +90,7 @@ impl From<PhbId> for String {
     }
 }
 
-/// An entry of an EXP-PHB mapping.
+/// An entry of a TC-to-PHB mapping, the EXP<-->PHB mapping of RFC 3270.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "GivenEntry")]
 pub struct MapEntry {
@@ -132,7 +133,7 @@ impl TryFrom<GivenEntry> for MapEntry {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DiffServ {
-    /// C-Type 1: an E-LSP, with its EXP-PHB mapping; without entries, every node's preconfigured one (RFC 3270, 5.2.1).
+    /// C-Type 1: an E-LSP, with its TC-to-PHB mapping; without entries, every node's preconfigured one (RFC 3270, 5.2.1).
     #[serde(rename = "E-LSP")]
     ELsp(Vec<MapEntry>),
     /// C-Type 2: an L-LSP, with its scheduling class (RFC 3270, 5.2.2).
@@ -186,7 +187,7 @@ impl DiffServ {
         Ok(())
     }
 
-    /// The behaviours that it names, as far as they are standard ones.
+    /// The PHBs that it identifies, as far as they are standard ones.
     pub fn phbs(&self) -> PhbSet {
         match self {
             DiffServ::ELsp(map) => map.iter().filter_map(|entry| entry.phb.phb()).collect(),
@@ -225,7 +226,7 @@ mod tests {
         }
         assert_eq!(PhbId(0x2802).scheduling_class().map(|c| c.first()), Some(phb("AF11")));
         assert_eq!(PhbId(0x2802).phb(), None);
-        // One behaviour of a group is no scheduling class, and neither is a set that is none.
+        // One PHB of a group is no scheduling class, and neither is a set that is none.
         assert_eq!(PhbId::of(phb("AF11")).scheduling_class(), None);
         assert_eq!(PhbId(0xb802).scheduling_class(), None);
         assert!("set XF".parse::<PhbId>().is_err() && "0xg".parse::<PhbId>().is_err());

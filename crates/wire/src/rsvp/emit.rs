@@ -139,7 +139,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// RFC 3209, 3.1.
+    /// Writes the objects in the order of RFC 3209, 3.1.
     fn path(&mut self, m: &Path) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.hop.emit(self.slot()?);
@@ -168,7 +168,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// RFC 3209, 3.2.
+    /// Writes the objects in the order of RFC 3209, 3.2.
     fn resv(&mut self, m: &Resv) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.hop.emit(self.slot()?);
@@ -181,7 +181,7 @@ impl Writer<'_> {
         self.style(m.style, &m.flow_descriptors)
     }
 
-    /// RFC 2205, 3.1.7.
+    /// Writes the objects in the order of RFC 2205, 3.1.7.
     fn path_err(&mut self, m: &PathErr) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.error_spec.emit(self.slot()?);
@@ -189,7 +189,7 @@ impl Writer<'_> {
         m.sender.as_ref().map_or(Ok(()), |sender| self.sender(sender))
     }
 
-    /// RFC 2205, 3.1.8.
+    /// Writes the objects in the order of RFC 2205, 3.1.8.
     fn resv_err(&mut self, m: &ResvErr) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.hop.emit(self.slot()?);
@@ -199,14 +199,14 @@ impl Writer<'_> {
         self.style(m.style, m.flow_descriptor.as_slice())
     }
 
-    /// RFC 2205, 3.1.5.
+    /// Writes the objects in the order of RFC 2205, 3.1.5.
     fn path_tear(&mut self, m: &PathTear) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.hop.emit(self.slot()?);
         m.sender.as_ref().map_or(Ok(()), |sender| self.sender(sender))
     }
 
-    /// RFC 2205, 3.1.6.
+    /// Writes the objects in the order of RFC 2205, 3.1.6.
     fn resv_tear(&mut self, m: &ResvTear) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.hop.emit(self.slot()?);
@@ -218,7 +218,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// RFC 2205, 3.1.9.
+    /// Writes the objects in the order of RFC 2205, 3.1.9.
     fn resv_conf(&mut self, m: &ResvConf) -> Result<(), Fault> {
         m.session.emit(self.slot()?);
         m.error_spec.emit(self.slot()?);

@@ -11,11 +11,11 @@ pub struct Error {
     pub offset: usize,
     /// Class-Num and C-Type of the object at fault, if it is one; C-Type 0 if none has been seen.
     pub object: Option<(u8, u8)>,
-    /// What is wrong.
+    /// What is wrong at that byte.
     pub reason: Reason,
 }
 
-/// What is wrong.
+/// What can be wrong with a message; [`Error`] says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The bytes end too early.
@@ -26,18 +26,18 @@ pub enum Reason {
         /// Bytes that are there.
         available: usize,
     },
-    /// Not version 1.
+    /// The header has this version instead of 1.
     #[error("version {0} is not 1")]
     Version(u8),
     /// The message was damaged.
     #[error("checksum {found:#06x} should be {computed:#06x}")]
     Checksum {
-        /// As received.
+        /// The checksum that the message has.
         found: u16,
         /// As it should be.
         computed: u16,
     },
-    /// No such message.
+    /// The type in the header is none that this codec knows.
     #[error("message type {0} is not known")]
     MessageType(u8),
     /// Less than a header, not whole words, or beyond the end of the message (RFC 2205, 3.1.2).

@@ -48,11 +48,11 @@ errors! {
     };
     /// Policy control failure (RFC 2750, the ERR_ list).
     POLICY = 2, "policy control failure" policy {
-        /// Information reporting (ERR_INFO).
+        /// For information only; the state stays (ERR_INFO).
         INFO = 0, "information reporting";
         /// Warning: the state stays (ERR_WARN).
         WARNING = 1, "warning";
-        /// Reason unknown (ERR_UNKNOWN).
+        /// Policy control gives no reason (ERR_UNKNOWN).
         UNKNOWN = 2, "reason unknown";
         /// Generic policy rejection (ERR_REJECT).
         REJECTED = 3, "generic policy rejection";
@@ -69,13 +69,13 @@ errors! {
     NO_SENDER = 4, "no sender information for this Resv";
     /// Conflicting reservation style; the value is the option vector of the other.
     CONFLICTING_STYLE = 5, "conflicting reservation style";
-    /// Unknown reservation style.
+    /// The style is none that the node knows.
     UNKNOWN_STYLE = 6, "unknown reservation style";
-    /// Conflicting destination ports.
+    /// Sessions to one destination and protocol have both zero and non-zero destination ports.
     CONFLICTING_DEST_PORTS = 7, "conflicting destination ports";
-    /// Conflicting sender ports.
+    /// Paths of one session have both zero and non-zero sender ports.
     CONFLICTING_SENDER_PORTS = 8, "conflicting sender ports";
-    /// Service preempted.
+    /// The reservation was preempted by administration.
     SERVICE_PREEMPTED = 12, "service preempted";
     /// Unknown object class; the value is Class-Num and C-Type.
     UNKNOWN_CLASS = 13, "unknown object class";
@@ -89,30 +89,30 @@ errors! {
         SERVICE_CONFLICT = 1, "service conflict";
         /// The service is not offered.
         SERVICE_UNSUPPORTED = 2, "service unsupported";
-        /// Bad FLOWSPEC value.
+        /// A FLOWSPEC has values that are not allowed.
         BAD_FLOWSPEC = 3, "bad FLOWSPEC value";
-        /// Bad SENDER_TSPEC value.
+        /// A SENDER_TSPEC has values that are not allowed.
         BAD_TSPEC = 4, "bad SENDER_TSPEC value";
-        /// Bad ADSPEC value.
+        /// An ADSPEC has values that are not allowed.
         BAD_ADSPEC = 5, "bad ADSPEC value";
     };
     /// Traffic control system error.
     TRAFFIC_CONTROL_SYSTEM = 22, "traffic control system error";
-    /// RSVP system error.
+    /// RSVP itself failed at the node; the value is the node's own.
     RSVP_SYSTEM = 23, "RSVP system error";
     /// Routing problem (RFC 3209, 7.3).
     ROUTING = 24, "routing problem" routing {
-        /// Bad EXPLICIT_ROUTE object.
+        /// The EXPLICIT_ROUTE object can't be used.
         BAD_EXPLICIT_ROUTE = 1, "bad EXPLICIT_ROUTE object";
-        /// Bad strict node.
+        /// No path leads to the next hop of the route, which is strict (RFC 3209, 4.3.4.1, step 5a).
         BAD_STRICT_NODE = 2, "bad strict node";
-        /// Bad loose node.
+        /// No path leads to the next hop of the route, which is loose (RFC 3209, 4.3.4.1, step 5b).
         BAD_LOOSE_NODE = 3, "bad loose node";
-        /// Bad initial subobject.
+        /// The node that got the Path is not part of the first subobject's abstract node (RFC 3209, 4.3.4.1).
         BAD_INITIAL_SUBOBJECT = 4, "bad initial subobject";
         /// No route available toward destination.
         NO_ROUTE = 5, "no route available toward destination";
-        /// Unacceptable label value.
+        /// The label of a Resv can't be used by its receiver.
         UNACCEPTABLE_LABEL = 6, "unacceptable label value";
         /// RRO indicated routing loops.
         LOOP = 7, "RRO indicated routing loops";
@@ -120,27 +120,27 @@ errors! {
         NON_RSVP_ROUTER = 8, "MPLS being negotiated, but a non-RSVP-capable router stands in the path";
         /// MPLS label allocation failure.
         LABEL_ALLOCATION = 9, "MPLS label allocation failure";
-        /// Unsupported L3PID.
+        /// The receiver does not support the protocol (L3PID) of the LABEL_REQUEST.
         UNSUPPORTED_L3PID = 10, "unsupported L3PID";
     };
     /// Notify (RFC 3209, 7.3).
     NOTIFY = 25, "notify" notify {
         /// RRO too large for MTU.
         RRO_TOO_LARGE = 1, "RRO too large for MTU";
-        /// RRO notification.
+        /// The recorded route of a Resv no longer fits; the sender should stop recording (RFC 3209, 4.4.3).
         RRO = 2, "RRO notification";
-        /// Tunnel locally repaired.
+        /// A node has repaired the LSP around a failure.
         LOCALLY_REPAIRED = 3, "tunnel locally repaired";
     };
     /// Diff-Serv error (RFC 3270, 5.5).
     DIFFSERV = 27, "Diff-Serv error" diffserv {
         /// Unexpected DIFFSERV object: not for an LSP tunnel, or without LABEL_REQUEST.
         UNEXPECTED_OBJECT = 1, "unexpected DIFFSERV object";
-        /// Unsupported PHB.
+        /// A map entry has a PHB that the node does not support.
         UNSUPPORTED_PHB = 2, "unsupported PHB";
-        /// Invalid EXP-PHB mapping.
+        /// A signalled mapping of TC to PHB that RFC 3270, 5.3 calls invalid; there TC is called EXP.
         INVALID_MAPPING = 3, "invalid EXP-PHB mapping";
-        /// Unsupported PSC.
+        /// The scheduling class (PSC) of an L-LSP is not supported by the node.
         UNSUPPORTED_PSC = 4, "unsupported PSC";
         /// Per-LSP context allocation failure.
         CONTEXT_ALLOCATION = 5, "per-LSP context allocation failure";
@@ -150,14 +150,16 @@ errors! {
 /// The value without what only says who defined it; nothing if that is an organization or a service.
 const fn global(code: u8, value: u16) -> Option<u16> {
     match code {
-        // RFC 2205, B: ssur cccc cccc cccc, where ss = 00 is defined globally; u says that the message may be forwarded.
+        // RFC 2205, B: ssur cccc cccc cccc, where ss = 00 is defined globally; u says that the message may be
+        // forwarded.
         ADMISSION | TRAFFIC_CONTROL if value & 0xc000 != 0 => None,
         ADMISSION | TRAFFIC_CONTROL => Some(value & 0x0fff),
         _ => Some(value),
     }
 }
 
-/// The same with the object that is not known, and with a value that has no words as a number; nothing of a code that is not known.
+/// The same with the object that is not known, and with a value that has no words as a number; nothing of a code that
+/// is not known.
 pub fn words(code: u8, value: u16) -> Option<String> {
     let known = describe(code, value);
     Some(match code {

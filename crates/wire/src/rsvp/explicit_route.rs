@@ -19,7 +19,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub struct EroHop {
     /// The L bit: other nodes may come in between (RFC 3209, 4.3.3.1).
     pub loose: bool,
-    /// Where to go.
+    /// The group of routers (mostly one) through which the path goes.
     pub node: EroSubobject,
 }
 
@@ -29,7 +29,7 @@ pub enum EroSubobject {
     /// Type 1: the routers with an address in this prefix (RFC 3209, 4.3.3.2).
     #[serde(rename = "IPv4 prefix")]
     Ipv4 {
-        /// Address.
+        /// Address of a router, or of a prefix of them.
         address: Ipv4Addr,
         /// Length in bits, at most 32.
         prefix_length: u8,
@@ -37,7 +37,7 @@ pub enum EroSubobject {
     /// Type 2: the routers with an address in this prefix (RFC 3209, 4.3.3.3).
     #[serde(rename = "IPv6 prefix")]
     Ipv6 {
-        /// Address.
+        /// Address of a router, or of a prefix of them.
         address: Ipv6Addr,
         /// Length in bits, at most 128.
         prefix_length: u8,
@@ -55,21 +55,21 @@ pub enum EroSubobject {
     /// Type 4: an interface without an address (RFC 3477, 4).
     #[serde(rename = "Unnumbered Interface ID")]
     Unnumbered {
-        /// The router.
+        /// The router that has the interface, by its router id.
         router_id: Ipv4Addr,
-        /// Its interface.
+        /// Number of the interface, chosen by that router.
         interface_id: u32,
     },
     /// Type 32: an autonomous system (RFC 3209, 4.3.3.4).
     #[serde(rename = "Autonomous system number")]
     AutonomousSystem {
-        /// Its number.
+        /// Number of the autonomous system, of two bytes.
         number: u16,
     },
     /// Any other type, kept as it came.
     #[serde(rename = "Unknown")]
     Unknown {
-        /// Type, seven bits.
+        /// Type of the subobject, 7 bits.
         kind: u8,
         /// What follows the length.
         #[serde(with = "text::hex")]

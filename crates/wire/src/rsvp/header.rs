@@ -23,13 +23,13 @@ pub const HEADER_LEN: usize = 8;
 pub struct Header {
     /// Four bits; RFC 2961 defines 0x01, refresh reduction capable.
     pub flags: u8,
-    /// See [`super::MessageType`].
+    /// Number of the type; names are those of [`super::MessageType`].
     pub message_type: u8,
-    /// Zero for none.
+    /// Internet checksum over the message; zero if the sender sent none.
     pub checksum: u16,
     /// The IP TTL with which the message was sent.
     pub send_ttl: u8,
-    /// Zero.
+    /// A reserved byte: zero when sent, ignored when received.
     pub reserved: u8,
     /// Bytes of the message, header included.
     pub length: u16,
@@ -101,11 +101,11 @@ pub fn checksum(message: &[u8]) -> u16 {
 pub struct ObjectView<'a> {
     /// Byte of the message at which the object begins.
     pub offset: usize,
-    /// Class-Num.
+    /// Class-Num, one of [`super::class`] if it is known.
     pub class: u8,
-    /// C-Type.
+    /// C-Type: the format within the class.
     pub c_type: u8,
-    /// Contents.
+    /// What follows the object's header of four bytes.
     pub body: &'a [u8],
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Hello {
-    /// C-Type 1.
+    /// HELLO REQUEST: asks the neighbour for an answer. C-Type 1.
     #[serde(rename = "HELLO REQUEST")]
     Request {
         /// Changes when the sender restarts; never zero.
@@ -23,7 +23,7 @@ pub enum Hello {
         /// Src_Instance last heard from the neighbour, or zero.
         dst_instance: u32,
     },
-    /// C-Type 2.
+    /// HELLO ACK: answers a request. C-Type 2.
     #[serde(rename = "HELLO ACK")]
     Ack {
         /// Changes when the sender restarts; never zero.

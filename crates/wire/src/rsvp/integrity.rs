@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Integrity {
-    /// [`Integrity::HANDSHAKE`].
+    /// [`Integrity::HANDSHAKE`], or zero.
     pub flags: u8,
     /// Which key; unique for a sender.
     pub key_id: KeyId,
@@ -37,7 +37,7 @@ pub struct Integrity {
     pub digest: [u8; 16],
 }
 
-/// 48 bits that name a key of a sender (RFC 2747, 2.1).
+/// 48 bits that identify a key of a sender (RFC 2747, 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(#[serde(with = "text::hex")] pub [u8; 6]);

@@ -82,7 +82,7 @@ pub enum Flowspec {
     ControlledLoad(TokenBucket),
     /// Service 2 (RFC 2212).
     Guaranteed {
-        /// The traffic.
+        /// The traffic that the reservation is for.
         bucket: TokenBucket,
         /// Rate R, bytes per second (parameter 130).
         #[serde(with = "text::float")]

@@ -34,13 +34,13 @@ pub enum LabelRequest {
         l3pid: u16,
         /// The node can merge in the data plane.
         merge: bool,
-        /// 12 bits.
+        /// Least virtual path identifier, 12 bits.
         min_vpi: u16,
-        /// 16 bits.
+        /// Least virtual channel identifier, 16 bits.
         min_vci: u16,
-        /// 12 bits.
+        /// Greatest virtual path identifier, 12 bits.
         max_vpi: u16,
-        /// 16 bits.
+        /// Greatest virtual channel identifier, 16 bits.
         max_vci: u16,
     },
     /// C-Type 3: a label in a range of frame-relay connections (RFC 3209, 4.2.3).
@@ -50,9 +50,9 @@ pub enum LabelRequest {
         l3pid: u16,
         /// DLCI length indicator: 0 is 10 bits, 2 is 23 bits.
         dli: u8,
-        /// 23 bits.
+        /// Least data-link connection identifier, 23 bits.
         min_dlci: u32,
-        /// 23 bits.
+        /// Greatest data-link connection identifier, 23 bits.
         max_dlci: u32,
     },
 }

@@ -33,11 +33,11 @@ use std::net::IpAddr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Four bits: [`Packet::REFRESH_REDUCTION_CAPABLE`].
+    /// Four bits; the one defined is [`Packet::REFRESH_REDUCTION_CAPABLE`].
     pub flags: u8,
     /// The IP TTL with which the message was sent.
     pub send_ttl: u8,
-    /// The message.
+    /// The message behind the common header.
     pub message: Message,
 }
 
@@ -57,31 +57,31 @@ impl Packet {
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// Type 1.
+    /// Announces a sender: type 1.
     Path(Path),
-    /// Type 2.
+    /// Reserves: type 2.
     Resv(Resv),
-    /// Type 3.
+    /// Reports an error to a sender: type 3.
     PathErr(PathErr),
-    /// Type 4.
+    /// Reports an error to receivers: type 4.
     ResvErr(ResvErr),
-    /// Type 5.
+    /// Deletes path state: type 5.
     PathTear(PathTear),
-    /// Type 6.
+    /// Deletes reservations: type 6.
     ResvTear(ResvTear),
-    /// Type 7.
+    /// Confirms a reservation: type 7.
     ResvConf(ResvConf),
-    /// Type 12.
+    /// Several messages to one neighbour: type 12.
     Bundle(Bundle),
-    /// Type 13.
+    /// Acknowledgements alone: type 13.
     Ack(Ack),
-    /// Type 15.
+    /// Refreshes by identifiers: type 15.
     Srefresh(Srefresh),
-    /// Type 20.
+    /// Sign of life of a neighbour: type 20.
     Hello(HelloMessage),
-    /// Type 25.
+    /// Asks a neighbour to show its sequence number: type 25.
     IntegrityChallenge(IntegrityChallenge),
-    /// Type 26.
+    /// Answers a challenge: type 26.
     IntegrityResponse(IntegrityResponse),
 }
 
@@ -90,29 +90,29 @@ pub enum Message {
 pub struct Path {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION: the flow or tunnel that the Path is for.
     pub session: Session,
     /// RSVP_HOP: the previous hop.
     pub hop: RsvpHop,
-    /// TIME_VALUES.
+    /// TIME_VALUES: how often the sender refreshes it.
     pub time_values: TimeValues,
-    /// EXPLICIT_ROUTE.
+    /// EXPLICIT_ROUTE: hops still to go; absent if each router routes by itself.
     pub ero: Option<Vec<EroHop>>,
     /// LABEL_REQUEST; always there for an LSP tunnel.
     pub label_request: Option<LabelRequest>,
-    /// SESSION_ATTRIBUTE.
+    /// SESSION_ATTRIBUTE: priorities, flags and name; absent in sessions that are no tunnel.
     pub session_attribute: Option<SessionAttribute>,
     /// DIFFSERV (RFC 3270, 5.1.1). One that can't be read is among the unknown objects.
     pub diffserv: Option<DiffServ>,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,
-    /// SENDER_TEMPLATE.
+    /// SENDER_TEMPLATE: the sender, for an LSP tunnel with its LSP id.
     pub sender_template: SenderTemplate,
-    /// SENDER_TSPEC.
+    /// SENDER_TSPEC: the traffic that the sender announces.
     pub sender_tspec: SenderTspec,
-    /// ADSPEC.
+    /// ADSPEC: what routers on the way can do; absent if the sender does not ask.
     pub adspec: Option<Adspec>,
-    /// RECORD_ROUTE.
+    /// RECORD_ROUTE: hops so far; absent if none are recorded.
     pub rro: Option<Vec<RroSubobject>>,
 }
 
@@ -124,21 +124,21 @@ pub struct Path {
 pub struct Resv {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION: the flow or tunnel whose Path it answers.
     pub session: Session,
     /// RSVP_HOP: the next hop.
     pub hop: RsvpHop,
-    /// TIME_VALUES.
+    /// TIME_VALUES: how often the sender of the Resv refreshes it.
     pub time_values: TimeValues,
     /// RESV_CONFIRM: the receiver that asks for a ResvConf.
     pub resv_confirm: Option<IpAddr>,
-    /// SCOPE.
+    /// SCOPE: senders that a WF reservation goes to; absent in other styles.
     pub scope: Option<Scope>,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,
-    /// STYLE.
+    /// STYLE: fixed filter (FF), shared explicit (SE) or wildcard filter (WF).
     pub style: Style,
-    /// At least one.
+    /// One or more, by the rules of the style.
     pub flow_descriptors: Vec<FlowDescriptor>,
 }
 
@@ -148,7 +148,7 @@ pub struct Resv {
 /// filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowDescriptor {
-    /// FLOWSPEC.
+    /// FLOWSPEC: the service and bandwidth asked for.
     pub flowspec: Flowspec,
     /// One for FF, one or more for SE, none for WF.
     pub filters: Vec<Filter>,
@@ -157,29 +157,29 @@ pub struct FlowDescriptor {
 /// One sender of a [`FlowDescriptor`] and its label (RFC 3209, 3.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// FILTER_SPEC.
+    /// FILTER_SPEC: the sender, for an LSP tunnel with its LSP id.
     pub filter_spec: FilterSpec,
     /// LABEL; always there for an LSP tunnel.
     pub label: Option<Label>,
-    /// RECORD_ROUTE.
+    /// RECORD_ROUTE: hops so far; absent if none are recorded.
     pub rro: Option<Vec<RroSubobject>>,
 }
 
 /// The sender of a PathErr or PathTear (RFC 2205, 3.1.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderDescriptor {
-    /// SENDER_TEMPLATE.
+    /// SENDER_TEMPLATE of the Path that the message is about.
     pub sender_template: SenderTemplate,
-    /// SENDER_TSPEC.
+    /// SENDER_TSPEC of that Path; may be left out.
     pub sender_tspec: Option<SenderTspec>,
-    /// ADSPEC.
+    /// ADSPEC of that Path; may be left out.
     pub adspec: Option<Adspec>,
-    /// RECORD_ROUTE.
+    /// RECORD_ROUTE of that Path; may be left out.
     pub rro: Option<Vec<RroSubobject>>,
 }
 
 impl SenderDescriptor {
-    /// A SENDER_TEMPLATE alone.
+    /// A descriptor of nothing but a SENDER_TEMPLATE, which identifies the sender.
     pub const fn of(sender_template: SenderTemplate) -> SenderDescriptor {
         SenderDescriptor { sender_template, sender_tspec: None, adspec: None, rro: None }
     }
@@ -190,9 +190,9 @@ impl SenderDescriptor {
 pub struct PathErr {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION of the Path in error.
     pub session: Session,
-    /// ERROR_SPEC.
+    /// ERROR_SPEC: the error, and the node that found it.
     pub error_spec: ErrorSpec,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,
@@ -205,17 +205,17 @@ pub struct PathErr {
 pub struct ResvErr {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION of the Resv in error.
     pub session: Session,
     /// RSVP_HOP: the previous hop.
     pub hop: RsvpHop,
-    /// ERROR_SPEC.
+    /// ERROR_SPEC: the error, and the node that found it.
     pub error_spec: ErrorSpec,
-    /// SCOPE.
+    /// SCOPE, of a WF reservation only.
     pub scope: Option<Scope>,
     /// POLICY_DATA, contents as they came.
     pub policy_data: Vec<Vec<u8>>,
-    /// STYLE.
+    /// STYLE of the Resv in error.
     pub style: Style,
     /// The flow descriptor in error; the grammar lets it be absent.
     pub flow_descriptor: Option<FlowDescriptor>,
@@ -226,7 +226,7 @@ pub struct ResvErr {
 pub struct PathTear {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION whose path state goes.
     pub session: Session,
     /// RSVP_HOP: the previous hop.
     pub hop: RsvpHop,
@@ -239,13 +239,13 @@ pub struct PathTear {
 pub struct ResvTear {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION whose reservation goes.
     pub session: Session,
     /// RSVP_HOP: the next hop.
     pub hop: RsvpHop,
-    /// SCOPE.
+    /// SCOPE, of a WF reservation only.
     pub scope: Option<Scope>,
-    /// STYLE.
+    /// STYLE of the reservation that goes.
     pub style: Style,
     /// FILTER_SPECs; none for WF.
     pub filters: Vec<FilterSpec>,
@@ -256,13 +256,13 @@ pub struct ResvTear {
 pub struct ResvConf {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// SESSION.
+    /// SESSION of the reservation that is confirmed.
     pub session: Session,
     /// ERROR_SPEC, with error code 0 (confirmation).
     pub error_spec: ErrorSpec,
     /// RESV_CONFIRM: the receiver that asked.
     pub resv_confirm: IpAddr,
-    /// STYLE.
+    /// STYLE of that reservation.
     pub style: Style,
     /// What has been reserved.
     pub flow_descriptors: Vec<FlowDescriptor>,
@@ -273,14 +273,14 @@ pub struct ResvConf {
 pub struct HelloMessage {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// HELLO.
+    /// HELLO: a request or an answer.
     pub hello: Hello,
 }
 
 /// Bundle (RFC 2961, 3): whole messages in one. It has no objects of its own, and no bundles in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
-    /// At least one.
+    /// One or more messages, each with a header of its own.
     pub packets: Vec<Packet>,
 }
 
@@ -296,7 +296,7 @@ pub struct Ack {
 pub struct Srefresh {
     /// INTEGRITY, MESSAGE_ID and so on.
     pub common: Common,
-    /// At least one.
+    /// One or more lists of identifiers.
     pub lists: Vec<MessageIdList>,
 }
 
@@ -305,7 +305,7 @@ pub struct Srefresh {
 pub struct IntegrityChallenge {
     /// Unknown objects only: a challenge is not signed.
     pub common: Common,
-    /// CHALLENGE.
+    /// CHALLENGE: the number that the response has to return.
     pub challenge: Challenge,
 }
 
@@ -319,7 +319,7 @@ pub struct IntegrityResponse {
 }
 
 impl Message {
-    /// Its type.
+    /// The type that the message has on the wire.
     pub const fn message_type(&self) -> MessageType {
         match self {
             Message::Path(_) => MessageType::Path,

@@ -7,7 +7,7 @@ use super::field::{Get, Put};
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// MESSAGE_ID: names a message, and with it the state it carries (RFC 2961, 4.2).
+/// MESSAGE_ID: identifies a message, and with it the state it carries (RFC 2961, 4.2).
 ///
 /// ```text
 /// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageId {
-    /// [`MessageId::ACK_DESIRED`].
+    /// [`MessageId::ACK_DESIRED`], or zero.
     pub flags: u8,
     /// 24 bits; changes when the sender restarts.
     pub epoch: u32,
@@ -36,11 +36,11 @@ pub struct MessageIdAck {
     /// A MESSAGE_ID_NACK: the identifier of a summary refresh is not known.
     #[serde(default)]
     pub nack: bool,
-    /// None are defined.
+    /// No flags are defined: zero.
     pub flags: u8,
     /// Epoch of the message that is acknowledged, 24 bits.
     pub epoch: u32,
-    /// Its identifier.
+    /// Message_Identifier of the message that is acknowledged.
     pub id: u32,
 }
 
@@ -50,29 +50,29 @@ pub enum MessageIdList {
     /// C-Type 1: refreshes unicast state.
     #[serde(rename = "MESSAGE_ID LIST")]
     List {
-        /// None are defined.
+        /// No flags are defined: zero.
         flags: u8,
-        /// 24 bits.
+        /// Epoch of the identifiers, 24 bits.
         epoch: u32,
-        /// Identifiers.
+        /// Message_Identifiers of the states that are refreshed.
         ids: Vec<u32>,
     },
     /// C-Type 2: refreshes the state of multicast Resv messages.
     #[serde(rename = "IPv4/MESSAGE_ID SRC_LIST")]
     SourceIpv4 {
-        /// None are defined.
+        /// No flags are defined: zero.
         flags: u8,
-        /// 24 bits.
+        /// Epoch of the identifiers, 24 bits.
         epoch: u32,
         /// Identifier and the node that chose it.
         ids: Vec<(u32, Ipv4Addr)>,
     },
-    /// C-Type 3.
+    /// C-Type 3: as C-Type 2, with IPv6 addresses.
     #[serde(rename = "IPv6/MESSAGE_ID SRC_LIST")]
     SourceIpv6 {
-        /// None are defined.
+        /// No flags are defined: zero.
         flags: u8,
-        /// 24 bits.
+        /// Epoch of the identifiers, 24 bits.
         epoch: u32,
         /// Identifier and the node that chose it.
         ids: Vec<(u32, Ipv6Addr)>,
@@ -80,19 +80,19 @@ pub enum MessageIdList {
     /// C-Type 4: refreshes the state of multicast Path messages.
     #[serde(rename = "IPv4/MESSAGE_ID MCAST_LIST")]
     MulticastIpv4 {
-        /// None are defined.
+        /// No flags are defined: zero.
         flags: u8,
-        /// 24 bits.
+        /// Epoch of the identifiers, 24 bits.
         epoch: u32,
         /// Identifier, the node that chose it, and the session's destination.
         ids: Vec<(u32, Ipv4Addr, Ipv4Addr)>,
     },
-    /// C-Type 5.
+    /// C-Type 5: as C-Type 4, with IPv6 addresses.
     #[serde(rename = "IPv6/MESSAGE_ID MCAST_LIST")]
     MulticastIpv6 {
-        /// None are defined.
+        /// No flags are defined: zero.
         flags: u8,
-        /// 24 bits.
+        /// Epoch of the identifiers, 24 bits.
         epoch: u32,
         /// Identifier, the node that chose it, and the session's destination.
         ids: Vec<(u32, Ipv6Addr, Ipv6Addr)>,

@@ -96,11 +96,11 @@ pub enum Object {
 /// An object that cannot be read, or whose bytes reading would not give back (reserved fields that are not zero).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opaque {
-    /// Class-Num.
+    /// Class-Num, known or not.
     pub class: u8,
-    /// C-Type.
+    /// C-Type: the format within the class.
     pub c_type: u8,
-    /// Contents, whole words.
+    /// What follows the object's header of four bytes: a multiple of four.
     #[serde(with = "text::hex")]
     pub bytes: Vec<u8>,
     /// Why the contents cannot be read, if the class is known.

@@ -49,7 +49,8 @@ struct Fields {
 impl Packet {
     /// Reads a message and checks its checksum; bytes beyond its length are left alone.
     ///
-    /// A Bundle is read with all that is in it, and refused if one message of it is bad: [`super::messages`] does better.
+    /// A Bundle is read with all that is in it, and refused if one message of it is bad: [`super::messages`] does
+    /// better.
     pub fn parse(bytes: &[u8]) -> Result<Packet, Error> {
         let header = Header::parse(bytes)?;
         let bytes = header.message(bytes);
@@ -150,8 +151,8 @@ impl Fields {
                 self.session_attribute.get_or_insert(value);
             }
             class::DIFFSERV if kind == MessageType::Path => {
-                // RFC 3270, 5.3: only the first is meaningful, be it one that can't be read. Such a one is as good as unknown: a node
-                // that does not support DiffServ does not read it at all.
+                // RFC 3270, 5.3: only the first is meaningful, be it one that can't be read. Such a one is as good as
+                // unknown: a node that does not support DiffServ does not read it at all.
                 let unread = |object: &Unknown| object.class == class::DIFFSERV;
                 if self.diffserv.is_none() && !self.common.unknown.iter().any(unread) {
                     match diffserv::DiffServ::parse(c_type, body) {

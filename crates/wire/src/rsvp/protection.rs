@@ -21,15 +21,15 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 /// ```
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct FastReroute {
-    /// As in SESSION_ATTRIBUTE.
+    /// Setup priority of the backup, 0 (highest) to 7, as in SESSION_ATTRIBUTE.
     pub setup_priority: u8,
-    /// As in SESSION_ATTRIBUTE.
+    /// Holding priority of the backup, 0 (highest) to 7, as in SESSION_ATTRIBUTE.
     pub holding_priority: u8,
     /// Hops that the backup may add.
     pub hop_limit: u8,
-    /// [`FastReroute::ONE_TO_ONE`], [`FastReroute::FACILITY`].
+    /// [`FastReroute::ONE_TO_ONE`], [`FastReroute::FACILITY`], or both.
     pub flags: u8,
-    /// Bytes per second.
+    /// Bandwidth of the backup in bytes per second.
     #[serde(with = "text::float")]
     pub bandwidth: f32,
     /// A link of the backup needs one of these colours, unless zero.

@@ -7,18 +7,18 @@ use super::header::{HEADER_LEN, Header, Objects, VERSION, checksum};
 use super::object::Object;
 use serde::{Deserialize, Serialize};
 
-/// A message of any type. `decode` then `encode` gives the same bytes, for every message whose objects can be told
-/// apart: damaged checksums, reserved fields and unknown objects are kept.
+/// A message of any type. `decode` then `encode` gives the same bytes, for every message whose objects can be
+/// delimited: damaged checksums, reserved fields and unknown objects are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawMessage {
-    /// Four bits.
+    /// Four bits, those of the common header.
     pub flags: u8,
-    /// Msg Type.
+    /// Msg Type of the common header.
     pub message_type: RawType,
     /// `None` for the right one, which is computed on encoding; zero for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<u16>,
-    /// Send_TTL.
+    /// The IP TTL with which the message was sent.
     pub send_ttl: u8,
     /// The reserved byte of the header.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -34,14 +34,14 @@ pub struct RawMessage {
 pub enum RawType {
     /// A type with a name.
     Known(MessageType),
-    /// Another one.
+    /// The number of a type without a name.
     Other(u8),
 }
 
 /// What follows the header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RawBody {
-    /// Objects, in order.
+    /// Objects in the order of their bytes.
     #[serde(rename = "objects")]
     Objects(Vec<Object>),
     /// The messages in a Bundle (RFC 2961, 3.2).

@@ -41,7 +41,7 @@ pub enum RroSubobject {
     /// Type 3 (RFC 3209, 4.4.1.3).
     #[serde(rename = "Label")]
     Label {
-        /// [`RroSubobject::GLOBAL_LABEL`].
+        /// [`RroSubobject::GLOBAL_LABEL`], or zero.
         flags: u8,
         /// C-Type of the LABEL object.
         c_type: u8,
@@ -53,21 +53,21 @@ pub enum RroSubobject {
     Unnumbered {
         /// [`RroSubobject::PROTECTION_AVAILABLE`] and the like.
         flags: u8,
-        /// The router.
+        /// The router that has the interface, by its router id.
         router_id: Ipv4Addr,
-        /// Its interface.
+        /// Number of the interface, chosen by that router.
         interface_id: u32,
     },
     /// Type 32, in the format that it has in EXPLICIT_ROUTE.
     #[serde(rename = "Autonomous system number")]
     AutonomousSystem {
-        /// Its number.
+        /// Number of the autonomous system, of two bytes.
         number: u16,
     },
     /// Any other type, kept as it came.
     #[serde(rename = "Unknown")]
     Unknown {
-        /// Type.
+        /// Type of the subobject, 8 bits.
         kind: u8,
         /// What follows the length.
         #[serde(with = "text::hex")]

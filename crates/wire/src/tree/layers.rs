@@ -18,30 +18,30 @@ pub struct Tree {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "layer", rename_all = "lowercase")]
 pub enum Layer {
-    /// An Ethernet header.
+    /// Addresses, VLAN tags and type of the frame.
     Ethernet(Ethernet),
-    /// An ARP packet.
+    /// A request or reply for the Ethernet address of an IPv4 address.
     Arp(Arp),
-    /// A label stack.
+    /// All label stack entries in one layer, the top first.
     Mpls(Mpls),
-    /// An IPv4 header.
+    /// An IPv4 header with its options.
     Ipv4(Ipv4),
-    /// A UDP header.
+    /// Ports, length and checksum.
     Udp(Udp),
-    /// An ICMP message.
+    /// An ICMP message with the packet that an error quotes.
     Icmp(Icmp),
     /// An RSVP message with its objects.
     Rsvp(rsvp::RawMessage),
-    /// A test payload.
+    /// Stream, sequence number and departure of a test packet.
     Measurement(Measurement),
     /// Bytes that no layer explains, or that the malformed layer before them could not.
     Payload {
-        /// The bytes.
+        /// The bytes, in hexadecimal.
         bytes: Hex,
     },
     /// Bytes behind the end of the packet, last in the frame.
     Padding {
-        /// The bytes.
+        /// The bytes, in hexadecimal.
         bytes: Hex,
     },
     /// Here a layer should be, and is not. It has no bytes of its own: they follow as payload.
@@ -55,12 +55,12 @@ pub enum Layer {
     },
 }
 
-/// An Ethernet header.
+/// Addresses, VLAN tags and type of a frame, without its frame check sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ethernet {
-    /// Source address.
+    /// Address of the station that sent the frame on this link.
     pub src: MacAddr,
-    /// Destination address.
+    /// Address of the station, or group, that the frame is for.
     pub dst: MacAddr,
     /// VLAN tags, at most two, the outer one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,7 +69,7 @@ pub struct Ethernet {
     pub ethertype: Option<ethernet::EtherType>,
 }
 
-/// An ARP packet.
+/// A request or reply for the Ethernet address of an IPv4 address (RFC 826).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arp {
     /// 1 is a request, 2 a reply.
@@ -87,7 +87,7 @@ pub struct Arp {
 /// A label stack, the top first. The last entry has the bottom-of-stack bit, no other has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mpls {
-    /// The entries.
+    /// The entries, the top first; at least one.
     pub stack: Vec<Entry>,
 }
 
@@ -99,20 +99,20 @@ pub struct Entry {
     /// The traffic class, 0 to 7.
     #[serde(default)]
     pub tc: u8,
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     pub ttl: u8,
 }
 
-/// An IPv4 header.
+/// An IPv4 header; what is left out is computed when encoding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ipv4 {
-    /// Source address.
+    /// Address of the node that made the packet.
     pub src: Ipv4Addr,
-    /// Destination address.
+    /// Address that the packet is for.
     pub dst: Ipv4Addr,
     /// What the payload is; left out: the next layer.
     pub protocol: Option<ipv4::Protocol>,
-    /// Time to live.
+    /// Time to live, lowered by each router; a packet for which none is left is dropped.
     pub ttl: u8,
     /// Differentiated-services code point, 0 to 63.
     #[serde(default)]
@@ -129,7 +129,7 @@ pub struct Ipv4 {
     /// May no router fragment it?
     #[serde(default)]
     pub dont_fragment: bool,
-    /// Do fragments follow?
+    /// True in all fragments but the last.
     #[serde(default)]
     pub more_fragments: bool,
     /// Where in the original payload this fragment starts, in units of eight bytes.
@@ -145,7 +145,7 @@ pub struct Ipv4 {
     pub correct_checksum: Option<u16>,
 }
 
-/// An IPv4 option.
+/// An IPv4 option, by its name under `option`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "option", rename_all = "kebab-case")]
 pub enum IpOption {
@@ -158,26 +158,26 @@ pub enum IpOption {
         /// Zero is the only value in use.
         value: u16,
     },
-    /// Any other option.
+    /// An option of any other type.
     Other {
-        /// The type byte.
+        /// The type byte: copied flag, class and number.
         kind: u8,
         /// What follows type and length.
         data: Hex,
     },
     /// All bytes of the options, when there is something behind the end of the list.
     Raw {
-        /// The bytes.
+        /// The bytes, in hexadecimal.
         bytes: Hex,
     },
 }
 
-/// A UDP header.
+/// A UDP header; what is left out is computed when encoding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Udp {
-    /// Source port.
+    /// Port of the sender, 0 if it has none.
     pub src_port: u16,
-    /// Destination port.
+    /// Port that the datagram is for.
     pub dst_port: u16,
     /// The length field, where it is not header plus what follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,7 +189,7 @@ pub struct Udp {
     pub correct_checksum: Option<u16>,
 }
 
-/// An ICMP message.
+/// An ICMP message; its checksum is computed when left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Icmp {
     /// The message, its name under `message`, beside its fields.
@@ -208,14 +208,14 @@ pub struct Icmp {
 pub enum IcmpMessage {
     /// Asks for an echo.
     EchoRequest {
-        /// Tells the askers of a host apart.
+        /// Identifies the process or run that asks, among those of a host.
         ident: u16,
-        /// Tells the requests of an asker apart.
+        /// Identifies the request, among those of one asker.
         sequence: u16,
         /// To be sent back.
         data: Hex,
     },
-    /// The echo.
+    /// Answers an echo request.
     EchoReply {
         /// As in the request.
         ident: u16,
@@ -226,18 +226,18 @@ pub enum IcmpMessage {
     },
     /// A packet could not be delivered.
     DestinationUnreachable {
-        /// Why (RFC 792).
+        /// Why it could not be delivered (RFC 792).
         code: u8,
         /// The MTU of the next hop (RFC 1191), or zero.
         next_hop_mtu: u16,
-        /// The packet.
+        /// The packet that could not be delivered, from its IPv4 header on.
         quote: Quote,
     },
     /// A packet's time to live ran out, or fragments did not arrive in time.
     TimeExceeded {
         /// 0 in transit, 1 in reassembly.
         code: u8,
-        /// The packet.
+        /// The packet that was dropped, from its IPv4 header on.
         quote: Quote,
     },
     /// A packet's header can't be understood.
@@ -246,15 +246,15 @@ pub enum IcmpMessage {
         code: u8,
         /// The byte at fault.
         pointer: u8,
-        /// The packet.
+        /// The packet that could not be understood, from its IPv4 header on.
         quote: Quote,
     },
-    /// Any other message.
+    /// A message of any other type, its contents as they came.
     Other {
-        /// The type.
+        /// The type, none of those above.
         #[serde(rename = "type")]
         icmp_type: icmp::Type,
-        /// The code.
+        /// The code, whose meaning depends on the type.
         code: u8,
         /// The four bytes behind the checksum.
         rest: Hex,
@@ -282,9 +282,9 @@ pub enum Extension {
         /// The entries, the top first.
         stack: Vec<Entry>,
     },
-    /// Any other object.
+    /// An object of any other class or type.
     Other {
-        /// The class number.
+        /// Class-Num of the object.
         class: u8,
         /// The type within the class.
         c_type: u8,
@@ -293,7 +293,7 @@ pub enum Extension {
     },
 }
 
-/// A test payload.
+/// What test packets carry behind their UDP header; filler follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The stream, 0 to 16,777,215.
