@@ -82,7 +82,7 @@ pub struct TunnelView {
 /// An interface and the bandwidth reserved on it, in the direction out of this router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkView {
-    /// The router's port.
+    /// The router's port; one interface per port.
     pub port: PortId,
     /// This router's address on the link.
     pub address: Ipv4Addr,

@@ -22,7 +22,7 @@ pub enum PortError {
     /// The interface has no Ethernet frames.
     #[error("interface {name} is not an Ethernet interface")]
     NotEthernet {
-        /// The interface's name.
+        /// The name of the interface that has no Ethernet frames.
         name: String,
     },
     /// The process may not do that.
@@ -34,13 +34,13 @@ pub enum PortError {
     /// The interface was taken away.
     #[error("interface {name} is gone")]
     Gone {
-        /// The interface's name.
+        /// The name that the interface had.
         name: String,
     },
     /// The driver can't have this interface as it is.
     #[error("interface {name}: {reason}")]
     Unsuitable {
-        /// The interface's name.
+        /// The name of the interface that does not suit.
         name: String,
         /// Why, and what would be right.
         reason: String,
@@ -50,7 +50,7 @@ pub enum PortError {
     System {
         /// What the program tried to do, in the words of the message.
         what: String,
-        /// The kernel's answer.
+        /// What the kernel answered.
         source: io::Error,
     },
 }

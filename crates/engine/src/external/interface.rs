@@ -27,7 +27,7 @@ pub struct Interface {
     pub index: u32,
     /// The longest packet that it takes, in bytes above Ethernet.
     pub mtu: u32,
-    /// Its Ethernet address.
+    /// Its Ethernet address; frames that the kernel makes have it as source.
     pub mac: MacAddr,
     /// Switched on by the administrator.
     pub up: bool,

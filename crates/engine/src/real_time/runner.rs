@@ -50,7 +50,7 @@ pub struct PortChange {
     pub node: NodeId,
     /// The port that is attached to the interface.
     pub port: PortId,
-    /// The interface's name.
+    /// The interface's name, as it was when it was opened.
     pub name: String,
     /// How it is now.
     pub state: PortState,
@@ -63,7 +63,7 @@ pub struct PortView<'a> {
     pub node: NodeId,
     /// The port that is attached to the interface.
     pub port: PortId,
-    /// The interface's name.
+    /// The interface's name, as it was when it was opened.
     pub name: &'a str,
     /// Whether the interface can be used, as far as that is known.
     pub state: PortState,

@@ -42,7 +42,7 @@ impl Config {
 /// A port and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The router's port.
+    /// The router's port; one address per port.
     pub port: PortId,
     /// Source of Ack, Srefresh, Bundle, Hello and the integrity handshake.
     pub address: Ipv4Addr,

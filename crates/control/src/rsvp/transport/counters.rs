@@ -64,7 +64,7 @@ pub struct Counters {
     pub outstanding_full: u64,
     /// MESSAGE_ID_ACK objects sent, in messages of their own or of others.
     pub acks_sent: u64,
-    /// MESSAGE_ID_ACK objects received.
+    /// MESSAGE_ID_ACK objects received, of messages that were awaited or not.
     pub acks_received: u64,
     /// Acknowledgements received of what is not awaited.
     pub acks_unknown: u64,

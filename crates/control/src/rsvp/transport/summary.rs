@@ -32,7 +32,7 @@ impl Acks {
         self.pending.push(ack);
         self.at.get_or_insert(at);
     }
-    /// Acknowledgements that wait.
+    /// How many acknowledgements wait.
     pub(super) const fn len(&self) -> usize {
         self.pending.len()
     }
@@ -85,7 +85,7 @@ impl Summaries {
             self.at.get_or_insert(at);
         }
     }
-    /// Identifiers that wait.
+    /// How many identifiers wait.
     pub(super) fn len(&self) -> usize {
         self.ids.len()
     }

@@ -43,7 +43,7 @@ pub enum Delivery {
 /// What the IP header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
-    /// IP source address.
+    /// Source address of the IP packet.
     pub src: Ipv4Addr,
     /// Destination; for Path, PathTear and ResvConf not the neighbour, but the far end.
     pub dst: Ipv4Addr,
