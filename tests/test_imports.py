@@ -8,8 +8,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "twinplane"
 
-# From the ground up: whatever stands in a row may import its own row and those before it. This is the one place
-# where the order is stated.
+# From the ground up: whatever stands in a row may import what stands in the rows before it. This is the one
+# place where the order is stated.
 ORDER = (
     ("errors", "_core"),
     ("core", "version", "units", "frames"),

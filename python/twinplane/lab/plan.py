@@ -110,7 +110,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     except TwinplaneError as error:
         raise lowered.error(str(error)) from None
     explained = map(lowered.network.explain, network.warnings())
-    warnings = tuple(dict.fromkeys((*lowered.network.asides, *explained)))
+    warnings = tuple(dict.fromkeys((*lowered.network.draft.asides, *explained)))
     members: dict[str, Member] = {}
     for index, node in enumerate(lowered.description["nodes"]):
         member = _member(lowered, index, node, measured)

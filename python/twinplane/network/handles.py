@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneError
 from ..files import write_bytes
+from .shown import Shown
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     """One step of an explicit route."""
 
 
-class Link:
+class Link(Shown):
     """A link between two nodes."""
+
+    _internal = frozenset({"network", "index"})
 
     def __init__(self, network: Network, index: int, a: Node, b: Node) -> None:
         self.network = network
@@ -35,7 +38,7 @@ class Link:
         found = self.network.node(node)
         if found not in (self.a, self.b):
             raise TwinplaneError(f"{found.name} is not an end of {self}")
-        return str(self.network.link_info(self.index)[key][0 if found is self.a else 1])
+        return str(self.network.engine.link_info(self.index)[key][0 if found is self.a else 1])
 
     def address(self, node: Node | str) -> str:
         """The IPv4 address of one end."""
@@ -60,8 +63,10 @@ class Link:
         return f"<link {self.a.name} - {self.b.name}>"
 
 
-class Lsp:
+class Lsp(Shown):
     """An LSP, or a group of LSPs alike."""
+
+    _internal = frozenset({"network", "index", "spec"})
 
     def __init__(self, network: Network, index: int, spec: dict[str, Any]) -> None:
         self.network = network
@@ -81,12 +86,14 @@ class Lsp:
     @property
     def history(self) -> pl.DataFrame:
         """Up, down, signalled again: when, and why."""
-        return self.network.lsp_history(self)
+        from .history import history
+
+        return history(self.network, self)
 
     @property
     def up_count(self) -> int:
         """How many LSPs of the group are up now."""
-        return self.network.lsp_up_count(self)
+        return self.network.engine.lsp_up_count(self)
 
     @property
     def up(self) -> bool:
@@ -103,27 +110,29 @@ class Lsp:
 
     def signal(self) -> None:
         """Set it up now."""
-        self.network.lsp_command(self, "signal", None)
+        self.network.engine.lsp_command(self, "signal", None)
 
     def teardown(self) -> None:
         """Tear it down now."""
-        self.network.lsp_command(self, "tear", None)
+        self.network.engine.lsp_command(self, "tear", None)
 
     def reoptimise(self, route: Sequence[Hop] | None = None) -> None:
         """Make a new path before breaking the old one, over another route if one is given."""
         if route is None:
-            self.network.lsp_command(self, "reoptimise", None)
+            self.network.engine.lsp_command(self, "reoptimise", None)
             return
-        hops = self.network.route(self.network.nodes[self.spec["from"]], route, f"lsp '{self.name}'")
-        self.network.lsp_command(self, "route", json.dumps([hops]))
+        hops = self.network.draft.route(self.network.nodes[self.spec["from"]], route, f"lsp '{self.name}'")
+        self.network.engine.lsp_command(self, "route", json.dumps([hops]))
 
     def __repr__(self) -> str:
         """What it is, for people."""
         return f"<lsp {self.name}>"
 
 
-class Flow:
+class Flow(Shown):
     """Measured traffic from one node to another; over a group of LSPs, one stream each."""
+
+    _internal = frozenset({"network", "index", "logged"})
 
     def __init__(self, network: Network, index: int, name: str, logged: bool = False) -> None:
         self.network = network
@@ -176,8 +185,10 @@ class Flow:
         return f"<flow {self.name}>"
 
 
-class Capture:
+class Capture(Shown):
     """Everything that passes over a link, for Wireshark."""
+
+    _internal = frozenset({"network", "limit"})
 
     def __init__(self, network: Network, link: Link, limit: int | None) -> None:
         self.network = network
@@ -188,7 +199,7 @@ class Capture:
     def bytes(self) -> bytes:
         """What was captured, in the pcapng format; the capture ends here."""
         if self._bytes is None:
-            self._bytes = self.network.capture_bytes(self)
+            self._bytes = self.network.engine.capture_bytes(self)
         return self._bytes
 
     def save(self, path: str | Path) -> Path:

@@ -117,7 +117,7 @@ class Lowering:
         self.lab, self.source, self.network = lab, found, network
         self.extras = Extras(nodes=dict(lab.nodes))
         self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
-        self.network.explain = lambda text: str(explained(text, found))
+        self.network.draft.explain = lambda text: str(explained(text, found))
         self.classes = classes.Classes(lab, found, self.network)
 
     def lowered(self) -> Lowered:
@@ -126,7 +126,7 @@ class Lowering:
             with self.at("nodes", name):
                 self.add_node(name, node)
         self.name_interfaces()
-        self.network.interface_names = [
+        self.network.draft.interface_names = [
             (f"{a.node}:{a.interface}", f"{b.node}:{b.interface}") for a, b in self.extras.ends
         ]
         for index, link in enumerate(self.lab.links):
@@ -146,7 +146,7 @@ class Lowering:
             described = self.network.lowered()
         except TwinplaneError as error:
             raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
-        self.network.asides += self.classes.unused()
+        self.network.draft.asides += self.classes.unused()
         return Lowered(self.lab.name, described, self.extras, self.network, self.source)
 
     @contextmanager
@@ -337,7 +337,7 @@ class Lowering:
             with self.at("lsps", index, key):
                 routes[key] = [self.hop(what, key, hop) for hop in hops]
                 if hops:
-                    self.network.route(
+                    self.network.draft.route(
                         head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose
                     )
         if lsp.count > 1 and (lsp.carries or lsp.filters):

@@ -3,37 +3,149 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import core, frames, units
-from ..errors import TwinplaneError, warn
-from ..model.description import fault_specs
-from ..model.places import together
+from ..errors import TwinplaneError, suggest
+from ..model.arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec, udp_port
+from ..model.description import fault_specs, interface_address, ipv4, rsvp_options
+from ..model.description import router_id as checked_router_id
 from ..units import Quantity
-from .building import Building
-from .handles import Capture, Link, Lsp
-from .nodes import Node, Peer
+from .attachments import Interface
+from .draft import Draft
+from .engine import Engine, Settings
+from .handles import Capture, Flow, Link, Lsp
+from .nodes import Edge, External, Host, Node, Peer, Router
+from .outside import Outside
+from .shown import Shown
 
 if TYPE_CHECKING:
     import polars as pl
 
     from .. import _core
+    from ..frames import Columns
     from ..lab import Lab
+    from ..model.description import Description
+    from ..queues import Conditioner, Tree
     from .recording import Recording, Replay
 
 
 EVENTS_PER_LOOK = 500_000
 """Events between two calls of a `progress` function."""
 
+CLOCKS = ("virtual", "wall")
+"""Which clock runs a network."""
 
-class Network(Building):
+CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first")
+"""From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
+
+MTU = 9216
+"""The longest packet of a link that says nothing of it."""
+
+
+def _dscp(given: str | int, what: str) -> int:
+    try:
+        return units.dscp(given)
+    except TwinplaneError as error:
+        raise TwinplaneError(f"{what}: {error}") from None
+
+
+class Network(Shown):
     """Routers, hosts, links, LSPs and flows under one clock, virtual or the one on the wall.
 
     Quantities are numbers in base units (seconds, bits per second, bytes) or texts such as ``"50 us"``.
     The description is lowered when the network first runs; nodes and links are fixed from then on.
     """
+
+    # A network holds parts: `draft` (what has been described), `outside` (clock and interfaces) and `engine`
+    # (the running core, with captures and recordings). What other packages need of them stands at the end.
+    _internal = frozenset(
+        [
+            "draft",
+            "outside",
+            "engine",
+            "description",
+            "placed",
+            "positions",
+            "explain",
+            "gathered",
+            "gathered_s",
+            "names",
+            "require_unstarted",
+            "running",
+            "lowered",
+            "placement",
+            "go_live",
+            "columns",
+            "node_info",
+            "link_info",
+            "phases_ps",
+            "series_bin_ps",
+            "queue_bin_ps",
+            "between",
+            "find_link",
+            "forget_lateness",
+        ]
+    )
+
+    def __init__(
+        self,
+        seed: int = 1,
+        clock: str = "virtual",
+        *,
+        convention: str = "first-to-first",
+        phases: Sequence[Quantity] = (0,),
+        series_bin: Quantity = "10 ms",
+        queue_bin: Quantity | None = None,
+        local: Sequence[str] | None = None,
+        incarnation: int = 0,
+        epoch_ns: int | None = None,
+        busy: bool = False,
+        cpu: int | None = None,
+        strict_ports: bool = False,
+    ) -> None:
+        """A network in virtual time, or by the clock on the wall (``clock="wall"``).
+
+        In real time, `local` names the nodes that are in this process: if left out, every one but external
+        ones and hosts beyond an interface. `incarnation` counts how often the process was started before,
+        `epoch_ns` is time zero on the system's monotonic clock, `busy` polls interfaces without sleep on
+        processor `cpu`; with `strict_ports` an interface that goes down or away ends the run with an error.
+
+        With `queue_bin` the backlog of every queue is kept over time, in bins of that width (`queue_series`).
+        """
+        if clock not in CLOCKS:
+            raise TwinplaneError(f"clock={clock!r}: unknown{suggest(clock, CLOCKS)}")
+        real = {
+            "local": None if local is None else list(local),
+            "incarnation": incarnation,
+            "epoch_ns": epoch_ns,
+            "busy": busy,
+            "cpu": cpu,
+            "fail_on_port_down": strict_ports,
+        }
+        if clock == "virtual" and (local is not None or incarnation or epoch_ns is not None or busy):
+            raise TwinplaneError("local, incarnation, epoch_ns and busy are for real time: clock='wall'")
+        if convention not in CONVENTIONS:
+            raise TwinplaneError(f"convention={convention!r}: one of {', '.join(CONVENTIONS)}")
+        width = None if queue_bin is None else units.span_ps(queue_bin, "queue_bin")
+        if width == 0:
+            raise TwinplaneError("queue_bin: it is not above zero")
+        settings = Settings(
+            seed,
+            convention,
+            [units.span_ps(phase, "phase") for phase in phases],
+            units.span_ps(series_bin, "series_bin"),
+            width,
+        )
+        self.draft = Draft()
+        self.outside = Outside(clock, real)
+        self.engine = Engine(self.draft, self.outside, settings)
+        self.gathered: dict[str, Columns] = {}
+        """Tables of nodes that are in other processes, as they were at the end of a run."""
+        self.gathered_s = 0.0
+        """For how many seconds these nodes had run."""
 
     @classmethod
     def from_graphml(cls, path: str | Path, seed: int = 1, **options: Any) -> Network:
@@ -54,24 +166,335 @@ class Network(Building):
 
         return from_file(cls, Path(path), seed, **options)
 
+    # -- what has been described ----------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Nodes in the order in which they were made."""
+        return self.draft.nodes
+
+    @property
+    def links(self) -> list[Link]:
+        """Links in the order in which they were made."""
+        return self.draft.links
+
+    @property
+    def lsps(self) -> list[Lsp]:
+        """LSPs, and groups of LSPs, in the order in which they were made."""
+        return self.draft.lsps
+
+    @property
+    def flows(self) -> list[Flow]:
+        """Flows in the order in which they were made."""
+        return self.draft.flows
+
+    @property
+    def captures(self) -> list[Capture]:
+        """Captures in the order in which they were asked for."""
+        return self.engine.captures
+
+    @property
+    def clock(self) -> str:
+        """``virtual``, or ``wall``: real time."""
+        return self.outside.clock
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams, 0 to 2^64 - 1."""
+        return self.engine.settings.seed
+
+    @property
+    def convention(self) -> str:
+        """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
+        return self.engine.settings.convention
+
+    def node(self, which: Node | str, what: str = "") -> Node:
+        """A node by its name or itself."""
+        return self.draft.node(which, what)
+
+    # -- describing -----------------------------------------------------------------------------------
+
+    def router(
+        self,
+        name: str,
+        profile: str | Path | Mapping[str, Any] = "ideal",
+        *,
+        diffserv: Any = None,
+        **rsvp: Any,
+    ) -> Router:
+        """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.model.description`).
+
+        With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
+        `twinplane.diffserv.DiffServ` with its EXP map, tunnelling model and behaviours. Without, classes are
+        copied between labels and packets.
+        """
+        from ..profiles import resolve
+
+        router = Router(self, name, len(self.nodes))
+        given: dict[str, Any] = {**checked_router_id(name, rsvp.pop("router_id", None))}
+        if diffserv is not None and diffserv is not False:
+            from ..diffserv import node_spec
+
+            given |= {"diffserv": node_spec(diffserv, f"{name}: diffserv")}
+        self._register(router, {"profile": resolve(profile), "rsvp": rsvp_options(name, rsvp), **given})
+        return router
+
+    def edge(self, name: str, **rsvp: Any) -> Edge:
+        """An emulated label-edge router of the tester; options as those of `router`."""
+        edge = Edge(self, name, len(self.nodes))
+        given = checked_router_id(name, rsvp.pop("router_id", None))
+        self._register(edge, {"rsvp": rsvp_options(name, rsvp), "programme": edge.steps, **given})
+        return edge
+
+    def peer(self, name: str) -> Peer:
+        """A raw port for frames made by hand."""
+        peer = Peer(self, name, len(self.nodes))
+        self._register(peer, {})
+        return peer
+
+    def host(
+        self,
+        name: str,
+        address: str | None = None,
+        gateway: str | None = None,
+        *,
+        interface: str | None = None,
+        netns: str | None = None,
+        driver: str = "packet",
+        offload: bool = True,
+    ) -> Host:
+        """An IP host, to be linked to a router; `address` has a prefix length, as in ``"10.1.0.2/24"``.
+
+        The router's port has the address `gateway`: the first of the prefix that is not the host's, unless it
+        is given. In real time a real host is beyond `interface`, if that is given; otherwise, and in virtual
+        time, the host is simulated.
+
+        A host with several links has no `address` here: each link says its own, as ``link(...,
+        addresses=...)``.
+        """
+        own = None if address is None else interface_address(address, name)
+        fields: dict[str, Any] = {} if own is None else {"address": own}
+        if gateway is not None:
+            fields["gateway"] = ipv4(gateway, f"{name}: gateway")
+        beyond = None if interface is None else Interface(interface, netns, driver, offload)
+        host = Host(self, name, len(self.nodes), None if own is None else own.partition("/")[0])
+        self._register(host, fields)
+        if beyond is not None:
+            self.outside.host_interfaces[host.index] = beyond
+        return host
+
+    def external(self, name: str, router_id: str | None = None) -> External:
+        """Somebody else's router, in real time; `attach` says by which interfaces it is reached."""
+        external = External(self, name, len(self.nodes))
+        self._register(external, checked_router_id(name, router_id))
+        return external
+
+    def _register(self, node: Node, fields: dict[str, Any]) -> None:
+        self.require_unstarted(f"{node.kind} '{node.name}'")
+        self.draft.add_node(node, fields)
+
+    def link(
+        self,
+        x: Node | str,
+        y: Node | str,
+        rate: Quantity = "1 Gbit/s",
+        delay: Quantity = "50 us",
+        reservable: Quantity | None = None,
+        buffer: Quantity | None = None,
+        mtu: int | None = None,
+        *,
+        detection: Quantity = 0,
+        metric: int = 1,
+        clock_ppm: tuple[float, float] = (0.0, 0.0),
+        addresses: tuple[str, str] | None = None,
+        queue: Any = None,
+        ingress: Any = None,
+    ) -> Link:
+        """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs.
+
+        `mtu` is the longest packet, 9216 bytes unless it is given.
+
+        `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
+
+        `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
+        ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
+        markers for what arrives by the link, a `twinplane.queues.Conditioner` in the same way. What is
+        surprising about them, such as rates of classes that do not add up, is a `TwinplaneWarning` when the
+        network first runs, and stands in `Network.warnings`.
+        """
+        a, b = self.node(x), self.node(y)
+        self.require_unstarted(f"link {a.name} - {b.name}")
+        if a is b:
+            raise TwinplaneError(f"link {a.name} - {b.name}: the two ends are the same node")
+        if units.rate_bps(rate) == 0:
+            raise TwinplaneError(f"link {a.name} - {b.name}: its rate is zero")
+        link = Link(self, len(self.links), a, b)
+        self.links.append(link)
+        self.description.links.append(
+            {
+                "a": a.index,
+                "b": b.index,
+                "rate_bps": units.rate_bps(rate),
+                "delay_ps": units.span_ps(delay, "delay"),
+                "reservable_bps": None if reservable is None else units.rate_bps(reservable, "reservable"),
+                "buffer_bytes": None if buffer is None else units.size_bytes(buffer, "buffer"),
+                "mtu": MTU if mtu is None else int(mtu),
+                "mtu_said": mtu is not None,
+                "detection_ps": units.span_ps(detection, "detection"),
+                "metric": int(metric),
+                "a_clock_ppb": round(clock_ppm[0] * 1000),
+                "b_clock_ppb": round(clock_ppm[1] * 1000),
+                "addresses": None
+                if addresses is None
+                else [interface_address(text, f"link {a.name} - {b.name}") for text in addresses],
+            }
+        )
+        if queue is not None or ingress is not None:
+            from .trees import attach
+
+            try:
+                attach(self.draft, link, queue, ingress)
+            except TwinplaneError:
+                self.links.pop()
+                self.description.links.pop()
+                raise
+        return link
+
+    def place(
+        self, node: Node | str, towards: Link | Node | str, *, queue: Any = None, ingress: Any = None
+    ) -> Link:
+        """Put a tree of queues, or meters and markers, at one end of a link that is there already.
+
+        The end is that of `node` on its link `towards` a neighbour, or on a link given itself where there
+        are parallel ones; what stands there is replaced. `queue` is what waits to leave `node` by the link,
+        `ingress` is for what arrives by it; both as in `link`. The network must not have run yet.
+        """
+        from .trees import attach
+
+        here = self.node(node)
+        link = self.draft.link_at(here, towards, f"{here.name}: place")
+        self.require_unstarted(f"what stands at {here.name} on {link}")
+        attach(
+            self.draft,
+            link,
+            None if queue is None else {here: queue},
+            None if ingress is None else {here: ingress},
+        )
+        return link
+
+    def flow(
+        self,
+        a: Node | str,
+        c: Node | str,
+        over: Lsp | None = None,
+        rate: Quantity = "1 Mbit/s",
+        size: Sizes = 512,
+        arrivals: Arrivals = "constant",
+        dscp: str | int = 0,
+        *,
+        start: Quantity = 0,
+        stop: Quantity | None = None,
+        trace: bool = False,
+        name: str | None = None,
+        rate_counts: str = "frame",
+        log: bool = False,
+        from_link: Link | Node | str | None = None,
+        to_link: Link | Node | str | None = None,
+        src_port: int | None = None,
+        dst_port: int | None = None,
+    ) -> Flow:
+        """Measured traffic; over a group of LSPs the rate is shared evenly by one stream each.
+
+        `arrivals` are ``"constant"``, ``"poisson"``, or an `OnOff` or `Trace` of `twinplane.traffic`; `size`
+        is that of the Ethernet frame with header and frame check sequence, or a `Uniform`, `Empirical`,
+        `Exponential` or `Imix` of the same. `rate` counts frames in the same way, with ``rate_counts="ip"``
+        the IP packets in them. With `log` every packet is kept for `Flow.packets`.
+
+        Packets are UDP. They come from port `src_port`, by default one from 49152 on that no other flow of
+        `a` has, and go to `dst_port`, by default 61614, so that queues by flow and filters by ports tell
+        flows apart. `dscp` is the name of a behaviour, such as EF, AF11, CS1 or default, or 0 to 63.
+
+        A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
+        the neighbours at their other ends. It may send to itself through the network.
+        """
+        source, sink = self.node(a), self.node(c)
+        label = name or f"{source.name}-{sink.name}"
+        what = f"flow '{label}'"
+        if rate_counts not in RATE_COUNTS:
+            raise TwinplaneError(f"{what}: rate_counts={rate_counts!r}: frame or ip")
+        spec: dict[str, Any] = {
+            "name": label,
+            "from": source.index,
+            "to": sink.index,
+            "over": None if over is None else over.index,
+            "rate_bps": units.rate_bps(rate),
+            "size": size_spec(size, what),
+            "arrivals": arrivals_spec(arrivals, what),
+            "dscp": _dscp(dscp, what),
+            "start_ps": units.span_ps(start, "start"),
+            "stop_ps": None if stop is None else units.span_ps(stop, "stop"),
+            "trace": trace,
+            "rate_counts": rate_counts,
+            "log": log,
+        }
+        for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link)):
+            if end is not None:
+                spec[key] = self.draft.link_at(node, end, f"{what}: {key}").index
+        for key, number in (("src_port", src_port), ("dst_port", dst_port)):
+            if number is not None:
+                spec[key] = udp_port(number, f"{what}: {key}")
+        if stop is not None and spec["stop_ps"] <= spec["start_ps"]:
+            raise TwinplaneError(f"{what}: stop={stop!r} is not after start={start!r}: it would send nothing")
+        flow = Flow(self, len(self.flows), label, log)
+        if self.engine.started:
+            with core.translated():
+                flow.index = self.running().add_flow(json.dumps(spec))
+        else:
+            self.require_unstarted(f"flow '{label}'")
+            self.description.flows.append(spec)
+        self.flows.append(flow)
+        return flow
+
+    def attach(
+        self,
+        node: Node | str,
+        link: Link,
+        interface: str,
+        netns: str | None = None,
+        *,
+        driver: str = "packet",
+        offload: bool = False,
+    ) -> None:
+        """In real time, let a node here reach the far end of a link by an interface."""
+        found = self.node(node)
+        self.require_unstarted(f"interface {interface}")
+        self.outside.attach(found, link, interface, netns, driver, offload)
+
+    def log_signals(self, limit: int = 1_000_000) -> None:
+        """Keep the last `limit` signalling messages of every router for table ``signals``."""
+        self.require_unstarted("a log of signalling messages")
+        for spec in self.description.nodes:
+            if spec["kind"] in ("router", "edge"):
+                spec["log_signals"] = int(limit)
+
     def capture(
         self, a: Node | str | Link, b: Node | str | None = None, *, packets: int | None = None
     ) -> Capture:
         """Capture what passes over a link, the first `packets` frames if that is given."""
         made = Capture(self, self.find_link(a, b), packets)
-        self.captures.append(made)
-        if self._started:
-            self._open(made)
+        self.engine.captures.append(made)
+        if self.engine.started:
+            self.engine.open(made)
         return made
 
     def record(self, router: Node | str) -> None:
         """Record what a router is given; say so before the network first runs."""
         found = self.node(router)
-        if self._started:
+        if self.engine.started:
             raise TwinplaneError(f"{found.name}: a recording begins before the network first runs")
         if found.kind != "router":
             raise TwinplaneError(f"{found.name}: only routers are recorded")
-        self._recorded.append(found)
+        self.engine.recorded.append(found)
 
     def recording(self, router: Node | str) -> Recording:
         """End the recording of a router, and return it."""
@@ -79,7 +502,7 @@ class Network(Building):
 
         found = self.node(router)
         with core.translated():
-            return Recording(self._start().recording(found.index))
+            return Recording(self.engine.start().recording(found.index))
 
     def replay(self, recording: Recording) -> Replay:
         """Give a router, as it was built, the inputs of a recording: it answers the same if its code does."""
@@ -96,63 +519,15 @@ class Network(Building):
 
     # -- running --------------------------------------------------------------------------------------
 
-    def running(self) -> _core.Network:
-        """The core's network, made when it is first needed."""
-        if self._core is None:
-            if not self.nodes:
-                raise TwinplaneError("the network has no nodes")
-            try:
-                self._core = core.network(self.lowered(), self.placement)
-            except TwinplaneError as error:
-                raise TwinplaneError(self.explain(str(error)) if self.placed else str(error)) from None
-            self._warnings = [*self.asides, *together(self.explain(text) for text in self._core.warnings())]
-            for text in self._warnings:
-                warn(text)
-        return self._core
-
     @property
     def warnings(self) -> list[str]:
         """What is surprising about its queues and conditioners, though it runs: a sentence each."""
-        if self._warnings is None and self.nodes:
-            self.running()
-        return list(self._warnings or ())
-
-    def lowered(self) -> dict[str, Any]:
-        """The description that the core takes."""
-        found = {
-            "seed": self.seed,
-            **self.description.as_dict(),
-            "phases_ps": self.phases_ps,
-            "convention": self.convention,
-            "series_bin_ps": self.series_bin_ps,
-        }
-        if self.placed:
-            from .trees import lowered
-
-            found["links"] = lowered(self)
-        if self.queue_bin_ps is not None:
-            found["queue_bin_ps"] = self.queue_bin_ps
-        return found
-
-    def _start(self) -> _core.Network:
-        running = self.running()
-        if not self._started:
-            self._started = True
-            for capture in self.captures:
-                self._open(capture)
-            for router in self._recorded:
-                with core.translated():
-                    running.record(router.index)
-        return running
-
-    def _open(self, capture: Capture) -> None:
-        with core.translated():
-            self._captures_open[id(capture)] = self.running().capture(capture.link.index, None, capture.limit)
+        return self.engine.warnings
 
     @property
     def now(self) -> float:
         """Seconds since the start of the run."""
-        return 0.0 if not self._started else self.running().now_ps() / 1e12
+        return 0.0 if not self.engine.started else self.running().now_ps() / 1e12
 
     def run(
         self,
@@ -166,7 +541,7 @@ class Network(Building):
         """
         if (until is None) == (for_ is None):
             raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
-        running = self._start()
+        running = self.engine.start()
         now = running.now_ps()
         target = (
             units.span_ps(until, "until") if until is not None else now + units.span_ps(for_ or 0, "for_")
@@ -179,20 +554,17 @@ class Network(Building):
             else:
                 while not running.run_some(target, EVENTS_PER_LOOK):
                     progress(running.now_ps() / 1e12)
-        if self.placed:
-            for text in together(self.explain(text) for text in running.beyond_bursts()):
-                self._warnings = [*self.warnings, text]
-                warn(text)
+        self.engine.warn_of_bursts()
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Cut a link now; what is on it is lost."""
         with core.translated():
-            self._start().fail_link(self.find_link(a, b).index)
+            self.engine.start().fail_link(self.find_link(a, b).index)
 
     def repair(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Mend a link now."""
         with core.translated():
-            self._start().repair_link(self.find_link(a, b).index)
+            self.engine.start().repair_link(self.find_link(a, b).index)
 
     def fault(self, a: Node | str | Link, b: Node | str | None = None, **what: Any) -> None:
         """Disturb a link from now on.
@@ -202,7 +574,7 @@ class Network(Building):
         `until` the fault ends by itself; `direction` is forth, back or both. Zero takes a fault away.
         """
         link = self.find_link(a, b)
-        running = self._start()
+        running = self.engine.start()
         for spec in fault_specs(self.link_info(link.index)["link"], running.now_ps(), what):
             with core.translated():
                 running.fault(json.dumps(spec))
@@ -210,11 +582,11 @@ class Network(Building):
     def heal(self) -> None:
         """Take all faults away: links can be used again, nodes are up."""
         with core.translated():
-            self._start().heal_all()
+            self.engine.start().heal_all()
 
     def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
         """Restart a node now: it forgets everything and is silent for a time."""
-        running = self._start()
+        running = self.engine.start()
         spec = {
             "at": running.now_ps(),
             "fault": "node-restart",
@@ -224,20 +596,14 @@ class Network(Building):
         with core.translated():
             running.fault(json.dumps(spec))
 
+    def close(self) -> None:
+        """Give interfaces back; nothing can be asked of the network any more.
+
+        A socket that is left open goes on taking copies of every frame of its interface.
+        """
+        self.engine.close()
+
     # -- asking ---------------------------------------------------------------------------------------
-
-    @property
-    def names(self) -> list[str]:
-        """Node names by index."""
-        return [node.name for node in self.nodes]
-
-    def columns(self, name: str, node: Node | None = None) -> frames.Columns:
-        """A table as the core gives it."""
-        with core.translated():
-            found: frames.Columns = json.loads(
-                self._start().table(name, None if node is None else node.index)
-            )
-        return found
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table as a data frame, with names for nodes and seconds for times."""
@@ -250,11 +616,7 @@ class Network(Building):
     @property
     def events_done(self) -> int:
         """How much has happened: arrivals, timeouts, commands, faults."""
-        return 0 if not self._started else self.running().events_done()
-
-    def forget_lateness(self) -> None:
-        """Begin anew to measure how late things happen in real time, for table ``lateness``."""
-        self._start().clear_lateness()
+        return 0 if not self.engine.started else self.running().events_done()
 
     def queues(self, node: Node | str | None = None) -> pl.DataFrame:
         """Every queue and class in front of a link: given, sent, dropped by reason, marks, backlog.
@@ -288,81 +650,95 @@ class Network(Building):
     def digest(self) -> str:
         """A digest of every frame's bytes and times on every link so far."""
         with core.translated():
-            return str(self._start().digest())
+            return str(self.engine.start().digest())
+
+    # -- parts, for other packages ----------------------------------------------------------------------
+
+    @property
+    def names(self) -> list[str]:
+        """Node names by index."""
+        return [node.name for node in self.nodes]
+
+    @property
+    def description(self) -> Description:
+        """What the core takes of nodes, links, LSPs and flows, as far as it has been described."""
+        return self.draft.description
+
+    @property
+    def placed(self) -> dict[tuple[int, str], Tree | Conditioner]:
+        """See `Draft.placed`."""
+        return self.draft.placed
+
+    @property
+    def positions(self) -> dict[str, tuple[float, float]]:
+        """See `Draft.positions`."""
+        return self.draft.positions
+
+    @property
+    def explain(self) -> Callable[[str], str]:
+        """See `Draft.explain`."""
+        return self.draft.explain
+
+    @property
+    def phases_ps(self) -> list[int]:
+        """When the phases of measurement begin, in picoseconds."""
+        return self.engine.settings.phases_ps
+
+    @property
+    def series_bin_ps(self) -> int:
+        """Width of the bins of flows over time, in picoseconds."""
+        return self.engine.settings.series_bin_ps
+
+    @property
+    def queue_bin_ps(self) -> int | None:
+        """Width of the bins of queues over time, in picoseconds; None if none are kept."""
+        return self.engine.settings.queue_bin_ps
+
+    def between(self, a: Node, b: Node) -> list[Link]:
+        """Every link between two nodes."""
+        return self.draft.between(a, b)
+
+    def find_link(self, a: Node | str | Link, b: Node | str | None) -> Link:
+        """A link by itself or by its two ends."""
+        return self.draft.find_link(a, b)
+
+    def require_unstarted(self, what: str) -> None:
+        """Refuse what has to be said before the network runs."""
+        self.engine.require_unstarted(what)
+
+    def running(self) -> _core.Network:
+        """The core's network, made when it is first needed."""
+        return self.engine.running()
+
+    def lowered(self) -> dict[str, Any]:
+        """The description that the core takes."""
+        return self.engine.lowered()
+
+    @property
+    def placement(self) -> dict[str, Any] | None:
+        """What is in this process, and its interfaces, as the core takes it; None in virtual time."""
+        return self.outside.placement(self.draft)
+
+    def go_live(self, placement: Mapping[str, Any]) -> None:
+        """Run by the clock on the wall, where a placement says (that of a lab's tester, for example).
+
+        A network that was described for virtual time becomes its own twin: nothing else about it changes.
+        """
+        self.require_unstarted("a placement")
+        self.outside.go_live(self.draft, placement)
+
+    def columns(self, name: str, node: Node | None = None) -> Columns:
+        """A table as the core gives it."""
+        return self.engine.columns(name, node)
 
     def node_info(self, index: int) -> dict[str, Any]:
         """Addresses and ports of a node."""
-        with core.translated():
-            found: dict[str, Any] = json.loads(self.running().node_info(index))
-        return found
+        return self.engine.node_info(index)
 
     def link_info(self, index: int) -> dict[str, Any]:
         """Addresses of both ends of a link."""
-        with core.translated():
-            found: dict[str, Any] = json.loads(self.running().link_info(index))
-        return found
+        return self.engine.link_info(index)
 
-    def traceroute(
-        self,
-        node: Node,
-        to: Node | str | None,
-        lsp: Lsp | None = None,
-        wait: Quantity = "1 s",
-        hops: int = 64,
-    ) -> pl.DataFrame:
-        """See `twinplane.network.nodes.Router.traceroute`."""
-        from .probing import destination, traceroute
-
-        self._start()
-        if lsp is not None:
-            address = destination(self, lsp)
-        elif to is None:
-            raise TwinplaneError("traceroute: say where to, or over which LSP")
-        else:
-            address = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
-        return traceroute(self, node, address, units.span_ps(wait, "wait") / 1e12, hops)
-
-    def ping(self, node: Node, to: Node | str, wait: Quantity = "1 s") -> float | None:
-        """See `twinplane.network.nodes.Prober.ping`."""
-        from .probing import ping
-
-        self._start()
-        address = self.node(to).loopback if not isinstance(to, str) or to in self.names else to
-        return ping(self, node, address, units.span_ps(wait, "wait") / 1e12)
-
-    def lsp_history(self, lsp: Lsp) -> pl.DataFrame:
-        """See `twinplane.network.handles.Lsp.history`."""
-        from .history import history
-
-        return history(self, lsp)
-
-    def lsp_up_count(self, lsp: Lsp) -> int:
-        """How many LSPs of a group are up now."""
-        if not self._started:
-            return 0
-        table = self.columns("lsps")
-        return sum(
-            group == lsp.index and state == "up"
-            for group, state in zip(table["lsps"], table["state"], strict=True)
-        )
-
-    def lsp_command(self, lsp: Lsp, command: str, argument: str | None) -> None:
-        """Tell the head end of an LSP to do something now."""
-        with core.translated():
-            self._start().lsp_command(lsp.index, command, argument)
-
-    def peer_send(self, peer: Peer, frame: bytes) -> None:
-        """See `twinplane.network.nodes.Peer.send`."""
-        with core.translated():
-            self._start().peer_send(peer.index, bytes(frame))
-
-    def peer_receive(self, peer: Peer) -> list[tuple[float, bytes]]:
-        """See `twinplane.network.nodes.Peer.receive`."""
-        with core.translated():
-            return [(at / 1e12, bytes(frame)) for at, frame in self._start().peer_receive(peer.index)]
-
-    def capture_bytes(self, capture: Capture) -> bytes:
-        """See `twinplane.network.handles.Capture.bytes`."""
-        running = self._start()
-        with core.translated():
-            return bytes(running.capture_finish(self._captures_open[id(capture)]))
+    def forget_lateness(self) -> None:
+        """Begin anew to measure how late things happen in real time, for table ``lateness``."""
+        self.engine.start().clear_lateness()

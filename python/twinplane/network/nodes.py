@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError
 from ..units import Quantity
+from .shown import Shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from .network import Network
 
 
-class Node:
+class Node(Shown):
     """A device of a network."""
+
+    _internal = frozenset({"network", "index"})
 
     kind = "node"
 
@@ -29,7 +32,7 @@ class Node:
     @property
     def loopback(self) -> str:
         """The address that identifies the node."""
-        return str(self.network.node_info(self.index)["loopback"])
+        return str(self.network.engine.node_info(self.index)["loopback"])
 
     def __repr__(self) -> str:
         """What it is, for people."""
@@ -76,7 +79,10 @@ class HeadEnd(Node):
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
         to `carries`: there may be several LSPs to the same prefixes, each for its behaviours.
         """
-        return self.network.add_lsp(
+        from .paths import add_lsp
+
+        return add_lsp(
+            self.network,
             name=name,
             head=self,
             to=to,
@@ -108,11 +114,15 @@ class Prober(Node):
         self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
     ) -> pl.DataFrame:
         """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
-        return self.network.traceroute(self, to, lsp, wait, hops)
+        from .probing import asked_traceroute
+
+        return asked_traceroute(self.network, self, to, lsp, units.span_ps(wait, "wait") / 1e12, hops)
 
     def ping(self, to: Node | str, *, wait: Quantity = "1 s") -> float | None:
         """Seconds until an echo reply comes, or None if none does within `wait`, which passes either way."""
-        return self.network.ping(self, to, wait)
+        from .probing import asked_ping
+
+        return asked_ping(self.network, self, to, units.span_ps(wait, "wait") / 1e12)
 
 
 class Router(HeadEnd, Prober):
@@ -159,6 +169,7 @@ class Router(HeadEnd, Prober):
 class Edge(HeadEnd):
     """An emulated label-edge router of the tester: one link, sources, sinks and a programme."""
 
+    _internal = frozenset({"steps"})
     kind = "edge"
 
     def __init__(self, network: Network, name: str, index: int) -> None:
@@ -188,11 +199,11 @@ class Peer(Node):
 
     def send(self, frame: bytes) -> None:
         """Put a frame (without frame check sequence) on the link now."""
-        self.network.peer_send(self, frame)
+        self.network.engine.peer_send(self, frame)
 
     def receive(self) -> list[tuple[float, bytes]]:
         """Time in seconds and bytes of every frame that arrived since the last call."""
-        return self.network.peer_receive(self)
+        return self.network.engine.peer_receive(self)
 
 
 class Host(Prober):
@@ -224,7 +235,7 @@ class Host(Prober):
         return str(self._ports()[0]["neighbor"])
 
     def _ports(self) -> list[dict[str, Any]]:
-        ports: list[dict[str, Any]] = self.network.node_info(self.index)["ports"]
+        ports: list[dict[str, Any]] = self.network.engine.node_info(self.index)["ports"]
         if not ports:
             raise TwinplaneError(f"{self.name}: it has no link")
         return ports

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,141 +10,92 @@ from .. import core, units
 from ..errors import TwinplaneError
 from ..filters import filter_spec, prefixes
 from ..units import Quantity
-from .finding import Finding
-from .handles import Link, Lsp
+from .handles import Lsp
 from .nodes import HeadEnd, Node
 
 if TYPE_CHECKING:
-    from .. import _core
     from .handles import Hop
     from .network import Network
 
 
-class Paths(Finding, ABC):
-    """The part of `Network` that describes LSPs."""
+def add_lsp(
+    network: Network,
+    *,
+    name: str,
+    head: HeadEnd,
+    to: Node | str,
+    route: Sequence[Hop],
+    bandwidth: Quantity,
+    fallback: Sequence[Hop],
+    count: int,
+    loose: bool,
+    setup_priority: int,
+    holding_priority: int | None,
+    style: str,
+    record_route: bool,
+    record_labels: bool,
+    retry_first: Quantity | None,
+    retry_max: Quantity | None,
+    retry_limit: int | None,
+    signal: bool,
+    carries: Sequence[str] | str = (),
+    filters: Sequence[Mapping[str, Any]] = (),
+    diffserv: Any = None,
+    classes: Sequence[str | int] | str | int = (),
+) -> Lsp:
+    """See `twinplane.network.nodes.HeadEnd.lsp`."""
+    draft, what = network.draft, f"lsp '{name}'"
+    tail = draft.node(to, what)
+    if tail is head:
+        raise TwinplaneError(f"{what}: it begins and ends at {tail.name}")
+    if count < 1:
+        raise TwinplaneError(f"{what}: count={count}: at least 1 is needed")
+    holding = setup_priority if holding_priority is None else holding_priority
+    if not 0 <= holding <= setup_priority <= 7:
+        # RFC 3209, 4.7.3: the set-up priority should never be higher than the holding priority.
+        raise TwinplaneError(
+            f"{what}: priorities are 0 (highest) to 7, and holding must not be weaker than set-up"
+            f" (set-up {setup_priority}, holding {holding})"
+        )
+    routes = [
+        draft.route(head, hops, what, tail=tail, loose=loose) for hops in (route, fallback) if len(hops)
+    ]
+    spec: dict[str, Any] = {
+        "name": name,
+        "from": head.index,
+        "to": tail.index,
+        "count": count,
+        "routes": routes,
+        "loose": loose,
+        "bandwidth_bps": units.rate_bps(bandwidth, "bandwidth"),
+        "setup_priority": setup_priority,
+        "holding_priority": holding,
+        "style": style,
+        "record_route": record_route,
+        "record_labels": record_labels,
+        "retry_limit": retry_limit,
+        "auto": signal,
+        "carries": prefixes(carries, what),
+        "filters": [filter_spec(given, what) for given in filters],
+    }
+    for key, value in (("retry_first_ps", retry_first), ("retry_max_ps", retry_max)):
+        if value is not None:
+            spec[key] = units.span_ps(value, key[:-3])
+    if diffserv is not None or classes != ():
+        from ..diffserv import classes_spec, lsp_spec
 
-    lsps: list[Lsp]
-    _started: bool
-
-    @property
-    @abstractmethod
-    def _network(self) -> Network:
-        """The network itself."""
-
-    @abstractmethod
-    def running(self) -> _core.Network:
-        """The core's network, made when it is first needed."""
-
-    @abstractmethod
-    def require_unstarted(self, what: str) -> None:
-        """Refuse what has to be said before the network runs."""
-
-    def add_lsp(
-        self,
-        *,
-        name: str,
-        head: HeadEnd,
-        to: Node | str,
-        route: Sequence[Hop],
-        bandwidth: Quantity,
-        fallback: Sequence[Hop],
-        count: int,
-        loose: bool,
-        setup_priority: int,
-        holding_priority: int | None,
-        style: str,
-        record_route: bool,
-        record_labels: bool,
-        retry_first: Quantity | None,
-        retry_max: Quantity | None,
-        retry_limit: int | None,
-        signal: bool,
-        carries: Sequence[str] | str = (),
-        filters: Sequence[Mapping[str, Any]] = (),
-        diffserv: Any = None,
-        classes: Sequence[str | int] | str | int = (),
-    ) -> Lsp:
-        """See `twinplane.network.nodes.HeadEnd.lsp`."""
-        what = f"lsp '{name}'"
-        tail = self.node(to, what)
-        if tail is head:
-            raise TwinplaneError(f"{what}: it begins and ends at {tail.name}")
-        if count < 1:
-            raise TwinplaneError(f"{what}: count={count}: at least 1 is needed")
-        holding = setup_priority if holding_priority is None else holding_priority
-        if not 0 <= holding <= setup_priority <= 7:
-            # RFC 3209, 4.7.3: the set-up priority should never be higher than the holding priority.
-            raise TwinplaneError(
-                f"{what}: priorities are 0 (highest) to 7, and holding must not be weaker than set-up"
-                f" (set-up {setup_priority}, holding {holding})"
-            )
-        routes = [
-            self.route(head, hops, what, tail=tail, loose=loose) for hops in (route, fallback) if len(hops)
-        ]
-        spec: dict[str, Any] = {
-            "name": name,
-            "from": head.index,
-            "to": tail.index,
-            "count": count,
-            "routes": routes,
-            "loose": loose,
-            "bandwidth_bps": units.rate_bps(bandwidth, "bandwidth"),
-            "setup_priority": setup_priority,
-            "holding_priority": holding,
-            "style": style,
-            "record_route": record_route,
-            "record_labels": record_labels,
-            "retry_limit": retry_limit,
-            "auto": signal,
-            "carries": prefixes(carries, what),
-            "filters": [filter_spec(given, what) for given in filters],
-        }
-        for key, value in (("retry_first_ps", retry_first), ("retry_max_ps", retry_max)):
-            if value is not None:
-                spec[key] = units.span_ps(value, key[:-3])
-        if diffserv is not None or classes != ():
-            from ..diffserv import classes_spec, lsp_spec
-
-            if diffserv is not None:
-                spec["diffserv"] = lsp_spec(diffserv, f"{what}: diffserv")
-            if classes != ():
-                if not spec["carries"]:
-                    raise TwinplaneError(f"{what}: classes: 'carries' says to where packets of them take it")
-                spec["classes"] = classes_spec(classes, f"{what}: classes")
-        lsp = Lsp(self._network, len(self.lsps), spec)
-        if self._started:
-            with core.translated():
-                lsp.index = self.running().add_lsp(json.dumps(spec))
-        else:
-            self.require_unstarted(what)
-            self.description.lsps.append(spec)
-        self.lsps.append(lsp)
-        return lsp
-
-    def route(
-        self,
-        head: Node,
-        hops: Sequence[Hop],
-        what: str,
-        *,
-        tail: Node | None = None,
-        loose: bool = False,
-    ) -> list[Any]:
-        """An explicit route as the core takes it; strict routes are checked against the links."""
-        found: list[Any] = []
-        here = head
-        for hop in hops:
-            if isinstance(hop, Link):
-                if here not in (hop.a, hop.b):
-                    raise TwinplaneError(f"{what}: route: {hop} does not begin at {here.name}")
-                here = hop.other(here)
-                found.append({"link": hop.index})
-                continue
-            node = self.node(hop, f"{what}: route says")
-            if not loose and not self.between(here, node):
-                raise TwinplaneError(f"{what}: route: there is no link between {here.name} and {node.name}")
-            here = node
-            found.append(node.index)
-        if tail is not None and here is not tail and not loose:
-            raise TwinplaneError(f"{what}: route ends at {here.name}, the LSP ends at {tail.name}")
-        return found
+        if diffserv is not None:
+            spec["diffserv"] = lsp_spec(diffserv, f"{what}: diffserv")
+        if classes != ():
+            if not spec["carries"]:
+                raise TwinplaneError(f"{what}: classes: 'carries' says to where packets of them take it")
+            spec["classes"] = classes_spec(classes, f"{what}: classes")
+    lsp = Lsp(network, len(draft.lsps), spec)
+    if network.engine.started:
+        with core.translated():
+            lsp.index = network.running().add_lsp(json.dumps(spec))
+    else:
+        network.require_unstarted(what)
+        draft.description.lsps.append(spec)
+    draft.lsps.append(lsp)
+    return lsp

@@ -89,7 +89,8 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
         fields = {key: value for key, value in spec.items() if key not in ("name", "kind")}
         if isinstance(made, Edge):
             fields["programme"] = made.steps
-        network._register(made, fields)
+        network.require_unstarted(f"{made.kind} '{made.name}'")
+        network.draft.add_node(made, fields)
     for index, spec in enumerate(description["links"]):
         a, b = network.nodes[spec["a"]], network.nodes[spec["b"]]
         network.links.append(Link(network, index, a, b))

@@ -6,6 +6,7 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any
 
 from .. import core, frames
+from ..errors import TwinplaneError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,3 +88,28 @@ def _names(network: Network) -> dict[str, str]:
         for address, node in zip(network.link_info(link.index)["addresses"], (link.a, link.b), strict=True):
             found[address] = node.name
     return found
+
+
+def asked_ping(network: Network, node: Node, to: Node | str, wait_s: float) -> float | None:
+    """See `twinplane.network.nodes.Prober.ping`."""
+    network.engine.start()
+    return ping(network, node, _address(network, to), wait_s)
+
+
+def asked_traceroute(
+    network: Network, node: Node, to: Node | str | None, lsp: Lsp | None, wait_s: float, hops: int
+) -> pl.DataFrame:
+    """See `twinplane.network.nodes.Prober.traceroute`."""
+    network.engine.start()
+    if lsp is not None:
+        address = destination(network, lsp)
+    elif to is None:
+        raise TwinplaneError("traceroute: say where to, or over which LSP")
+    else:
+        address = _address(network, to)
+    return traceroute(network, node, address, wait_s, hops)
+
+
+def _address(network: Network, to: Node | str) -> str:
+    """A node by itself or by name is reached at its loopback; any other text is an address."""
+    return network.node(to).loopback if not isinstance(to, str) or to in network.names else to

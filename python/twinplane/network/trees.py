@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import TwinplaneError, suggest
 from ..queues.base import Ports
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree, conditioner, tree
+from .draft import Draft
 from .handles import Link
 from .nodes import Node
-
-if TYPE_CHECKING:
-    from .network import Network
 
 Placed = dict[tuple[int, str], Tree | Conditioner]
 """By link and key of the description (``a_queue``, ``b_ingress``)."""
 
 
-def attach(network: Network, link: Link, queue: Any, ingress: Any) -> None:
+def attach(draft: Draft, link: Link, queue: Any, ingress: Any) -> None:
     """Put what a user gives for a link at its ends."""
     what = f"link {link.a.name} - {link.b.name}"
-    for side, given in by_end(network, link, queue, f"{what}: queue").items():
+    for side, given in by_end(draft, link, queue, f"{what}: queue").items():
         node = (link.a, link.b)[side]
-        network.placed[link.index, f"{'ab'[side]}_queue"] = tree(given, f"{what}: queue at {node.name}")
-    for side, given in by_end(network, link, ingress, f"{what}: ingress").items():
+        draft.placed[link.index, f"{'ab'[side]}_queue"] = tree(given, f"{what}: queue at {node.name}")
+    for side, given in by_end(draft, link, ingress, f"{what}: ingress").items():
         node = (link.a, link.b)[side]
-        network.placed[link.index, f"{'ab'[side]}_ingress"] = conditioner(
+        draft.placed[link.index, f"{'ab'[side]}_ingress"] = conditioner(
             given, f"{what}: ingress at {node.name}"
         )
 
@@ -37,7 +35,7 @@ def is_description(given: Mapping[Any, Any]) -> bool:
     return bool({"discipline", "root", "rules"} & set(map(str, given)))
 
 
-def by_end(network: Network, link: Link, given: Any, what: str) -> dict[int, Any]:
+def by_end(draft: Draft, link: Link, given: Any, what: str) -> dict[int, Any]:
     """One value for both ends, or a mapping from nodes to values."""
     if given is None:
         return {}
@@ -67,20 +65,20 @@ def queues_at(node: Node) -> bool:
     return node.kind not in ("external", "peer")
 
 
-def lowered(network: Network) -> list[dict[str, Any]]:
+def lowered(draft: Draft) -> list[dict[str, Any]]:
     """The links as the core takes them, with the queues at their ends."""
-    found = [dict(link) for link in network.description.links]
-    for (index, key), made in network.placed.items():
-        link = network.links[index]
+    found = [dict(link) for link in draft.description.links]
+    for (index, key), made in draft.placed.items():
+        link = draft.links[index]
         node = link.a if key.startswith("a") else link.b
         what = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}"
-        found[index][key] = made.lowered(ports_of(network, node, what))
+        found[index][key] = made.lowered(ports_of(draft, node, what))
     return found
 
 
-def ports_of(network: Network, node: Node, what: str) -> Ports:
+def ports_of(draft: Draft, node: Node, what: str) -> Ports:
     """From a neighbour, an interface of either (``p:e1``) or a link to the ports of `node` towards it."""
-    links = [link for link in network.links if node in (link.a, link.b)]
+    links = [link for link in draft.links if node in (link.a, link.b)]
 
     def ports(given: Any) -> list[int]:
         if isinstance(given, Link):
@@ -94,7 +92,7 @@ def ports_of(network: Network, node: Node, what: str) -> Ports:
         if found:
             return found
         if ":" in name:
-            ends = [interfaces(network)[link.index] for link in links]
+            ends = [interfaces(draft)[link.index] for link in links]
             found = [place for place, pair in enumerate(ends) if name in pair]
             if found:
                 return found
@@ -108,14 +106,14 @@ def ports_of(network: Network, node: Node, what: str) -> Ports:
     return ports
 
 
-def interfaces(network: Network) -> list[tuple[str, str]]:
+def interfaces(draft: Draft) -> list[tuple[str, str]]:
     """Both ends of every link, as ``NODE:INTERFACE``; without names they count up from e0 at each node."""
-    if network.interface_names is not None:
-        return network.interface_names
+    if draft.interface_names is not None:
+        return draft.interface_names
     used: dict[str, int] = {}
 
     def end(node: Node) -> str:
         place = used[node.name] = used.get(node.name, -1) + 1
         return f"{node.name}:e{place}"
 
-    return [(end(link.a), end(link.b)) for link in network.links]
+    return [(end(link.a), end(link.b)) for link in draft.links]

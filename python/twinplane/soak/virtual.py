@@ -44,7 +44,7 @@ class Virtual:
     def command(self, group: str, do: str) -> None:
         """Tell a group of LSPs something."""
         lsp = next(lsp for lsp in self.network.lsps if lsp.name == group)
-        self.network.lsp_command(lsp, do, None)
+        self.network.engine.lsp_command(lsp, do, None)
 
     def downs(self) -> int:
         """LSPs that went down; what was asked for before is forgotten."""

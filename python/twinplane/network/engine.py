@@ -1,0 +1,171 @@
+"""The core's network behind a `Network`: made when it is first needed, run, commanded and asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import core
+from ..errors import TwinplaneError, warn
+from ..frames import Columns
+from ..model.places import together
+from .draft import Draft
+from .outside import Outside
+
+if TYPE_CHECKING:
+    from .. import _core
+    from .handles import Capture, Lsp
+    from .nodes import Node, Peer
+
+
+@dataclass
+class Settings:
+    """Options of a whole network."""
+
+    seed: int
+    convention: str
+    phases_ps: list[int]
+    series_bin_ps: int
+    queue_bin_ps: int | None
+
+
+class Engine:
+    """The running core, with its captures and recordings.
+
+    Until the network first runs, the core's network may be thrown away and made again, so that it knows what
+    was described in the meantime.
+    """
+
+    def __init__(self, draft: Draft, outside: Outside, settings: Settings) -> None:
+        self.draft, self.outside, self.settings = draft, outside, settings
+        self.started = False
+        self.captures: list[Capture] = []
+        self.recorded: list[Node] = []
+        self._core: _core.Network | None = None
+        self._warnings: list[str] | None = None
+        self._open_captures: dict[int, int] = {}
+
+    def require_unstarted(self, what: str) -> None:
+        """Refuse what has to be said before the network runs."""
+        if self.started:
+            raise TwinplaneError(f"{what} has to be added before the network first runs")
+        self._core = self._warnings = None
+        self._open_captures.clear()
+
+    def running(self) -> _core.Network:
+        """The core's network, made when it is first needed."""
+        if self._core is None:
+            if not self.draft.nodes:
+                raise TwinplaneError("the network has no nodes")
+            try:
+                self._core = core.network(self.lowered(), self.outside.placement(self.draft))
+            except TwinplaneError as error:
+                text = self.draft.explain(str(error)) if self.draft.placed else str(error)
+                raise TwinplaneError(text) from None
+            said = together(self.draft.explain(text) for text in self._core.warnings())
+            self._warnings = [*self.draft.asides, *said]
+            for text in self._warnings:
+                warn(text)
+        return self._core
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is surprising about its queues and conditioners, though it runs: a sentence each."""
+        if self._warnings is None and self.draft.nodes:
+            self.running()
+        return list(self._warnings or ())
+
+    def warn_of_bursts(self) -> None:
+        """Warn of what only the run showed: bursts that token buckets were too small for."""
+        if self.draft.placed:
+            for text in together(self.draft.explain(text) for text in self.running().beyond_bursts()):
+                self._warnings = [*self.warnings, text]
+                warn(text)
+
+    def lowered(self) -> dict[str, Any]:
+        """The description that the core takes."""
+        found = {
+            "seed": self.settings.seed,
+            **self.draft.description.as_dict(),
+            "phases_ps": self.settings.phases_ps,
+            "convention": self.settings.convention,
+            "series_bin_ps": self.settings.series_bin_ps,
+        }
+        if self.draft.placed:
+            from .trees import lowered
+
+            found["links"] = lowered(self.draft)
+        if self.settings.queue_bin_ps is not None:
+            found["queue_bin_ps"] = self.settings.queue_bin_ps
+        return found
+
+    def start(self) -> _core.Network:
+        """The core's network, with captures and recordings begun."""
+        running = self.running()
+        if not self.started:
+            self.started = True
+            for capture in self.captures:
+                self.open(capture)
+            for router in self.recorded:
+                with core.translated():
+                    running.record(router.index)
+        return running
+
+    def open(self, capture: Capture) -> None:
+        """Begin a capture."""
+        with core.translated():
+            self._open_captures[id(capture)] = self.running().capture(capture.link.index, None, capture.limit)
+
+    def close(self) -> None:
+        """Let the core's network go, and with it the interfaces that it holds."""
+        self._core = None
+
+    def columns(self, name: str, node: Node | None = None) -> Columns:
+        """A table as the core gives it."""
+        with core.translated():
+            found: Columns = json.loads(self.start().table(name, None if node is None else node.index))
+        return found
+
+    def node_info(self, index: int) -> dict[str, Any]:
+        """Addresses and ports of a node."""
+        with core.translated():
+            found: dict[str, Any] = json.loads(self.running().node_info(index))
+        return found
+
+    def link_info(self, index: int) -> dict[str, Any]:
+        """Addresses of both ends of a link."""
+        with core.translated():
+            found: dict[str, Any] = json.loads(self.running().link_info(index))
+        return found
+
+    def lsp_up_count(self, lsp: Lsp) -> int:
+        """How many LSPs of a group are up now."""
+        if not self.started:
+            return 0
+        table = self.columns("lsps")
+        return sum(
+            group == lsp.index and state == "up"
+            for group, state in zip(table["lsps"], table["state"], strict=True)
+        )
+
+    def lsp_command(self, lsp: Lsp, command: str, argument: str | None) -> None:
+        """Tell the head end of an LSP to do something now."""
+        with core.translated():
+            self.start().lsp_command(lsp.index, command, argument)
+
+    def peer_send(self, peer: Peer, frame: bytes) -> None:
+        """Put a frame on the link of a peer now."""
+        with core.translated():
+            self.start().peer_send(peer.index, bytes(frame))
+
+    def peer_receive(self, peer: Peer) -> list[tuple[float, bytes]]:
+        """Time in seconds and bytes of every frame that a peer got since the last call."""
+        with core.translated():
+            return [(at / 1e12, bytes(frame)) for at, frame in self.start().peer_receive(peer.index)]
+
+    def capture_bytes(self, capture: Capture) -> bytes:
+        """What was captured, as pcapng; the capture ends here."""
+        running = self.start()
+        with core.translated():
+            return bytes(running.capture_finish(self._open_captures[id(capture)]))

@@ -1,0 +1,54 @@
+"""What tab completion shows is what is documented; whoever adds a public name enters it here."""
+
+import twinplane as tp
+
+NODE = "kind loopback name"
+HEAD_END = f"{NODE} lsp"
+PROBER = f"{NODE} ping traceroute"
+
+SHOWN = {
+    "network": "attach capture captures clock close conditioners convention digest edge events events_done"
+    " external fail fault flow flows from_file from_graphml heal host interfaces lab link links log_signals lsps"
+    " node nodes now peer place queue_series queues record recording repair replay restart router run seed table"
+    " warnings",
+    "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors tunnels",
+    "edge": f"{HEAD_END} programme",
+    "peer": f"{NODE} receive send",
+    "host": f"{PROBER} address addresses gateway",
+    "external": NODE,
+    "link": "a address b mac other queues",
+    "lsp": "count history name reoptimise signal state teardown up up_count",
+    "flow": "dst_port name packets src_port stats streams",
+    "capture": "bytes link save",
+}
+
+
+def things() -> dict[str, object]:
+    net = tp.Network()
+    a, b = net.router("a"), net.router("b")
+    link = net.link(a, b)
+    lsp = a.lsp("gold", b, [b])
+    return {
+        "network": net,
+        "router": a,
+        "edge": net.edge("e"),
+        "peer": net.peer("p"),
+        "host": net.host("h", "10.1.0.2/24"),
+        "external": net.external("z"),
+        "link": link,
+        "lsp": lsp,
+        "flow": net.flow(a, b, over=lsp),
+        "capture": net.capture(a, b),
+    }
+
+
+def test_only_what_is_documented_is_shown() -> None:
+    for name, thing in things().items():
+        assert dir(thing) == sorted(set(SHOWN[name].split())), name
+
+
+def test_what_is_shown_has_a_docstring() -> None:
+    plain = {"kind", "name", "a", "b", "link"}  # attributes that say themselves what they are
+    for name, thing in things().items():
+        for shown in set(SHOWN[name].split()) - plain:
+            assert getattr(type(thing), shown).__doc__, f"{name}.{shown}"
