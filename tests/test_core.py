@@ -27,6 +27,84 @@ def exported() -> dict[str, set[str]]:
     return found
 
 
+Shape = list[tuple[str, str, str]]
+"""Of every parameter its name, its default (or nothing) and its kind."""
+
+
+def compiled_shape(thing: object) -> Shape:
+    """The parameters that the compiled part takes."""
+    found = []
+    for parameter in inspect.signature(thing).parameters.values():  # type: ignore[arg-type]
+        if parameter.name != "self":
+            default = "" if parameter.default is inspect.Parameter.empty else repr(parameter.default)
+            found.append((parameter.name, default, parameter.kind.name))
+    return found
+
+
+def declared_shape(function: ast.FunctionDef) -> Shape:
+    """The parameters that the stub declares."""
+    given = function.args
+    ordered = [(one, "POSITIONAL_ONLY") for one in given.posonlyargs]
+    ordered += [(one, "POSITIONAL_OR_KEYWORD") for one in given.args]
+    defaults = [""] * (len(ordered) - len(given.defaults)) + [ast.unparse(one) for one in given.defaults]
+    found = [(one.arg, default, kind) for (one, kind), default in zip(ordered, defaults, strict=True)]
+    found += [(given.vararg.arg, "", "VAR_POSITIONAL")] if given.vararg else []
+    found += [
+        (one.arg, "" if default is None else ast.unparse(default), "KEYWORD_ONLY")
+        for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
+    found += [(given.kwarg.arg, "", "VAR_KEYWORD")] if given.kwarg else []
+    return [part for part in found if part[0] != "self"]
+
+
+def compiled_shapes() -> dict[str, Shape]:
+    """Every function, constructor and method of the core."""
+    found = {}
+    for name, methods in exported().items():
+        value = getattr(_core, name)
+        if not inspect.isclass(value):
+            found[name] = compiled_shape(value)
+        elif not issubclass(value, Exception):
+            found[f"{name}.__init__"] = compiled_shape(value)
+            found |= {f"{name}.{method}": compiled_shape(getattr(value, method)) for method in methods}
+    assert len(found) > 30, "hardly anything was found"
+    return found
+
+
+def declared_shapes(stub: str) -> dict[str, Shape]:
+    """The same of a stub."""
+    found = {}
+    for item in ast.parse(stub).body:
+        if isinstance(item, ast.FunctionDef):
+            found[item.name] = declared_shape(item)
+        elif isinstance(item, ast.ClassDef):
+            for part in item.body:
+                if isinstance(part, ast.FunctionDef) and part.name not in ("__iter__", "__next__"):
+                    found[f"{item.name}.{part.name}"] = declared_shape(part)
+    return found
+
+
+def test_signatures_are_those_of_the_stub() -> None:
+    declared, compiled = declared_shapes((PACKAGE / "_core.pyi").read_text()), compiled_shapes()
+    assert sorted(declared) == sorted(compiled)
+    wrong = {name: (declared[name], shape) for name, shape in compiled.items() if declared[name] != shape}
+    assert not wrong, f"stub and core differ: {wrong}"
+
+
+def test_a_wrong_stub_is_noticed() -> None:
+    stub = (PACKAGE / "_core.pyi").read_text()
+    compiled = compiled_shapes()
+    for right, wrong in (
+        ("snap_len: int | None = None", "snap_len: int | None = 0"),
+        ("undone: bool = False", "undone: bool = True"),
+        ("def digest(self)", "def digest(self, node: int)"),
+        ("def error_words(code: int, value: int)", "def error_words(value: int, code: int)"),
+        ("def summary(frame: bytes)", "def summary(*, frame: bytes)"),
+    ):
+        assert right in stub
+        assert declared_shapes(stub.replace(right, wrong)) != compiled
+
+
 def test_every_name_is_declared() -> None:
     tree = ast.parse((PACKAGE / "_core.pyi").read_text())
     declared: dict[str, set[str]] = {}
