@@ -16,7 +16,7 @@ pub struct DirectionCounters {
     pub received_frames: u64,
     /// Bytes on the wire of the received frames.
     pub received_bytes: u64,
-    /// Copies made by a fault.
+    /// Second copies of frames that a fault made, on top of the frames sent.
     pub duplicated: u64,
     /// Frames that wait in queue disciplines, and don't count as sent yet.
     pub queued: u64,
@@ -60,13 +60,13 @@ impl DirectionCounters {
 pub struct Imbalance {
     /// The link whose counters of one direction do not add up.
     pub link: LinkId,
-    /// What the direction counted.
+    /// Counters of the direction that does not add up.
     pub counters: DirectionCounters,
     /// What is wrong with its queues.
     pub queues: Vec<String>,
 }
 
-/// Both directions of a port.
+/// Counters of a port, for what it sends and what it receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// The direction that leads away from the port: what its device sends.

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 /// The latest time at which anything can be due.
 const LATEST: Time = Time(u64::MAX - 1);
 
-/// The queues of an egress port.
+/// The queue disciplines of an egress port, with the frames on their way into them.
 #[derive(Debug)]
 pub struct Egress {
     tree: Tree,
@@ -30,11 +30,11 @@ pub struct Egress {
     pending: VecDeque<(Time, Frame)>,
     /// When the port asks the tree next, unless something is offered before.
     ask: Time,
-    /// When the port is free.
+    /// When the port has sent all that it took, and can take the next frame.
     free: Time,
     /// Frames handed over, and their bytes on the wire.
     handed: (u64, u64),
-    /// Those given to the wire.
+    /// Frames given to the wire, and their bytes on the wire.
     taken: (u64, u64),
     /// Bytes of frames that are not ready yet.
     pending_bytes: u64,
@@ -138,7 +138,7 @@ impl Egress {
         }
     }
 
-    /// A frame is ready.
+    /// Hands a frame that is ready to the queue disciplines, and sends what is due by then.
     #[inline]
     fn offer(&mut self, now: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
         self.tree.offer(now, frame);
@@ -177,7 +177,7 @@ impl Egress {
         gone
     }
 
-    /// Frames dropped, by reason.
+    /// Frames dropped by the queue disciplines or before they got there, by reason.
     pub fn drops(&self) -> DropCounters {
         let mut drops = self.tree.totals().dropped.packets.clone();
         drops.merge(&self.cleared.0);
@@ -189,7 +189,7 @@ impl Egress {
         self.tree.backlog().packets + self.pending.len() as u64
     }
 
-    /// Their bytes on the wire.
+    /// Bytes on the wire of the frames that wait.
     #[inline]
     pub fn waiting_bytes(&self) -> u64 {
         let gone = self.taken.1 + self.tree.totals().dropped.wire_bytes + self.cleared.1;

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why the engine can't do as asked. The network is as it was before, unless the variant says otherwise.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// There is no such device.
+    /// No device has this number.
     #[error("no node {}: the network has {count}", .node.0)]
     UnknownNode {
         /// The number asked for, not below `count`.
@@ -15,7 +15,7 @@ pub enum EngineError {
         /// Devices of the network; their numbers begin at 0.
         count: usize,
     },
-    /// There is no such link.
+    /// No link has this number.
     #[error("no link {}: the network has {count}", .link.0)]
     UnknownLink {
         /// The number asked for, not below `count`.
@@ -28,7 +28,7 @@ pub enum EngineError {
     UnknownPort {
         /// The device that was asked for the port.
         node: NodeId,
-        /// Which port was named.
+        /// The number asked for, not below `count`.
         port: PortId,
         /// Ports of the device; their numbers begin at 0.
         count: usize,
@@ -42,11 +42,11 @@ pub enum EngineError {
     /// Something was asked for at a time that has passed.
     #[error("{what} at {at}: it is {now} already")]
     TimePassed {
-        /// What was asked for.
+        /// What was asked for, in the words of the message.
         what: &'static str,
         /// The time asked for, before `now`.
         at: Time,
-        /// The time that it is.
+        /// The time that the run has reached.
         now: Time,
     },
     /// A parameter outside its range.
@@ -56,7 +56,7 @@ pub enum EngineError {
         what: &'static str,
         /// The value that was given.
         value: String,
-        /// What it may be.
+        /// The range of the parameter, in the words of the message.
         range: &'static str,
     },
     /// Queue disciplines can't be put at a port that is in use.
@@ -93,7 +93,7 @@ pub enum EngineError {
         node: NodeId,
         /// The time at which it stands.
         at: Time,
-        /// How often it was called.
+        /// How often it was called without time passing.
         calls: u32,
     },
 }

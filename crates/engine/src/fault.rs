@@ -4,7 +4,7 @@ use crate::error::{EngineError, check};
 use base::{LinkId, NodeId, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Which direction of a link.
+/// The directions of a link on which a fault acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -29,7 +29,7 @@ impl Direction {
     }
 }
 
-/// A fault and its time.
+/// A fault, when it begins, and when it ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// When it begins, from the start of the run on.
@@ -142,11 +142,11 @@ pub enum FaultKind {
 }
 
 impl Fault {
-    /// A fault without an end.
+    /// A fault that lasts until it is taken away.
     pub fn new(at: Time, kind: FaultKind) -> Fault {
         Fault { at, until: None, kind }
     }
-    /// The same with an end.
+    /// The same fault, which ends by itself at `until`.
     pub fn until(mut self, until: Time) -> Fault {
         self.until = Some(until);
         self

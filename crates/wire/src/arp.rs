@@ -99,11 +99,11 @@ impl<T: AsRef<[u8]>> Packet<T> {
         let data = self.buffer.as_ref();
         Operation(u16::from_be_bytes([data[field::OPERATION], data[field::OPERATION + 1]]))
     }
-    /// The sender's Ethernet address.
+    /// Ethernet address of the node that sends the packet: in a reply, the answer.
     pub fn sender_mac(&self) -> MacAddr {
         self.mac(field::SENDER_MAC)
     }
-    /// The sender's IPv4 address.
+    /// IPv4 address of the node that sends the packet.
     pub fn sender_ip(&self) -> Ipv4Addr {
         self.ip(field::SENDER_IP)
     }
@@ -111,7 +111,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
     pub fn target_mac(&self) -> MacAddr {
         self.mac(field::TARGET_MAC)
     }
-    /// The target's IPv4 address.
+    /// IPv4 address asked about; in a reply, that of the node that asked.
     pub fn target_ip(&self) -> Ipv4Addr {
         self.ip(field::TARGET_IP)
     }
@@ -144,13 +144,13 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 pub struct Repr {
     /// What it asks or says.
     pub operation: Operation,
-    /// The sender's Ethernet address.
+    /// Ethernet address of the node that sends the packet: in a reply, the answer.
     pub sender_mac: MacAddr,
-    /// The sender's IPv4 address.
+    /// IPv4 address of the node that sends the packet.
     pub sender_ip: Ipv4Addr,
     /// The target's Ethernet address; zero in a request.
     pub target_mac: MacAddr,
-    /// The target's IPv4 address.
+    /// IPv4 address asked about; in a reply, that of the node that asked.
     pub target_ip: Ipv4Addr,
 }
 

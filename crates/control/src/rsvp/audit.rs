@@ -6,9 +6,9 @@ use base::{PortId, Rate};
 /// State, labels, bandwidth and timers in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// State blocks of LSPs.
+    /// LSPs with path state, each counted once.
     pub lsps: usize,
-    /// Sessions in the index.
+    /// Sessions with at least one LSP.
     pub sessions: usize,
     /// Tunnels that start here.
     pub tunnels: usize,

@@ -20,7 +20,7 @@ pub struct Interface {
     pub neighbor_id: Option<Ipv4Addr>,
     /// Bandwidth that LSPs may reserve in the direction out of this router.
     pub reservable: Rate,
-    /// Longest packet in bytes.
+    /// Longest IP packet that the link takes, in bytes.
     pub mtu: u32,
 }
 

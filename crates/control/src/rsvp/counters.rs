@@ -51,7 +51,7 @@ pub struct Counters {
     discarded: BTreeMap<Discard, u64>,
     errors_sent: BTreeMap<(u8, u16), u64>,
     errors_received: BTreeMap<(u8, u16), u64>,
-    /// State that timed out.
+    /// Path states and reservations that were not refreshed in time.
     pub expired: u64,
     /// Reservations that lost their bandwidth here to an LSP of higher priority (RFC 3209, 4.7.3).
     pub preempted: u64,

@@ -21,7 +21,7 @@ pub struct LspView {
     pub sender: Ipv4Addr,
     /// Number of the LSP within its tunnel.
     pub lsp_id: u16,
-    /// Name of the tunnel.
+    /// Name of the tunnel, as the Path's SESSION_ATTRIBUTE has it; empty if it has none.
     pub name: String,
     /// What this router is to it.
     pub role: Role,
@@ -46,7 +46,7 @@ pub struct LspView {
     pub in_label: Option<Label>,
     /// Label with which packets leave; nothing at the egress, and before a Resv has brought it.
     pub out_label: Option<Label>,
-    /// The tables know it.
+    /// True once the driver has acknowledged its table entries.
     pub installed: bool,
     /// Addresses recorded upstream, the latest first.
     pub recorded_upstream: Vec<Ipv4Addr>,
@@ -56,7 +56,7 @@ pub struct LspView {
     pub recorded_labels: Vec<Label>,
     /// When the path state expires without a refresh.
     pub path_expires: Option<Time>,
-    /// When the reservation does.
+    /// When the reservation expires without a refresh; nothing if there is none.
     pub resv_expires: Option<Time>,
 }
 
@@ -86,7 +86,7 @@ pub struct LinkView {
     pub port: PortId,
     /// This router's address on the link.
     pub address: Ipv4Addr,
-    /// Can it be used?
+    /// False while the port is down.
     pub up: bool,
     /// Bandwidth that may be reserved.
     pub reservable: Rate,

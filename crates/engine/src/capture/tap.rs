@@ -10,18 +10,18 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Names a capture until it is finished.
+/// Identifies a capture until it is finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaptureId(pub u32);
 
-/// Where packets are captured.
+/// Which packets of the network a capture takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureTarget {
     /// What a port sends and what it receives.
     Port(NodeId, PortId),
     /// What both ports of a link send: each packet once, even if it is lost on the way.
     Link(LinkId),
-    /// What every port sends.
+    /// What every port sends, so each packet once on each of its links.
     Everything,
 }
 
@@ -35,11 +35,11 @@ pub enum CaptureTo {
     Writer(String, Box<dyn Write + Send>),
 }
 
-/// A capture to be begun.
+/// A capture as the user asks for it.
 pub struct CaptureSpec {
-    /// Where packets are captured.
+    /// Which packets it takes.
     pub target: CaptureTarget,
-    /// Where they are written to.
+    /// Where its bytes go.
     pub to: CaptureTo,
     /// After how many the capture ends; never if absent.
     pub max_packets: Option<u64>,
@@ -52,17 +52,17 @@ impl CaptureSpec {
     pub fn new(target: CaptureTarget, to: CaptureTo) -> CaptureSpec {
         CaptureSpec { target, to, max_packets: None, epoch_ns: 0 }
     }
-    /// The same with a limit.
+    /// The same capture, but over after so many packets.
     pub fn max_packets(mut self, packets: u64) -> CaptureSpec {
         self.max_packets = Some(packets);
         self
     }
 }
 
-/// What became of a capture.
+/// What a capture holds at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureSummary {
-    /// How many packets were written.
+    /// Packets that were written; those that a limit kept out don't count.
     pub packets: u64,
     /// The file, if it was captured to memory.
     pub bytes: Vec<u8>,
@@ -219,7 +219,7 @@ impl Tap {
         self.pending.clear();
     }
 
-    /// How many packets it has.
+    /// Packets that it has written so far.
     pub fn packets(&self) -> u64 {
         self.packets
     }

@@ -53,12 +53,12 @@ const LONGEST: usize = SLOT - SLOT_HEAD;
 /// Where `struct __sk_buff` has the length.
 const SKB_LEN: i16 = 0;
 
-/// What became of a burst.
+/// What one burst sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Frames that were taken from the queue.
     pub frames: u64,
-    /// Bytes of those that went.
+    /// Bytes of the frames that were sent; others were refused.
     pub bytes: u64,
     /// How many of them the interface refused.
     pub refused: u64,
@@ -82,7 +82,7 @@ thread_local! {
     static OWN: RefCell<Option<Burst>> = const { RefCell::new(None) };
 }
 
-/// Bursts of a port.
+/// Whether a port can send bursts, and where it was opened.
 #[derive(Debug)]
 pub enum Bursts {
     /// It can have them, opened on this visit to a network namespace.

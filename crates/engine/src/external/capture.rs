@@ -41,7 +41,7 @@ const SETTLED_NS: u64 = 1_000_000;
 /// So often what was written is handed to the system, so that others can read the file meanwhile.
 const FLUSH: Span = Span::from_ms(200);
 
-/// An interface that is captured.
+/// An interface to be captured, and under which name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureSource {
     /// The interface's name in its namespace.
@@ -50,7 +50,7 @@ pub struct CaptureSource {
     pub netns: Option<PathBuf>,
     /// What the interface is called in the file; its own name if absent.
     pub label: Option<String>,
-    /// Only what comes in.
+    /// Capture only what the interface receives.
     pub inbound_only: bool,
 }
 
@@ -61,7 +61,7 @@ impl CaptureSource {
     }
 }
 
-/// What is to be captured.
+/// What an interface capture is to take, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterfaceCaptureSpec {
     /// The interfaces, each with a number of its own in the file, in this order.
@@ -92,7 +92,7 @@ pub enum InterfaceCaptureError {
     File(#[from] CaptureError),
 }
 
-/// What became of a capture.
+/// What an interface capture holds at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceCaptureSummary {
     /// Packets written to the file, of all interfaces.
@@ -204,7 +204,7 @@ impl InterfaceCapture {
         self.gone || self.packets >= self.max_packets
     }
 
-    /// Packets written so far.
+    /// Packets written so far, of all interfaces.
     pub fn packets(&self) -> u64 {
         self.packets
     }

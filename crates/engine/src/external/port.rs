@@ -108,6 +108,6 @@ pub trait ExternalPort: Send {
     /// Is the interface switched on, and its other end there? Quick enough to be asked ten times a second.
     /// [`PortError::Gone`] if there is no such interface any more.
     fn link_up(&mut self) -> Result<bool, PortError>;
-    /// What passed so far.
+    /// What passed since it was opened, and what was dropped.
     fn counters(&self) -> ExternalCounters;
 }

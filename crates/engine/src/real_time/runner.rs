@@ -30,7 +30,7 @@ pub enum Control {
     Stop,
 }
 
-/// How an interface is.
+/// Whether an interface can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortState {
     /// It can be used.
@@ -52,7 +52,7 @@ pub struct PortChange {
     pub port: PortId,
     /// The interface's name, as it was when it was opened.
     pub name: String,
-    /// How it is now.
+    /// State of the interface from then on.
     pub state: PortState,
 }
 

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 /// What a device was given, and a digest of what it answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
-    /// Which device it was.
+    /// Number of the device in the run that was recorded.
     pub node: NodeId,
-    /// Its inputs in order.
+    /// Its inputs with their times, in the order in which it got them.
     pub inputs: Vec<(Time, Input)>,
-    /// How many outputs it had.
+    /// How many outputs it had; they are kept as a digest only.
     pub outputs: u64,
     /// Their digest, as 32 hexadecimal digits.
     pub digest: String,
@@ -53,7 +53,7 @@ pub enum Input {
 pub struct Replay {
     /// The device as it is afterwards.
     pub device: Box<dyn Device>,
-    /// Its outputs with their times.
+    /// Its outputs with their times, in order.
     pub outputs: Vec<(Time, Output)>,
     /// Digest of the outputs, as 32 hexadecimal digits.
     pub digest: String,

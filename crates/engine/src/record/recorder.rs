@@ -46,7 +46,7 @@ impl Recorder {
         let stream = Box::new(Stream::begin(node, to)?);
         Ok(Recorder { node, kept: Kept::File(stream), count: Count::default() })
     }
-    /// The device is given something.
+    /// Records an input that the device is given at `at`.
     pub fn input(&mut self, at: Time, input: Input) {
         match &mut self.kept {
             Kept::Memory(inputs) => inputs.push((at, input)),
@@ -54,14 +54,14 @@ impl Recorder {
         }
         self.count.inputs += 1;
     }
-    /// The device sends something.
+    /// Counts a frame that the device sends, and folds it into the digest.
     pub fn transmit(&mut self, at: Time, port: PortId, ready: Time, frame: &Frame) {
         let Count { outputs, digest, .. } = &mut self.count;
         *outputs += 1;
         digest.fold(at, u64::from(port.0));
         digest.fold(ready, digest::content(frame, frame.wire_len()));
     }
-    /// The device has an output.
+    /// Counts an output of the device, and folds it into the digest.
     pub fn output(&mut self, at: Time, output: &Output) {
         match output {
             Output::Transmit { port, frame, ready } => self.transmit(at, *port, *ready, frame),
@@ -72,11 +72,11 @@ impl Recorder {
             }
         }
     }
-    /// How many outputs there were.
+    /// How many outputs were counted.
     pub fn outputs(&self) -> u64 {
         self.count.outputs
     }
-    /// Their digest so far.
+    /// The digest of all outputs so far, in hexadecimal.
     pub fn digest(&self) -> String {
         self.count.digest.finish().to_string()
     }

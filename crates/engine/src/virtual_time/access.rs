@@ -10,12 +10,12 @@ use base::{Device, LinkId, NodeId, PortId, Time};
 use core::any::Any;
 
 impl World {
-    /// How many devices there are.
+    /// How many devices the network has; their numbers begin at 0.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many links there are.
+    /// How many links the network has; their numbers begin at 0.
     pub fn link_count(&self) -> usize {
         self.lanes.len() / 2
     }

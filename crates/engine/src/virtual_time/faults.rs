@@ -12,7 +12,7 @@ use base::{Command, LinkId, NodeId, Time};
 const CLEARED: u64 = 0x636c_6561 << 32;
 
 impl World {
-    /// Asks for a fault.
+    /// Has a fault begin at its time, and end if it has an end; an error if that time has passed.
     pub fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
         use FaultKind::*;
         fault.check()?;

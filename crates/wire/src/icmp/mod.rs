@@ -196,7 +196,7 @@ pub enum Repr<'a> {
     },
     /// A packet could not be delivered.
     DestinationUnreachable {
-        /// Why; one of [`unreachable`].
+        /// Why; one of [`mod@unreachable`].
         code: u8,
         /// With [`unreachable::FRAGMENTATION_NEEDED`] the MTU of the next hop (RFC 1191, 4), else zero.
         next_hop_mtu: u16,

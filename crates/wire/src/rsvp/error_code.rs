@@ -54,7 +54,7 @@ errors! {
         WARNING = 1, "warning";
         /// Policy control gives no reason (ERR_UNKNOWN).
         UNKNOWN = 2, "reason unknown";
-        /// Generic policy rejection (ERR_REJECT).
+        /// Policy control refuses, for a reason that it does not give in a code (ERR_REJECT).
         REJECTED = 3, "generic policy rejection";
         /// Quota or accounting violation (ERR_EXCEED).
         EXCEEDED = 4, "quota or accounting violation";
@@ -96,7 +96,7 @@ errors! {
         /// An ADSPEC has values that are not allowed.
         BAD_ADSPEC = 5, "bad ADSPEC value";
     };
-    /// Traffic control system error.
+    /// Traffic control failed at the node; the value is the node's own.
     TRAFFIC_CONTROL_SYSTEM = 22, "traffic control system error";
     /// RSVP itself failed at the node; the value is the node's own.
     RSVP_SYSTEM = 23, "RSVP system error";
@@ -114,11 +114,11 @@ errors! {
         NO_ROUTE = 5, "no route available toward destination";
         /// The label of a Resv can't be used by its receiver.
         UNACCEPTABLE_LABEL = 6, "unacceptable label value";
-        /// RRO indicated routing loops.
+        /// The recorded route shows that the Path has come round to a node it had passed.
         LOOP = 7, "RRO indicated routing loops";
         /// MPLS being negotiated, but a non-RSVP-capable router stands in the path.
         NON_RSVP_ROUTER = 8, "MPLS being negotiated, but a non-RSVP-capable router stands in the path";
-        /// MPLS label allocation failure.
+        /// The node has no label left for the LSP.
         LABEL_ALLOCATION = 9, "MPLS label allocation failure";
         /// The receiver does not support the protocol (L3PID) of the LABEL_REQUEST.
         UNSUPPORTED_L3PID = 10, "unsupported L3PID";
@@ -142,7 +142,7 @@ errors! {
         INVALID_MAPPING = 3, "invalid EXP-PHB mapping";
         /// The scheduling class (PSC) of an L-LSP is not supported by the node.
         UNSUPPORTED_PSC = 4, "unsupported PSC";
-        /// Per-LSP context allocation failure.
+        /// The node has no room left for the DiffServ context of one more LSP.
         CONTEXT_ALLOCATION = 5, "per-LSP context allocation failure";
     };
 }

@@ -77,17 +77,17 @@ pub struct SenderTspec(pub TokenBucket);
 /// FLOWSPEC: the service that a receiver asks for (RFC 2210, 3.2).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Flowspec {
-    /// Service 5 (RFC 2211).
+    /// Controlled load: service as on an unloaded network. Service 5 (RFC 2211).
     #[serde(rename = "Controlled-Load")]
     ControlledLoad(TokenBucket),
-    /// Service 2 (RFC 2212).
+    /// Guaranteed: a bound on the queueing delay. Service 2 (RFC 2212).
     Guaranteed {
         /// The traffic that the reservation is for.
         bucket: TokenBucket,
         /// Rate R, bytes per second (parameter 130).
         #[serde(with = "text::float")]
         rate: f32,
-        /// Slack term S, microseconds.
+        /// Slack term S: delay that the reservation can spare, in microseconds.
         slack_us: u32,
     },
 }

@@ -185,7 +185,7 @@ impl SenderDescriptor {
     }
 }
 
-/// PathErr (RFC 2205, 3.1.7).
+/// Reports an error of a Path, hop by hop to its sender (RFC 2205, 3.1.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathErr {
     /// INTEGRITY, MESSAGE_ID and so on.
@@ -200,7 +200,7 @@ pub struct PathErr {
     pub sender: Option<SenderDescriptor>,
 }
 
-/// ResvErr (RFC 2205, 3.1.8).
+/// Reports an error of a Resv, hop by hop to its receivers (RFC 2205, 3.1.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResvErr {
     /// INTEGRITY, MESSAGE_ID and so on.
@@ -221,7 +221,7 @@ pub struct ResvErr {
     pub flow_descriptor: Option<FlowDescriptor>,
 }
 
-/// PathTear (RFC 2205, 3.1.5).
+/// Deletes path state, hop by hop towards the receiver (RFC 2205, 3.1.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathTear {
     /// INTEGRITY, MESSAGE_ID and so on.
@@ -251,7 +251,7 @@ pub struct ResvTear {
     pub filters: Vec<FilterSpec>,
 }
 
-/// ResvConf (RFC 2205, 3.1.9).
+/// Confirms a reservation to the receiver that asked (RFC 2205, 3.1.9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResvConf {
     /// INTEGRITY, MESSAGE_ID and so on.
@@ -264,11 +264,11 @@ pub struct ResvConf {
     pub resv_confirm: IpAddr,
     /// STYLE of that reservation.
     pub style: Style,
-    /// What has been reserved.
+    /// What has been reserved, for the senders of the reservation.
     pub flow_descriptors: Vec<FlowDescriptor>,
 }
 
-/// Hello (RFC 3209, 5.1).
+/// A Hello between neighbours, never forwarded (RFC 3209, 5.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelloMessage {
     /// INTEGRITY, MESSAGE_ID and so on.
@@ -291,7 +291,7 @@ pub struct Ack {
     pub common: Common,
 }
 
-/// Srefresh (RFC 2961, 5.2).
+/// Refreshes states by the identifiers of their messages (RFC 2961, 5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Srefresh {
     /// INTEGRITY, MESSAGE_ID and so on.

@@ -25,7 +25,7 @@ pub enum Session {
     /// C-Type 1: a flow to an IPv4 address (RFC 2205, A.1).
     #[serde(rename = "IPv4/UDP")]
     Ipv4 {
-        /// Where the data go.
+        /// Destination of the data: a host or a group.
         destination: Ipv4Addr,
         /// IP protocol of the data, not zero.
         protocol: u8,
@@ -37,7 +37,7 @@ pub enum Session {
     /// C-Type 2: a flow to an IPv6 address (RFC 2205, A.1).
     #[serde(rename = "IPv6/UDP")]
     Ipv6 {
-        /// Where the data go.
+        /// Destination of the data: a host or a group.
         destination: Ipv6Addr,
         /// IP protocol of the data, not zero.
         protocol: u8,

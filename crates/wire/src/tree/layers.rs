@@ -74,13 +74,13 @@ pub struct Ethernet {
 pub struct Arp {
     /// 1 is a request, 2 a reply.
     pub operation: arp::Operation,
-    /// The sender's Ethernet address.
+    /// Ethernet address of the node that sends the packet: in a reply, the answer.
     pub sender_mac: MacAddr,
-    /// The sender's IPv4 address.
+    /// IPv4 address of the node that sends the packet.
     pub sender_ip: Ipv4Addr,
-    /// The target's Ethernet address.
+    /// Ethernet address of the node that asked; of no meaning in a request.
     pub target_mac: MacAddr,
-    /// The target's IPv4 address.
+    /// IPv4 address asked about; in a reply, that of the node that asked.
     pub target_ip: Ipv4Addr,
 }
 
@@ -91,7 +91,7 @@ pub struct Mpls {
     pub stack: Vec<Entry>,
 }
 
-/// A label stack entry.
+/// An entry of a label stack; the bottom-of-stack bit follows from its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The label, 0 to 1,048,575.

@@ -10,7 +10,7 @@ use wire::rsvp::KeyId;
 pub struct Config {
     /// The router's address, the source where a port has none.
     pub router: Ipv4Addr,
-    /// Addresses of the ports.
+    /// The ports and their addresses, which are sources of the transport's own messages.
     pub interfaces: Vec<Interface>,
     /// Refresh reduction, or plain RFC 2205.
     pub refresh_reduction: Option<RefreshReduction>,

@@ -48,9 +48,9 @@ pub struct Counters {
     pub datagrams_sent: u64,
     /// IP packets of RSVP received; a Bundle counts as one.
     pub datagrams_received: u64,
-    /// Bytes of RSVP sent.
+    /// Bytes sent, from the common header on, without IP headers.
     pub bytes_sent: u64,
-    /// Bytes of RSVP received.
+    /// Bytes received, from the common header on, without IP headers.
     pub bytes_received: u64,
     /// Messages sent, those in Bundles counted one by one.
     pub messages_sent: u64,

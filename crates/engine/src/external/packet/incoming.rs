@@ -36,9 +36,9 @@ const SLOT_MAX: u32 = 2048;
 /// A frame that came in.
 pub(crate) struct Received {
     pub frame: Frame,
-    /// When, in nanoseconds since 1970.
+    /// When the kernel got it, in nanoseconds since 1970.
     pub nanos: u64,
-    /// Seen on its way out.
+    /// Was it sent by this host, and seen on its way out?
     pub outgoing: bool,
 }
 
