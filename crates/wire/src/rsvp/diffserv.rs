@@ -133,7 +133,8 @@ impl TryFrom<GivenEntry> for MapEntry {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DiffServ {
-    /// C-Type 1: an E-LSP, with its TC-to-PHB mapping; without entries, every node's preconfigured one (RFC 3270, 5.2.1).
+    /// C-Type 1: an E-LSP, with its TC-to-PHB mapping; without entries, that of every node itself, as it is
+    /// preconfigured (RFC 3270, 5.2.1).
     #[serde(rename = "E-LSP")]
     ELsp(Vec<MapEntry>),
     /// C-Type 2: an L-LSP, with its scheduling class (RFC 3270, 5.2.2).
