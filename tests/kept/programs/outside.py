@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import api
 from ..registry import program
 from ..seen import Seen
-
-
-def _arp(link: Any, peer: Any, router: Any, operation: int) -> list[dict[str, Any]]:
-    everybody = "ff:ff:ff:ff:ff:ff"
-    return [
-        {
-            "layer": "ethernet",
-            "src": link.mac(peer),
-            "dst": everybody if operation == 1 else link.mac(router),
-            "ethertype": 0x0806,
-        },
-        {
-            "layer": "arp",
-            "operation": operation,
-            "sender_mac": link.mac(peer),
-            "sender_ip": link.address(peer),
-            "target_mac": "00:00:00:00:00:00" if operation == 1 else link.mac(router),
-            "target_ip": link.address(router),
-        },
-    ]
+from .shapes import arp
 
 
 def _answers(seen: Seen, name: str, frames: list[tuple[float, bytes]]) -> None:
@@ -64,7 +43,7 @@ def peers(seen: Seen) -> None:
     net.run(for_="5 ms")
     for peer, to in ((west, link), (east, far)):
         for operation in (1, 2):
-            peer.send(api.encode(_arp(to, peer, router, operation)))
+            peer.send(api.encode(arp(to, peer, router, operation)))
     net.run(for_="50 ms")
     frames = west.receive()
     _answers(seen, "west", frames)
@@ -100,13 +79,13 @@ def foreign_messages(seen: Seen) -> None:
     own = lone.link(head, ear, addresses=ENDS)
     head.lsp("gold", to=ear, bandwidth="1 Mbit/s", count=2)
     lone.run(until="1 ms")
-    ear.send(api.encode(_arp(own, ear, head, 2)))
+    ear.send(api.encode(arp(own, ear, head, 2)))
     lone.run(until="100 ms")
     frames = ear.receive()
     _answers(seen, "ear", frames)
     seen.tap(fresh, "fresh")
     fresh.run(until="1 ms")
-    peer.send(api.encode(_arp(link, peer, dut, 2)))
+    peer.send(api.encode(arp(link, peer, dut, 2)))
     for _, frame in frames:
         for place in (*range(14, len(frame), 7), None):
             peer.send(frame if place is None else _damaged(frame, place))

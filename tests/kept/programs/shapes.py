@@ -34,3 +34,24 @@ def sites(seed: int = 1, routers: dict[str, Any] | None = None, **options: Any) 
     net.link("p", "b", **{"rate": "10 Mbit/s", "delay": "200 us", **ends["pb"]})
     net.link("b", "right", rate="100 Mbit/s", **ends["b_right"])
     return net, found
+
+
+def arp(link: Any, peer: Any, router: Any, operation: int) -> list[dict[str, Any]]:
+    """A request (1) or an answer (2) of a peer to a router at the other end of a link."""
+    everybody = "ff:ff:ff:ff:ff:ff"
+    return [
+        {
+            "layer": "ethernet",
+            "src": link.mac(peer),
+            "dst": everybody if operation == 1 else link.mac(router),
+            "ethertype": 0x0806,
+        },
+        {
+            "layer": "arp",
+            "operation": operation,
+            "sender_mac": link.mac(peer),
+            "sender_ip": link.address(peer),
+            "target_mac": "00:00:00:00:00:00" if operation == 1 else link.mac(router),
+            "target_ip": link.address(router),
+        },
+    ]

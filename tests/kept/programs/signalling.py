@@ -7,7 +7,7 @@ from typing import Any
 from .. import api
 from ..registry import program
 from ..seen import Seen
-from .shapes import square
+from .shapes import arp, square
 
 
 @program
@@ -224,4 +224,29 @@ def _profile(seen: Seen, profile: Any) -> None:
     net.run(until="300 ms")
     group.signal()
     net.run(until="800 ms")
+    seen.network(net)
+
+
+@program
+def default_timers(seen: Seen) -> None:
+    """Ten minutes without traffic and without options: refreshes, expiry, set-up timeouts, retries."""
+    net = api.network(12)
+    a, b, c = (net.router(name) for name in "abc")
+    silent = net.peer("silent")
+    first = net.link(a, b)
+    net.link(b, c)
+    link = net.link(c, silent)
+    a.lsp("kept up", to=c)
+    a.lsp("unanswered", to=silent, route=[b, c, silent])
+    c.lsp("back", to=a, route=[b, a], count=2)
+    net.log_signals()
+    seen.tap(net)
+    net.run(until="1 ms")
+    silent.send(api.encode(arp(link, silent, c, 2)))
+    net.run(until="200 s")
+    net.fault(first, loss=1.0)
+    net.run(until="450 s")
+    net.fault(first, loss=0.0)
+    net.run(until="600 s")
+    seen.table("received", {"time": [at for at, _ in silent.receive()]})
     seen.network(net)
