@@ -85,7 +85,11 @@ class Lsp(Shown):
 
     @property
     def history(self) -> pl.DataFrame:
-        """Up, down, signalled again: when, and why."""
+        """What the LSP, or each of the group, went through, in order of time.
+
+        A row for each event: `time_s` in seconds since the start, `index` in the group, `event` (up, down,
+        error, re-routed), `why` (empty where the tester's edge routers know of no reason).
+        """
         from .history import history
 
         return history(self.network, self)
@@ -157,14 +161,16 @@ class Flow(Shown):
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.
 
-        `delay_low_s` and `delay_high_s` bound the mean over streams with 95 % confidence.
+        `delay_low_s` and `delay_high_s` bound the mean over streams with 95 % confidence. Counts are packets,
+        delays and jitter seconds. Quantiles (`delay_p50_s` to `delay_p999_s`) are null where a phase has
+        packets of several streams.
         """
         from .traffic import by_phase
 
         return by_phase(self.network, self.index)
 
     def streams(self) -> pl.DataFrame:
-        """The same for every stream."""
+        """The same for every stream and phase, a row each; over a group of LSPs there is a stream each."""
         import polars as pl
 
         return self.network.table("streams").filter(pl.col("flow") == self.index)
@@ -172,7 +178,8 @@ class Flow(Shown):
     def packets(self) -> pl.DataFrame:
         """Every packet by stream and sequence: when it left, when it came (none if it is lost), its delay.
 
-        Only with ``flow(..., log=True)``.
+        Columns: `flow`, `stream`, `sequence`, `departure_s`, `arrival_s`, `delay_s`, in seconds. Only with
+        ``flow(..., log=True)``; a `TwinplaneError` otherwise.
         """
         from .traffic import packets
 

@@ -557,7 +557,7 @@ class Network(Shown):
         self.engine.warn_of_bursts()
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
-        """Cut a link now; what is on it is lost."""
+        """Cut a link now, given itself or by its two ends; what is queued and in flight on it is lost."""
         with core.translated():
             self.engine.start().fail_link(self.find_link(a, b).index)
 
@@ -610,7 +610,7 @@ class Network(Shown):
         return frames.frame(frames.readable(frames.ordered(self.columns(name, node)), self.names))
 
     def events(self) -> pl.DataFrame:
-        """What happened, in order of time."""
+        """What happened, in order of time: `time_s` in seconds, `node`, `event`; of LSPs `lsps`, `index`."""
         return self.table("events")
 
     @property
@@ -630,7 +630,10 @@ class Network(Shown):
         return self._of_links("queues", node)
 
     def conditioners(self, node: Node | str | None = None) -> pl.DataFrame:
-        """What the rules of meters and markers did: packets and bytes by rule, colour and action."""
+        """What the rules of meters and markers did: `packets` and `bytes` by `rule`, `colour` and `action`.
+
+        A row is named by `node`, the `neighbor` at the other end of the link, and `where` it stands.
+        """
         return self._of_links("conditioners", node)
 
     def queue_series(self, node: Node | str | None = None) -> pl.DataFrame:
@@ -648,7 +651,7 @@ class Network(Shown):
         return self.table("interfaces")
 
     def digest(self) -> str:
-        """A digest of every frame's bytes and times on every link so far."""
+        """A digest of every frame's bytes and times on every link so far: equal runs have equal digests."""
         with core.translated():
             return str(self.engine.start().digest())
 

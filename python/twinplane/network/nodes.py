@@ -113,7 +113,12 @@ class Prober(Node):
     def traceroute(
         self, to: Node | str | None = None, lsp: Lsp | None = None, *, wait: Quantity = "1 s", hops: int = 64
     ) -> pl.DataFrame:
-        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time."""
+        """The routers on the way to a node or along an LSP, by their ICMP answers; takes `wait` of time.
+
+        A row for each hop: `hop` (from 1), `node` and `address` of who answered (null if nobody did),
+        `labels` that its answer quotes (RFC 4950), `rtt_s` in seconds. A `TwinplaneError` if neither `to` nor
+        `lsp` is given.
+        """
         from .probing import asked_traceroute
 
         return asked_traceroute(self.network, self, to, lsp, units.span_ps(wait, "wait") / 1e12, hops)
@@ -134,35 +139,53 @@ class Router(HeadEnd, Prober):
         return self.network.table(name, self)
 
     def ilm(self) -> pl.DataFrame:
-        """Incoming labels and what is done to them."""
+        """The incoming label map (RFC 3031, 3.11): a row for each label that is taken here.
+
+        `label` comes in, `out` says what becomes of the stack, `port`, `to` and `gateway` where the packet
+        goes; `packets` and `bytes` count since the start. With DiffServ, `class` is the PHB.
+        """
         return self._table("ilm")
 
     def fib(self) -> pl.DataFrame:
-        """Prefixes and where they lead."""
+        """The forwarding table: a row for each `prefix`.
+
+        `port`, `to` and `gateway` say where its packets go; `packets` and `bytes` count since the start.
+        """
         return self._table("fib")
 
     def ftn(self) -> pl.DataFrame:
-        """What gets which labels here."""
+        """What gets labels here (FTN, RFC 3031, 3.12): by `prefix`, `classes` or `filter`.
+
+        `push` are the labels that it gets; `port`, `to` and `gateway` say where the packet goes.
+        """
         return self._table("ftn")
 
     def lsps(self) -> pl.DataFrame:
-        """Every LSP that this router holds state for."""
+        """Every LSP that this router holds state for, a row each.
+
+        `role` is its part in the LSP; `in_label` and `out_label` are null where there is none;
+        `bandwidth_bps` is reserved, in bits per second; priorities are 0 (highest) to 7.
+        """
         return self._table("lsps")
 
     def tunnels(self) -> pl.DataFrame:
-        """Every LSP that begins here."""
+        """Every tunnel that begins here, a row each.
+
+        `active` and `candidate` are its LSPs, `failures` counts since the last success, `retry_s` is in
+        seconds.
+        """
         return self._table("tunnels")
 
     def neighbors(self) -> pl.DataFrame:
-        """The routers on the other ends of the links."""
+        """Neighbours by `port`: `address`, and `mac` (null until ARP has answered)."""
         return self._table("neighbors")
 
     def counters(self) -> pl.DataFrame:
-        """What the forwarding tables counted."""
+        """Packets and bytes received and sent, by `port`, since the start."""
         return self._table("counters")
 
     def drops(self) -> pl.DataFrame:
-        """Packets dropped, by reason."""
+        """Packets dropped here: `reason` and `count`, since the start. Every drop has a reason."""
         return self._table("drops")
 
 
