@@ -166,9 +166,9 @@ def test_captured_frames_that_are_longer_than_usual_become_the_longest_usual(tmp
 
 def test_lsps_and_routers_know_of_behaviours() -> None:
     assert diffserv.node_spec(True, "a") == {"model": "pipe"}
-    given = {"exp_map": {5: "EF", 1: "AF11"}, "model": "uniform", "supported": ["EF", "AF1"]}
+    given = {"tc_map": {5: "EF", 1: "AF11"}, "model": "uniform", "supported": ["EF", "AF1"]}
     assert diffserv.node_spec(given, "a") == {
-        "exp_map": ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"],
+        "tc_map": ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"],
         "model": "uniform",
         "supported": ["AF11", "AF12", "AF13", "EF"],
     }
@@ -189,7 +189,7 @@ def test_lsps_and_routers_know_of_behaviours() -> None:
         ("x-lsp", "'x-lsp' is neither e-lsp nor l-lsp"),
         ("l-lsp", "l: class: it is missing"),
         ("l-lsp AF5", "l: class: 'AF5' is no per-hop behaviour"),
-        ({"kind": "e-lsp", "map": {9: "EF"}}, "l: map: 9: the EXP bits are 0 to 7"),
+        ({"kind": "e-lsp", "map": {9: "EF"}}, "l: map: 9: TC is 0 to 7"),
     ):
         with pytest.raises(tp.TwinplaneError) as caught:
             diffserv.lsp_spec(wrong, "l")

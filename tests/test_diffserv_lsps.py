@@ -74,7 +74,8 @@ def test_models_and_code_points_in_lab_files() -> None:
         ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe or uniform"),
         ("{63: EF}", "{64: EF}", 4, "node 'a': diffserv: dscp: '64': a code point is 0 to 63"),
         ("{63: EF}", "{63: XF}", 4, "'XF' is no per-hop behaviour"),
-        ("{63: EF}", "63", 4, "a behaviour for some code points"),
+        ("dscp: {63: EF}", "exp_map: {5: EF}", 4, "diffserv: 'exp_map' is now called 'tc_map'"),
+        ("{63: EF}", "63", 4, "a PHB for some code points"),
     ],
 )
 def test_mistakes_have_their_line(old: str, new: str, line: int, said: str) -> None:

@@ -197,7 +197,7 @@ BAD = {
         "x: filter 1: class: there is no class 'c' (one of a, b)",
     ),
     "shadow": (
-        _classes(filters=[{"phb": "AF1", "class": "a"}, {"phb": "AF12", "exp": 3, "class": "b"}]),
+        _classes(filters=[{"phb": "AF1", "class": "a"}, {"phb": "AF12", "tc": 3, "class": "b"}]),
         "x: filter 2: it can take nothing: filter 1 before it takes all of its packets",
     ),
     "shadows": (
@@ -211,9 +211,10 @@ BAD = {
         "x: filter 3: it can take nothing: those before it take every phb that it names",
     ),
     "empty": (
-        _classes(filters=[{"labelled": False, "exp": 3, "class": "a"}]),
-        "x: filter 1: exp: it can take nothing: a packet without a label has no exp",
+        _classes(filters=[{"labelled": False, "tc": 3, "class": "a"}]),
+        "x: filter 1: tc: it can take nothing: a packet without a label has no tc",
     ),
+    "renamed": (_classes(filters=[{"exp": 3, "class": "a"}]), "x: filter 1: 'exp' is now called 'tc'"),
     "ports": (
         _classes(filters=[{"protocol": "icmp", "dst_ports": 7, "class": "a"}]),
         "x: filter 1: protocol: it can take nothing: protocol icmp has no ports",
@@ -471,8 +472,8 @@ def test_what_a_rule_does_may_go_below_labels() -> None:
     said = {
         "remark AF12": {"phb": "AF12"},
         "remark af12  below labels": {"phb": "AF12", "below_labels": True},
-        "remark AF12 as EXP 3": {"phb": "AF12", "exp": 3},
-        "remark DSCP 5 exp 7, below labels too": {"phb": "DSCP 5", "exp": 7, "below_labels": True},
+        "remark AF12 as TC 3": {"phb": "AF12", "tc": 3},
+        "remark DSCP 5 tc 7, below labels too": {"phb": "DSCP 5", "tc": 7, "below_labels": True},
     }
     for text, expected in said.items():
         made = q.Conditioner(rules=[{"name": "x", "green": text}])
@@ -484,7 +485,8 @@ def test_what_a_rule_does_may_go_below_labels() -> None:
         net.link(a, b, ingress={"a": made})
         net.run(until="1 us")
     for text, why in (
-        ("remark AF12 as EXP 8", "the EXP bits of a label are 0 to 7"),
+        ("remark AF12 as TC 8", "the TC of a label is 0 to 7"),
+        ("remark AF12 as EXP 3", "'as EXP' is now called 'as TC'"),
         ("remark AF12 below", "no per-hop behaviour"),
         ("remark", "is no action"),
     ):

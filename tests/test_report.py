@@ -184,7 +184,7 @@ def test_figures_are_files(tmp_path: Path) -> None:
 
 def test_lsps_say_how_they_carry_behaviours() -> None:
     net = Network(seed=1)
-    a, b = net.router("a", diffserv={"exp_map": {"3": "AF22"}}), net.router("b")
+    a, b = net.router("a", diffserv={"tc_map": {"3": "AF22"}}), net.router("b")
     net.link(a, b, reservable="1 Gbit/s")
     plain = b.lsp("plain", a)
     assert list(lsps.table(net).titles) == ["name", "from", "to", "bandwidth", "state"]
@@ -199,7 +199,7 @@ def test_lsps_say_how_they_carry_behaviours() -> None:
     a.lsp("ef", b, diffserv="l-lsp EF")
     a.lsp("pre", b)
     rows = {row[0]: list(row[3:6]) for row in lsps.table(net).rows}
-    mapping = ", ".join(f"{exp} EF" for exp in range(8))
+    mapping = ", ".join(f"{tc} EF" for tc in range(8))
     assert rows == {
         "plain": ["-", "all", "-"],
         "e": ["E-LSP, pipe", "EF", mapping],

@@ -1,7 +1,8 @@
-"""Differentiated services over MPLS (RFC 3270): what routers and LSPs know of per-hop behaviours.
+"""Differentiated services over MPLS (RFC 3270): what routers and LSPs know of per-hop behaviours (PHBs).
 
-An E-LSP infers the behaviour from the EXP bits of the label, by a map that is preconfigured or signalled; an
-L-LSP infers the scheduling class from the label, and the drop precedence from the EXP bits.
+An E-LSP infers the PHB from TC, the three traffic-class bits of the label (RFC 5462; EXP in RFC 3270),
+by a map that is preconfigured or signalled; an L-LSP infers the scheduling class from the label, and the drop
+precedence from TC.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from .queues.base import Ports, Spec, sentence
 from .queues.matching import Behaviours
 
 PRECONFIGURED = (0, 10, 12, 18, 26, 46, 48, 56)
-"""What EXP 0 to 7 mean where nothing else is said: default, AF11, AF12, AF21, AF31, EF, CS6, CS7."""
+"""What TC 0 to 7 mean where nothing else is said: default, AF11, AF12, AF21, AF31, EF, CS6, CS7."""
 
 
-def _exp_map(value: Any) -> Any:
+def _tc_map(value: Any) -> Any:
     if isinstance(value, Mapping):
         found = list(PRECONFIGURED)
-        for exp, name in value.items():
-            if not str(exp).isdecimal() or int(exp) > 7:
-                raise ValueError(f"{exp!r}: the EXP bits are 0 to 7")
-            found[int(exp)] = phb.behaviour(name)
+        for tc, name in value.items():
+            if not str(tc).isdecimal() or int(tc) > 7:
+                raise ValueError(f"{tc!r}: TC is 0 to 7")
+            found[int(tc)] = phb.behaviour(name)
         return tuple(found)
     if not isinstance(value, (list, tuple)) or len(value) != 8:
-        raise ValueError("a behaviour for each of EXP 0 to 7: a list of eight, or a mapping such as {5: EF}")
+        raise ValueError("a PHB for each of TC 0 to 7: a list of eight, or a mapping such as {5: EF}")
     return tuple(phb.behaviour(name) for name in value)
 
 
 def _class(value: Any) -> Any:
-    """A scheduling class, by the first of its behaviours."""
+    """A scheduling class, by the first of its PHBs."""
     codes = phb.behaviours(value)
     if isinstance(value, (list, tuple)) or len(codes) not in (1, 3):
         raise ValueError(f"{value!r}: one scheduling class, such as EF or AF1")
@@ -42,9 +43,9 @@ def _class(value: Any) -> Any:
     return next((group[0] for group in phb.GROUPS.values() if code in group), code)
 
 
-ExpMap = Annotated[
+TcMap = Annotated[
     Any,
-    BeforeValidator(_exp_map),
+    BeforeValidator(_tc_map),
     WithJsonSchema(
         {
             "anyOf": [
@@ -59,17 +60,17 @@ ExpMap = Annotated[
         }
     ),
 ]
-"""Behaviours of EXP 0 to 7; a mapping changes those of the preconfigured map that it names."""
+"""PHBs of TC 0 to 7; a mapping changes those of the preconfigured map that it names."""
 Class = Annotated[Any, BeforeValidator(_class), WithJsonSchema({"type": ["string", "integer"]})]
 
 
 def _dscp(value: Any) -> Any:
-    """Pairs of a code point and the behaviour that it means."""
+    """Pairs of a code point and the PHB that it means."""
     pairs = list(value.items()) if isinstance(value, Mapping) else value
     if not isinstance(pairs, (list, tuple)) or any(
         not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in pairs
     ):
-        raise ValueError("a behaviour for some code points: a mapping such as {63: EF}")
+        raise ValueError("a PHB for some code points: a mapping such as {63: EF}")
     found = {phb.code_points(point)[0]: phb.behaviour(name) for point, name in pairs}
     if len(found) < len(pairs):
         raise ValueError("a code point is there twice")
@@ -81,16 +82,16 @@ DscpMap = Annotated[
     BeforeValidator(_dscp),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "integer"]}}),
 ]
-"""Behaviours of code points that mean another than the one that they are recommended for."""
+"""PHBs of code points that mean another than the one that they are recommended for."""
 Model = Literal["pipe", "short-pipe", "uniform"]
 
 
 class DiffServ(Spec):
     """How a router supports RFC 3270."""
 
-    exp_map: ExpMap | None = Field(
+    tc_map: TcMap | None = Field(
         default=None,
-        description="Behaviours of EXP 0 to 7 in E-LSPs for which no map is signalled"
+        description="PHBs of TC 0 to 7 in E-LSPs for which no map is signalled"
         " [default: default, AF11, AF12, AF21, AF31, EF, CS6, CS7].",
     )
     model: Model = Field(
@@ -99,18 +100,18 @@ class DiffServ(Spec):
         " unless the LSP has a model of its own.",
     )
     supported: Behaviours | None = Field(
-        default=None, description="Behaviours that LSPs may ask for [default: all]."
+        default=None, description="PHBs that LSPs may ask for [default: all]."
     )
     dscp: DscpMap | None = Field(
         default=None,
-        description="Behaviours of code points that mean another one here than they are recommended for"
+        description="PHBs of code points that mean another one here than they are recommended for"
         " [default: none].",
     )
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
         found: dict[str, Any] = {"model": self.model}
-        for key in ("exp_map", "supported"):
+        for key in ("tc_map", "supported"):
             if getattr(self, key) is not None:
                 found[key] = phb.names(getattr(self, key))
         if self.dscp is not None:
@@ -124,11 +125,11 @@ MODEL = (
 
 
 class ELsp(Spec):
-    """An E-LSP: the EXP bits tell the behaviour, by a map of its own (signalled) or the preconfigured one."""
+    """An E-LSP: TC identifies the PHB, by a map of its own (signalled) or the preconfigured one."""
 
-    kind: Literal["e-lsp"] = Field(default="e-lsp", description="The EXP bits tell the behaviour.")
-    map: ExpMap | None = Field(
-        default=None, description="Behaviours of EXP 0 to 7, signalled [default: the preconfigured ones]."
+    kind: Literal["e-lsp"] = Field(default="e-lsp", description="TC identifies the PHB.")
+    map: TcMap | None = Field(
+        default=None, description="PHBs of TC 0 to 7, signalled [default: the preconfigured ones]."
     )
     signal: bool | None = Field(
         default=None,
@@ -147,9 +148,9 @@ class ELsp(Spec):
 
 
 class LLsp(Spec):
-    """An L-LSP: the label tells the scheduling class, the EXP bits the drop precedence."""
+    """An L-LSP: the label identifies the scheduling class, TC the drop precedence."""
 
-    kind: Literal["l-lsp"] = Field(default="l-lsp", description="The label tells the scheduling class.")
+    kind: Literal["l-lsp"] = Field(default="l-lsp", description="The label identifies the scheduling class.")
     class_: Class = Field(alias="class", description="The scheduling class, such as EF or AF1.")
     model: Model | None = Field(default=None, description=MODEL)
 
@@ -217,7 +218,7 @@ def lsp_spec(given: Any, what: str) -> dict[str, Any]:
 
 
 def classes_spec(given: Any, what: str) -> list[str]:
-    """Behaviours whose packets take an LSP."""
+    """PHBs whose packets take an LSP."""
     try:
         return phb.names(phb.behaviours(given))
     except ValueError as error:

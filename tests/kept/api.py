@@ -22,10 +22,10 @@ from twinplane.experiments import load as _experiment
 ATTRIBUTES: dict[str, str] = {}
 """Methods and properties of networks and their handles: what programs say, and what it is called today."""
 
-KEYWORDS: dict[str, str] = {}
+KEYWORDS: dict[str, str] = {"exp_map": "tc_map", "exp": "tc"}
 """Keyword arguments, and keys of mappings that describe queues, filters and DiffServ."""
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {"remark AF12 as EXP 3 below labels": "remark AF12 as TC 3 below labels"}
 """Texts among arguments, such as the name of a discipline."""
 
 NETWORK_TABLES = (

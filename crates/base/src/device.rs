@@ -90,7 +90,7 @@ drop_reasons! {
     /// A policer dropped it.
     Policed,
     /// Its per-hop behaviour has no place in the LSP that it would take (RFC 3270, 3.4).
-    NoBehaviour,
+    NoPhb,
     /// The queue to the control processor is full.
     ControlQueueFull,
     /// Exceeds a rate limit on exceptions.

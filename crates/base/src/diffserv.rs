@@ -18,14 +18,14 @@ pub enum TunnelModel {
     Uniform,
 }
 
-/// Which behaviour each value of the EXP bits means: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight behaviours.
+/// Which behaviour each value of the TC bits means: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight behaviours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ExpMap([Phb; 8]);
+pub struct TcMap([Phb; 8]);
 
-impl ExpMap {
+impl TcMap {
     /// What a node uses that has been told of no other: default, AF11, AF12, AF21, AF31, EF, CS6, CS7.
-    pub const PRECONFIGURED: ExpMap = ExpMap([
+    pub const PRECONFIGURED: TcMap = TcMap([
         Phb::DEFAULT,
         Phb::of_dscp(dscp(10)),
         Phb::of_dscp(dscp(12)),
@@ -36,28 +36,28 @@ impl ExpMap {
         Phb::of_dscp(dscp(56)),
     ]);
     /// Every value means default forwarding.
-    pub const ALL_DEFAULT: ExpMap = ExpMap([Phb::DEFAULT; 8]);
+    pub const ALL_DEFAULT: TcMap = TcMap([Phb::DEFAULT; 8]);
 
-    /// The mapping of EXP 0 to 7 to these.
-    pub const fn new(behaviours: [Phb; 8]) -> ExpMap {
-        ExpMap(behaviours)
+    /// The mapping of TC 0 to 7 to these.
+    pub const fn new(phbs: [Phb; 8]) -> TcMap {
+        TcMap(phbs)
     }
-    /// The behaviours of EXP 0 to 7.
+    /// The behaviours of TC 0 to 7.
     pub const fn as_array(&self) -> &[Phb; 8] {
         &self.0
     }
-    /// The behaviour that `exp` means.
+    /// The behaviour that `tc` means.
     #[inline]
-    pub fn phb(&self, exp: TrafficClass) -> Phb {
-        self.0[usize::from(exp.value() & 7)]
+    pub fn phb(&self, tc: TrafficClass) -> Phb {
+        self.0[usize::from(tc.value() & 7)]
     }
     /// The lowest value that means `phb`, if one does.
     #[inline]
-    pub fn exp(&self, phb: Phb) -> Option<TrafficClass> {
-        self.0.iter().position(|p| *p == phb).map(|exp| TrafficClass::truncate(exp as u8))
+    pub fn tc(&self, phb: Phb) -> Option<TrafficClass> {
+        self.0.iter().position(|p| *p == phb).map(|tc| TrafficClass::truncate(tc as u8))
     }
     /// All that it maps to.
-    pub fn behaviours(&self) -> PhbSet {
+    pub fn phbs(&self) -> PhbSet {
         self.0.into_iter().collect()
     }
 }
@@ -70,35 +70,35 @@ const fn dscp(value: u8) -> Dscp {
     }
 }
 
-impl Default for ExpMap {
-    fn default() -> ExpMap {
-        ExpMap::PRECONFIGURED
+impl Default for TcMap {
+    fn default() -> TcMap {
+        TcMap::PRECONFIGURED
     }
 }
-impl fmt::Debug for ExpMap {
+impl fmt::Debug for TcMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
 }
 
-/// What the label and the EXP bits of an LSP say about a packet's behaviour (RFC 3270, 1.2 and 1.3).
+/// What the label and the TC bits of an LSP say about a packet's behaviour (RFC 3270, 1.2 and 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encaps {
-    /// EXP-inferred: the EXP bits tell scheduling class and drop precedence.
-    ELsp(ExpMap),
-    /// Label-only-inferred: the label tells the scheduling class, the EXP bits the drop precedence.
+    /// EXP-inferred: the TC bits tell scheduling class and drop precedence.
+    ELsp(TcMap),
+    /// Label-only-inferred: the label tells the scheduling class, the TC bits the drop precedence.
     LLsp(SchedulingClass),
 }
 
 impl Encaps {
-    /// The behaviour of a packet that has `exp`, if the mapping knows it.
+    /// The behaviour of a packet that has `tc`, if the mapping knows it.
     #[inline]
-    pub fn phb(&self, exp: TrafficClass) -> Option<Phb> {
+    pub fn phb(&self, tc: TrafficClass) -> Option<Phb> {
         match self {
-            Encaps::ELsp(map) => Some(map.phb(exp)),
-            // RFC 3270, 4.2.1: of a group with drop precedences EXP 1, 2 and 3 are those; of others EXP 0 is the behaviour.
-            Encaps::LLsp(class) => match (class.is_group(), exp.value()) {
+            Encaps::ELsp(map) => Some(map.phb(tc)),
+            // RFC 3270, 4.2.1: of a group with drop precedences TC 1, 2 and 3 are those; of others TC 0 is the behaviour.
+            Encaps::LLsp(class) => match (class.is_group(), tc.value()) {
                 (true, precedence @ 1..=3) => Some(class.with_precedence(precedence)),
                 (false, 0) => Some(class.first()),
                 _ => None,
@@ -106,11 +106,11 @@ impl Encaps {
         }
     }
 
-    /// The EXP bits for a packet of behaviour `phb`, if the LSP has a place for it.
+    /// The TC bits for a packet of behaviour `phb`, if the LSP has a place for it.
     #[inline]
-    pub fn exp(&self, phb: Phb) -> Option<TrafficClass> {
+    pub fn tc(&self, phb: Phb) -> Option<TrafficClass> {
         match self {
-            Encaps::ELsp(map) => map.exp(phb),
+            Encaps::ELsp(map) => map.tc(phb),
             // RFC 3270, 4.4.1.
             Encaps::LLsp(class) => {
                 (phb.scheduling_class() == *class).then(|| TrafficClass::truncate(phb.drop_precedence()))
@@ -119,10 +119,10 @@ impl Encaps {
     }
 
     /// The behaviours that packets in the LSP can have.
-    pub fn behaviours(&self) -> PhbSet {
+    pub fn phbs(&self) -> PhbSet {
         match self {
-            Encaps::ELsp(map) => map.behaviours(),
-            Encaps::LLsp(class) => class.behaviours(),
+            Encaps::ELsp(map) => map.phbs(),
+            Encaps::LLsp(class) => class.phbs(),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Encaps {
 pub struct LspClasses {
     /// How the marking around has to do with the marking inside.
     pub model: TunnelModel,
-    /// What EXP bits mean.
+    /// What TC bits mean.
     pub encaps: Encaps,
 }
 
@@ -148,7 +148,7 @@ impl fmt::Display for Encaps {
     }
 }
 
-/// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the behaviours of EXP 0 to 7.
+/// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the behaviours of TC 0 to 7.
 impl fmt::Display for LspClasses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let model = match self.model {
@@ -168,7 +168,7 @@ pub enum LspDiffServ {
     ELsp {
         /// Its mapping, which is signalled; if absent, every node's own preconfigured one.
         #[serde(default)]
-        map: Option<ExpMap>,
+        map: Option<TcMap>,
         /// Say so in signalling even if the mapping is the preconfigured one: an object without map entries.
         #[serde(default)]
         signal: bool,
@@ -187,8 +187,8 @@ pub enum LspDiffServ {
 }
 
 impl LspDiffServ {
-    /// What the LSP's EXP bits mean at a node whose preconfigured mapping is `preconfigured`.
-    pub fn encaps(&self, preconfigured: ExpMap) -> Encaps {
+    /// What the LSP's TC bits mean at a node whose preconfigured mapping is `preconfigured`.
+    pub fn encaps(&self, preconfigured: TcMap) -> Encaps {
         match *self {
             LspDiffServ::ELsp { map, .. } => Encaps::ELsp(map.unwrap_or(preconfigured)),
             LspDiffServ::LLsp { class, .. } => Encaps::LLsp(class),
@@ -209,7 +209,7 @@ impl LspDiffServ {
 #[serde(deny_unknown_fields, default)]
 pub struct DiffServConfig {
     /// The mapping of E-LSPs for which none was signalled (RFC 3270, 3.2.1 and 3.2.2).
-    pub exp_map: ExpMap,
+    pub tc_map: TcMap,
     /// The tunnelling model of LSPs that begin, pass or end here and have none of their own.
     pub model: TunnelModel,
     /// The behaviours that LSPs may ask for; all if absent.
@@ -221,7 +221,7 @@ pub struct DiffServConfig {
 impl Default for DiffServConfig {
     fn default() -> DiffServConfig {
         DiffServConfig {
-            exp_map: ExpMap::PRECONFIGURED,
+            tc_map: TcMap::PRECONFIGURED,
             model: TunnelModel::Pipe,
             supported: None,
             dscp: DscpMap::default(),
@@ -295,18 +295,18 @@ impl fmt::Debug for DscpMap {
 mod tests {
     use super::*;
 
-    fn exp(value: u8) -> TrafficClass {
+    fn tc(value: u8) -> TrafficClass {
         TrafficClass::truncate(value)
     }
 
     #[test]
-    fn every_mapped_behaviour_comes_back_from_its_exp() {
+    fn every_mapped_phb_comes_back_from_its_tc() {
         let lsps = Phb::class_selector(0).into_iter().chain((0..64).filter_map(Phb::new));
         let lsps = lsps.map(|phb| Encaps::LLsp(phb.scheduling_class()));
-        for encaps in lsps.chain([Encaps::ELsp(ExpMap::PRECONFIGURED), Encaps::ELsp(ExpMap::ALL_DEFAULT)]) {
+        for encaps in lsps.chain([Encaps::ELsp(TcMap::PRECONFIGURED), Encaps::ELsp(TcMap::ALL_DEFAULT)]) {
             for phb in (0..64).filter_map(Phb::new) {
-                let there = encaps.exp(phb);
-                assert_eq!(there.is_some(), encaps.behaviours().contains(phb), "{encaps:?} {phb}");
+                let there = encaps.tc(phb);
+                assert_eq!(there.is_some(), encaps.phbs().contains(phb), "{encaps:?} {phb}");
                 if let Some(there) = there {
                     assert_eq!(encaps.phb(there), Some(phb), "{encaps:?}");
                 }
@@ -320,19 +320,19 @@ mod tests {
         let af2 = Encaps::LLsp(Phb::assured(2, 1).expect("AF21").scheduling_class());
         for precedence in 1..=3 {
             let phb = Phb::assured(2, precedence).expect("AF2x");
-            assert_eq!((af2.exp(phb), af2.phb(exp(precedence))), (Some(exp(precedence)), Some(phb)));
+            assert_eq!((af2.tc(phb), af2.phb(tc(precedence))), (Some(tc(precedence)), Some(phb)));
         }
-        assert_eq!((af2.phb(exp(0)), af2.phb(exp(4)), af2.exp(Phb::EF)), (None, None, None));
+        assert_eq!((af2.phb(tc(0)), af2.phb(tc(4)), af2.tc(Phb::EF)), (None, None, None));
         let ef = Encaps::LLsp(Phb::EF.scheduling_class());
-        assert_eq!((ef.phb(exp(0)), ef.exp(Phb::EF), ef.phb(exp(1))), (Some(Phb::EF), Some(exp(0)), None));
+        assert_eq!((ef.phb(tc(0)), ef.tc(Phb::EF), ef.phb(tc(1))), (Some(Phb::EF), Some(tc(0)), None));
     }
 
     #[test]
     fn a_configuration_reads_what_it_writes() {
-        let text = r#"{"exp_map":["default","AF11","AF12","AF13","EF","EF","CS6","CS7"],"model":"short-pipe",
+        let text = r#"{"tc_map":["default","AF11","AF12","AF13","EF","EF","CS6","CS7"],"model":"short-pipe",
             "supported":["EF","default"],"dscp":[[63,"EF"]]}"#;
         let config: DiffServConfig = serde_json::from_str(text).expect("well formed");
-        assert_eq!(config.exp_map.phb(exp(3)).to_string(), "AF13");
+        assert_eq!(config.tc_map.phb(tc(3)).to_string(), "AF13");
         assert_eq!(config.dscp.phb(Dscp::new(63).expect("six bits")), Phb::EF);
         assert_eq!(config.dscp.dscp(Phb::EF), Dscp::EF);
         assert!(config.supported().contains(Phb::EF) && !config.supported().contains(Phb::LE));

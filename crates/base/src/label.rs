@@ -51,7 +51,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// The three traffic-class bits of a label stack entry, formerly EXP (RFC 5462).
+/// The three traffic-class bits of a label stack entry, formerly TC (RFC 5462).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TrafficClass(u8);

@@ -167,7 +167,7 @@ impl SchedulingClass {
         Phb(self.0).as_assured().is_some()
     }
     /// Its behaviours.
-    pub fn behaviours(self) -> PhbSet {
+    pub fn phbs(self) -> PhbSet {
         let count = if self.is_group() { 3 } else { 1 };
         (1..=count).map(|precedence| self.with_precedence(precedence)).collect()
     }
@@ -283,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn assured_behaviours_of_a_class_share_a_queue() {
+    fn assured_forwarding_phbs_of_a_class_share_a_queue() {
         let af12 = Phb::assured(1, 2).expect("AF12");
         let class = af12.scheduling_class();
         assert_eq!((class.first().to_string(), class.to_string()), ("AF11".into(), "AF1".into()));
-        assert_eq!(class.behaviours().iter().map(|p| p.drop_precedence()).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(class.phbs().iter().map(|p| p.drop_precedence()).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(class.with_precedence(3), Phb::assured(1, 3).expect("AF13"));
-        assert_eq!(Phb::EF.scheduling_class().behaviours(), [Phb::EF].into_iter().collect());
+        assert_eq!(Phb::EF.scheduling_class().phbs(), [Phb::EF].into_iter().collect());
         assert_eq!(Phb::EF.scheduling_class().with_precedence(2), Phb::EF);
     }
 }

@@ -219,7 +219,7 @@ mod tests {
     use base::frame::{Offload, Segment};
     use base::{Phb, PortId, Rate, Streams};
     use forwarding::queue::Facts;
-    use forwarding::queue::classify::behaviour;
+    use forwarding::queue::classify::phb_of;
     use serde_json::json;
 
     const SIZE: u16 = 1448;
@@ -241,7 +241,7 @@ mod tests {
             segment_size: SIZE,
             header_len: 54,
         }));
-        frame.set_behaviour(Some(Phb::EF));
+        frame.set_phb(Some(Phb::EF));
         frame.set_mark(9);
         frame.set_input(PortId(4));
         frame
@@ -260,7 +260,7 @@ mod tests {
     fn what_is_queued_of_a_super_frame_are_its_packets() {
         let (mut egress, mut sent) = (egress(), Vec::new());
         let mut wire = |at: Time, frame: Frame| {
-            assert_eq!((behaviour(&frame), frame.mark(), frame.input()), (Phb::EF, 9, Some(PortId(4))));
+            assert_eq!((phb_of(&frame), frame.mark(), frame.input()), (Phb::EF, 9, Some(PortId(4))));
             assert!(frame.offload().is_none());
             sent.push((at.0 / 1_000_000, frame.len()));
             at

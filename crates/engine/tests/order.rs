@@ -42,7 +42,7 @@ struct Wanderer {
 impl Wanderer {
     fn next(&self, frame: &mut Frame) -> Option<PortId> {
         let (stream, number) = read(frame);
-        frame.set_behaviour([None, Some(Phb::EF), Some(Phb::new(10)?)][number as usize % 3]);
+        frame.set_phb([None, Some(Phb::EF), Some(Phb::new(10)?)][number as usize % 3]);
         let left = frame.header_mut().get_mut(12)?;
         *left = left.checked_sub(1)?;
         Some(PortId(

@@ -63,7 +63,7 @@ fn frame(kind: &str, n: u32) -> Frame {
     bytes.extend([0, 7, 0x07, 0xd0, 0, 80, 0, 0]);
     let mut frame = Frame::from_bytes(&bytes);
     match kind {
-        "phb" => frame.set_behaviour(Phb::new(n as u8)),
+        "phb" => frame.set_phb(Phb::new(n as u8)),
         "mark" => frame.set_mark(n),
         "input" => frame.set_input(PortId(n as u16)),
         _ => {}

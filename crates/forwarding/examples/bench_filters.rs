@@ -7,7 +7,7 @@
 //! `cargo run --release -p twinplane-forwarding --example bench_filters`
 
 use base::flow::FlowFilter;
-use base::plane::{ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
+use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
 use base::{Frame, Label, MacAddr, NodeId, PortId, Time, Verdict};
 use core::net::Ipv4Addr;
 use std::hint::black_box;
@@ -32,7 +32,7 @@ fn tables(filters: u32) -> Result<Forwarding, base::plane::TableError> {
     tables.apply(&TableOp::RouteSet { prefix: Prefix::new(Ipv4Addr::new(10, 9, 0, 0), 16), next_hop })?;
     for i in 0..filters {
         let push = LabelStack::one(Label::truncate(16 + i));
-        let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, class: ClassSource::Copy };
+        let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
         let port = 1000 + (i % 512) as u16 * 8;
         let filter = FlowFilter {
             src: Some(Prefix::new(Ipv4Addr::new(10, 1, 0, 0), 24)),

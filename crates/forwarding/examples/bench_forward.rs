@@ -11,7 +11,7 @@
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_forward -- --labels 1000 [--batch 64] [--rounds 25] [--rules 0]`
 
-use base::plane::{ClassSource, LabelStack, NextHop, Nhlfe, PortConfig, TableOp, TtlModel};
+use base::plane::{LabelStack, NextHop, Nhlfe, PortConfig, TableOp, TcSource, TtlModel};
 use base::{Frame, Label, MacAddr, NodeId, Phb, PortId, Rate, Time, Verdict};
 use core::net::Ipv4Addr;
 use std::hint::black_box;
@@ -76,7 +76,7 @@ fn tables(labels: u32) -> Result<Forwarding, base::plane::TableError> {
         let push = LabelStack::one(Label::truncate(FIRST + (i * 7 + 3) % labels));
         let port = PortId(i as u16 % PORTS);
         let next_hop = NextHop::Via { port, gateway: gateway(port) };
-        let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, class: ClassSource::Copy };
+        let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
         tables.apply(&TableOp::IlmSet { label: Label::truncate(FIRST + i), nhlfe })?;
     }
     Ok(tables)
@@ -88,7 +88,7 @@ fn conditioner(labels: u32, rules: u32) -> Result<Conditioner, SpecError> {
     let (rate, burst) = (Rate::from_gbps(400), 1_000_000);
     let meter =
         MeterSpec::TwoRate { cir_bps: rate, cbs_bytes: burst, pir_bps: rate, pbs_bytes: burst, aware: false };
-    let red = ActionSpec::Remark { phb: Phb::DEFAULT, below_labels: false, exp: None };
+    let red = ActionSpec::Remark { phb: Phb::DEFAULT, below_labels: false, tc: None };
     let rule = |n: u32| RuleSpec {
         name: n.to_string(),
         matches: Match { labels: Some((FIRST + n * step, FIRST + (n + 1) * step - 1)), ..Match::default() },

@@ -1,4 +1,4 @@
-//! What labels of this node mean for per-hop behaviours: DiffServ contexts (RFC 3270, 2.4), as tables that are looked up by EXP bits
+//! What labels of this node mean for per-hop behaviours: DiffServ contexts (RFC 3270, 2.4), as tables that are looked up by TC bits
 //! and by behaviour. LSPs with the same context share one.
 
 use base::plane::{Encaps, LspClasses, TunnelModel};
@@ -9,7 +9,7 @@ use base::{Phb, TrafficClass};
 pub(crate) struct Context {
     pub(crate) classes: LspClasses,
     uses: u32,
-    /// By EXP bits.
+    /// By TC bits.
     incoming: [Option<Phb>; 8],
     /// By behaviour.
     outgoing: [Option<(TrafficClass, Phb)>; 64],
@@ -17,25 +17,25 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(classes: LspClasses) -> Context {
-        let exp = |value: usize| TrafficClass::truncate(value as u8);
+        let tc = |value: usize| TrafficClass::truncate(value as u8);
         let phb = |code: usize| Phb::new(code as u8).unwrap_or_default();
         Context {
             classes,
             uses: 0,
-            incoming: core::array::from_fn(|value| classes.encaps.phb(exp(value))),
+            incoming: core::array::from_fn(|value| classes.encaps.phb(tc(value))),
             outgoing: core::array::from_fn(|code| place(&classes.encaps, phb(code))),
         }
     }
 
-    /// The behaviour of a packet that comes with `exp`; none if the LSP gives it no meaning (RFC 3270, 3.3 and 4.3).
+    /// The behaviour of a packet that comes with `tc`; none if the LSP gives it no meaning (RFC 3270, 3.3 and 4.3).
     #[inline]
-    pub(crate) fn behaviour(&self, exp: TrafficClass) -> Option<Phb> {
-        self.incoming[usize::from(exp.value() & 7)]
+    pub(crate) fn phb(&self, tc: TrafficClass) -> Option<Phb> {
+        self.incoming[usize::from(tc.value() & 7)]
     }
 
-    /// The EXP bits with which a packet of behaviour `phb` leaves (RFC 3270, 3.5 and 4.5), and the behaviour that they stand for.
+    /// The TC bits with which a packet of behaviour `phb` leaves (RFC 3270, 3.5 and 4.5), and the behaviour that they stand for.
     #[inline]
-    pub(crate) fn exp(&self, phb: Phb) -> Option<(TrafficClass, Phb)> {
+    pub(crate) fn tc(&self, phb: Phb) -> Option<(TrafficClass, Phb)> {
         self.outgoing[usize::from(phb.code() & 63)]
     }
 
@@ -45,14 +45,14 @@ impl Context {
     }
 }
 
-/// A behaviour that an E-LSP has no EXP bits for goes as default forwarding if the LSP has a place for that, as packets with a code
+/// A behaviour that an E-LSP has no TC bits for goes as default forwarding if the LSP has a place for that, as packets with a code
 /// point that a node doesn't know do (RFC 2474, 3). An L-LSP has one scheduling class: other packets can't take it.
 fn place(encaps: &Encaps, phb: Phb) -> Option<(TrafficClass, Phb)> {
     let other = match encaps {
-        Encaps::ELsp(map) => map.exp(Phb::DEFAULT).map(|exp| (exp, Phb::DEFAULT)),
+        Encaps::ELsp(map) => map.tc(Phb::DEFAULT).map(|tc| (tc, Phb::DEFAULT)),
         Encaps::LLsp(_) => None,
     };
-    encaps.exp(phb).map(|exp| (exp, phb)).or(other)
+    encaps.tc(phb).map(|tc| (tc, phb)).or(other)
 }
 
 /// The contexts of a node's entries.
@@ -101,7 +101,7 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::plane::ExpMap;
+    use base::plane::TcMap;
 
     fn lsp(encaps: Encaps) -> LspClasses {
         LspClasses { model: TunnelModel::Pipe, encaps }
@@ -111,26 +111,23 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_exp_bits_goes_as_default_or_not_at_all() {
-        let context = Context::new(lsp(Encaps::ELsp(ExpMap::PRECONFIGURED)));
-        assert_eq!(context.exp(phb("AF12")), Some((TrafficClass::truncate(2), phb("AF12"))));
-        assert_eq!(context.exp(phb("AF43")), Some((TrafficClass::truncate(0), Phb::DEFAULT)));
-        let only = Context::new(lsp(Encaps::ELsp(ExpMap::new([Phb::EF; 8]))));
-        assert_eq!(
-            (only.exp(Phb::DEFAULT), only.behaviour(TrafficClass::truncate(7))),
-            (None, Some(Phb::EF))
-        );
+    fn what_has_no_tc_bits_goes_as_default_or_not_at_all() {
+        let context = Context::new(lsp(Encaps::ELsp(TcMap::PRECONFIGURED)));
+        assert_eq!(context.tc(phb("AF12")), Some((TrafficClass::truncate(2), phb("AF12"))));
+        assert_eq!(context.tc(phb("AF43")), Some((TrafficClass::truncate(0), Phb::DEFAULT)));
+        let only = Context::new(lsp(Encaps::ELsp(TcMap::new([Phb::EF; 8]))));
+        assert_eq!((only.tc(Phb::DEFAULT), only.phb(TrafficClass::truncate(7))), (None, Some(Phb::EF)));
         let af1 = Context::new(lsp(Encaps::LLsp(phb("AF11").scheduling_class())));
-        assert_eq!(af1.exp(phb("AF13")), Some((TrafficClass::truncate(3), phb("AF13"))));
-        assert_eq!((af1.exp(phb("AF21")), af1.exp(Phb::DEFAULT)), (None, None));
-        assert_eq!(af1.behaviour(TrafficClass::truncate(0)), None);
+        assert_eq!(af1.tc(phb("AF13")), Some((TrafficClass::truncate(3), phb("AF13"))));
+        assert_eq!((af1.tc(phb("AF21")), af1.tc(Phb::DEFAULT)), (None, None));
+        assert_eq!(af1.phb(TrafficClass::truncate(0)), None);
     }
 
     #[test]
     fn lsps_with_the_same_context_share_one() {
         let mut contexts = Contexts::default();
         let all: Vec<LspClasses> =
-            (0..64).filter_map(Phb::new).map(|p| lsp(Encaps::ELsp(ExpMap::new([p; 8])))).collect();
+            (0..64).filter_map(Phb::new).map(|p| lsp(Encaps::ELsp(TcMap::new([p; 8])))).collect();
         let places: Vec<_> = all.iter().map(|c| contexts.acquire(*c)).collect();
         assert_eq!((places[0], contexts.acquire(all[0])), (Some(0), Some(0)));
         contexts.release(0);
@@ -146,7 +143,7 @@ mod tests {
         let rest = (1..64).filter_map(Phb::new).map(|p| {
             let mut map = [Phb::DEFAULT; 8];
             map[3] = p;
-            lsp(Encaps::ELsp(ExpMap::new(map)))
+            lsp(Encaps::ELsp(TcMap::new(map)))
         });
         assert!(
             rest.map(|c| contexts.acquire(c)).any(|place| place.is_none()),

@@ -150,15 +150,12 @@ impl Driver for Soft {
 mod tests {
     use super::*;
     use base::Label;
-    use base::plane::{ClassSource, LabelStack, NextHop, Nhlfe, TableError, TransactionId, TtlModel};
+    use base::plane::{LabelStack, NextHop, Nhlfe, TableError, TcSource, TransactionId, TtlModel};
 
     fn set(label: u32) -> TableOp {
         let label = Label::truncate(label);
         let (next_hop, push) = (NextHop::Local, LabelStack::EMPTY);
-        TableOp::IlmSet {
-            label,
-            nhlfe: Nhlfe { push, next_hop, ttl: TtlModel::Uniform, class: ClassSource::Copy },
-        }
+        TableOp::IlmSet { label, nhlfe: Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy } }
     }
     fn batch(transaction: u64, ops: Vec<TableOp>) -> Batch {
         Batch { transaction: TransactionId(transaction), ops, barrier: false }

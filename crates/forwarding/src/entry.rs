@@ -1,13 +1,13 @@
 //! A next-hop label forwarding entry as the fast path reads it: half a cache line with its counters.
 
 use crate::classes::Contexts;
-use base::plane::{ClassSource, Nhlfe, TtlModel};
+use base::plane::{Nhlfe, TcSource, TtlModel};
 use base::{Label, TrafficClass};
 
 /// Bit of a label stack entry: bottom of stack.
 pub(crate) const BOTTOM: u32 = 0x100;
-/// Bits of a label stack entry: traffic class.
-pub(crate) const CLASS: u32 = 0xe00;
+/// Bits of a label stack entry: TC, formerly EXP (RFC 5462).
+pub(crate) const TC: u32 = 0xe00;
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub(crate) enum Kind {
     /// There is no entry.
     #[default]
     Empty,
-    /// Puts one label on, whose class does not depend on a behaviour, and sends to an adjacency: in the ILM, the common swap.
+    /// Puts one label on, whose TC does not depend on a PHB, and sends to an adjacency: in the ILM, the common swap.
     One,
-    /// Puts any other number of labels on, or one by behaviour, and sends to an adjacency.
+    /// Puts any other number of labels on, or one by PHB, and sends to an adjacency.
     Via,
     /// Puts no label on and sends to the neighbour that has the destination address.
     Connected,
@@ -34,33 +34,33 @@ pub(crate) enum Kind {
 pub(crate) struct Entry {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
-    /// With one label: that label in its place in a label stack entry, with the class bits if they are set by the
+    /// With one label: that label in its place in a label stack entry, with the TC bits if they are set by the
     /// entry. With more: where they are among the [`Stacks`].
     pub(crate) word: u32,
-    /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the class bits if they are copied.
+    /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the TC bits if they are copied.
     pub(crate) keep: u32,
     /// The adjacency.
     pub(crate) adjacency: u32,
     pub(crate) kind: Kind,
     /// Labels to put on.
     pub(crate) depth: u8,
-    /// The class to set, or [`Entry::COPY`], or the place of a context from [`Entry::CONTEXT`] on.
-    class: u8,
+    /// The TC to set, or [`Entry::COPY`], or the place of a context from [`Entry::CONTEXT`] on.
+    tc: u8,
     ttl: u8,
 }
 
 impl Entry {
     const COPY: u8 = 8;
 
-    /// The first of the values of `class` that name a context.
+    /// The first of the values of `tc` that name a context.
     const CONTEXT: u8 = 9;
 
     /// The entry without its labels and adjacency; `context` is the place of its context, if it has one.
     pub(crate) fn new(kind: Kind, nhlfe: &Nhlfe, context: u8) -> Entry {
-        let (class, keep) = match nhlfe.class {
-            ClassSource::Copy => (Entry::COPY, BOTTOM | CLASS),
-            ClassSource::Set(class) => (class.value(), BOTTOM),
-            ClassSource::DiffServ(_) => (Entry::CONTEXT + context, BOTTOM),
+        let (tc, keep) = match nhlfe.tc {
+            TcSource::Copy => (Entry::COPY, BOTTOM | TC),
+            TcSource::Set(tc) => (tc.value(), BOTTOM),
+            TcSource::DiffServ(_) => (Entry::CONTEXT + context, BOTTOM),
         };
         let ttl = match nhlfe.ttl {
             TtlModel::Uniform => 0,
@@ -68,7 +68,7 @@ impl Entry {
             TtlModel::ShortPipe => 2,
         };
         let depth = nhlfe.push.as_slice().len() as u8;
-        Entry { keep, kind, depth, class, ttl, adjacency: u32::MAX, ..Entry::default() }
+        Entry { keep, kind, depth, tc, ttl, adjacency: u32::MAX, ..Entry::default() }
     }
 
     /// The model of the time to live.
@@ -81,25 +81,25 @@ impl Entry {
         }
     }
 
-    /// Where the class of pushed labels comes from.
-    pub(crate) fn class(&self, contexts: &Contexts) -> ClassSource {
+    /// Where the TC of pushed labels comes from.
+    pub(crate) fn tc_source(&self, contexts: &Contexts) -> TcSource {
         match self.context().and_then(|place| contexts.get(place)) {
-            Some(context) => ClassSource::DiffServ(context.classes),
-            None if self.class < Entry::COPY => ClassSource::Set(TrafficClass::truncate(self.class)),
-            None => ClassSource::Copy,
+            Some(context) => TcSource::DiffServ(context.classes),
+            None if self.tc < Entry::COPY => TcSource::Set(TrafficClass::truncate(self.tc)),
+            None => TcSource::Copy,
         }
     }
 
     /// The place of its DiffServ context, if it has one.
     #[inline]
     pub(crate) fn context(&self) -> Option<u8> {
-        self.class.checked_sub(Entry::CONTEXT)
+        self.tc.checked_sub(Entry::CONTEXT)
     }
 
-    /// The class bits of pushed labels when `below` are those of what they are pushed on.
+    /// The TC bits of pushed labels when `below` are those of what they are pushed on.
     #[inline]
-    pub(crate) fn class_bits(&self, below: u32) -> u32 {
-        if self.class < Entry::COPY { u32::from(self.class) << 9 } else { below & CLASS }
+    pub(crate) fn pushed_tc(&self, below: u32) -> u32 {
+        if self.tc < Entry::COPY { u32::from(self.tc) << 9 } else { below & TC }
     }
 
     /// Counts a packet.

@@ -232,8 +232,8 @@ impl Forwarding {
         if let Some(dscp) = plan.below_dscp {
             set_ipv4_dscp(below, dscp);
         }
-        if let (Some(exp), Some(byte)) = (plan.below_exp, below.get_mut(2)) {
-            *byte = *byte & !0x0e | exp.value() << 1;
+        if let (Some(tc), Some(byte)) = (plan.below_tc, below.get_mut(2)) {
+            *byte = *byte & !0x0e | tc.value() << 1;
         }
         for (bytes, word) in labels.chunks_exact_mut(LABEL).zip(plan.stack[..plan.depth].iter().rev()) {
             bytes.copy_from_slice(&word.to_be_bytes());
@@ -255,8 +255,8 @@ impl Forwarding {
         if let Some(entry) = entry {
             entry.count(bytes);
         }
-        if plan.behaviour.is_some() {
-            frame.set_behaviour(plan.behaviour);
+        if plan.phb.is_some() {
+            frame.set_phb(plan.phb);
         }
         if self.conditioners.notes_encaps() {
             let context = plan.context.and_then(|place| self.contexts.get(place));

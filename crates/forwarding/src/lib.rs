@@ -17,7 +17,6 @@
 
 mod addresses;
 mod adjacency;
-mod behaviour;
 mod classed;
 mod classes;
 pub mod conditioner;
@@ -34,6 +33,7 @@ mod ilm;
 pub mod local;
 pub mod offload;
 mod packet;
+mod phb;
 mod port;
 mod prefetch;
 pub mod punt;

@@ -23,15 +23,15 @@ impl Forwarding {
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
         let place = self.fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
-        let behaviour = self.behaviour_of_tos(ip[1]);
-        let phb = behaviour.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
+        let treatment = self.phb_of_tos(ip[1]);
+        let phb = treatment.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
             Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
             Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { by, below_is_ip: true, behaviour, ..Plan::default() };
+        let mut plan = Plan { by, below_is_ip: true, phb: treatment, ..Plan::default() };
         self.encapsulate(&mut plan, entry, to, ip[1], ip[8])?;
         self.leave(frame, &plan)
     }
@@ -50,8 +50,8 @@ impl Forwarding {
             return Err(DropReason::PortDown.into());
         }
         let adjacency = self.adjacencies.find(port, gateway).ok_or(missing)?;
-        let behaviour = self.behaviour_of_tos(ip[1]);
-        let plan = Plan { adjacency, below_is_ip: true, behaviour, ..Plan::default() };
+        let treatment = self.phb_of_tos(ip[1]);
+        let plan = Plan { adjacency, below_is_ip: true, phb: treatment, ..Plan::default() };
         self.leave(frame, &plan)
     }
 

@@ -20,7 +20,7 @@ impl Forwarding {
     #[inline]
     pub(crate) fn route(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
         let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());
-        let conditioned = frame.behaviour();
+        let conditioned = frame.phb();
         let header = frame.header_mut().first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
         let ip = ip.first_chunk_mut::<IPV4>()?;
@@ -70,12 +70,12 @@ impl Forwarding {
         if adjacency.state != State::Ready || longest - ETHERNET as u32 > adjacency.mtu {
             return None;
         }
-        let behaviour = conditioned.or(self.behaviour_of_tos(tos));
+        let phb = conditioned.or(self.phb_of_tos(tos));
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         set_ipv4_ttl(ip, ttl - 1);
         let port = adjacency.port;
-        if behaviour != conditioned {
-            frame.set_behaviour(behaviour);
+        if phb != conditioned {
+            frame.set_phb(phb);
         }
         if let Some(known) = self.fib.get_mut(place) {
             known.active_mut().count(wire_len);
@@ -89,7 +89,7 @@ impl Forwarding {
 mod tests {
     use super::*;
     use crate::tables::Config;
-    use base::plane::{ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
+    use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
     use base::{Body, DiffServConfig, Label, NodeId, Time};
     use proptest::prelude::*;
 
@@ -115,7 +115,7 @@ mod tests {
             push: LabelStack::new(labels).expect("a stack"),
             next_hop: via([10, 2, 0, 9]),
             ttl: TtlModel::Uniform,
-            class: ClassSource::Copy,
+            tc: TcSource::Copy,
         };
         let map =
             |text, labels: &[Label]| TableOp::FtnSet { fec: Fec::Prefix(prefix(text)), nhlfe: push(labels) };
@@ -202,7 +202,7 @@ mod tests {
             let key = short.ports.get(IN).map_or(0, |port| port.short);
             let verdicts = (short.forward(Time(5), IN, key, &mut frame), long.forward_any(Time(5), IN, &mut other));
             prop_assert_eq!(verdicts.0, verdicts.1);
-            prop_assert_eq!(frame.behaviour(), other.behaviour());
+            prop_assert_eq!(frame.phb(), other.phb());
             prop_assert_eq!(frame, other);
             let counted = |tables: &Forwarding| {
                 let rows: Vec<_> = tables.ports().collect();

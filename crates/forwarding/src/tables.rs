@@ -12,8 +12,8 @@ use crate::port::Ports;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
-    Ack, Batch, ClassSource, Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix,
-    TableError, TableOp, TtlModel,
+    Ack, Batch, Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
+    TcSource, TtlModel,
 };
 use base::{DiffServConfig, Label, PhbSet, PortId};
 use core::net::Ipv4Addr;
@@ -74,7 +74,7 @@ pub struct Forwarding {
 
 /// What an LSP is at a node when nothing was said of it (RFC 3270, 3.2.1).
 fn preconfigured(config: &DiffServConfig) -> LspClasses {
-    LspClasses { model: config.model, encaps: Encaps::ELsp(config.exp_map) }
+    LspClasses { model: config.model, encaps: Encaps::ELsp(config.tc_map) }
 }
 
 impl Forwarding {
@@ -119,12 +119,8 @@ impl Forwarding {
                 Ok(())
             }
             TableOp::RouteSet { prefix, next_hop } => {
-                let nhlfe = Nhlfe {
-                    push: LabelStack::EMPTY,
-                    next_hop,
-                    ttl: TtlModel::Uniform,
-                    class: ClassSource::Copy,
-                };
+                let nhlfe =
+                    Nhlfe { push: LabelStack::EMPTY, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
                 self.prefix_set(prefix, &nhlfe, false)
             }
             TableOp::RouteRemove { prefix } => self.prefix_remove(prefix, false),
@@ -260,26 +256,26 @@ impl Forwarding {
             return Err(TableError::ReservedLabel);
         }
         // RFC 3270, 3.2.1: an LSP for which nothing was said is an E-LSP with the preconfigured mapping.
-        let class = match (nhlfe.class, &self.preconfigured) {
-            (ClassSource::Copy, Some(context)) => ClassSource::DiffServ(context.classes),
-            (class, _) => class,
+        let tc = match (nhlfe.tc, &self.preconfigured) {
+            (TcSource::Copy, Some(context)) => TcSource::DiffServ(context.classes),
+            (tc, _) => tc,
         };
-        let nhlfe = &Nhlfe { class, ..*nhlfe };
-        let by_class = self.preconfigured.is_some() || matches!(class, ClassSource::DiffServ(_));
+        let nhlfe = &Nhlfe { tc, ..*nhlfe };
+        let by_phb = self.preconfigured.is_some() || matches!(tc, TcSource::DiffServ(_));
         let kind = match (nhlfe.next_hop, push.len()) {
             (NextHop::Local, _) => Kind::Local,
             (NextHop::Discard, _) => Kind::Discard,
             (NextHop::Via { gateway: Ipv4Addr::UNSPECIFIED, .. }, 0) => Kind::Connected,
-            (NextHop::Via { .. }, 1) if !by_class => Kind::One,
+            (NextHop::Via { .. }, 1) if !by_phb => Kind::One,
             (NextHop::Via { .. }, _) => Kind::Via,
         };
         let via = match nhlfe.next_hop {
             NextHop::Via { port, gateway } => Some((port, gateway, self.port_config(port)?)),
             NextHop::Local | NextHop::Discard => None,
         };
-        let context = match class {
-            ClassSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::NoContext)?,
-            ClassSource::Copy | ClassSource::Set(_) => 0,
+        let context = match tc {
+            TcSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::NoContext)?,
+            TcSource::Copy | TcSource::Set(_) => 0,
         };
         let mut entry = Entry::new(kind, nhlfe, context);
         if let Some((port, gateway, config)) = via {
@@ -287,7 +283,7 @@ impl Forwarding {
         }
         match push {
             [] => {}
-            [label] => entry.word = label.value() << 12 | entry.class_bits(0),
+            [label] => entry.word = label.value() << 12 | entry.pushed_tc(0),
             labels => entry.word = self.stacks.insert(labels),
         }
         Ok(entry)
@@ -322,7 +318,7 @@ impl Forwarding {
             push: push.unwrap_or_default(),
             next_hop,
             ttl: entry.ttl(),
-            class: entry.class(&self.contexts),
+            tc: entry.tc_source(&self.contexts),
         }
     }
 }

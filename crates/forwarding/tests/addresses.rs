@@ -4,7 +4,7 @@ mod support;
 
 use base::device::DropReason;
 use base::flow::FlowFilter;
-use base::plane::{ClassSource, Fec, NextHop, PortConfig, Prefix, TableError, TableOp, TtlModel::*};
+use base::plane::{Fec, NextHop, PortConfig, Prefix, TableError, TableOp, TcSource, TtlModel::*};
 use base::{Body, Frame, MacAddr, NodeId, Time, Verdict};
 use core::net::Ipv4Addr;
 use support::*;
@@ -189,7 +189,7 @@ fn connected_networks_have_the_destination_as_neighbour() {
     let network = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED };
     let mut tables = node(&[
         TableOp::RouteSet { prefix: prefix("10.1.0.0/24"), next_hop: network },
-        ilm(100, nhlfe(&[], network, Uniform, ClassSource::Copy)),
+        ilm(100, nhlfe(&[], network, Uniform, TcSource::Copy)),
     ]);
     let to = |to, ttl| Ip { to, ttl, ..Ip::default() };
     leaves(&mut tables, &[], to(GATEWAY, 64), &[], to(GATEWAY, 63));

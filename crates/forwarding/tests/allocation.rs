@@ -34,7 +34,7 @@ static ALLOCATOR: Counting = Counting;
 /// A rule of each kind: all fields, all meters, all actions.
 const RULES: &str = r#"{"accounting":{"layer":"ip"},"rules":[
     {"name":"port","match":{"inputs":[9],"mark":7}},
-    {"name":"label","match":{"labels":[100,100],"exp":[1,2]},
+    {"name":"label","match":{"labels":[100,100],"tc":[1,2]},
         "meter":{"kind":"single-rate","cir_bps":8000,"cbs_bytes":100,"ebs_bytes":100,"aware":true},
         "green":{"kind":"mark","mark":3},"yellow":{"kind":"remark","phb":"AF12","below_labels":true}},
     {"name":"labels","match":{"labels":[101,200],"labelled":true}},

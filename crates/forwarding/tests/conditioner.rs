@@ -48,7 +48,7 @@ fn labels_are_swapped_with_and_without_a_conditioner() {
     let mut plain = tables.clone();
     leaves(&mut plain, &[(100, 5, 64)], Ip::default(), &[(200, 5, 63)], Ip::default());
     let mut remarked = conditioned(tables.clone(), REMARK);
-    // The EXP value of AF12 in the standard mapping is 2; what is below the label stays.
+    // The TC value of AF12 in the standard mapping is 2; what is below the label stays.
     leaves(&mut remarked, &[(100, 5, 64)], Ip::default(), &[(200, 2, 63)], Ip::default());
     let mut policed = conditioned(tables, &POLICE.replace("EF", "AF11"));
     for drop in [false, true] {
@@ -71,8 +71,8 @@ fn filters_of_lsps_see_what_a_conditioner_wrote() {
 }
 
 #[test]
-fn a_node_that_supports_diffserv_encapsulates_the_new_behaviour() {
-    let text = r#"{"exp_map":["default","AF11","AF11","AF11","AF12","EF","CS6","CS7"],"dscp":[[63,"EF"]]}"#;
+fn a_node_that_supports_diffserv_encapsulates_the_new_phb() {
+    let text = r#"{"tc_map":["default","AF11","AF11","AF11","AF12","EF","CS6","CS7"],"dscp":[[63,"EF"]]}"#;
     let diffserv: DiffServConfig = serde_json::from_str(text).expect("well formed");
     let config = Config { diffserv: Some(diffserv), ..Config::default() };
     let ops = [

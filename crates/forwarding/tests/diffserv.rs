@@ -4,7 +4,7 @@ mod support;
 
 use base::device::DropReason;
 use base::plane::{
-    ClassSource, Encaps, ExpMap, Fec, LspClasses, NextHop, Nhlfe, TableError, TableOp, TtlModel, TunnelModel,
+    Encaps, Fec, LspClasses, NextHop, Nhlfe, TableError, TableOp, TcMap, TcSource, TtlModel, TunnelModel,
 };
 use base::{DiffServConfig, Dscp, DscpMap, Phb, PhbSet, Time, Verdict};
 use proptest::prelude::*;
@@ -26,17 +26,17 @@ fn ip(name: &str) -> Ip {
 fn later(ip: Ip) -> Ip {
     Ip { ttl: ip.ttl - 1, ..ip }
 }
-fn e_lsp(model: TunnelModel) -> ClassSource {
-    ClassSource::DiffServ(LspClasses { model, encaps: Encaps::ELsp(ExpMap::PRECONFIGURED) })
+fn e_lsp(model: TunnelModel) -> TcSource {
+    TcSource::DiffServ(LspClasses { model, encaps: Encaps::ELsp(TcMap::PRECONFIGURED) })
 }
-fn l_lsp(model: TunnelModel, name: &str) -> ClassSource {
-    ClassSource::DiffServ(LspClasses { model, encaps: Encaps::LLsp(phb(name).scheduling_class()) })
+fn l_lsp(model: TunnelModel, name: &str) -> TcSource {
+    TcSource::DiffServ(LspClasses { model, encaps: Encaps::LLsp(phb(name).scheduling_class()) })
 }
-fn out(push: &[u32], class: ClassSource) -> Nhlfe {
-    nhlfe(push, via(GATEWAY), TtlModel::Pipe, class)
+fn out(push: &[u32], tc: TcSource) -> Nhlfe {
+    nhlfe(push, via(GATEWAY), TtlModel::Pipe, tc)
 }
-fn here(class: ClassSource) -> Nhlfe {
-    nhlfe(&[], NextHop::Local, TtlModel::Pipe, class)
+fn here(tc: TcSource) -> Nhlfe {
+    nhlfe(&[], NextHop::Local, TtlModel::Pipe, tc)
 }
 fn ftn(nhlfe: Nhlfe) -> TableOp {
     TableOp::FtnSet { fec: fec("10.9.0.0/16"), nhlfe }
@@ -49,19 +49,19 @@ fn supporting(model: TunnelModel, ops: &[TableOp]) -> Forwarding {
 
 /// Demands that a frame leaves as given, treated as `behaviour`.
 #[track_caller]
-fn treated(tables: &mut Forwarding, stack: &[Entry], ip: Ip, left: &[Entry], ip_left: Ip, behaviour: &str) {
+fn treated(tables: &mut Forwarding, stack: &[Entry], ip: Ip, left: &[Entry], ip_left: Ip, treatment: &str) {
     let mut frame = frame(stack, ip);
-    let told = tables.incoming_behaviour(&frame);
+    let told = tables.incoming_phb(&frame);
     assert_eq!(forward(tables, &mut frame), OUT);
     assert_eq!(frame, sent(left, ip_left));
-    assert_eq!(frame.behaviour(), Some(phb(behaviour)));
+    assert_eq!(frame.phb(), Some(phb(treatment)));
     assert!(told.is_some());
 }
 
 #[test]
-fn labels_get_the_bits_of_the_behaviour() {
+fn labels_get_the_tc_of_their_phb() {
     for model in MODELS {
-        for (class, name, exp) in [
+        for (class, name, tc) in [
             (e_lsp(model), "EF", 5),
             (e_lsp(model), "AF12", 2),
             (e_lsp(model), "default", 0),
@@ -73,9 +73,9 @@ fn labels_get_the_bits_of_the_behaviour() {
         ] {
             let ops = [ftn(out(&[100], class)), ilm(200, out(&[201], class))];
             for mut tables in [supporting(model, &ops), node(&ops)] {
-                treated_push(&mut tables, name, exp);
+                treated_push(&mut tables, name, tc);
                 let ip = ip("CS1");
-                treated(&mut tables, &[(200, exp, 9)], ip, &[(201, exp, 8)], ip, name);
+                treated(&mut tables, &[(200, tc, 9)], ip, &[(201, tc, 8)], ip, name);
             }
         }
     }
@@ -83,16 +83,16 @@ fn labels_get_the_bits_of_the_behaviour() {
 
 /// A node that supports no DiffServ, but was told of an LSP's, writes the same.
 #[track_caller]
-fn treated_push(tables: &mut Forwarding, name: &str, exp: u8) {
+fn treated_push(tables: &mut Forwarding, name: &str, tc: u8) {
     let mut frame = frame(&[], ip(name));
     assert_eq!(forward(tables, &mut frame), OUT);
-    assert_eq!(frame, sent(&[(100, exp, 255)], later(ip(name))));
-    assert_eq!(frame.behaviour(), Some(phb(name)));
+    assert_eq!(frame, sent(&[(100, tc, 255)], later(ip(name))));
+    assert_eq!(frame.phb(), Some(phb(name)));
 }
 
 #[test]
 fn what_an_lsp_has_no_place_for_is_default_or_dropped() {
-    let no_place = Verdict::Drop(DropReason::NoBehaviour);
+    let no_place = Verdict::Drop(DropReason::NoPhb);
     let ops = [
         ftn(out(&[100], e_lsp(TunnelModel::Pipe))),
         ilm(200, out(&[201], l_lsp(TunnelModel::Pipe, "AF11"))),
@@ -101,7 +101,7 @@ fn what_an_lsp_has_no_place_for_is_default_or_dropped() {
     let mut tables = supporting(TunnelModel::Pipe, &ops);
     // RFC 2474, 3: as default.
     treated(&mut tables, &[], ip("AF43"), &[(100, 0, 255)], later(ip("AF43")), "default");
-    // EXP 0 and 4 of an L-LSP for AF1 mean nothing, and neither does EXP 1 of one for EF.
+    // TC 0 and 4 of an L-LSP for AF1 mean nothing, and neither does TC 1 of one for EF.
     for stack in [(200, 0, 9), (200, 4, 9), (300, 1, 9)] {
         stays(&mut tables, frame(&[stack], ip("EF")), no_place);
     }
@@ -112,25 +112,24 @@ fn what_an_lsp_has_no_place_for_is_default_or_dropped() {
 
 #[test]
 fn an_lsp_that_ends_here_shows_or_hides_its_marking() {
-    for (model, behaviour, left) in [
+    for (model, treatment, left) in [
         (TunnelModel::Pipe, "EF", "CS1"),
         (TunnelModel::ShortPipe, "CS1", "CS1"),
         (TunnelModel::Uniform, "EF", "EF"),
     ] {
-        let mut tables =
-            supporting(model, &[ilm(200, here(e_lsp(model))), ilm(201, here(ClassSource::Copy))]);
+        let mut tables = supporting(model, &[ilm(200, here(e_lsp(model))), ilm(201, here(TcSource::Copy))]);
         // By a label of its own; by one of which nothing was said; by explicit null.
         for label in [200, 201, 0] {
-            treated(&mut tables, &[(label, 5, 9)], ip("CS1"), &[], later(ip(left)), behaviour);
+            treated(&mut tables, &[(label, 5, 9)], ip("CS1"), &[], later(ip(left)), treatment);
         }
         // Two of them.
-        treated(&mut tables, &[(200, 5, 9), (0, 7, 9)], ip("CS1"), &[], later(ip(left)), behaviour);
+        treated(&mut tables, &[(200, 5, 9), (0, 7, 9)], ip("CS1"), &[], later(ip(left)), treatment);
     }
 }
 
 /// RFC 3270, 2.3 and 2.6: what the conditioner makes of a packet is written where the marking stood that told its behaviour.
 #[test]
-fn what_is_remarked_where_an_lsp_ends_shows_where_the_behaviour_was_told() {
+fn what_is_remarked_where_an_lsp_ends_shows_where_the_phb_was_determined() {
     let remark = r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#;
     let remark: ConditionerSpec = serde_json::from_str(remark).expect("a conditioner");
     for (model, left) in
@@ -143,26 +142,26 @@ fn what_is_remarked_where_an_lsp_ends_shows_where_the_behaviour_was_told() {
             let mut frame = frame(&[(label, 5, 9)], ip("CS1"));
             assert_eq!(forward(&mut tables, &mut frame), OUT);
             assert_eq!(frame, sent(&[], later(ip(left))), "{model:?} {label}");
-            assert_eq!(frame.behaviour(), Some(phb("AF12")));
+            assert_eq!(frame.phb(), Some(phb("AF12")));
         }
         // Two that end: the inner one's packet is below.
         let mut frame = frame(&[(300, 0, 9), (200, 5, 9)], ip("CS1"));
         assert_eq!(forward(&mut tables, &mut frame), OUT);
         let left = if model == TunnelModel::Uniform { "EF" } else { "CS1" };
         assert_eq!(frame, sent(&[], later(ip(left))), "{model:?}, two");
-        assert_eq!(frame.behaviour(), Some(phb("AF12")));
+        assert_eq!(frame.phb(), Some(phb("AF12")));
     }
 }
 
 #[test]
 fn at_the_penultimate_hop_the_label_tells_the_treatment() {
-    for (model, left, exp) in
+    for (model, left, tc) in
         [(TunnelModel::Pipe, "CS1", 3), (TunnelModel::ShortPipe, "CS1", 3), (TunnelModel::Uniform, "EF", 5)]
     {
         let mut tables = supporting(model, &[ilm(200, out(&[], e_lsp(model)))]);
         treated(&mut tables, &[(200, 5, 9)], ip("CS1"), &[], ip(left), "EF");
         // What is exposed is a label of another LSP.
-        let (stack, left) = ([(200, 5, 9), (900, 3, 7)], [(900, exp, 7)]);
+        let (stack, left) = ([(200, 5, 9), (900, 3, 7)], [(900, tc, 7)]);
         treated(&mut tables, &stack, ip("CS1"), &left, ip("CS1"), "EF");
     }
 }
@@ -170,11 +169,11 @@ fn at_the_penultimate_hop_the_label_tells_the_treatment() {
 #[test]
 fn an_lsp_inside_keeps_its_own_marking_unless_it_is_imposed() {
     // An LSP of AF1 inside one for all; the outer one ends here, the inner one goes on.
-    for (model, exp) in [(TunnelModel::Pipe, 3), (TunnelModel::ShortPipe, 3), (TunnelModel::Uniform, 1)] {
+    for (model, tc) in [(TunnelModel::Pipe, 3), (TunnelModel::ShortPipe, 3), (TunnelModel::Uniform, 1)] {
         let ops = [ilm(200, here(e_lsp(model))), ilm(300, out(&[301], l_lsp(model, "AF11")))];
         let mut tables = supporting(model, &ops);
-        let behaviour = if model == TunnelModel::ShortPipe { "AF13" } else { "AF11" };
-        treated(&mut tables, &[(200, 1, 9), (300, 3, 7)], ip("CS1"), &[(301, exp, 6)], ip("CS1"), behaviour);
+        let treatment = if model == TunnelModel::ShortPipe { "AF13" } else { "AF11" };
+        treated(&mut tables, &[(200, 1, 9), (300, 3, 7)], ip("CS1"), &[(301, tc, 6)], ip("CS1"), treatment);
         // A label that is put on top of the inner one tells the treatment.
         let more = nhlfe(&[301, 400], via(GATEWAY), TtlModel::Pipe, e_lsp(model));
         tables.apply(&ilm(300, more)).expect("room");
@@ -203,10 +202,10 @@ fn code_points_mean_what_the_node_is_told() {
 }
 
 #[test]
-fn behaviours_choose_among_the_lsps_of_the_longest_prefix() {
+fn phbs_choose_among_the_lsps_of_the_longest_prefix() {
     let class = |prefix: &str, names: &[&str], order, label| TableOp::FtnSet {
         fec: Fec::ClassPrefix { prefix: support::prefix(prefix), classes: set(names), order },
-        nhlfe: nhlfe(&[label], via(GATEWAY), TtlModel::Pipe, ClassSource::Copy),
+        nhlfe: nhlfe(&[label], via(GATEWAY), TtlModel::Pipe, TcSource::Copy),
     };
     let mut tables = node(&[
         class("10.9.0.0/16", &["EF", "AF11"], 5, 100),
@@ -221,7 +220,7 @@ fn behaviours_choose_among_the_lsps_of_the_longest_prefix() {
     goes(&mut tables, "AF41", &[(300, 4, 255)]);
     // Nobody's: the route of the shorter prefix, since the longer one has only LSPs for others.
     goes(&mut tables, "CS3", &[]);
-    tables.apply(&ftn(out(&[400], ClassSource::Copy))).expect("room");
+    tables.apply(&ftn(out(&[400], TcSource::Copy))).expect("room");
     goes(&mut tables, "CS3", &[(400, 3, 255)]);
     goes(&mut tables, "EF", &[(200, 5, 255)]);
     let rows: Vec<_> = tables.ftn().map(|row| (row.classes.map(|c| c.0), row.packets)).collect();
@@ -253,7 +252,7 @@ fn what_the_ingress_remarks_goes_on_as_remarked() {
     }
 }
 
-/// RFC 3270, 3.5 and 4.5: a conditioner before the egress queue writes the EXP bits that the LSP of the label gives a meaning.
+/// RFC 3270, 3.5 and 4.5: a conditioner before the egress queue writes the TC bits that the LSP of the label gives a meaning.
 #[test]
 fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
     let spec = r#"{"rules":[{"name":"down","match":{"phb":["AF21"]},"green":{"kind":"remark","phb":"AF22"}},
@@ -261,7 +260,7 @@ fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
     let spec: ConditionerSpec = serde_json::from_str(spec).expect("a conditioner");
     let signalled = ["default", "default", "default", "AF23", "AF21", "EF", "AF22", "default"].map(phb);
     let model = TunnelModel::Pipe;
-    let e_lsp = ClassSource::DiffServ(LspClasses { model, encaps: Encaps::ELsp(ExpMap::new(signalled)) });
+    let e_lsp = TcSource::DiffServ(LspClasses { model, encaps: Encaps::ELsp(TcMap::new(signalled)) });
     // The node's own mapping has no AF22, and EF is 5 in both; an L-LSP of another class has no bits for it.
     for (class, [af21, af22], [af23, ef]) in [(l_lsp(model, "AF21"), [1, 2], [3, 3]), (e_lsp, [4, 6], [3, 5])]
     {
@@ -269,13 +268,13 @@ fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
         tables.note_encaps(true);
         let mut conditioner = Conditioner::new(&spec, "conditioner").expect("well formed");
         conditioner.set_diffserv(&DiffServConfig::default());
-        for (name, before, after, behaviour) in [("AF21", af21, af22, "AF22"), ("AF23", af23, ef, "EF")] {
+        for (name, before, after, treatment) in [("AF21", af21, af22, "AF22"), ("AF23", af23, ef, "EF")] {
             let mut pushed = frame(&[], ip(name));
             assert_eq!(forward(&mut tables, &mut pushed), OUT);
             assert_eq!(pushed, sent(&[(100, before, 255)], later(ip(name))));
             conditioner.condition(Time(0), &mut pushed).expect("passes");
             assert_eq!(pushed, sent(&[(100, after, 255)], later(ip(name))), "{class:?}");
-            assert_eq!(pushed.behaviour(), Some(phb(behaviour)));
+            assert_eq!(pushed.phb(), Some(phb(treatment)));
         }
         let mut swapped = frame(&[(200, af21, 9)], ip("CS1"));
         assert_eq!(forward(&mut tables, &mut swapped), OUT);
@@ -289,7 +288,7 @@ fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
     let mut frame = frame(&[(200, 1, 9)], ip("CS1"));
     assert_eq!((forward(&mut tables, &mut frame), frame.encaps().is_some()), (OUT, true));
     let mut frame = self::frame(&[(300, 4, 9)], ip("CS1"));
-    frame.set_encaps(Some(Encaps::ELsp(ExpMap::PRECONFIGURED)));
+    frame.set_encaps(Some(Encaps::ELsp(TcMap::PRECONFIGURED)));
     assert_eq!((forward(&mut tables, &mut frame), frame.encaps()), (OUT, None));
 }
 
@@ -298,37 +297,37 @@ fn what_the_node_sends_itself_is_treated_by_its_code_point() {
     let mut tables = supporting(TunnelModel::Pipe, &[ftn(out(&[100], e_lsp(TunnelModel::Pipe)))]);
     let mut own = frame(&[], ip("CS6"));
     assert_eq!(tables.originate(&mut own), Ok(P1));
-    assert_eq!((own.behaviour(), own == sent(&[(100, 6, 255)], ip("CS6"))), (Some(phb("CS6")), true));
+    assert_eq!((own.phb(), own == sent(&[(100, 6, 255)], ip("CS6"))), (Some(phb("CS6")), true));
     let mut own = frame(&[], ip("CS6"));
     assert_eq!(tables.transmit_via(P1, GATEWAY, &mut own), Ok(P1));
-    assert_eq!(own.behaviour(), Some(phb("CS6")));
+    assert_eq!(own.phb(), Some(phb("CS6")));
 }
 
 #[test]
 fn a_node_without_diffserv_determines_nothing() {
     let mut tables = node(&[
-        ftn(out(&[100], ClassSource::Copy)),
-        ilm(200, out(&[201], ClassSource::Copy)),
-        ilm(300, here(ClassSource::Copy)),
+        ftn(out(&[100], TcSource::Copy)),
+        ilm(200, out(&[201], TcSource::Copy)),
+        ilm(300, here(TcSource::Copy)),
     ]);
     for stack in [&[][..], &[(200, 5, 9)], &[(300, 5, 9)], &[(0, 5, 9)]] {
         let mut frame = frame(stack, ip("EF"));
-        assert_eq!(tables.incoming_behaviour(&frame), None);
-        assert_eq!((forward(&mut tables, &mut frame), frame.behaviour()), (OUT, None));
+        assert_eq!(tables.incoming_phb(&frame), None);
+        assert_eq!((forward(&mut tables, &mut frame), frame.phb()), (OUT, None));
     }
 }
 
 proptest! {
     #![proptest_config(testing::cases(256))]
     #[test]
-    fn a_uniform_lsp_leaves_a_sound_header(exp in 0u8..8, dscp in 0u8..64, hidden in any::<bool>(), ttl in 2u8..) {
+    fn a_uniform_lsp_leaves_a_sound_header(tc in 0u8..8, dscp in 0u8..64, hidden in any::<bool>(), ttl in 2u8..) {
         let nhlfe = if hidden { out(&[], e_lsp(TunnelModel::Uniform)) } else { here(e_lsp(TunnelModel::Uniform)) };
         let mut tables = supporting(TunnelModel::Uniform, &[ilm(200, nhlfe)]);
         let before = Ip { dscp, ttl, ..Ip::default() };
-        let told = ExpMap::PRECONFIGURED.phb(base::TrafficClass::truncate(exp));
+        let told = TcMap::PRECONFIGURED.phb(base::TrafficClass::truncate(tc));
         let after = Ip { dscp: told.code(), ttl: if hidden { ttl } else { ttl - 1 }, ..before };
         // Made anew, its checksum in full.
-        leaves(&mut tables, &[(200, exp, 9)], before, &[], after);
+        leaves(&mut tables, &[(200, tc, 9)], before, &[], after);
     }
 
     #[test]
@@ -340,7 +339,7 @@ proptest! {
         marked in proptest::option::of(0u8..64),
     ) {
         let classes = ["AF11", "EF", "CS1"].map(|name| l_lsp(model, name));
-        let class = |n: usize| classes.get(n).copied().unwrap_or(if n == 3 { e_lsp(model) } else { ClassSource::Copy });
+        let class = |n: usize| classes.get(n).copied().unwrap_or(if n == 3 { e_lsp(model) } else { TcSource::Copy });
         let nhlfe = |(kind, n): (usize, usize)| match kind {
             0 => here(class(n)),
             1 => out(&[], class(n)),
@@ -352,14 +351,14 @@ proptest! {
         let mut tables = supporting(model, &ops);
         let mut moved = frame(&stack, Ip { dscp, ..Ip::default() });
         let before = moved.clone();
-        let told = tables.incoming_behaviour(&moved);
+        let told = tables.incoming_phb(&moved);
         // As a conditioner would have it.
         let marked = marked.and_then(Phb::new);
-        moved.set_behaviour(marked);
+        moved.set_phb(marked);
         let wanted = marked.or(told);
         match forward(&mut tables, &mut moved) {
             // What an E-LSP has no place for goes as default.
-            OUT => prop_assert!(moved.behaviour() == wanted || moved.behaviour() == Some(Phb::DEFAULT)),
+            OUT => prop_assert!(moved.phb() == wanted || moved.phb() == Some(Phb::DEFAULT)),
             verdict => {
                 prop_assert!(matches!(verdict, Verdict::Punt | Verdict::Drop(_)));
                 prop_assert_eq!(&moved, &before);

@@ -4,7 +4,7 @@ mod support;
 
 use base::Verdict;
 use base::device::DropReason;
-use base::plane::{ClassSource, NextHop, PortConfig, TableError, TableOp, TtlModel::*};
+use base::plane::{NextHop, PortConfig, TableError, TableOp, TcSource, TtlModel::*};
 use base::{Body, Frame, PortId, TrafficClass};
 use support::*;
 use twinplane_forwarding::{Config, PuntReason};
@@ -86,7 +86,7 @@ fn pops_in_sequence_hand_the_time_to_live_on() {
 
 #[test]
 fn the_class_is_copied_or_set() {
-    let class = ClassSource::Set(TrafficClass::new(6).expect("three bits"));
+    let class = TcSource::Set(TrafficClass::new(6).expect("three bits"));
     let set = |push: &[u32]| nhlfe(push, via(GATEWAY), Uniform, class);
     let mut tables = node(&[
         ilm(100, to_gateway(&[200, 300], Uniform)),
@@ -164,7 +164,7 @@ fn labels_without_an_entry_are_dropped() {
     stays(&mut tables, frame(&[(100, 0, 9)], ip(64)), unknown);
     assert_eq!(tables.drops().get(DropReason::UnknownLabel), 7);
     assert_eq!(tables.apply(&TableOp::IlmRemove { label: label(100) }), Err(TableError::NoEntry));
-    tables.apply(&ilm(0xf_ffff, nhlfe(&[], NextHop::Discard, Uniform, ClassSource::Copy))).expect("room");
+    tables.apply(&ilm(0xf_ffff, nhlfe(&[], NextHop::Discard, Uniform, TcSource::Copy))).expect("room");
     stays(&mut tables, frame(&[(0xf_ffff, 0, 9)], ip(64)), Verdict::Drop(DropReason::Discard));
 }
 
@@ -205,7 +205,7 @@ fn exceptions_say_what_the_node_must_know() {
     let mut tables = node(&[
         ilm(100, to_gateway(&[200, 300], Uniform)),
         ilm(101, local(Uniform)),
-        ilm(102, nhlfe(&[200], via(UNKNOWN), Uniform, ClassSource::Copy)),
+        ilm(102, nhlfe(&[200], via(UNKNOWN), Uniform, TcSource::Copy)),
     ]);
     let why = |tables: &mut twinplane_forwarding::Forwarding, frame: Frame| {
         stays(tables, frame.clone(), Verdict::Punt);
@@ -236,7 +236,7 @@ fn exceptions_say_what_the_node_must_know() {
     assert_eq!(
         tables.apply(&ilm(
             103,
-            nhlfe(&[], NextHop::Via { port: PortId(9), gateway: FAR }, Uniform, ClassSource::Copy)
+            nhlfe(&[], NextHop::Via { port: PortId(9), gateway: FAR }, Uniform, TcSource::Copy)
         )),
         Err(TableError::NoPort)
     );
@@ -261,7 +261,7 @@ fn replacing_keeps_counting() {
 fn when_entries_go_so_do_their_neighbours() {
     let mut tables = node(&[]);
     let before = tables.adjacencies().count();
-    let entry = nhlfe(&[200, 300], via(UNKNOWN), Uniform, ClassSource::Copy);
+    let entry = nhlfe(&[200, 300], via(UNKNOWN), Uniform, TcSource::Copy);
     for value in 16..1000 {
         tables.apply(&ilm(value, entry)).expect("room");
     }

@@ -5,7 +5,7 @@ mod support;
 
 use base::device::DropReason;
 use base::flow::{FlowFilter, FlowKey};
-use base::plane::{ClassSource, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
+use base::plane::{NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
 use base::{Frame, MacAddr, NodeId, Phb, PhbSet, PortId, Time, TrafficClass, Verdict};
 use core::net::Ipv4Addr;
 use proptest::collection::vec;
@@ -103,7 +103,7 @@ impl Naive {
             }
             for (i, label) in push.iter().enumerate() {
                 let ttl = if i == 0 || model == TtlModel::Uniform { ttl - 1 } else { 255 };
-                let tc = if let ClassSource::Set(class) = nhlfe.class { class } else { top.tc };
+                let tc = if let TcSource::Set(class) = nhlfe.tc { class } else { top.tc };
                 let bottom = stack.is_empty();
                 stack.insert(0, mpls::Repr { label: *label, tc, bottom, ttl });
             }
@@ -144,7 +144,7 @@ impl Naive {
         for label in nhlfe.push.as_slice() {
             let ttl = if nhlfe.ttl == TtlModel::Uniform { ttl - 1 } else { 255 };
             let copied = TrafficClass::truncate(ip[1] >> 5);
-            let tc = if let ClassSource::Set(class) = nhlfe.class { class } else { copied };
+            let tc = if let TcSource::Set(class) = nhlfe.tc { class } else { copied };
             let bottom = stack.is_empty();
             stack.insert(0, mpls::Repr { label: *label, tc, bottom, ttl });
         }
@@ -160,7 +160,7 @@ impl Naive {
         let longest = |keys: Vec<Prefix>| keys.into_iter().filter(|p| p.contains(to)).max_by_key(|p| p.len());
         let route = longest(self.routes.keys().copied().collect());
         let mapping = longest(self.ftn.keys().copied().collect());
-        let plain = |next_hop| nhlfe(&[], next_hop, TtlModel::Uniform, ClassSource::Copy);
+        let plain = |next_hop| nhlfe(&[], next_hop, TtlModel::Uniform, TcSource::Copy);
         match (route, mapping) {
             (None, None) => None,
             (Some(r), m) if m.is_none_or(|m| m.len() < r.len()) => Some((r, plain(self.routes[&r]))),
@@ -242,7 +242,7 @@ fn entry() -> impl Strategy<Value = Nhlfe> {
     let class = proptest::option::of(0u8..8);
     let push = vec(prop_oneof![Just(0u32), 16u32..24, Just(0xf_ffff)], 0..=4);
     (push, next_hop(), model(), class).prop_map(|(push, next_hop, ttl, class)| {
-        let class = class.map_or(ClassSource::Copy, |c| ClassSource::Set(TrafficClass::truncate(c)));
+        let class = class.map_or(TcSource::Copy, |c| TcSource::Set(TrafficClass::truncate(c)));
         nhlfe(&push, next_hop, ttl, class)
     })
 }

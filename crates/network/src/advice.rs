@@ -143,16 +143,15 @@ impl Network {
 /// What the EXP bits of an LSP mean where it begins, if it has no place for packets of some behaviours (RFC 3270, 3.5 and 4.5); and the
 /// words for it.
 fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
-    let preconfigured = head.diffserv.as_ref()?.exp_map;
+    let preconfigured = head.diffserv.as_ref()?.tc_map;
     let encaps = spec.diffserv.map_or(Encaps::ELsp(preconfigured), |lsp| lsp.encaps(preconfigured));
     let kind = match encaps {
         // What it has no EXP bits for goes as default forwarding.
-        Encaps::ELsp(map) if map.exp(Phb::DEFAULT).is_some() => return None,
+        Encaps::ELsp(map) if map.tc(Phb::DEFAULT).is_some() => return None,
         Encaps::ELsp(_) => "E-LSP",
         Encaps::LLsp(_) => "L-LSP",
     };
-    let words =
-        format!("lsp '{}': the {kind} has a place for {} only", spec.name, names(encaps.behaviours()));
+    let words = format!("lsp '{}': the {kind} has a place for {} only", spec.name, names(encaps.phbs()));
     Some((encaps, words))
 }
 
@@ -163,8 +162,7 @@ fn names(set: PhbSet) -> String {
 /// Packets that an LSP takes and then drops.
 fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<String> {
     let (encaps, words) = narrow(spec, head)?;
-    let lost =
-        |taken: PhbSet| taken.iter().filter(|phb| !encaps.behaviours().contains(*phb)).collect::<PhbSet>();
+    let lost = |taken: PhbSet| taken.iter().filter(|phb| !encaps.phbs().contains(*phb)).collect::<PhbSet>();
     match spec.classes.map(lost) {
         Some(lost) if !lost.is_empty() => {
             Some(format!("{words}: packets of {} of its 'classes' are dropped", names(lost)))
@@ -180,7 +178,7 @@ fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<String> {
 fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<String> {
     let (encaps, words) = narrow(spec, head)?;
     let phb = head.diffserv.as_ref()?.dscp.phb(Dscp::new(flow.dscp)?);
-    (!encaps.behaviours().contains(phb)).then(|| {
+    (!encaps.phbs().contains(phb)).then(|| {
         let name =
             if flow.name.is_empty() { "a flow over it".into() } else { format!("flow '{}'", flow.name) };
         format!("{words}: packets of {name}, which are {phb}, are dropped")

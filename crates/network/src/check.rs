@@ -133,7 +133,7 @@ pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Result<()
             spec.name, head.name
         )),
         (Some(wanted), Some(known)) => {
-            let wanted = wanted.encaps(known.exp_map).behaviours();
+            let wanted = wanted.encaps(known.tc_map).phbs();
             let missing: Vec<String> =
                 wanted.iter().filter(|p| !known.supported().contains(*p)).map(|p| p.to_string()).collect();
             if missing.is_empty() {

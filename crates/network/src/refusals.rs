@@ -97,7 +97,7 @@ fn refusal(spec: &LspSpec, node: &NodeSpec) -> Option<Refusal> {
         LspDiffServ::ELsp { map: None, signal: false, .. } => return None,
         LspDiffServ::ELsp { map: None, .. } => PhbSet::default(),
         LspDiffServ::ELsp { map: Some(map), .. } => map.as_array().iter().copied().collect(),
-        LspDiffServ::LLsp { class, .. } => class.behaviours(),
+        LspDiffServ::LLsp { class, .. } => class.phbs(),
     };
     if !matches!(node.kind, NodeKind::Router | NodeKind::Edge) {
         return None;

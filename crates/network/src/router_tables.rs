@@ -3,7 +3,7 @@
 use super::Network;
 use super::columns::Columns;
 use base::device::DropCounters;
-use base::plane::{ClassSource, NextHop, Nhlfe};
+use base::plane::{NextHop, Nhlfe, TcSource};
 use serde_json::{Value, json};
 
 impl Network {
@@ -25,17 +25,17 @@ impl Network {
         if labels.is_empty() { "pop".into() } else { labels.join(" ") }
     }
 
-    /// What becomes of classes: `copy`, a number, or what the LSP says of behaviours.
-    fn class(nhlfe: &Nhlfe) -> Value {
-        match nhlfe.class {
-            ClassSource::Copy => json!("copy"),
-            ClassSource::Set(class) => json!(class.value().to_string()),
-            ClassSource::DiffServ(classes) => json!(classes.to_string()),
+    /// What becomes of TC: `copy`, a number, or what the LSP says of PHBs (its DiffServ context).
+    fn tc(nhlfe: &Nhlfe) -> Value {
+        match nhlfe.tc {
+            TcSource::Copy => json!("copy"),
+            TcSource::Set(tc) => json!(tc.value().to_string()),
+            TcSource::DiffServ(classes) => json!(classes.to_string()),
         }
     }
 
     pub(super) fn ilm(&self, node: usize) -> Value {
-        let mut table = Columns::new(&["label", "out", "to", "port", "gateway", "packets", "bytes", "class"]);
+        let mut table = Columns::new(&["label", "out", "to", "port", "gateway", "packets", "bytes", "tc"]);
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ilm()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let out = json!(Self::operation(&row.nhlfe));
@@ -47,7 +47,7 @@ impl Network {
                 gateway,
                 json!(row.packets),
                 json!(row.bytes),
-                Self::class(&row.nhlfe),
+                Self::tc(&row.nhlfe),
             ]);
         }
         table.finish()
@@ -55,24 +55,24 @@ impl Network {
 
     pub(super) fn ftn(&self, node: usize) -> Value {
         let mut table = Columns::new(&[
-            "prefix", "push", "to", "port", "gateway", "packets", "bytes", "filter", "classes", "class",
+            "prefix", "push", "to", "port", "gateway", "packets", "bytes", "filter", "classes", "tc",
         ]);
         // Filters first: they are looked at first.
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().filters()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let push = json!(Self::operation(&row.nhlfe));
             let filter = json!(row.filter.to_string());
-            let (packets, bytes, class) = (json!(row.packets), json!(row.bytes), Self::class(&row.nhlfe));
-            table.push([Value::Null, push, to, port, gateway, packets, bytes, filter, Value::Null, class]);
+            let (packets, bytes, tc) = (json!(row.packets), json!(row.bytes), Self::tc(&row.nhlfe));
+            table.push([Value::Null, push, to, port, gateway, packets, bytes, filter, Value::Null, tc]);
         }
         for row in self.router(node).into_iter().flat_map(|r| r.forwarding().ftn()) {
             let [to, port, gateway] = self.next_hop(node, row.nhlfe.next_hop);
             let push = json!(Self::operation(&row.nhlfe));
             let prefix = json!(row.prefix.to_string());
             let filter = Value::Null;
-            let (packets, bytes, class) = (json!(row.packets), json!(row.bytes), Self::class(&row.nhlfe));
+            let (packets, bytes, tc) = (json!(row.packets), json!(row.bytes), Self::tc(&row.nhlfe));
             let classes = row.classes.map(|(_, set)| set);
-            table.push([prefix, push, to, port, gateway, packets, bytes, filter, json!(classes), class]);
+            table.push([prefix, push, to, port, gateway, packets, bytes, filter, json!(classes), tc]);
         }
         table.finish()
     }

@@ -132,26 +132,26 @@ fn check(case: Case) {
     for (size, name, marked, ingress, second) in FLOWS {
         let on = |hop: usize| -> Vec<Seen> { links[hop][&size].iter().copied().collect() };
         let precedence = ingress.strip_prefix("AF1").map(|digit| digit.parse::<u8>().expect("a digit"));
-        let exp_of = |phb: &str| precedence.unwrap_or_else(|| exp(phb));
+        let tc_of = |phb: &str| precedence.unwrap_or_else(|| exp(phb));
         // What leaves a uniform LSP is marked as the LSP was.
         let inside = dscp(ingress);
         let outside = if case.model == "uniform" { dscp(second) } else { inside };
         assert_eq!(on(0), [(None, marked)], "{case:?} {name}: from the host");
         let first = on(1);
         assert!(
-            matches!(first[..], [(Some((label, e)), d)] if label > 15 && e == exp_of(ingress) && d == inside),
+            matches!(first[..], [(Some((label, e)), d)] if label > 15 && e == tc_of(ingress) && d == inside),
             "{case:?} {name}: {first:?}"
         );
         let swapped = on(2);
         assert!(
-            matches!(swapped[..], [(Some((label, e)), d)] if label > 15 && e == exp_of(second) && d == inside),
+            matches!(swapped[..], [(Some((label, e)), d)] if label > 15 && e == tc_of(second) && d == inside),
             "{case:?} {name}: {swapped:?}"
         );
         let last = on(3);
         // A label of its own tells what EXP bits mean where that is not the same for all LSPs.
         let shared = precedence.is_none() && !case.signalled;
         let label = |label: u32, e: u8| {
-            e == exp_of(second) && (label == 0) == (case.egress == "explicit-null" && shared)
+            e == tc_of(second) && (label == 0) == (case.egress == "explicit-null" && shared)
         };
         assert!(
             match (case.egress, &last[..]) {

@@ -290,7 +290,7 @@ class LspSpec(Strict):
         None, description="`e-lsp`, `l-lsp AF1`, or more of it (RFC 3270) [default: neither]."
     )
     classes: Behaviours | None = Field(
-        None, description="Behaviours whose packets take it on their way to `carries` [default: all]."
+        None, description="PHBs whose packets take it on their way to `carries` [default: all]."
     )
     setup_priority: int = Field(7, ge=0, le=7, description="0 is the highest.")
     holding_priority: int | None = Field(

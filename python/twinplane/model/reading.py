@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from .. import renamed
 from ..diffserv import DiffServ
 from ..errors import one_line, suggest
 from ..queues import base
@@ -158,7 +159,8 @@ def in_service(lead: str, error: ErrorDetails) -> str | None:
     before, of, inner = found
     if error["type"] == "extra_forbidden":
         known = base.fields_at(of, inner[:-1])
-        text = f"unknown field '{inner[-1]}'{base.near(str(inner[-1]), known)}"
+        unknown = f"unknown field '{inner[-1]}'{base.near(str(inner[-1]), known)}"
+        text = renamed.field(str(inner[-1]), known) or unknown
         inner = inner[:-1]
     else:
         text = base.reason(error)

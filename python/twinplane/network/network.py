@@ -225,7 +225,7 @@ class Network(Shown):
         """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.model.description`).
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
-        `twinplane.diffserv.DiffServ` with its EXP map, tunnelling model and behaviours. Without, classes are
+        `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
         copied between labels and packets.
         """
         from ..profiles import resolve

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from .. import units
+from .. import renamed, units
 from ..errors import TwinplaneError, one_line, suggest
 
 Ports = Callable[[Any], list[int]]
@@ -197,6 +197,8 @@ def sentence(model: type[BaseModel], error: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         known = fields_at(model, place[:-1])
         lead = "".join(f"{word}: " for word in words(place[:-1]))
+        if (said := renamed.field(str(place[-1]), known)) is not None:
+            return f"{lead}{said}"
         return f"{lead}unknown field '{place[-1]}'{near(str(place[-1]), known)}"
     lead = "".join(f"{word}: " for word in words(place))
     return f"{lead}{reason(error)}"

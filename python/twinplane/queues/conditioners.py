@@ -96,9 +96,11 @@ Meter = Annotated[TokenBucket | SingleRate | TwoRate, Field(discriminator="kind"
 
 
 REMARK = re.compile(
-    r"remark (?P<phb>.+?)(?: (?:as )?exp (?P<exp>\S+?))?(?P<below>,? below labels(?: too)?)?", re.IGNORECASE
+    r"remark (?P<phb>.+?)(?: (?:as )?tc (?P<tc>\S+?))?(?P<below>,? below labels(?: too)?)?", re.IGNORECASE
 )
-"""A behaviour, perhaps the EXP bits that stand for it, perhaps in the packet below the labels as well."""
+"""A PHB, perhaps the TC that stands for it, perhaps in the packet below the labels as well."""
+EARLIER = re.compile(r"remark .+ exp \S+.*", re.IGNORECASE)
+"""The same with the name that TC had before RFC 5462."""
 
 
 def _lowered(action: str) -> dict[str, Any]:
@@ -109,16 +111,18 @@ def _lowered(action: str) -> dict[str, Any]:
     word, _, rest = text.partition(" ")
     if word == "mark" and rest.isdecimal() and int(rest) < 1 << 32:
         return {"kind": word, "mark": int(rest)}
+    if EARLIER.fullmatch(text):
+        raise ValueError(f"{action!r}: 'as EXP' is now called 'as TC'")
     if (said := REMARK.fullmatch(text)) is None:
         raise ValueError(
-            f"{action!r} is no action: pass, drop, 'remark PHB' such as 'remark AF12' (or 'remark AF12 as EXP"
+            f"{action!r} is no action: pass, drop, 'remark PHB' such as 'remark AF12' (or 'remark AF12 as TC"
             " 3', 'remark AF12 below labels'), or 'mark NUMBER'"
         )
     found: dict[str, Any] = {"kind": "remark", "phb": phb.name_of(phb.behaviour(said["phb"]))}
-    if said["exp"] is not None:
-        if said["exp"] not in tuple("01234567"):
-            raise ValueError(f"{action!r}: the EXP bits of a label are 0 to 7")
-        found["exp"] = int(said["exp"])
+    if said["tc"] is not None:
+        if said["tc"] not in tuple("01234567"):
+            raise ValueError(f"{action!r}: the TC of a label is 0 to 7")
+        found["tc"] = int(said["tc"])
     return found if said["below"] is None else {**found, "below_labels": True}
 
 
@@ -128,22 +132,22 @@ def _action(value: str) -> str:
         return f"mark {found['mark']}"
     if found["kind"] != "remark":
         return str(found["kind"])
-    exp = f" as EXP {found['exp']}" if "exp" in found else ""
-    return f"remark {found['phb']}{exp}{' below labels' if found.get('below_labels') else ''}"
+    tc = f" as TC {found['tc']}" if "tc" in found else ""
+    return f"remark {found['phb']}{tc}{' below labels' if found.get('below_labels') else ''}"
 
 
 Action = Annotated[str, AfterValidator(_action)]
-"""``pass``, ``drop``, ``remark AF12``, ``remark AF12 as EXP 3 below labels`` or ``mark 7``."""
+"""``pass``, ``drop``, ``remark AF12``, ``remark AF12 as TC 3 below labels`` or ``mark 7``."""
 
 
 class Rule(Match):
     """Packets, their meter, and what becomes of each colour; without a meter every packet is green.
 
-    An action is ``"pass"``, ``"drop"``, ``"remark AF12"`` (the code point of an IP packet, the EXP bits of a
-    labelled one) or ``"mark 7"`` (for filters by `mark`). Of a labelled packet, ``"remark AF12 as EXP 3"``
-    says which EXP bits (by default those of the LSP's map before an egress queue, else of the node's), and
+    An action is ``"pass"``, ``"drop"``, ``"remark AF12"`` (the code point of an IP packet, the TC of a
+    labelled one) or ``"mark 7"`` (for filters by `mark`). Of a labelled packet, ``"remark AF12 as TC 3"``
+    says which TC (by default those of the LSP's map before an egress queue, else of the node's), and
     ``"remark AF12 below labels"`` writes the code point of the IP packet as well, which then keeps the
-    behaviour when it leaves the LSP.
+    PHB when it leaves the LSP.
     """
 
     name: Name = Field(description="Its name, for the counters.")

@@ -120,7 +120,7 @@ class GredQueue(_Early):
 
     phb: Behaviours | None = Field(
         default=None,
-        description="Behaviours whose packets it takes [default: the one that it is named after].",
+        description="PHBs whose packets it takes [default: the one that it is named after].",
     )
     prio: int = Field(default=8, ge=1, le=16, description="Priority with grio, 1 is the best.")
 

@@ -24,12 +24,12 @@ _ONE_OR_MORE = {
 }
 
 
-def _exps(value: Any) -> Any:
+def _tcs(value: Any) -> Any:
     items = value if isinstance(value, (list, tuple, set)) else [value]
     if not items or any(
         isinstance(one, bool) or not isinstance(one, int) or not 0 <= one <= 7 for one in items
     ):
-        raise ValueError(f"{value!r}: the EXP bits of a label are 0 to 7, one or several")
+        raise ValueError(f"{value!r}: the TC of a label is 0 to 7, one or several")
     return tuple(sorted(set(items)))
 
 
@@ -56,11 +56,11 @@ def _inputs(value: Any) -> Any:
 
 Behaviours = Annotated[Any, BeforeValidator(phb.behaviours), WithJsonSchema(_ONE_OR_MORE)]
 CodePoints = Annotated[Any, BeforeValidator(phb.code_points), WithJsonSchema(_ONE_OR_MORE)]
-Exps = Annotated[Any, BeforeValidator(_exps), WithJsonSchema(_ONE_OR_MORE)]
+Tcs = Annotated[Any, BeforeValidator(_tcs), WithJsonSchema(_ONE_OR_MORE)]
 Labels = Annotated[Any, BeforeValidator(_labels), WithJsonSchema(_ONE_OR_MORE)]
 Inputs = Annotated[Any, BeforeValidator(_inputs), WithJsonSchema(_ONE_OR_MORE)]
 _FLOW = ("src", "dst", "protocol", "src_ports", "dst_ports")
-_SETS = ("phb", "dscp", "exp", "inputs")
+_SETS = ("phb", "dscp", "tc", "inputs")
 
 
 class Match(Spec):
@@ -68,13 +68,14 @@ class Match(Spec):
 
     phb: Behaviours | None = Field(
         default=None,
-        description="Per-hop behaviours, one or several: as the node determined them, or by code point.",
+        description="PHBs, one or several: as the node determined them, or by code point.",
     )
     dscp: CodePoints | None = Field(
         default=None, description="Code points in the IP header, below labels too."
     )
-    exp: Exps | None = Field(
-        default=None, description="EXP bits of the outermost label, 0 to 7, one or several."
+    tc: Tcs | None = Field(
+        default=None,
+        description="TC (formerly EXP) of the outermost label, 0 to 7, one or several.",
     )
     labels: Labels | None = Field(default=None, description="The outermost label, or first-last.")
     labelled: bool | None = Field(default=None, description="Is there a label?")
@@ -98,7 +99,7 @@ class Match(Spec):
     def _possible(self) -> Match:
         self.flow()
         if self.labelled is False:
-            for field in ("exp", "labels"):
+            for field in ("tc", "labels"):
                 if getattr(self, field) is not None:
                     raise SpecError(f"it can take nothing: a packet without a label has no {field}", field)
         return self
@@ -124,7 +125,7 @@ class Match(Spec):
         found: dict[str, Any] = {}
         if self.phb is not None:
             found["phb"] = phb.names(self.phb)
-        for key in ("dscp", "exp", "labels"):
+        for key in ("dscp", "tc", "labels"):
             if getattr(self, key) is not None:
                 found[key] = list(getattr(self, key))
         for key in ("labelled", "mark"):
@@ -155,7 +156,7 @@ class Match(Spec):
 
     def needs_label(self) -> bool:
         """Does it take labelled packets only?"""
-        return bool(self.labelled) or self.exp is not None or self.labels is not None
+        return bool(self.labelled) or self.tc is not None or self.labels is not None
 
     def given(self) -> tuple[str, ...]:
         """The fields that are given."""

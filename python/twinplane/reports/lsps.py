@@ -1,4 +1,4 @@
-"""LSPs on the page: where they go, and what they do with per-hop behaviours (RFC 3270)."""
+"""LSPs on the page: where they go, and what they do with per-hop behaviours (PHBs) (RFC 3270)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS_MAX = 500
 
 
 def table(network: Network) -> Table:
-    """All LSPs; how they carry behaviours where any does."""
+    """All LSPs; how they carry PHBs where any does."""
     shown, nodes = network.lsps[:ROWS_MAX], network.description.nodes
     classes = [behaviours(lsp.spec, nodes[lsp.spec["from"]].get("diffserv")) for lsp in shown]
     told = any(kind != NOTHING for kind, _, _ in classes) or any(lsp.spec.get("classes") for lsp in shown)
@@ -32,7 +32,7 @@ def table(network: Network) -> Table:
         ]
         for lsp, of_lsp in zip(shown, classes, strict=True)
     ]
-    titles = ["name", "from", "to", *(("kind", "takes", "EXP means") if told else ()), "bandwidth", "state"]
+    titles = ["name", "from", "to", *(("kind", "takes", "TC means") if told else ()), "bandwidth", "state"]
     more = f" ({ROWS_MAX} of {len(network.lsps)})" if len(network.lsps) > ROWS_MAX else ""
     return Table(f"LSPs{more}", titles, rows, len(titles) - 2)
 
@@ -41,7 +41,7 @@ NOTHING = "-"
 
 
 def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[str, str, str]:
-    """E-LSP or L-LSP, the behaviours that take it, and what its EXP bits mean.
+    """E-LSP or L-LSP, the PHBs that take it, and what its TC means.
 
     `head` is what the router that it begins at knows of RFC 3270.
     """
@@ -57,12 +57,14 @@ def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[
             ((name, group) for name, group in phb.GROUPS.items() if first in group),
             (phb.name_of(first), (first,)),
         )
-        # RFC 3270, 4.2: EXP is the drop precedence, and 0 where there is none.
-        return f"L-LSP {name}{model}", takes, _exp(phb.names(group), 1 if len(group) > 1 else 0)
+        # RFC 3270, 4.2: TC is the drop precedence, and 0 where there is none.
+        return f"L-LSP {name}{model}", takes, _tc(phb.names(group), 1 if len(group) > 1 else 0)
     signalled = (given or {}).get("map")
-    mapping = signalled or (head or {}).get("exp_map") or phb.names(PRECONFIGURED)
-    return f"{'' if signalled else 'preconfigured '}E-LSP{model}", takes, _exp(mapping, 0)
+    # Kept runs of earlier versions call the map by its earlier name.
+    own = (head or {}).get("tc_map") or (head or {}).get("exp_map")
+    mapping = signalled or own or phb.names(PRECONFIGURED)
+    return f"{'' if signalled else 'preconfigured '}E-LSP{model}", takes, _tc(mapping, 0)
 
 
-def _exp(names: Sequence[str], first: int) -> str:
-    return ", ".join(f"{exp} {name}" for exp, name in enumerate(names, first))
+def _tc(names: Sequence[str], first: int) -> str:
+    return ", ".join(f"{tc} {name}" for tc, name in enumerate(names, first))

@@ -59,7 +59,7 @@ nodes:
   h1: {kind: host, address: 10.1.0.2/24, gateway: 10.1.0.9}
   h2: {kind: host, address: 10.2.0.2/24}
   a: {kind: router, profile: juniper-m10, rsvp: {refresh: 1 s, hello: 100 ms, refresh_reduction: true}}
-  b: {kind: router, router_id: 192.0.2.77, diffserv: {model: short-pipe, dscp: {63: EF}, exp_map: {4: AF13}}}
+  b: {kind: router, router_id: 192.0.2.77, diffserv: {model: short-pipe, dscp: {63: EF}, tc_map: {4: AF13}}}
   c: {kind: router, diffserv: true}
 links:
   - [h1, a, {rate: 100 Mbit/s, mtu: 1500}]

@@ -50,8 +50,8 @@ struct Data {
     end: u8,
     /// Bits of [`flag`].
     flags: u8,
-    /// The per-hop behaviour, or [`NO_BEHAVIOUR`].
-    behaviour: u8,
+    /// The per-hop behaviour, or [`NO_PHB`].
+    phb: u8,
     body_len: u32,
     /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for the next frame that has some.
     extras: Option<Box<Extras>>,
@@ -89,7 +89,7 @@ mod flag {
 }
 
 /// No behaviour has been determined.
-const NO_BEHAVIOUR: u8 = u8::MAX;
+const NO_PHB: u8 = u8::MAX;
 
 /// The rest of an [`Offload`], with places counted from the start of the header buffer.
 #[derive(Clone, Copy, Default)]
@@ -131,7 +131,7 @@ impl Drop for Frame {
             data.set_body(Body::Empty);
         }
         data.flags = 0;
-        data.behaviour = NO_BEHAVIOUR;
+        data.phb = NO_PHB;
         data.arrived = NEVER;
         // A thread that ends keeps nothing.
         let _ = SPARE.try_with(|spare| {
@@ -160,7 +160,7 @@ fn fresh() -> Box<Data> {
         end: HEADROOM as u8,
         body_len: 0,
         flags: 0,
-        behaviour: NO_BEHAVIOUR,
+        phb: NO_PHB,
         extras: None,
         arrived: NEVER,
         header: [0; HEADER_CAPACITY],
@@ -215,7 +215,7 @@ impl Frame {
         self.0.end = (HEADROOM + kept) as u8;
         self.0.set_body(if kept == bytes.len() { Body::Empty } else { Body::owned(&bytes[kept..]) });
         self.0.flags = 0;
-        self.0.behaviour = NO_BEHAVIOUR;
+        self.0.phb = NO_PHB;
         self.0.arrived = NEVER;
     }
 

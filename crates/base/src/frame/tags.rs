@@ -1,6 +1,6 @@
 //! What a node notes on a frame that does not travel on a wire, and the trace of a frame.
 
-use super::{Extras, Frame, NEVER, NO_BEHAVIOUR, flag};
+use super::{Extras, Frame, NEVER, NO_PHB, flag};
 use crate::diffserv::Encaps;
 use crate::ids::{LinkId, PortId};
 use crate::phb::Phb;
@@ -9,14 +9,14 @@ use crate::time::Time;
 impl Frame {
     /// The per-hop behaviour that the node which holds the frame has determined, if it has.
     #[inline]
-    pub fn behaviour(&self) -> Option<Phb> {
-        Phb::new(self.0.behaviour)
+    pub fn phb(&self) -> Option<Phb> {
+        Phb::new(self.0.phb)
     }
 
     /// Notes the per-hop behaviour that the frame is to get here, or that it has not been determined.
     #[inline]
-    pub fn set_behaviour(&mut self, phb: Option<Phb>) {
-        self.0.behaviour = phb.map_or(NO_BEHAVIOUR, Phb::code);
+    pub fn set_phb(&mut self, phb: Option<Phb>) {
+        self.0.phb = phb.map_or(NO_PHB, Phb::code);
     }
 
     /// The mark that a conditioner of the node which holds the frame has put on it; zero if none.
@@ -61,7 +61,7 @@ impl Frame {
 
     /// Takes over behaviour, mark, port of arrival and what the label means from `other`.
     pub fn copy_tags(&mut self, other: &Frame) {
-        self.set_behaviour(other.behaviour());
+        self.set_phb(other.phb());
         if let Some(Extras { mark, input, encaps, .. }) = other.tags() {
             let own = self.tag();
             (own.mark, own.input, own.encaps) = (*mark, *input, *encaps);
@@ -81,8 +81,8 @@ impl Frame {
     /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
     #[inline]
     pub fn clear_tags(&mut self) {
-        if self.0.behaviour != NO_BEHAVIOUR || self.0.flags & flag::TAGGED != 0 {
-            self.0.behaviour = NO_BEHAVIOUR;
+        if self.0.phb != NO_PHB || self.0.flags & flag::TAGGED != 0 {
+            self.0.phb = NO_PHB;
             self.0.flags &= !flag::TAGGED;
         }
     }

@@ -119,14 +119,14 @@ proptest! {
 #[test]
 fn tags_go_no_further_than_they_should() {
     let mut frame = Frame::from_bytes(&[0; 60]);
-    assert_eq!((frame.mark(), frame.input(), frame.behaviour()), (0, None, None));
+    assert_eq!((frame.mark(), frame.input(), frame.phb()), (0, None, None));
     frame.start_trace();
     frame.set_input(PortId(u16::MAX));
-    frame.set_behaviour(Some(crate::Phb::EF));
+    frame.set_phb(Some(crate::Phb::EF));
     assert_eq!((frame.mark(), frame.input()), (0, Some(PortId(u16::MAX))));
     frame.clear_tags();
     frame.note_link(LinkId(3));
-    assert_eq!((frame.mark(), frame.input(), frame.behaviour()), (0, None, None));
+    assert_eq!((frame.mark(), frame.input(), frame.phb()), (0, None, None));
     frame.set_mark(7);
     assert_eq!((frame.mark(), frame.input(), frame.trace()), (7, None, Some(&[LinkId(3)][..])));
     assert_eq!((frame.clone().mark(), frame.clone().trace()), (7, frame.trace()));

@@ -6,7 +6,7 @@
 mod prefix;
 mod stack;
 
-pub use crate::diffserv::{Encaps, ExpMap, LspClasses, TunnelModel};
+pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use prefix::Prefix;
 pub use stack::LabelStack;
 
@@ -38,7 +38,7 @@ pub enum TtlModel {
 /// Where the traffic class of pushed labels comes from, and what that of the label means by which a packet comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ClassSource {
+pub enum TcSource {
     /// From the label below, or the precedence bits of the IP header.
     #[default]
     Copy,
@@ -78,7 +78,7 @@ pub struct Nhlfe {
     /// What becomes of the time to live.
     pub ttl: TtlModel,
     /// What becomes of the traffic class.
-    pub class: ClassSource,
+    pub tc: TcSource,
 }
 
 /// A forwarding equivalence class (RFC 3031, 2.1): which packets an FTN entry takes.

@@ -1,7 +1,7 @@
 //! How one RSVP speaker is set up.
 
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
-use base::plane::{ClassSource, TtlModel};
+use base::plane::{TcSource, TtlModel};
 use base::{DiffServConfig, Label, PortId, Rate, Span, Streams};
 use core::net::Ipv4Addr;
 
@@ -98,7 +98,7 @@ pub struct Config {
     /// Time-to-live model of the entries that are written.
     pub ttl: TtlModel,
     /// Where the traffic class of pushed labels comes from.
-    pub class: ClassSource,
+    pub tc: TcSource,
     /// What the node knows of RFC 3270; if absent, it doesn't support it, and refuses LSPs that signal PHBs.
     pub diffserv: Option<DiffServConfig>,
     /// Refresh period R (RFC 2205, 3.7).
@@ -141,7 +141,7 @@ impl Default for Config {
             label_last: Label::MAX,
             egress_label: EgressLabel::Real,
             ttl: TtlModel::Uniform,
-            class: ClassSource::Copy,
+            tc: TcSource::Copy,
             diffserv: None,
             refresh_period: Span::from_secs(30),
             lifetime_multiplier: 3,

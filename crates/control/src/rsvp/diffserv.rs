@@ -10,7 +10,7 @@ use super::Rsvp;
 use super::error::Problem;
 use super::lsp::{Lsp, Role, SessionKey};
 use base::command::TunnelId;
-use base::plane::{ClassSource, Encaps, ExpMap, LspClasses, TunnelModel};
+use base::plane::{Encaps, LspClasses, TcMap, TcSource, TunnelModel};
 use base::{DiffServConfig, LspDiffServ, Phb};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, diffserv};
@@ -63,7 +63,7 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
             if map.iter().all(serves) { Ok(()) } else { Err(problem(diffserv::UNSUPPORTED_PHB)) }
         }
         DiffServ::LLsp(class) => {
-            let behaviours = class.scheduling_class().map(|class| class.behaviours());
+            let behaviours = class.scheduling_class().map(|class| class.phbs());
             let served = behaviours.is_some_and(|all| all.intersection(supported) == all);
             if served { Ok(()) } else { Err(problem(diffserv::UNSUPPORTED_PSC)) }
         }
@@ -93,13 +93,13 @@ pub(super) fn object(spec: &LspDiffServ) -> Option<DiffServ> {
 
 /// What TC bits mean by an object that stood its check. Values that a signalled mapping leaves out mean default
 /// forwarding, as all do of a mapping that says nothing (RFC 3270, 3.2.1).
-fn encaps(object: &DiffServ, preconfigured: ExpMap) -> Encaps {
+fn encaps(object: &DiffServ, preconfigured: TcMap) -> Encaps {
     match object {
         DiffServ::ELsp(map) if map.is_empty() => Encaps::ELsp(preconfigured),
         DiffServ::ELsp(map) => {
             let of = |tc: usize| map.iter().find(|entry| usize::from(entry.tc) == tc);
             let phb = |tc| of(tc).and_then(|entry| entry.phb.phb()).unwrap_or_default();
-            Encaps::ELsp(ExpMap::new(core::array::from_fn(phb)))
+            Encaps::ELsp(TcMap::new(core::array::from_fn(phb)))
         }
         DiffServ::LLsp(class) => match class.scheduling_class() {
             Some(class) => Encaps::LLsp(class),
@@ -120,8 +120,8 @@ impl Rsvp {
     /// its own: explicit null is the same for all LSPs, and is read with the node's preconfigured mapping and model.
     pub(super) fn has_own_context(&self, lsp: &Lsp) -> bool {
         let Some(config) = &self.config.diffserv else { return false };
-        let usual = LspClasses { model: config.model, encaps: Encaps::ELsp(config.exp_map) };
-        matches!(self.classes(lsp), ClassSource::DiffServ(own) if own != usual)
+        let usual = LspClasses { model: config.model, encaps: Encaps::ELsp(config.tc_map) };
+        matches!(self.classes(lsp), TcSource::DiffServ(own) if own != usual)
     }
 
     /// Sets or clears the tunnelling model of a tunnel's LSPs here; entries that there are follow.
@@ -151,16 +151,16 @@ impl Rsvp {
     }
 
     /// What the entries of an LSP do with traffic classes.
-    pub(super) fn classes(&self, lsp: &Lsp) -> ClassSource {
-        let Some(config) = &self.config.diffserv else { return self.config.class };
+    pub(super) fn classes(&self, lsp: &Lsp) -> TcSource {
+        let Some(config) = &self.config.diffserv else { return self.config.tc };
         let encaps = match lsp.diffserv() {
-            Some(object) => encaps(object, config.exp_map),
+            Some(object) => encaps(object, config.tc_map),
             // RFC 3270, 5.3: without the object it is an E-LSP with the preconfigured mapping.
-            None if self.config.class == ClassSource::Copy => Encaps::ELsp(config.exp_map),
-            None => return self.config.class,
+            None if self.config.tc == TcSource::Copy => Encaps::ELsp(config.tc_map),
+            None => return self.config.tc,
         };
         let model = self.models.get(&lsp.session).copied().unwrap_or(config.model);
-        ClassSource::DiffServ(LspClasses { model, encaps })
+        TcSource::DiffServ(LspClasses { model, encaps })
     }
 }
 
@@ -180,11 +180,11 @@ mod tests {
     fn what_a_head_end_sends_means_the_same_further_on() {
         let all: PhbSet = (0..64).filter_map(Phb::new).collect();
         let config = DiffServConfig { supported: Some(all), ..DiffServConfig::default() };
-        let map = ExpMap::new([phb("EF"); 8]);
+        let map = TcMap::new([phb("EF"); 8]);
         let lsps = (0..64)
             .filter_map(Phb::new)
             .map(|p| LspDiffServ::LLsp { class: p.scheduling_class(), model: None });
-        let mapped = [Some(map), Some(ExpMap::PRECONFIGURED), None].map(|map| LspDiffServ::ELsp {
+        let mapped = [Some(map), Some(TcMap::PRECONFIGURED), None].map(|map| LspDiffServ::ELsp {
             map,
             signal: true,
             model: None,
@@ -192,7 +192,7 @@ mod tests {
         for spec in lsps.chain(mapped) {
             let object = object(&spec).expect("an object");
             assert_eq!(check(Some(&config), &object), Ok(()), "{object}");
-            assert_eq!(encaps(&object, config.exp_map), spec.encaps(config.exp_map));
+            assert_eq!(encaps(&object, config.tc_map), spec.encaps(config.tc_map));
         }
         assert_eq!(object(&LspDiffServ::ELsp { map: None, signal: false, model: None }), None);
     }
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn values_that_a_mapping_leaves_out_are_default() {
         let object = DiffServ::ELsp(vec![entry(5, "EF"), entry(2, "AF12")]);
-        let Encaps::ELsp(map) = encaps(&object, ExpMap::PRECONFIGURED) else { panic!("an E-LSP") };
+        let Encaps::ELsp(map) = encaps(&object, TcMap::PRECONFIGURED) else { panic!("an E-LSP") };
         let names: Vec<String> = (0..8).map(|tc| map.phb(TrafficClass::truncate(tc)).to_string()).collect();
         let d = "default";
         assert_eq!(names, [d, d, "AF12", d, d, "EF", d, d]);

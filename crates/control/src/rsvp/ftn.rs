@@ -108,7 +108,7 @@ impl Rsvp {
                 After::Next(lsp) => {
                     let nhlfe = match self.store.get(lsp) {
                         Some(state) => self.nhlfe_of(state),
-                        None => self.nhlfe(Label::IMPLICIT_NULL, None, self.config.class),
+                        None => self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc),
                     };
                     ops.push(TableOp::FtnSet { fec, nhlfe });
                 }

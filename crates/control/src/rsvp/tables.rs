@@ -6,7 +6,7 @@
 use super::lsp::{Hop, Lsp, Role};
 use super::outbox::Sending;
 use super::{Output, Rsvp};
-use base::plane::{Ack, Batch, ClassSource, LabelStack, NextHop, Nhlfe, TableError, TableOp, TransactionId};
+use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableError, TableOp, TcSource, TransactionId};
 use base::{Label, Map};
 use wire::rsvp::error_code::{self, routing};
 
@@ -58,7 +58,7 @@ impl Rsvp {
     }
 
     /// The entry that puts `label` on, unless it is implicit null, and sends to `hop`.
-    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>, class: ClassSource) -> Nhlfe {
+    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>, tc: TcSource) -> Nhlfe {
         let push = if hop.is_none() || label == Label::IMPLICIT_NULL {
             LabelStack::EMPTY
         } else {
@@ -66,7 +66,7 @@ impl Rsvp {
         };
         let next_hop =
             hop.map_or(NextHop::Local, |hop| NextHop::Via { port: hop.port, gateway: hop.address });
-        Nhlfe { push, next_hop, ttl: self.config.ttl, class }
+        Nhlfe { push, next_hop, ttl: self.config.ttl, tc }
     }
 
     /// Puts the entry of an LSP's reservation in the tables, or changes it in one step.
@@ -93,7 +93,7 @@ impl Rsvp {
     /// Sends what comes with a label nowhere, for the time being.
     pub(super) fn park(&mut self, label: Label) {
         let nhlfe =
-            Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.class) };
+            Nhlfe { next_hop: NextHop::Discard, ..self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc) };
         self.write(vec![TableOp::IlmSet { label, nhlfe }], true, Purpose::Nothing);
     }
 

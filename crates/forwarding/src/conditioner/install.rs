@@ -40,7 +40,7 @@ impl Conditioners {
 
 impl Forwarding {
     /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away. It remarks by this
-    /// node's mappings of code points and EXP values.
+    /// node's mappings of code points and TC values.
     pub fn set_conditioner(&mut self, port: PortId, mut conditioner: Option<Conditioner>) {
         if let (Some(conditioner), Some(config)) = (&mut conditioner, &self.config.diffserv) {
             conditioner.set_diffserv(config);
@@ -65,7 +65,7 @@ impl Forwarding {
         ports.into_iter().for_each(|port| self.find_way_in(port));
     }
 
-    /// Whether frames that leave with a label of an LSP are told what its EXP bits mean ([`Frame::encaps`]), for conditioners of egress
+    /// Whether frames that leave with a label of an LSP are told what its TC bits mean ([`Frame::encaps`]), for conditioners of egress
     /// queues that write these.
     pub fn note_encaps(&mut self, on: bool) {
         self.conditioners.note_encaps = on;
@@ -89,8 +89,8 @@ impl Forwarding {
             return Ok(());
         }
         // RFC 3270, 2.1: the incoming behaviour is determined before traffic conditioning.
-        if frame.behaviour().is_none() {
-            frame.set_behaviour(self.incoming_behaviour(frame));
+        if frame.phb().is_none() {
+            frame.set_phb(self.incoming_phb(frame));
         }
         let Some(conditioner) = self.conditioners.get_mut(port) else { return Ok(()) };
         if conditioner.asks_input() {

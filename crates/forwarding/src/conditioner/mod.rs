@@ -22,10 +22,10 @@ pub use meter::{Colour, Meter};
 pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
 
 use crate::packet::{ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at};
-use crate::queue::classify::{Matcher, behaviour};
+use crate::queue::classify::{Matcher, phb_of};
 use crate::queue::{Accounting, Backlog, SpecError};
 use base::device::DropReason;
-use base::diffserv::{DiffServConfig, DscpMap, ExpMap};
+use base::diffserv::{DiffServConfig, DscpMap, TcMap};
 use base::{Frame, Time};
 pub(crate) use install::Conditioners;
 use remark::Remark;
@@ -33,7 +33,7 @@ use remark::Remark;
 /// What the numbers on packets mean here.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Codes {
-    exp: ExpMap,
+    tc: TcMap,
     dscp: DscpMap,
 }
 
@@ -86,8 +86,8 @@ impl Conditioner {
             }
             let actions = [rule.green, rule.yellow, rule.red];
             for action in &actions {
-                if let ActionSpec::Remark { exp: Some(exp @ 8..), .. } = action {
-                    return Err(error(format!("EXP {exp}: three bits hold at most 7")));
+                if let ActionSpec::Remark { tc: Some(tc @ 8..), .. } = action {
+                    return Err(error(format!("TC {tc}: three bits hold at most 7")));
                 }
             }
             let meter = rule.meter.as_ref().map(Meter::new).transpose().map_err(error)?;
@@ -104,9 +104,9 @@ impl Conditioner {
         })
     }
 
-    /// Remarks by what code points and EXP values mean at this node; by the standard mappings if it is never told.
+    /// Remarks by what code points and TC values mean at this node; by the standard mappings if it is never told.
     pub fn set_diffserv(&mut self, config: &DiffServConfig) {
-        self.codes = Codes { exp: config.exp_map, dscp: config.dscp };
+        self.codes = Codes { tc: config.tc_map, dscp: config.dscp };
     }
 
     /// Does any rule ask for the port by which a packet came?
@@ -132,7 +132,7 @@ impl Conditioner {
             return Ok(());
         };
         let colour = match &mut rule.meter {
-            Some(meter) => meter.colour(now, bytes, Colour::of(behaviour(frame))),
+            Some(meter) => meter.colour(now, bytes, Colour::of(phb_of(frame))),
             None => Colour::Green,
         };
         count(&mut rule.counted[colour as usize]);
@@ -140,8 +140,8 @@ impl Conditioner {
             ActionSpec::Pass => {}
             ActionSpec::Drop => return Err(DropReason::Policed),
             ActionSpec::Mark { mark } => frame.set_mark(mark),
-            ActionSpec::Remark { phb, below_labels, exp } => {
-                Remark { phb, below_labels, exp }.apply(frame, &self.codes);
+            ActionSpec::Remark { phb, below_labels, tc } => {
+                Remark { phb, below_labels, tc }.apply(frame, &self.codes);
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Writing another behaviour into a packet.
 
 use super::Codes;
-use crate::behaviour::exp_bits;
-use crate::entry::CLASS;
+use crate::entry::TC;
 use crate::flow::ipv4_at;
 use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, u16_at, u32_at};
+use crate::phb::tc_bits;
 use base::{Frame, Phb, TrafficClass};
 
 /// What is written.
@@ -12,25 +12,25 @@ use base::{Frame, Phb, TrafficClass};
 pub(super) struct Remark {
     pub(super) phb: Phb,
     pub(super) below_labels: bool,
-    pub(super) exp: Option<u8>,
+    pub(super) tc: Option<u8>,
 }
 
 impl Remark {
     /// Gives the packet its new behaviour, at this node and in its header.
     pub(super) fn apply(&self, frame: &mut Frame, codes: &Codes) {
-        frame.set_behaviour(Some(self.phb));
+        frame.set_phb(Some(self.phb));
         let encaps = frame.encaps();
         let header = frame.header_mut();
         let labelled = u16_at(header, 12) == Some(ETHERTYPE_MPLS);
         if labelled {
-            let exp = match encaps {
-                _ if self.exp.is_some() => self.exp.map(TrafficClass::truncate),
+            let tc = match encaps {
+                _ if self.tc.is_some() => self.tc.map(TrafficClass::truncate),
                 // RFC 3270, 3.5 and 4.5: by the mapping of the LSP; in an L-LSP the bits are the drop precedence.
-                Some(encaps) => encaps.exp(self.phb),
-                None => codes.exp.exp(self.phb),
+                Some(encaps) => encaps.tc(self.phb),
+                None => codes.tc.tc(self.phb),
             };
-            if let (Some(exp), Some(word)) = (exp, u32_at(header, ETHERNET)) {
-                let word = word & !CLASS | exp_bits(exp);
+            if let (Some(tc), Some(word)) = (tc, u32_at(header, ETHERNET)) {
+                let word = word & !TC | tc_bits(tc);
                 header[ETHERNET..ETHERNET + LABEL].copy_from_slice(&word.to_be_bytes());
             }
         }

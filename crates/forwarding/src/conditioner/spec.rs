@@ -109,9 +109,9 @@ pub enum ActionSpec {
         #[serde(default)]
         below_labels: bool,
         /// The traffic-class bits of the label. If absent those that mean the behaviour: before an egress queue in the LSP of the label,
-        /// if that has a DiffServ context (RFC 3270, 2.5), else in the node's map of EXP values.
+        /// if that has a DiffServ context (RFC 3270, 2.5), else in the node's map of TC values.
         #[serde(default)]
-        exp: Option<u8>,
+        tc: Option<u8>,
     },
     /// They get a mark, which filters of this node's queues can look at; it does not leave the node.
     Mark {
@@ -126,9 +126,9 @@ impl fmt::Display for ActionSpec {
         match self {
             ActionSpec::Pass => f.write_str("pass"),
             ActionSpec::Drop => f.write_str("drop"),
-            ActionSpec::Remark { phb, below_labels, exp } => {
+            ActionSpec::Remark { phb, below_labels, tc } => {
                 write!(f, "remark {phb}")?;
-                exp.map_or(Ok(()), |exp| write!(f, " as EXP {exp}"))?;
+                tc.map_or(Ok(()), |tc| write!(f, " as TC {tc}"))?;
                 if *below_labels { f.write_str(", below labels too") } else { Ok(()) }
             }
             ActionSpec::Mark { mark } => write!(f, "mark {mark}"),

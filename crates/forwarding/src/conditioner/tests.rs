@@ -10,12 +10,12 @@ fn conditioner(json: &str) -> Conditioner {
     Conditioner::new(&spec, "ingress").expect("right")
 }
 
-/// 1000 bytes of IP with these EXP values on labels in front.
-fn packet(dscp: u8, exps: &[u8]) -> Frame {
+/// 1000 bytes of IP with these TC values on labels in front.
+fn packet(dscp: u8, tcs: &[u8]) -> Frame {
     let mut bytes = vec![2; 12];
-    bytes.extend(if exps.is_empty() { [0x08, 0] } else { [0x88, 0x47] });
-    for (n, exp) in exps.iter().enumerate() {
-        bytes.extend([0, 1, 0x40 | exp << 1 | u8::from(n + 1 == exps.len()), 64]);
+    bytes.extend(if tcs.is_empty() { [0x08, 0] } else { [0x88, 0x47] });
+    for (n, tc) in tcs.iter().enumerate() {
+        bytes.extend([0, 1, 0x40 | tc << 1 | u8::from(n + 1 == tcs.len()), 64]);
     }
     let at = bytes.len();
     bytes.extend([0x45, dscp << 2 | 1, 3, 232, 0, 9, 0, 0, 64, 17, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2]);
@@ -24,13 +24,13 @@ fn packet(dscp: u8, exps: &[u8]) -> Frame {
     Frame::new(&bytes, Body::Pattern { start: 0, len: 980 })
 }
 
-/// EXP of the outermost label, code point, ECN bits; the checksum has to hold.
+/// TC of the outermost label, code point, ECN bits; the checksum has to hold.
 fn marks(frame: &Frame) -> (Option<u8>, u8, u8) {
     let header = frame.header();
     let ip = &header[header.len() - 20..];
     assert_eq!(checksum::sum(ip), 0xffff, "checksum");
-    let exp = (header.len() > 34).then(|| header[16] >> 1 & 7);
-    (exp, ip[1] >> 2, ip[1] & 3)
+    let tc = (header.len() > 34).then(|| header[16] >> 1 & 7);
+    (tc, ip[1] >> 2, ip[1] & 3)
 }
 
 fn phb(name: &str) -> Phb {
@@ -75,23 +75,23 @@ fn a_remarked_packet_says_so_in_its_outermost_header() {
     let mut plain = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#);
     let mut below =
         conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12","below_labels":true}}]}"#);
-    let mut given = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF22","exp":2}}]}"#);
+    let mut given = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF22","tc":2}}]}"#);
     let mut unmapped = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF43"}}]}"#);
-    let remark = |conditioner: &mut Conditioner, exps: &[u8]| {
-        let mut frame = packet(46, exps);
+    let remark = |conditioner: &mut Conditioner, tcs: &[u8]| {
+        let mut frame = packet(46, tcs);
         assert_eq!(conditioner.condition(Time(0), &mut frame), Ok(()));
-        (marks(&frame), frame.behaviour().expect("set").to_string())
+        (marks(&frame), frame.phb().expect("set").to_string())
     };
-    let set = |exp, dscp, name: &str| ((exp, dscp, 1), name.to_string());
+    let set = |tc, dscp, name: &str| ((tc, dscp, 1), name.to_string());
     assert_eq!(remark(&mut plain, &[]), set(None, 12, "AF12"));
     assert_eq!(remark(&mut plain, &[5]), set(Some(2), 46, "AF12"));
     assert_eq!(remark(&mut plain, &[5, 1]), set(Some(2), 46, "AF12"));
     assert_eq!(remark(&mut below, &[]), set(None, 12, "AF12"));
     assert_eq!(remark(&mut below, &[5, 1]), set(Some(2), 12, "AF12"));
     assert_eq!(remark(&mut given, &[5]), set(Some(2), 46, "AF22"));
-    // No EXP value means AF43 in the standard mapping: the label stays as it is.
+    // No TC value means AF43 in the standard mapping: the label stays as it is.
     assert_eq!(remark(&mut unmapped, &[5]), set(Some(5), 46, "AF43"));
-    let text = r#"{"exp_map":["AF43","AF12","AF12","AF12","AF12","AF12","AF12","AF12"],"dscp":[[63,"AF43"],[38,"EF"]]}"#;
+    let text = r#"{"tc_map":["AF43","AF12","AF12","AF12","AF12","AF12","AF12","AF12"],"dscp":[[63,"AF43"],[38,"EF"]]}"#;
     unmapped.set_diffserv(&serde_json::from_str(text).expect("well formed"));
     assert_eq!(remark(&mut unmapped, &[5]), set(Some(0), 46, "AF43"));
     assert_eq!(remark(&mut unmapped, &[]), set(None, 63, "AF43"));
@@ -106,13 +106,13 @@ fn an_aware_meter_starts_from_the_drop_precedence() {
     );
     let mut out = |frame: &mut Frame| {
         assert_eq!(conditioner.condition(Time(0), frame), Ok(()));
-        frame.behaviour().expect("remarked").to_string()
+        frame.phb().expect("remarked").to_string()
     };
     // AF13 stays, AF12 can't be better, the node's own judgement is worth more than the header's, a label's more than what is below.
     assert_eq!(out(&mut packet(14, &[])), "AF13");
     assert_eq!(out(&mut packet(12, &[])), "AF12");
     let mut judged = packet(10, &[]);
-    judged.set_behaviour(Some(phb("AF13")));
+    judged.set_phb(Some(phb("AF13")));
     assert_eq!(out(&mut judged), "AF13");
     assert_eq!(out(&mut packet(10, &[2])), "AF12");
     assert_eq!(out(&mut packet(10, &[])), "AF11");
@@ -128,12 +128,12 @@ fn errors_name_the_rule() {
     for (json, part) in [
         (r#"{"rules":[{"name":"a"},{"name":"a"}]}"#, "ingress: rule 2 'a': another rule has that name"),
         (r#"{"rules":[{"name":""}]}"#, "rule 1 '': a rule needs a name"),
-        (r#"{"rules":[{"name":"a","match":{"exp":[9]}}]}"#, "ingress: rule 1 'a': EXP 9"),
+        (r#"{"rules":[{"name":"a","match":{"tc":[9]}}]}"#, "ingress: rule 1 'a': TC 9"),
         (
             r#"{"rules":[{"name":"a","meter":{"kind":"token-bucket","rate_bps":0,"burst_bytes":9}}]}"#,
             "rule 1 'a': rate_bps is 0",
         ),
-        (r#"{"rules":[{"name":"a","green":{"kind":"remark","phb":"EF","exp":8}}]}"#, "rule 1 'a': EXP 8"),
+        (r#"{"rules":[{"name":"a","green":{"kind":"remark","phb":"EF","tc":8}}]}"#, "rule 1 'a': TC 8"),
         (r#"{"rules":[{"name":"a","green":{"kind":"remark","phb":"XF"}}]}"#, "XF"),
         (r#"{"rules":[{"name":"a","green":{"kind":"remark"}}]}"#, "phb"),
         (r#"{"rules":[{"name":"a","green":{"kind":"paint"}}]}"#, "paint"),

@@ -1,9 +1,9 @@
 //! Decisions by the label on top (RFC 3032): labels that end here, and the one that is swapped or popped.
 
 use super::{Bytes, Plan, Popped};
-use crate::behaviour::exp_of;
-use crate::entry::{BOTTOM, CLASS, Entry, Kind};
+use crate::entry::{BOTTOM, Entry, Kind, TC};
 use crate::packet::{ETHERNET, IPV4, LABEL, u32_at};
+use crate::phb::tc_of;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::Label;
@@ -82,12 +82,12 @@ impl Forwarding {
         let context = self.context(Some(entry));
         let own = match context {
             Some(context) => {
-                let own = popped.known.note(context.behaviour(exp_of(word)));
-                Some(own.ok_or(DropReason::NoBehaviour)?)
+                let own = popped.known.note(context.phb(tc_of(word)));
+                Some(own.ok_or(DropReason::NoPhb)?)
             }
             None => None,
         };
-        plan.behaviour = popped.known.treatment;
+        plan.phb = popped.known.treatment;
         // RFC 3270, 2.6.3: at the penultimate hop of a uniform LSP its marking goes down into what is exposed.
         let imposed = own.filter(|_| context.is_some_and(|c| c.model() == TunnelModel::Uniform));
         if entry.depth == 0 {
@@ -104,18 +104,18 @@ impl Forwarding {
                 }
             } else {
                 let exposed = u32_at(bytes.header, below).ok_or_else(|| bytes.missing(below + LABEL))?;
-                plan.below_exp = imposed.and_then(|phb| self.exp_for(phb, exp_of(exposed)));
+                plan.below_tc = imposed.and_then(|phb| self.tc_for(phb, tc_of(exposed)));
             }
         } else {
-            self.push(&mut plan, entry, word & CLASS, ttl, own)?;
+            self.push(&mut plan, entry, word & TC, ttl, own)?;
             if bottom {
                 plan.stack[0] |= BOTTOM;
             }
         }
         if popped.alert && (plan.depth > 0 || !bottom) {
             // RFC 3032, 2.1: "should be pushed back onto the label stack before forwarding".
-            let class = if plan.depth > 0 { plan.stack[plan.depth - 1] } else { word } & CLASS;
-            plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | class | u32::from(ttl);
+            let tc = if plan.depth > 0 { plan.stack[plan.depth - 1] } else { word } & TC;
+            plan.stack[plan.depth] = Label::ROUTER_ALERT.value() << 12 | tc | u32::from(ttl);
             plan.depth += 1;
         }
         let len = bytes.longest.saturating_sub((ETHERNET + plan.pop * LABEL) as u32);

@@ -2,9 +2,9 @@
 
 use super::{By, Bytes, Plan};
 use crate::adjacency::State;
-use crate::behaviour::exp_bits;
 use crate::entry::{BOTTOM, Entry, Kind};
 use crate::packet::LABEL;
+use crate::phb::tc_bits;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
@@ -13,18 +13,18 @@ use base::{Dscp, Phb};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
-    /// Puts the labels of `entry` on what has class bits `class` and the outgoing time to live `ttl`; `own` is the behaviour that the
+    /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the behaviour that the
     /// label tells whose place the first of them takes.
     pub(super) fn push(
         &self,
         plan: &mut Plan,
         entry: &Entry,
-        class: u32,
+        tc: u32,
         ttl: u8,
         own: Option<Phb>,
     ) -> Result<(), DropReason> {
         let labels = self.stacks.labels(entry);
-        let class = entry.class_bits(class);
+        let tc = entry.pushed_tc(tc);
         let depth = usize::from(entry.depth).min(LabelStack::MAX);
         // RFC 3443, 4.4: a uniform label copies the TTL from what is below, a pipe label takes the configured one.
         let pushed = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
@@ -34,20 +34,20 @@ impl Forwarding {
         let context = plan.context.and_then(|place| self.contexts.get(place));
         for (place, label) in labels[..depth].iter().enumerate() {
             let ttl = if place == 0 { first } else { pushed };
-            let class = match context {
-                None => class,
+            let tc = match context {
+                None => tc,
                 Some(context) => {
                     // RFC 3270, 2.4: a label that is swapped goes on with its own marking, one that is pushed gets that of the treatment.
-                    let phb = if place == 0 { own.or(plan.behaviour) } else { plan.behaviour };
+                    let phb = if place == 0 { own.or(plan.phb) } else { plan.phb };
                     let phb = phb.unwrap_or_default();
-                    let (exp, meant) = context.exp(phb).ok_or(DropReason::NoBehaviour)?;
-                    if plan.behaviour == Some(phb) {
-                        plan.behaviour = Some(meant);
+                    let (own_tc, meant) = context.tc(phb).ok_or(DropReason::NoPhb)?;
+                    if plan.phb == Some(phb) {
+                        plan.phb = Some(meant);
                     }
-                    exp_bits(exp)
+                    tc_bits(own_tc)
                 }
             };
-            plan.stack[place] = label.value() << 12 | class | u32::from(ttl);
+            plan.stack[place] = label.value() << 12 | tc | u32::from(ttl);
         }
         plan.depth = depth;
         Ok(())
@@ -66,7 +66,7 @@ impl Forwarding {
             if entry.kind == Kind::Connected { self.neighbour(entry, to)? } else { entry.adjacency };
         if entry.depth > 0 {
             if entry.context().is_some() {
-                plan.behaviour = plan.behaviour.or(Some(Phb::of_dscp(Dscp::of_tos(tos))));
+                plan.phb = plan.phb.or(Some(Phb::of_dscp(Dscp::of_tos(tos))));
             }
             self.push(plan, entry, u32::from(tos >> 5) << 9, ttl, None)?;
             plan.stack[0] |= BOTTOM;

@@ -13,8 +13,8 @@ mod unlabelled;
 
 pub(crate) use plan::{By, Plan};
 
-use crate::behaviour::Behaviours;
 use crate::packet::{ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, labels_in, u16_at};
+use crate::phb::KnownPhb;
 use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
@@ -66,7 +66,7 @@ struct Popped {
     /// Has the router alert label to go back on?
     alert: bool,
     /// What is known of its behaviour (RFC 3270, 2.2).
-    known: Behaviours,
+    known: KnownPhb,
 }
 
 impl Popped {
@@ -107,7 +107,7 @@ impl Forwarding {
     ) -> Result<Plan, Exception> {
         let (len, longest) = (frame.len(), frame.segment_len());
         let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group };
-        let popped = Popped { at: ETHERNET, known: Behaviours::new(frame.behaviour()), ..Popped::default() };
+        let popped = Popped { at: ETHERNET, known: KnownPhb::new(frame.phb()), ..Popped::default() };
         match admitted.ethertype {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes, popped),

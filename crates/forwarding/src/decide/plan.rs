@@ -18,10 +18,10 @@ pub(crate) struct Plan {
     pub(crate) below_is_ip: bool,
     /// The code point to write into that IP header.
     pub(crate) below_dscp: Option<Dscp>,
-    /// The EXP bits to write into that label stack entry.
-    pub(crate) below_exp: Option<TrafficClass>,
+    /// The TC bits to write into that label stack entry.
+    pub(crate) below_tc: Option<TrafficClass>,
     /// The behaviour that the packet gets here, if it was determined.
-    pub(crate) behaviour: Option<Phb>,
+    pub(crate) phb: Option<Phb>,
     /// Where the context of the labels is that are put on, if they have one.
     pub(crate) context: Option<u8>,
     pub(crate) adjacency: u32,

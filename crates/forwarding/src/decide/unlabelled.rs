@@ -76,12 +76,12 @@ impl Forwarding {
         } else {
             None
         };
-        popped.known.note(self.behaviour_of_tos(ip[1]));
-        let behaviour = popped.known.treatment;
+        popped.known.note(self.phb_of_tos(ip[1]));
+        let treatment = popped.known.treatment;
         let (by, entry) = match filtered.and_then(|place| Some((place, self.filters.get(place)?))) {
             Some((place, filtered)) => (By::Filter(place), &filtered.entry),
             None => {
-                let phb = behaviour.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
+                let phb = treatment.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
                 known.and_then(|place| self.choose(place, to, phb)).ok_or(PuntReason::NoRoute { labels })?
             }
         };
@@ -90,7 +90,7 @@ impl Forwarding {
             Kind::Local => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, behaviour, ..Plan::default() };
+        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, phb: treatment, ..Plan::default() };
         plan.below_dscp = popped.known.imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
         plan.below_ttl = Some(ttl - 1);
         plan.excess = bytes.len - (at + total) as u32;

@@ -5,7 +5,7 @@
 //! 1998) what a packet meets is that average and those of all virtual queues of better priority that are not idle. As in Linux, when two of
 //! them have the same priority, all share one average: that of the real queue ("WRED").
 
-use super::classify::behaviour;
+use super::classify::phb_of;
 use super::counters::{QueueCounters, QueueRow};
 use super::red::average::Average;
 use super::red::{Decider, Parameters};
@@ -88,7 +88,7 @@ impl Gred {
     /// The virtual queue that takes the frame.
     #[inline]
     fn place(&self, frame: &Frame) -> Option<usize> {
-        let own = self.place_of[usize::from(behaviour(frame).code() & 63)];
+        let own = self.place_of[usize::from(phb_of(frame).code() & 63)];
         let place = usize::from(if own == NONE { self.default } else { own });
         (place < self.virtuals.len()).then_some(place)
     }

@@ -10,11 +10,11 @@ impl TreeSpec {
         conditioner.into_iter().any(|rule| rule.matches.inputs.is_some()) || asks(&self.root)
     }
 
-    /// Does a rule in front of the tree write EXP bits that depend on the LSP?
+    /// Does a rule in front of the tree write TC bits that depend on the LSP?
     pub fn asks_encaps(&self) -> bool {
         let rules = self.conditioner.iter().flat_map(|conditioner| &conditioner.rules);
         let mut actions = rules.flat_map(|rule| [rule.green, rule.yellow, rule.red]);
-        actions.any(|action| matches!(action, ActionSpec::Remark { exp: None, .. }))
+        actions.any(|action| matches!(action, ActionSpec::Remark { tc: None, .. }))
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
         };
         assert!(remarks(json!({"kind": "remark", "phb": "AF12"})));
         assert!(
-            !remarks(json!({"kind": "remark", "phb": "AF12", "exp": 2})) && !remarks(json!({"kind": "drop"}))
+            !remarks(json!({"kind": "remark", "phb": "AF12", "tc": 2})) && !remarks(json!({"kind": "drop"}))
         );
     }
 }

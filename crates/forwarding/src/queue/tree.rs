@@ -117,7 +117,7 @@ impl Tree {
         self.conditioner.as_ref()
     }
 
-    /// Tells the tree what code points and EXP values mean at the node that it is at, for what its conditioner writes.
+    /// Tells the tree what code points and TC values mean at the node that it is at, for what its conditioner writes.
     pub fn set_diffserv(&mut self, config: &DiffServConfig) {
         if let Some(conditioner) = &mut self.conditioner {
             conditioner.set_diffserv(config);

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use base::plane::{ClassSource, Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TtlModel};
+use base::plane::{Fec, LabelStack, NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
 use base::{Body, Dscp, Frame, Label, MacAddr, NodeId, PortId, Time, TrafficClass, Verdict};
 use core::net::Ipv4Addr;
 use twinplane_forwarding::{Config, Forwarding};
@@ -33,16 +33,16 @@ pub fn via(gateway: Ipv4Addr) -> NextHop {
     NextHop::Via { port: P1, gateway }
 }
 /// An NHLFE; `push` has the outermost label last.
-pub fn nhlfe(push: &[u32], next_hop: NextHop, ttl: TtlModel, class: ClassSource) -> Nhlfe {
+pub fn nhlfe(push: &[u32], next_hop: NextHop, ttl: TtlModel, tc: TcSource) -> Nhlfe {
     let labels: Vec<Label> = push.iter().map(|l| label(*l)).collect();
-    Nhlfe { push: LabelStack::new(&labels).expect("at most four"), next_hop, ttl, class }
+    Nhlfe { push: LabelStack::new(&labels).expect("at most four"), next_hop, ttl, tc }
 }
-/// An NHLFE to the neighbour, class copied.
+/// An NHLFE to the neighbour, TC copied.
 pub fn to_gateway(push: &[u32], ttl: TtlModel) -> Nhlfe {
-    nhlfe(push, via(GATEWAY), ttl, ClassSource::Copy)
+    nhlfe(push, via(GATEWAY), ttl, TcSource::Copy)
 }
 pub fn local(ttl: TtlModel) -> Nhlfe {
-    nhlfe(&[], NextHop::Local, ttl, ClassSource::Copy)
+    nhlfe(&[], NextHop::Local, ttl, TcSource::Copy)
 }
 pub fn prefix(text: &str) -> Prefix {
     text.parse().expect("a prefix")
@@ -114,7 +114,7 @@ impl Ip {
     }
 }
 
-/// (label, class, TTL), outermost first.
+/// (label, TC, TTL), outermost first.
 pub type Entry = (u32, u8, u8);
 
 /// The frame that arrives on port 0 with `stack` in front of `ip`.

@@ -33,7 +33,7 @@ pub struct Conditioning {
     pub at: Vec<(PortId, Conditioner)>,
     /// Tell packets by which port they came, for queues that ask.
     pub note_inputs: bool,
-    /// Tell packets what their labels mean, for conditioners of egress queues that write EXP bits.
+    /// Tell packets what their labels mean, for conditioners of egress queues that write TC bits.
     pub note_encaps: bool,
 }
 

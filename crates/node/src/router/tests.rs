@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::neighbors::arp_frame;
-use base::plane::{ClassSource, LabelStack, Nhlfe, TtlModel};
+use base::plane::{LabelStack, Nhlfe, TcSource, TtlModel};
 use base::{Label, MacAddr, Rate, Streams};
 use wire::{arp, ethernet, icmp, ipv4};
 
@@ -305,7 +305,7 @@ fn a_narrow_link_within_an_lsp_is_reported_to_the_host() {
         push: LabelStack::one(Label::truncate(77)),
         next_hop: NextHop::Via { port: PortId(1), gateway },
         ttl: TtlModel::Uniform,
-        class: ClassSource::Copy,
+        tc: TcSource::Copy,
     };
     let mac = MacAddr([2, 0, 0, 0, 1, 2]);
     let fec = base::plane::Fec::Prefix(Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24));

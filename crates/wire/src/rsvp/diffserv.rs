@@ -192,7 +192,7 @@ impl DiffServ {
     pub fn phbs(&self) -> PhbSet {
         match self {
             DiffServ::ELsp(map) => map.iter().filter_map(|entry| entry.phb.phb()).collect(),
-            DiffServ::LLsp(class) => class.scheduling_class().map(|c| c.behaviours()).unwrap_or_default(),
+            DiffServ::LLsp(class) => class.scheduling_class().map(|c| c.phbs()).unwrap_or_default(),
         }
     }
 }

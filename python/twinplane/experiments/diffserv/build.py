@@ -86,8 +86,8 @@ def lsps(network: Network, p: DiffservParameters) -> None:
     if p.scenario == "mpls":
         gaia.lsp("all", poseidon, route, carries=BEYOND)
         return
-    # RFC 3270, 3: EXP tells the behaviour, by a map that is signalled.
-    # RFC 3270, 4: the label tells the scheduling class, EXP the drop precedence.
+    # RFC 3270, 3: TC identifies the PHB, by a map that is signalled.
+    # RFC 3270, 4: the label identifies the scheduling class, TC the drop precedence.
     shared: dict[str, Any] = {"route": route, "carries": BEYOND}
     ef_de = {"kind": "e-lsp", "map": {"0": "default", "5": "EF"}}
     af1 = {"kind": "l-lsp", "class": "AF1"}

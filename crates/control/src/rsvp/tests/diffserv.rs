@@ -5,7 +5,7 @@ use super::messages::{first_address, packet, path, resv};
 use super::{Net, spec};
 use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, TunnelSpec};
-use base::plane::{ClassSource, Encaps, ExpMap, LspClasses, Prefix, TunnelModel};
+use base::plane::{Encaps, LspClasses, Prefix, TcMap, TcSource, TunnelModel};
 use base::{DiffServConfig, Label, LspDiffServ, Phb, PhbSet, PortId};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, diffserv};
@@ -25,33 +25,33 @@ pub(super) fn everywhere(_: usize, config: &mut Config) {
 pub(super) fn l_lsp(name: &str) -> LspDiffServ {
     LspDiffServ::LLsp { class: phb(name).scheduling_class(), model: None }
 }
-pub(super) fn classes(encaps: Encaps) -> ClassSource {
-    ClassSource::DiffServ(LspClasses { model: TunnelModel::Pipe, encaps })
+pub(super) fn classes(encaps: Encaps) -> TcSource {
+    TcSource::DiffServ(LspClasses { model: TunnelModel::Pipe, encaps })
 }
 
 /// What all entries of a net with one LSP do with classes, from head to tail.
-pub(super) fn entries(net: &Net) -> Vec<ClassSource> {
+pub(super) fn entries(net: &Net) -> Vec<TcSource> {
     let of = |tables: &super::bus::Tables| {
         let ftn = tables.ftn.values().chain(tables.classed.values().map(|entry| &entry.1));
-        ftn.chain(tables.ilm.values()).map(|nhlfe| nhlfe.class).collect::<Vec<_>>()
+        ftn.chain(tables.ilm.values()).map(|nhlfe| nhlfe.tc).collect::<Vec<_>>()
     };
     net.tables.iter().flat_map(of).collect()
 }
 
 #[test]
 fn an_lsp_means_the_same_at_every_hop() {
-    let own = ExpMap::new(["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"].map(phb));
+    let own = TcMap::new(["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"].map(phb));
     let af1 = phb("AF11").scheduling_class();
     for (wanted, encaps, objects) in [
-        (None, Encaps::ELsp(ExpMap::PRECONFIGURED), 0),
+        (None, Encaps::ELsp(TcMap::PRECONFIGURED), 0),
         (
             Some(LspDiffServ::ELsp { map: None, signal: false, model: None }),
-            Encaps::ELsp(ExpMap::PRECONFIGURED),
+            Encaps::ELsp(TcMap::PRECONFIGURED),
             0,
         ),
         (
             Some(LspDiffServ::ELsp { map: None, signal: true, model: None }),
-            Encaps::ELsp(ExpMap::PRECONFIGURED),
+            Encaps::ELsp(TcMap::PRECONFIGURED),
             3,
         ),
         (Some(LspDiffServ::ELsp { map: Some(own), signal: false, model: None }), Encaps::ELsp(own), 3),
@@ -247,7 +247,7 @@ fn an_object_that_changes_is_judged_anew() {
     send(&mut net, Some(DiffServ::LLsp(PhbId::of(Phb::EF))));
     net.inject(1, PortId(1), next, &packet(Message::Resv(resv(3, next, Style::FixedFilter, &[1], 500))));
     net.run(1);
-    let installed = |net: &Net| net.tables[1].ilm.values().map(|nhlfe| nhlfe.class).collect::<Vec<_>>();
+    let installed = |net: &Net| net.tables[1].ilm.values().map(|nhlfe| nhlfe.tc).collect::<Vec<_>>();
     let l_lsp = |name: &str| classes(Encaps::LLsp(phb(name).scheduling_class()));
     assert_eq!(installed(&net), [l_lsp("EF")]);
     let before = net.sent(1, MessageType::Path);
@@ -256,7 +256,7 @@ fn an_object_that_changes_is_judged_anew() {
     send(&mut net, Some(DiffServ::LLsp(PhbId::of(phb("CS7")))));
     assert_eq!((installed(&net), net.sent(1, MessageType::PathErr)), (vec![l_lsp("CS1")], 1));
     send(&mut net, None);
-    assert_eq!(installed(&net), [classes(Encaps::ELsp(ExpMap::PRECONFIGURED))]);
+    assert_eq!(installed(&net), [classes(Encaps::ELsp(TcMap::PRECONFIGURED))]);
 }
 
 #[test]

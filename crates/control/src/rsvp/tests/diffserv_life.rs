@@ -8,7 +8,7 @@ use super::{Net, spec};
 use crate::rsvp::transport::{Key, PortKeys, RefreshReduction};
 use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, RouteHop, TunnelId, TunnelSpec};
-use base::plane::{ClassSource, Encaps, ExpMap, LspClasses, NextHop, Prefix, TunnelModel};
+use base::plane::{Encaps, LspClasses, NextHop, Prefix, TcMap, TcSource, TunnelModel};
 use base::random::Streams;
 use base::{DiffServConfig, Event, Label, LspDiffServ, Phb, PhbSet, PortId, Rate};
 use core::net::Ipv4Addr;
@@ -19,13 +19,13 @@ const DIAMOND: [(usize, usize); 4] = [(0, 1), (1, 3), (0, 2), (2, 3)];
 const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
 
 /// A mapping of its own.
-fn own() -> ExpMap {
-    ExpMap::new(["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"].map(phb))
+fn own() -> TcMap {
+    TcMap::new(["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"].map(phb))
 }
-fn mapped(map: ExpMap) -> LspDiffServ {
+fn mapped(map: TcMap) -> LspDiffServ {
     LspDiffServ::ELsp { map: Some(map), signal: false, model: None }
 }
-fn of_class(name: &str) -> ClassSource {
+fn of_class(name: &str) -> TcSource {
     classes(Encaps::LLsp(phb(name).scheduling_class()))
 }
 fn reduced(_: usize, config: &mut Config) {
@@ -62,7 +62,7 @@ fn one_that_is_preempted_keeps_its_class_on_another_way() {
     net.run(1_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 2, 3]), "{:?}", net.events);
     assert_eq!(net.trace(0, 2), Some(vec![0, 1, 3]));
-    let on = |net: &Net, node: usize| net.tables[node].ilm.values().map(|n| n.class).collect::<Vec<_>>();
+    let on = |net: &Net, node: usize| net.tables[node].ilm.values().map(|n| n.tc).collect::<Vec<_>>();
     assert_eq!(on(&net, 1), [classes(Encaps::ELsp(own()))], "only the stronger is left");
     assert_eq!(on(&net, 2), [of_class("AF21")]);
     let mut ends = on(&net, 3);
@@ -130,14 +130,14 @@ fn another_mapping_comes_before_the_old_one_goes() {
     let before = TunnelSpec { diffserv: Some(mapped(own())), ..spec(1, 3, &[&[1, 2, 3]], 600) };
     net.tunnel(0, before.clone());
     net.run(100);
-    let other = ExpMap::new(["EF", "AF11", "AF12", "AF13", "default", "CS1", "CS2", "CS3"].map(phb));
+    let other = TcMap::new(["EF", "AF11", "AF12", "AF13", "default", "CS1", "CS2", "CS3"].map(phb));
     net.tunnel(0, TunnelSpec { diffserv: Some(mapped(other)), bandwidth: Rate::from_mbps(700), ..before });
     let (mut both, (old, new)) = (0, (classes(Encaps::ELsp(own())), classes(Encaps::ELsp(other))));
     for _ in 0..2_000 {
         net.run(1);
         // At every moment the way of a packet is of one mapping from end to end.
-        let at = |node: usize| net.tables[node].ilm.values().map(|n| n.class).collect::<Vec<_>>();
-        let head = net.tables[0].ftn.values().next().expect("never without an entry").class;
+        let at = |node: usize| net.tables[node].ilm.values().map(|n| n.tc).collect::<Vec<_>>();
+        let head = net.tables[0].ftn.values().next().expect("never without an entry").tc;
         assert!(head == old || head == new);
         assert!((1..4).all(|node| at(node).contains(&head)), "at {:?}", net.now);
         both += usize::from(at(1).len() == 2);
@@ -203,7 +203,7 @@ fn of_two_tunnels_to_one_destination_one_goes_and_comes_back() {
     net.tunnel(0, carrying(1, 1, "EF", &["EF"]));
     net.tunnel(0, carrying(2, 2, "AF11", &["AF11", "AF12", "AF13"]));
     net.run(100);
-    let rows = |net: &Net| net.tables[0].classed.values().map(|e| (e.0, e.1.class)).collect::<Vec<_>>();
+    let rows = |net: &Net| net.tables[0].classed.values().map(|e| (e.0, e.1.tc)).collect::<Vec<_>>();
     let ef = (set(&["EF"]), of_class("EF"));
     let af = (set(&["AF11", "AF12", "AF13"]), of_class("AF11"));
     assert_eq!(rows(&net), [ef, af]);
@@ -231,16 +231,16 @@ fn a_change_goes_through_with_summaries_and_losses() {
         net.honest = false;
         net.lose = Some(lossy(losses));
         let ilm =
-            |net: &Net| (1..4).flat_map(|n| net.tables[n].ilm.values().map(|e| e.class)).collect::<Vec<_>>();
+            |net: &Net| (1..4).flat_map(|n| net.tables[n].ilm.values().map(|e| e.tc)).collect::<Vec<_>>();
         let ef = DiffServ::LLsp(PhbId::of(Phb::EF));
         let e_lsp = DiffServ::ELsp(vec![MapEntry { tc: 3, phb: PhbId::of(Phb::EF) }]);
         let mut map = [Phb::DEFAULT; 8];
         map[3] = Phb::EF;
         let cases = [
             (Some(ef), of_class("EF")),
-            (Some(e_lsp), classes(Encaps::ELsp(ExpMap::new(map)))),
-            (None, classes(Encaps::ELsp(ExpMap::PRECONFIGURED))),
-            (Some(DiffServ::ELsp(Vec::new())), classes(Encaps::ELsp(ExpMap::PRECONFIGURED))),
+            (Some(e_lsp), classes(Encaps::ELsp(TcMap::new(map)))),
+            (None, classes(Encaps::ELsp(TcMap::PRECONFIGURED))),
+            (Some(DiffServ::ELsp(Vec::new())), classes(Encaps::ELsp(TcMap::PRECONFIGURED))),
         ];
         for (object, expected) in cases {
             let seen = net.log.len();
@@ -280,12 +280,12 @@ fn explicit_null_gives_way_when_an_lsp_gets_a_meaning_of_its_own() {
     let own = out(&net).expect("a label");
     assert!(!own.is_reserved());
     assert_eq!(labels(&net), [[own]]);
-    assert_eq!(net.tables[3].ilm.values().map(|e| e.class).collect::<Vec<_>>(), [of_class("EF")]);
+    assert_eq!(net.tables[3].ilm.values().map(|e| e.tc).collect::<Vec<_>>(), [of_class("EF")]);
     // The way back needs no other label: this one says as much.
     by_hand(&mut net, None);
     assert_eq!((out(&net), net.nodes[3].audit().labels), (Some(own), 1));
-    let usual = classes(Encaps::ELsp(ExpMap::PRECONFIGURED));
-    assert_eq!(net.tables[3].ilm.values().map(|e| e.class).collect::<Vec<_>>(), [usual]);
+    let usual = classes(Encaps::ELsp(TcMap::PRECONFIGURED));
+    assert_eq!(net.tables[3].ilm.values().map(|e| e.tc).collect::<Vec<_>>(), [usual]);
     net.run(400_000);
     net.assert_clean();
 }
@@ -323,8 +323,8 @@ fn two_models_for_two_tunnels() {
     net.tunnel(0, tunnel(1, Some(TunnelModel::Uniform)));
     net.tunnel(0, tunnel(2, None));
     net.run(1_000);
-    let encaps = Encaps::ELsp(ExpMap::PRECONFIGURED);
-    let of = |model| ClassSource::DiffServ(LspClasses { model, encaps });
+    let encaps = Encaps::ELsp(TcMap::PRECONFIGURED);
+    let of = |model| TcSource::DiffServ(LspClasses { model, encaps });
     let models = |net: &Net| {
         let mut all = entries(net);
         all.sort_by_key(|class| *class != of(TunnelModel::Uniform));

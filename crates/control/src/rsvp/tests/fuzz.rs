@@ -4,7 +4,7 @@ use super::bus::id;
 use super::{Net, spec};
 use crate::rsvp::transport::RefreshReduction;
 use base::command::{Command, TunnelId, TunnelSpec};
-use base::plane::ExpMap;
+use base::plane::TcMap;
 use base::{DiffServConfig, LspDiffServ, Phb, PortId, Span};
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ proptest! {
         net.honest = false;
         // An E-LSP with a mapping of its own, an L-LSP, and one that says nothing.
         let wanted = [
-            Some(LspDiffServ::ELsp { map: Some(ExpMap::PRECONFIGURED), signal: false, model: None }),
+            Some(LspDiffServ::ELsp { map: Some(TcMap::PRECONFIGURED), signal: false, model: None }),
             Some(LspDiffServ::LLsp { class: Phb::EF.scheduling_class(), model: None }),
             None,
         ];

@@ -237,7 +237,7 @@ impl Adviser {
         for queue in &spec.queues {
             let below = format!("{path}/{}", queue.name);
             if queue.phb.is_empty() && spec.default.as_deref() != Some(&queue.name) {
-                self.say(&below, "it takes no behaviour and is not the default: no packet gets here");
+                self.say(&below, "it takes no PHB and is not the default: no packet gets here");
             }
             self.red(&queue.red, &below);
         }

@@ -12,11 +12,11 @@ pub(super) struct Condition {
     pub(super) phb: Option<u64>,
     /// Code points, a bit each.
     pub(super) dscp: Option<u64>,
-    /// EXP values, a bit each. If given, there is a label.
-    pub(super) exp: Option<u8>,
+    /// TC values, a bit each. If given, there is a label.
+    pub(super) tc: Option<u8>,
     /// First and last label. If given, there is one.
     pub(super) labels: Option<(u32, u32)>,
-    /// Only where neither `exp` nor `labels` is given.
+    /// Only where neither `tc` nor `labels` is given.
     pub(super) labelled: Option<bool>,
     pub(super) mark: Option<u32>,
     /// In order, each once.
@@ -31,7 +31,7 @@ impl Condition {
         if let Some(set) = filter.phb {
             let bits = set.iter().fold(0u64, |bits, phb| bits | 1 << phb.code());
             if bits == 0 {
-                return Err("'phb' has no behaviour, so that it takes nothing".into());
+                return Err("'phb' has no value, so that it takes nothing".into());
             }
             // Every packet has one.
             phb = (bits != u64::MAX).then_some(bits);
@@ -43,12 +43,12 @@ impl Condition {
             }
             dscp = Some(list.iter().fold(0u64, |bits, dscp| bits | 1 << dscp.value()));
         }
-        let exp = filter.exp.as_deref().map(exp_bits).transpose()?;
+        let tc = filter.tc.as_deref().map(tc_bits).transpose()?;
         if let Some((first, last)) = filter.labels {
             check_labels(first, last)?;
         }
         if filter.labelled == Some(false) {
-            for (name, given) in [("exp", exp.is_some()), ("labels", filter.labels.is_some())] {
+            for (name, given) in [("tc", tc.is_some()), ("labels", filter.labels.is_some())] {
                 if given {
                     return Err(format!(
                         "'labelled' is false and '{name}' asks for a label, so that it takes nothing"
@@ -77,20 +77,20 @@ impl Condition {
         if inputs.as_ref().is_some_and(Vec::is_empty) {
             return Err("'inputs' has no port, so that it takes nothing".into());
         }
-        let some_label = exp == Some(0xff) || filter.labels == Some((0, Label::MAX.value()));
-        let exp = exp.filter(|bits| *bits != 0xff);
+        let some_label = tc == Some(0xff) || filter.labels == Some((0, Label::MAX.value()));
+        let tc = tc.filter(|bits| *bits != 0xff);
         let labels = filter.labels.filter(|range| *range != (0, Label::MAX.value()));
-        let labelled = if exp.is_some() || labels.is_some() {
+        let labelled = if tc.is_some() || labels.is_some() {
             None
         } else {
             filter.labelled.or(some_label.then_some(true))
         };
-        Ok(Condition { phb, dscp, exp, labels, labelled, mark: filter.mark, inputs, flow: filter.flow })
+        Ok(Condition { phb, dscp, tc, labels, labelled, mark: filter.mark, inputs, flow: filter.flow })
     }
 
     /// What has to be read of a packet.
     pub(super) fn needs(&self) -> u8 {
-        let label = self.exp.is_some() || self.labels.is_some() || self.labelled.is_some();
+        let label = self.tc.is_some() || self.labels.is_some() || self.labelled.is_some();
         let all = [
             (PHB, self.phb.is_some()),
             (DSCP, self.dscp.is_some()),
@@ -106,7 +106,7 @@ impl Condition {
     pub(super) fn takes(&self, key: &Key) -> bool {
         self.phb.is_none_or(|bits| bits >> key.phb & 1 == 1)
             && self.dscp.is_none_or(|bits| key.dscp.is_some_and(|dscp| bits >> dscp & 1 == 1))
-            && self.exp.is_none_or(|bits| key.label.is_some_and(|(_, exp)| bits >> exp & 1 == 1))
+            && self.tc.is_none_or(|bits| key.label.is_some_and(|(_, tc)| bits >> tc & 1 == 1))
             && self.takes_label(key)
             && self.labelled.is_none_or(|labelled| key.label.is_some() == labelled)
             && self.mark.is_none_or(|mark| mark == key.mark)
@@ -127,12 +127,12 @@ impl Condition {
     }
 }
 
-fn exp_bits(list: &[u8]) -> Result<u8, String> {
+fn tc_bits(list: &[u8]) -> Result<u8, String> {
     if list.is_empty() {
-        return Err("'exp' has no value, so that it takes nothing".into());
+        return Err("'tc' has no value, so that it takes nothing".into());
     }
-    list.iter().try_fold(0u8, |bits, exp| {
-        if *exp < 8 { Ok(bits | 1 << exp) } else { Err(format!("EXP {exp}: three bits hold at most 7")) }
+    list.iter().try_fold(0u8, |bits, tc| {
+        if *tc < 8 { Ok(bits | 1 << tc) } else { Err(format!("TC {tc}: three bits hold at most 7")) }
     })
 }
 

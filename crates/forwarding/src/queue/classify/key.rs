@@ -2,7 +2,7 @@
 
 use crate::flow::{flow_at, ipv4_at};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at, u32_at};
-use base::diffserv::ExpMap;
+use base::diffserv::TcMap;
 use base::flow::FlowKey;
 use base::{Dscp, Frame, Phb, TrafficClass};
 
@@ -31,7 +31,7 @@ impl Key {
     pub(super) fn read(frame: &Frame, needs: u8) -> Key {
         let mut key = Key::default();
         if needs & PHB != 0 {
-            key.phb = behaviour(frame).code();
+            key.phb = phb_of(frame).code();
         }
         if needs & LABEL != 0 {
             key.label = outermost(frame.header()).map(|word| (word >> 12, (word >> 9) as u8 & 7));
@@ -62,15 +62,15 @@ fn outermost(header: &[u8]) -> Option<u32> {
 /// The behaviour that a frame gets: the one that the node determined, else the one that its outermost header says, by the standard
 /// mappings (see [`super::Match::phb`]).
 #[inline]
-pub fn behaviour(frame: &Frame) -> Phb {
-    frame.behaviour().unwrap_or_else(|| said_by(frame.header()))
+pub fn phb_of(frame: &Frame) -> Phb {
+    frame.phb().unwrap_or_else(|| said_by(frame.header()))
 }
 
 fn said_by(header: &[u8]) -> Phb {
     match u16_at(header, 12) {
         Some(ETHERTYPE_MPLS) => {
-            let exp = u32_at(header, ETHERNET).map_or(0, |word| (word >> 9) as u8);
-            ExpMap::PRECONFIGURED.phb(TrafficClass::truncate(exp))
+            let tc = u32_at(header, ETHERNET).map_or(0, |word| (word >> 9) as u8);
+            TcMap::PRECONFIGURED.phb(TrafficClass::truncate(tc))
         }
         Some(ETHERTYPE_IPV4) => {
             let tos = header.get(ETHERNET + 1).copied();

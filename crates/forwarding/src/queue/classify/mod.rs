@@ -3,7 +3,7 @@
 //! - [`Match`]: what a filter asks of a packet
 //! - [`Matcher`]: filters compiled: from a packet to the first that takes it
 //! - [`Classifier`]: filters compiled: from a packet to the place of its class
-//! - [`behaviour`]: the per-hop behaviour of a packet
+//! - [`PHB`]: the per-hop behaviour of a packet
 //! - [`shadowed`]: filters that can take nothing, since earlier ones take it all
 //! - [`Packets`]: what filters take, and what they leave over
 //!
@@ -19,7 +19,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use key::behaviour;
+pub use key::phb_of;
 pub use remain::{Kind, Packets};
 pub use shadow::{Shadowed, shadowed};
 
@@ -38,13 +38,13 @@ use table::Table;
 #[serde(deny_unknown_fields, default)]
 pub struct Match {
     /// Per-hop behaviours: as the node determined it; of a packet of which it has not, that which its outermost header says:
-    /// the traffic class of a label by the standard mapping ([`base::diffserv::ExpMap::PRECONFIGURED`]), the code point of an
+    /// the traffic class of a label by the standard mapping ([`base::diffserv::TcMap::PRECONFIGURED`]), the code point of an
     /// IP header. What has neither (ARP) gets default forwarding.
     pub phb: Option<PhbSet>,
     /// Code points in the IP header, looked up below labels too.
     pub dscp: Option<Vec<Dscp>>,
-    /// Traffic-class (EXP) bits of the outermost label.
-    pub exp: Option<Vec<u8>>,
+    /// Traffic-class (TC) bits of the outermost label.
+    pub tc: Option<Vec<u8>>,
     /// Outermost label, first and last.
     pub labels: Option<(u32, u32)>,
     /// Is there a label?
@@ -64,11 +64,11 @@ pub struct Matcher {
     /// What of a packet any filter looks at.
     needs: u8,
     /// The first filter of each behaviour (or [`NONE`]), if no filter looks at anything else.
-    by_behaviour: Option<Box<[u32; BEHAVIOURS]>>,
+    by_phb: Option<Box<[u32; PHBS]>>,
 }
 
 /// Behaviours, as the codes that they have.
-const BEHAVIOURS: usize = 64;
+const PHBS: usize = 64;
 /// No filter.
 const NONE: u32 = u32::MAX;
 
@@ -85,15 +85,15 @@ impl Matcher {
         let needs = conditions.iter().fold(0, |needs, c| needs | c.needs());
         let table = Table::new(conditions);
         let first = |phb: usize| table.find(&Key { phb: phb as u8, ..Key::default() }).unwrap_or(NONE);
-        let by_behaviour = (needs == key::PHB).then(|| Box::new(core::array::from_fn(first)));
-        Ok(Matcher { table, needs, by_behaviour })
+        let by_phb = (needs == key::PHB).then(|| Box::new(core::array::from_fn(first)));
+        Ok(Matcher { table, needs, by_phb })
     }
 
     /// The place of the first filter that takes the frame.
     #[inline]
     pub fn find(&self, frame: &Frame) -> Option<u32> {
-        if let Some(by_behaviour) = &self.by_behaviour {
-            let filter = by_behaviour[usize::from(behaviour(frame).code()) % BEHAVIOURS];
+        if let Some(by_phb) = &self.by_phb {
+            let filter = by_phb[usize::from(phb_of(frame).code()) % PHBS];
             return (filter != NONE).then_some(filter);
         }
         if self.table.is_empty() {

@@ -9,12 +9,12 @@ pub(super) const PIECES_MAX: usize = 256;
 /// First and last of a range.
 type Range = (u64, u64);
 
-/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `exp`; where there is none of it, the other sides do not matter.
+/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `tc`; where there is none of it, the other sides do not matter.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) phb: u64,
     pub(super) dscp: u128,
-    pub(super) exp: u16,
+    pub(super) tc: u16,
     /// Label, mark, port of arrival, source, destination, protocol, source port, destination port.
     pub(super) ranges: [Range; 8],
 }
@@ -30,17 +30,17 @@ pub(super) const PROTOCOL: usize = 5;
 impl Region {
     /// Of a filter: one for each port of arrival that it names.
     pub(super) fn of(c: &Condition) -> Vec<Region> {
-        let (mut dscp, mut exp) = ((1u128 << 65) - 1, (1u16 << 9) - 1);
+        let (mut dscp, mut tc) = ((1u128 << 65) - 1, (1u16 << 9) - 1);
         if let Some(bits) = c.dscp {
             dscp = u128::from(bits);
         }
         if let Some(flow) = c.flow {
             dscp &= flow.dscp.map_or((1 << 64) - 1, |dscp| 1 << dscp.value());
         }
-        match (c.exp, c.labels, c.labelled) {
-            (Some(bits), _, _) => exp = u16::from(bits),
-            (None, Some(_), _) | (None, None, Some(true)) => exp = 0xff,
-            (None, None, Some(false)) => exp = 0x100,
+        match (c.tc, c.labels, c.labelled) {
+            (Some(bits), _, _) => tc = u16::from(bits),
+            (None, Some(_), _) | (None, None, Some(true)) => tc = 0xff,
+            (None, None, Some(false)) => tc = 0x100,
             (None, None, None) => {}
         }
         let flow = c.flow.unwrap_or_default();
@@ -58,7 +58,7 @@ impl Region {
         let region = |input: Range| Region {
             phb: c.phb.unwrap_or(u64::MAX),
             dscp,
-            exp,
+            tc,
             ranges: [
                 label,
                 one(c.mark.map(u64::from), u64::from(u32::MAX)),
@@ -80,7 +80,7 @@ impl Region {
     pub(super) fn meets(&self, other: &Region) -> bool {
         self.phb & other.phb != 0
             && self.dscp & other.dscp != 0
-            && self.exp & other.exp != 0
+            && self.tc & other.tc != 0
             && self.ranges.iter().zip(&other.ranges).all(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
     }
 
@@ -89,7 +89,7 @@ impl Region {
         let mut both = self.clone();
         both.phb &= other.phb;
         both.dscp &= other.dscp;
-        both.exp &= other.exp;
+        both.tc &= other.tc;
         for (a, b) in both.ranges.iter_mut().zip(&other.ranges) {
             *a = (a.0.max(b.0), a.1.min(b.1));
         }
@@ -109,9 +109,9 @@ impl Region {
         let beyond = Region { dscp: rest.dscp & !other.dscp, ..rest.clone() };
         rest.dscp &= other.dscp;
         out.extend((beyond.dscp != 0).then_some(beyond));
-        let beyond = Region { exp: rest.exp & !other.exp, ..rest.clone() };
-        rest.exp &= other.exp;
-        out.extend((beyond.exp != 0).then_some(beyond));
+        let beyond = Region { tc: rest.tc & !other.tc, ..rest.clone() };
+        rest.tc &= other.tc;
+        out.extend((beyond.tc != 0).then_some(beyond));
         for side in 0..rest.ranges.len() {
             let (mine, cut) = (rest.ranges[side], other.ranges[side]);
             if mine.0 < cut.0 {

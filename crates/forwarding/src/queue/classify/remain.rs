@@ -52,7 +52,7 @@ impl Kind {
         let ip = |mut region: Region, dscp: Dscp, protocol: u64| {
             region.phb = 1 << Phb::of_dscp(dscp).code();
             region.dscp = 1 << dscp.value();
-            region.exp = UNLABELLED;
+            region.tc = UNLABELLED;
             region.ranges[MARK] = (0, 0);
             region.ranges[PROTOCOL] = (protocol, protocol);
             region
@@ -65,14 +65,14 @@ impl Kind {
             Kind::Arp => {
                 all.phb = 1 << Phb::DEFAULT.code();
                 all.dscp = 1 << 64;
-                all.exp = UNLABELLED;
+                all.tc = UNLABELLED;
                 all.ranges[MARK] = (0, 0);
                 all = own(all);
             }
             Kind::Rsvp => all = own(ip(all, Dscp::CS6, Kind::RSVP)),
             Kind::Routing => all = ip(all, Dscp::CS6, Kind::OSPF),
             Kind::BestEffort => all = ip(all, Dscp::DEFAULT, Kind::UDP),
-            Kind::Labelled => all.exp = 0xff,
+            Kind::Labelled => all.tc = 0xff,
             Kind::Other => {}
         }
         Some(all)

@@ -1,6 +1,6 @@
 //! Filters compiled: which is the first that takes a packet, of many, without looking at each.
 //!
-//! Filters that give the same fields are a group. What a group's filters say of behaviour, code point, EXP, "is there a label", port of
+//! Filters that give the same fields are a group. What a group's filters say of behaviour, code point, TC, "is there a label", port of
 //! arrival, mark and a single label is a key with one value for each field given: an index if it has 12 bits at the most, else the
 //! key of a hash table. A filter that gives several values for a field is entered under each. In the cell of a key there is the first
 //! filter; or, where the group's filters give ranges of labels, a table of those ([`super::labels`]); or, where
@@ -28,7 +28,7 @@ const INDEX_BITS: u32 = 12;
 struct Shape {
     phb: bool,
     dscp: bool,
-    exp: bool,
+    tc: bool,
     labelled: bool,
     mark: bool,
     input: bool,
@@ -48,7 +48,7 @@ impl Shape {
         Shape {
             phb: c.phb.is_some(),
             dscp: c.dscp.is_some(),
-            exp: c.exp.is_some(),
+            tc: c.tc.is_some(),
             labelled: c.labelled.is_some(),
             mark: c.mark.is_some(),
             input: c.inputs.is_some(),
@@ -63,14 +63,14 @@ impl Shape {
         if self.mark || self.input || self.label {
             return None;
         }
-        let widths = [(self.phb, 6), (self.dscp, 6), (self.exp, 3), (self.labelled, 1)];
+        let widths = [(self.phb, 6), (self.dscp, 6), (self.tc, 3), (self.labelled, 1)];
         let bits = widths.iter().filter(|(given, _)| *given).map(|(_, width)| width).sum();
         (bits <= INDEX_BITS).then_some(bits)
     }
 
     /// A key's place, packed so that the fields of an index are next to each other.
     #[inline]
-    fn pack(&self, phb: u8, dscp: u8, exp: u8, labelled: bool) -> u64 {
+    fn pack(&self, phb: u8, dscp: u8, tc: u8, labelled: bool) -> u64 {
         let mut place = 0;
         if self.phb {
             place = u64::from(phb);
@@ -78,8 +78,8 @@ impl Shape {
         if self.dscp {
             place = place << 6 | u64::from(dscp);
         }
-        if self.exp {
-            place = place << 3 | u64::from(exp);
+        if self.tc {
+            place = place << 3 | u64::from(tc);
         }
         if self.labelled {
             place = place << 1 | u64::from(labelled);
@@ -99,12 +99,12 @@ impl Shape {
     fn place(&self, key: &Key) -> Option<Place> {
         let dscp = if self.dscp { key.dscp? } else { 0 };
         let input = if self.input { key.input? } else { 0 };
-        let (label, exp) = match key.label {
+        let (label, tc) = match key.label {
             Some(label) => label,
-            None if self.exp || self.label || self.range => return None,
+            None if self.tc || self.label || self.range => return None,
             None => (0, 0),
         };
-        let place = self.pack(key.phb, dscp, exp, key.label.is_some());
+        let place = self.pack(key.phb, dscp, tc, key.label.is_some());
         Some((self.rest(place, input, key.mark), if self.label { label } else { 0 }))
     }
 
@@ -112,7 +112,7 @@ impl Shape {
     fn count(&self, c: &Condition) -> u64 {
         let ones = |bits: Option<u64>| bits.map_or(1, |bits| u64::from(bits.count_ones()));
         let inputs = c.inputs.as_ref().map_or(1, |ports| ports.len() as u64);
-        ones(c.phb) * ones(c.dscp) * ones(c.exp.map(u64::from)) * inputs
+        ones(c.phb) * ones(c.dscp) * ones(c.tc.map(u64::from)) * inputs
     }
 
     /// All places of a filter.
@@ -120,14 +120,14 @@ impl Shape {
         let values = |bits: Option<u64>| -> Vec<u8> {
             bits.map_or_else(|| vec![0], |bits| (0..64).filter(|value| bits >> value & 1 == 1).collect())
         };
-        let (dscps, exps) = (values(c.dscp), values(c.exp.map(u64::from)));
+        let (dscps, tcs) = (values(c.dscp), values(c.tc.map(u64::from)));
         let inputs = c.inputs.clone().unwrap_or_else(|| vec![0]);
         let label = if self.label { c.labels.map_or(0, |(label, _)| label) } else { 0 };
         let mut places = Vec::new();
         for phb in values(c.phb) {
             for dscp in &dscps {
-                for exp in &exps {
-                    let place = self.pack(phb, *dscp, *exp, c.labelled == Some(true));
+                for tc in &tcs {
+                    let place = self.pack(phb, *dscp, *tc, c.labelled == Some(true));
                     let all = inputs.iter().map(|input| self.rest(place, *input, c.mark.unwrap_or(0)));
                     places.extend(all.map(|place| (place, label)));
                 }

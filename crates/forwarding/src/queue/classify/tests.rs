@@ -10,10 +10,10 @@ use proptest::prelude::*;
 /// A packet before it is one.
 #[derive(Clone, Debug)]
 struct Sent {
-    /// Label and EXP, outermost first.
+    /// Label and TC, outermost first.
     labels: Vec<(u32, u8)>,
     ip: Option<FlowKey>,
-    behaviour: Option<Phb>,
+    phb: Option<Phb>,
     mark: u32,
     input: Option<u16>,
     held: usize,
@@ -28,9 +28,9 @@ impl Sent {
             (true, None) => 0x0806,
         };
         bytes.extend(ethertype.to_be_bytes());
-        for (n, (label, exp)) in self.labels.iter().enumerate() {
+        for (n, (label, tc)) in self.labels.iter().enumerate() {
             let bottom = u32::from(n + 1 == self.labels.len());
-            bytes.extend((label << 12 | u32::from(*exp) << 9 | bottom << 8 | 64).to_be_bytes());
+            bytes.extend((label << 12 | u32::from(*tc) << 9 | bottom << 8 | 64).to_be_bytes());
         }
         let headers = bytes.len() + 20;
         match self.ip {
@@ -49,7 +49,7 @@ impl Sent {
         }
         let held = (headers + self.held).min(bytes.len());
         let mut frame = Frame::new(&bytes[..held], Body::owned(&bytes[held..]));
-        frame.set_behaviour(self.behaviour);
+        frame.set_phb(self.phb);
         if self.mark != 0 {
             frame.set_mark(self.mark);
         }
@@ -62,15 +62,15 @@ impl Sent {
     /// What the documentation of [`Match`] says, word for word.
     fn is_taken(&self, filter: &Match) -> bool {
         let said = match (self.labels.first(), self.ip) {
-            (Some((_, exp)), _) => [0, 10, 12, 18, 26, 46, 48, 56][usize::from(*exp)],
+            (Some((_, tc)), _) => [0, 10, 12, 18, 26, 46, 48, 56][usize::from(*tc)],
             (None, Some(flow)) => flow.dscp.value(),
             (None, None) => 0,
         };
-        let phb = self.behaviour.or(Phb::new(said)).unwrap_or_default();
+        let phb = self.phb.or(Phb::new(said)).unwrap_or_default();
         let outer = self.labels.first();
         filter.phb.is_none_or(|set| set.contains(phb))
             && filter.dscp.as_ref().is_none_or(|list| self.ip.is_some_and(|flow| list.contains(&flow.dscp)))
-            && filter.exp.as_ref().is_none_or(|list| outer.is_some_and(|(_, exp)| list.contains(exp)))
+            && filter.tc.as_ref().is_none_or(|list| outer.is_some_and(|(_, tc)| list.contains(tc)))
             && filter.labels.is_none_or(|(a, b)| outer.is_some_and(|(label, _)| (a..=b).contains(label)))
             && filter.labelled.is_none_or(|labelled| outer.is_some() == labelled)
             && filter.flow.is_none_or(|flow| self.ip.is_some_and(|key| flow.takes(&key)))
@@ -106,9 +106,8 @@ fn flow_key() -> impl Strategy<Value = FlowKey> {
 }
 fn sent() -> impl Strategy<Value = Sent> {
     let tags = (of(phb()), 0u32..3, of(0u16..4));
-    (vec((label(), 0u8..8), 0..4), of(flow_key()), tags, 0usize..8).prop_map(
-        |(labels, ip, (behaviour, mark, input), held)| Sent { labels, ip, behaviour, mark, input, held },
-    )
+    (vec((label(), 0u8..8), 0..4), of(flow_key()), tags, 0usize..8)
+        .prop_map(|(labels, ip, (phb, mark, input), held)| Sent { labels, ip, phb, mark, input, held })
 }
 fn flow_filter() -> impl Strategy<Value = FlowFilter> {
     let prefix = || of((address(), prop_oneof![Just(0u8), 28u8..=32]).prop_map(|(a, n)| Prefix::new(a, n)));
@@ -145,10 +144,10 @@ fn filter() -> impl Strategy<Value = Match> {
         proptest::option::weighted(0.2, vec((0u16..5).prop_map(PortId), 1..40)),
     );
     (sets, labels, proptest::option::weighted(0.3, flow_filter()), tags).prop_map(
-        |((phb, dscp, exp), (labels, labelled), flow, (mark, inputs))| Match {
+        |((phb, dscp, tc), (labels, labelled), flow, (mark, inputs))| Match {
             phb,
             dscp,
-            exp,
+            tc,
             labels,
             labelled,
             flow,
@@ -219,7 +218,7 @@ fn classes_are_found_by_name() {
             ports: None,
             dscp: Dscp::new(dscp).unwrap_or_default(),
         };
-        Sent { labels: vec![], ip: Some(flow), behaviour: None, mark: 0, input: None, held: 0 }.frame()
+        Sent { labels: vec![], ip: Some(flow), phb: None, mark: 0, input: None, held: 0 }.frame()
     };
     let found = [
         classifier.find(&packet(46, [9; 4])),
@@ -246,16 +245,16 @@ fn errors_name_the_filter_and_the_reason() {
         Classifier::new(&filters, None, &["a"], "root").expect_err(json).to_string()
     };
     for (json, part) in [
-        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no behaviour"),
+        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no phb"),
         (r#"{"phb":["AF14"]}"#, "AF14"),
         (r#"{"dscp":[64]}"#, "DSCP 64"),
         (r#"{"dscp":[]}"#, "'dscp' has no code point"),
-        (r#"{"exp":[8]}"#, "EXP 8"),
-        (r#"{"exp":[]}"#, "'exp' has no value"),
+        (r#"{"tc":[8]}"#, "TC 8"),
+        (r#"{"tc":[]}"#, "'tc' has no value"),
         (r#"{"labels":[20,19]}"#, "labels 20 to 19"),
         (r#"{"labels":[0,1048576]}"#, "label 1048576"),
         (r#"{"labels":[3,3]}"#, "implicit null"),
-        (r#"{"labelled":false,"exp":[1]}"#, "'exp' asks for a label"),
+        (r#"{"labelled":false,"tc":[1]}"#, "'tc' asks for a label"),
         (r#"{"labelled":false,"labels":[16,17]}"#, "'labels' asks for a label"),
         (r#"{"inputs":[]}"#, "'inputs' has no port"),
         (r#"{"flow":{"dst_ports":[80,80]}}"#, "without a protocol"),
@@ -271,7 +270,7 @@ fn shadows_are_found_even_where_several_filters_throw_them() {
     let filters: Vec<Match> = serde_json::from_str(
         r#"[{"phb":["EF"]}, {"phb":["AF11","AF12"]}, {"phb":["EF","AF11"]}, {"phb":["EF","AF13"]},
             {"flow":{"src":"0.0.0.0/1"}}, {"flow":{"src":"128.0.0.0/1"}}, {"dscp":[0]}, {"flow":{}},
-            {"labelled":false}, {"exp":[0,1,2,3]}, {"exp":[4,5,6,7],"labels":[0,100]}, {"labels":[16,17]}, {"inputs":[1]},
+            {"labelled":false}, {"tc":[0,1,2,3]}, {"tc":[4,5,6,7],"labels":[0,100]}, {"labels":[16,17]}, {"inputs":[1]},
             {}, {"mark":7}]"#,
     )
     .expect("well formed");

@@ -1,28 +1,28 @@
 //! Which per-hop behaviour a packet gets here: told by the encapsulation by which it came (RFC 3270, 2.2).
 
 use crate::classes::Context;
-use crate::entry::{BOTTOM, CLASS, Entry, Kind};
+use crate::entry::{BOTTOM, Entry, Kind, TC};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::TunnelModel;
 use base::{Dscp, Frame, Label, Phb, TrafficClass};
 
-/// The EXP bits of a label stack entry.
+/// The TC bits of a label stack entry.
 #[inline]
-pub(crate) fn exp_of(word: u32) -> TrafficClass {
-    TrafficClass::truncate(((word & CLASS) >> 9) as u8)
+pub(crate) fn tc_of(word: u32) -> TrafficClass {
+    TrafficClass::truncate(((word & TC) >> 9) as u8)
 }
 
-/// EXP bits in their place in a label stack entry.
+/// TC bits in their place in a label stack entry.
 #[inline]
-pub(crate) fn exp_bits(exp: TrafficClass) -> u32 {
-    u32::from(exp.value()) << 9
+pub(crate) fn tc_bits(tc: TrafficClass) -> u32 {
+    u32::from(tc.value()) << 9
 }
 
 /// What is known of a packet's behaviour while its labels are taken off, outermost first.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Behaviours {
+pub(crate) struct KnownPhb {
     /// The one that a conditioner has decided on; it takes the place of the first that a label or header would tell.
     conditioned: Option<Phb>,
     /// The treatment at this node, once it is known.
@@ -31,9 +31,9 @@ pub(crate) struct Behaviours {
     pub(crate) imposed: Option<Phb>,
 }
 
-impl Behaviours {
-    pub(crate) fn new(conditioned: Option<Phb>) -> Behaviours {
-        Behaviours { conditioned, ..Behaviours::default() }
+impl KnownPhb {
+    pub(crate) fn new(conditioned: Option<Phb>) -> KnownPhb {
+        KnownPhb { conditioned, ..KnownPhb::default() }
     }
 
     /// The behaviour of a label or header that tells `told`, unless something outside has told already.
@@ -89,21 +89,21 @@ impl Forwarding {
     #[inline]
     pub(crate) fn note_pop(
         &self,
-        known: &mut Behaviours,
+        known: &mut KnownPhb,
         word: u32,
         entry: Option<&Entry>,
     ) -> Result<(), DropReason> {
         if let Some(context) = self.context(entry)
-            && !known.pop(context.model(), context.behaviour(exp_of(word)))
+            && !known.pop(context.model(), context.phb(tc_of(word)))
         {
-            return Err(DropReason::NoBehaviour);
+            return Err(DropReason::NoPhb);
         }
         Ok(())
     }
 
     /// The behaviour that a code point stands for here; none if the node does not support DiffServ.
     #[inline]
-    pub(crate) fn behaviour_of_tos(&self, tos: u8) -> Option<Phb> {
+    pub(crate) fn phb_of_tos(&self, tos: u8) -> Option<Phb> {
         let config = self.config.diffserv.as_ref()?;
         Some(config.dscp.phb(Dscp::of_tos(tos)))
     }
@@ -114,19 +114,19 @@ impl Forwarding {
         (map.phb(Dscp::of_tos(tos)) != phb).then(|| map.dscp(phb))
     }
 
-    /// The EXP bits that a label of another LSP takes, which now has `exp`, to be marked as `phb`. Its context is that of the node
+    /// The TC bits that a label of another LSP takes, which now has `tc`, to be marked as `phb`. Its context is that of the node
     /// beyond: this one takes it for the preconfigured one. None if they are right already, or nobody can tell.
-    pub(crate) fn exp_for(&self, phb: Phb, exp: TrafficClass) -> Option<TrafficClass> {
+    pub(crate) fn tc_for(&self, phb: Phb, tc: TrafficClass) -> Option<TrafficClass> {
         let context = self.preconfigured.as_deref()?;
-        if context.behaviour(exp) == Some(phb) { None } else { context.exp(phb).map(|(exp, _)| exp) }
+        if context.phb(tc) == Some(phb) { None } else { context.tc(phb).map(|(tc, _)| tc) }
     }
 
     /// The behaviour of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost label which is
     /// not the end of a short-pipe LSP, or that of the code point. None if it has none here: the node does not support DiffServ, or
     /// nobody can tell.
-    pub fn incoming_behaviour(&self, frame: &Frame) -> Option<Phb> {
+    pub fn incoming_phb(&self, frame: &Frame) -> Option<Phb> {
         let header = frame.header();
-        let mut known = Behaviours::default();
+        let mut known = KnownPhb::default();
         let mut at = ETHERNET;
         if u16_at(header, 12)? == ETHERTYPE_MPLS {
             loop {
@@ -138,7 +138,7 @@ impl Forwarding {
                 };
                 if word >> 12 != Label::ROUTER_ALERT.value() {
                     let context = self.context(entry)?;
-                    let told = context.behaviour(exp_of(word));
+                    let told = context.phb(tc_of(word));
                     if entry.is_some_and(|e| e.kind != Kind::Local) {
                         return known.note(told);
                     }
@@ -155,6 +155,6 @@ impl Forwarding {
             return None;
         }
         let ip = header.get(at..at + IPV4)?;
-        if ip[0] >> 4 == 4 { known.note(self.behaviour_of_tos(ip[1])) } else { None }
+        if ip[0] >> 4 == 4 { known.note(self.phb_of_tos(ip[1])) } else { None }
     }
 }
