@@ -33,7 +33,7 @@ pub enum ReservationStyle {
 /// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunnelSpec {
-    /// Name, for people.
+    /// What people call it: in tables, events and messages. Nothing is looked up by it.
     pub name: String,
     /// Tunnel id, unique at the head end towards this egress.
     pub tunnel_id: u16,
@@ -41,25 +41,25 @@ pub struct TunnelSpec {
     pub to: Ipv4Addr,
     /// Explicit routes in order of preference, each without this node itself; an empty one follows the routing table.
     pub routes: Vec<Vec<RouteHop>>,
-    /// Bandwidth to reserve.
+    /// What every hop is asked to reserve: the rate in the SENDER_TSPEC (RFC 2210, 3.1); 0 reserves nothing.
     pub bandwidth: Rate,
     /// Setup priority, 0 the most urgent (RFC 3209, 4.7).
     pub setup_priority: u8,
     /// Holding priority, 0 the most tenacious; not greater than the setup priority.
     pub holding_priority: u8,
-    /// Reservation style.
+    /// Asked for by a flag of the SESSION_ATTRIBUTE (RFC 3209, 4.7.1).
     pub style: ReservationStyle,
     /// Record the route (RFC 3209, 4.4).
     pub record_route: bool,
-    /// Record labels too.
+    /// Record the label of each hop as well (RFC 3209, 4.4.1.3).
     pub record_labels: bool,
     /// Destinations whose packets take the tunnel.
     pub carries: Vec<Prefix>,
-    /// Destinations of whose packets those of these behaviours take the tunnel (RFC 3270, 2.4). Entries of a tunnel that was declared
+    /// Destinations of whose packets those of these PHBs take the tunnel (RFC 3270, 2.4). Entries of a tunnel that was declared
     /// earlier are looked at first.
     #[serde(default)]
     pub classed: Vec<(Prefix, PhbSet)>,
-    /// What its LSPs are asked to know of behaviours (RFC 3270, 5.3); if absent, nothing is signalled, and every node that supports
+    /// What its LSPs are asked to know of PHBs (RFC 3270, 5.3); if absent, nothing is signalled, and every node that supports
     /// DiffServ takes them for E-LSPs with its preconfigured mapping.
     #[serde(default)]
     pub diffserv: Option<LspDiffServ>,
@@ -75,16 +75,16 @@ pub struct TunnelSpec {
     pub retry_max: Span,
 }
 
-/// Tells a tunnel at its head end.
+/// Identifies a tunnel at its head end (RFC 3209, 4.6.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TunnelId {
-    /// The egress's address.
+    /// Router id of the egress, as in [`TunnelSpec::to`].
     pub to: Ipv4Addr,
-    /// The tunnel id.
+    /// As in [`TunnelSpec::tunnel_id`]: two tunnels to different egresses may share it.
     pub id: u16,
 }
 
-/// A command.
+/// An order to a device: it comes from a user, from a programme, or from the engine when a link changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
@@ -94,14 +94,14 @@ pub enum Command {
     PortDown(PortId),
     /// Puts a static route in.
     RouteSet {
-        /// Destination.
+        /// Destinations that take the route.
         prefix: Prefix,
-        /// Where to.
+        /// Where packets go; it replaces the static route that the prefix had.
         next_hop: NextHop,
     },
     /// Takes a static route out.
     RouteRemove {
-        /// Destination.
+        /// Destinations that take the route.
         prefix: Prefix,
     },
     /// Sets a tunnel up, or changes it: make before break (RFC 3209, 2.5).
@@ -114,14 +114,14 @@ pub enum Command {
     TunnelModel {
         /// The head end's address (its router id).
         from: Ipv4Addr,
-        /// Which tunnel.
+        /// Identifies the tunnel together with `from`.
         tunnel: TunnelId,
         /// The model; the node's own if absent.
         model: Option<TunnelModel>,
     },
     /// Pings, or traces the route to, an address.
     Probe {
-        /// Destination.
+        /// Address that is pinged.
         to: Ipv4Addr,
         /// Time to live of the request.
         ttl: u8,

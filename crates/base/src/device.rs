@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// The frame, rewritten, leaves by `port`, and its first bit not before `ready`.
     Transmit {
-        /// The egress port.
+        /// By which it leaves; its queue decides when.
         port: PortId,
         /// When the device is done with it.
         ready: Time,
@@ -89,7 +89,7 @@ drop_reasons! {
     BeyondBurst,
     /// A policer dropped it.
     Policed,
-    /// Its per-hop behaviour has no place in the LSP that it would take (RFC 3270, 3.4).
+    /// Its PHB has no place in the LSP that it would take (RFC 3270, 3.4).
     NoPhb,
     /// The queue to the control processor is full.
     ControlQueueFull,
@@ -112,12 +112,12 @@ drop_reasons! {
 pub struct DropCounters([u64; DropReason::ALL.len()]);
 
 impl DropCounters {
-    /// One more.
+    /// Counts one drop.
     #[inline]
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;
     }
-    /// As many more.
+    /// Counts `count` drops of the same reason.
     pub fn add(&mut self, reason: DropReason, count: u64) {
         self.0[reason as usize] += count;
     }
@@ -133,7 +133,7 @@ impl DropCounters {
     pub fn merge(&mut self, other: &DropCounters) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
-    /// All drops.
+    /// The sum over all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -144,14 +144,14 @@ impl DropCounters {
 pub enum Output {
     /// Send `frame` by `port`; its first bit leaves at `ready` or later.
     Transmit {
-        /// The egress port.
+        /// By which it leaves; its queue decides when.
         port: PortId,
-        /// The frame.
+        /// With its Ethernet header, as it goes on the wire.
         frame: Frame,
         /// When the device is done with it; a time that has passed means now.
         ready: Time,
     },
-    /// Tell the user.
+    /// Something that happened, for the user's table of events.
     Event(Event),
 }
 
@@ -160,9 +160,9 @@ pub enum Output {
 pub struct Departure {
     /// When it is handed to the port; its first bit leaves then or, if the port is busy, later.
     pub at: Time,
-    /// The egress port.
+    /// By which it leaves, if its queue takes it.
     pub port: PortId,
-    /// The frame.
+    /// With its Ethernet header, as it goes on the wire.
     pub frame: Frame,
     /// What [`Device::poll_timeout`] returns now.
     pub next: Option<Time>,

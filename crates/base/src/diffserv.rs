@@ -1,4 +1,4 @@
-//! What label-switched paths know of differentiated services (RFC 3270).
+//! What LSPs know of differentiated services (RFC 3270).
 
 use crate::label::{Dscp, TrafficClass};
 use crate::phb::{Phb, PhbSet, SchedulingClass};
@@ -18,7 +18,7 @@ pub enum TunnelModel {
     Uniform,
 }
 
-/// Which behaviour each value of the TC bits means: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight behaviours.
+/// The PHB of each TC: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight PHBs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TcMap([Phb; 8]);
@@ -42,11 +42,11 @@ impl TcMap {
     pub const fn new(phbs: [Phb; 8]) -> TcMap {
         TcMap(phbs)
     }
-    /// The behaviours of TC 0 to 7.
+    /// The PHBs of TC 0 to 7.
     pub const fn as_array(&self) -> &[Phb; 8] {
         &self.0
     }
-    /// The behaviour that `tc` means.
+    /// The PHB that `tc` means.
     #[inline]
     pub fn phb(&self, tc: TrafficClass) -> Phb {
         self.0[usize::from(tc.value() & 7)]
@@ -81,23 +81,23 @@ impl fmt::Debug for TcMap {
     }
 }
 
-/// What the label and the TC bits of an LSP say about a packet's behaviour (RFC 3270, 1.2 and 1.3).
+/// What the label and the TC of an LSP say about a packet's PHB (RFC 3270, 1.2 and 1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encaps {
-    /// EXP-inferred: the TC bits tell scheduling class and drop precedence.
+    /// EXP-inferred (RFC 3270, 1.2): TC identifies scheduling class and drop precedence.
     ELsp(TcMap),
-    /// Label-only-inferred: the label tells the scheduling class, the TC bits the drop precedence.
+    /// Label-only-inferred (RFC 3270, 1.3): the label identifies the scheduling class, TC the drop precedence.
     LLsp(SchedulingClass),
 }
 
 impl Encaps {
-    /// The behaviour of a packet that has `tc`, if the mapping knows it.
+    /// The PHB of a packet that has `tc`, if the mapping knows it.
     #[inline]
     pub fn phb(&self, tc: TrafficClass) -> Option<Phb> {
         match self {
             Encaps::ELsp(map) => Some(map.phb(tc)),
-            // RFC 3270, 4.2.1: of a group with drop precedences TC 1, 2 and 3 are those; of others TC 0 is the behaviour.
+            // RFC 3270, 4.2.1: of a group with drop precedences TC 1, 2 and 3 are those; of others TC 0 is the PHB.
             Encaps::LLsp(class) => match (class.is_group(), tc.value()) {
                 (true, precedence @ 1..=3) => Some(class.with_precedence(precedence)),
                 (false, 0) => Some(class.first()),
@@ -106,7 +106,7 @@ impl Encaps {
         }
     }
 
-    /// The TC bits for a packet of behaviour `phb`, if the LSP has a place for it.
+    /// The TC for a packet of PHB `phb`, if the LSP has a place for it.
     #[inline]
     pub fn tc(&self, phb: Phb) -> Option<TrafficClass> {
         match self {
@@ -118,7 +118,7 @@ impl Encaps {
         }
     }
 
-    /// The behaviours that packets in the LSP can have.
+    /// The PHBs that packets in the LSP can have.
     pub fn phbs(&self) -> PhbSet {
         match self {
             Encaps::ELsp(map) => map.phbs(),
@@ -127,12 +127,12 @@ impl Encaps {
     }
 }
 
-/// What a label of an LSP means for behaviours, incoming or outgoing: its DiffServ context (RFC 3270, 2.4).
+/// What a label of an LSP means for PHBs, incoming or outgoing: its DiffServ context (RFC 3270, 2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LspClasses {
     /// How the marking around has to do with the marking inside.
     pub model: TunnelModel,
-    /// What TC bits mean.
+    /// What label and TC mean: E-LSP or L-LSP.
     pub encaps: Encaps,
 }
 
@@ -148,7 +148,7 @@ impl fmt::Display for Encaps {
     }
 }
 
-/// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the behaviours of TC 0 to 7.
+/// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the PHBs of TC 0 to 7.
 impl fmt::Display for LspClasses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let model = match self.model {
@@ -164,7 +164,7 @@ impl fmt::Display for LspClasses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LspDiffServ {
-    /// An E-LSP.
+    /// TC identifies the PHB within the LSP (RFC 3270, 1.2).
     ELsp {
         /// Its mapping, which is signalled; if absent, every node's own preconfigured one.
         #[serde(default)]
@@ -176,9 +176,9 @@ pub enum LspDiffServ {
         #[serde(default)]
         model: Option<TunnelModel>,
     },
-    /// An L-LSP.
+    /// The label identifies the scheduling class of all packets (RFC 3270, 1.3).
     LLsp {
-        /// Its scheduling class.
+        /// The only scheduling class that the LSP carries; it is signalled (RFC 3270, 5.2.1).
         class: SchedulingClass,
         /// Its tunnelling model; if absent, every node's own.
         #[serde(default)]
@@ -187,7 +187,7 @@ pub enum LspDiffServ {
 }
 
 impl LspDiffServ {
-    /// What the LSP's TC bits mean at a node whose preconfigured mapping is `preconfigured`.
+    /// What TC means in the LSP at a node whose preconfigured mapping is `preconfigured`.
     pub fn encaps(&self, preconfigured: TcMap) -> Encaps {
         match *self {
             LspDiffServ::ELsp { map, .. } => Encaps::ELsp(map.unwrap_or(preconfigured)),
@@ -212,9 +212,9 @@ pub struct DiffServConfig {
     pub tc_map: TcMap,
     /// The tunnelling model of LSPs that begin, pass or end here and have none of their own.
     pub model: TunnelModel,
-    /// The behaviours that LSPs may ask for; all if absent.
+    /// The PHBs that LSPs may ask for; all if absent.
     pub supported: Option<PhbSet>,
-    /// Code points whose packets get another behaviour than the one whose recommended code point they are.
+    /// Code points whose packets get another PHB than the one whose recommended code point they are.
     pub dscp: DscpMap,
 }
 
@@ -230,20 +230,20 @@ impl Default for DiffServConfig {
 }
 
 impl DiffServConfig {
-    /// The behaviours that LSPs may ask for.
+    /// The PHBs that LSPs may ask for.
     pub fn supported(&self) -> PhbSet {
         self.supported.unwrap_or(PhbSet::ALL)
     }
 }
 
-/// Which behaviour packets of each code point get, and by which code point a behaviour is marked (RFC 2474, 3). In JSON a list of
-/// pairs of code point and behaviour, of those that differ from the recommended ones.
+/// Which PHB packets of each code point get, and by which code point a PHB is marked (RFC 2474, 3). In JSON a list of
+/// pairs of code point and PHB, of those that differ from the recommended ones.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(Dscp, Phb)>", into = "Vec<(Dscp, Phb)>")]
 pub struct DscpMap([Phb; 64]);
 
 impl DscpMap {
-    /// The behaviour of packets with `dscp`.
+    /// The PHB of packets with `dscp`.
     #[inline]
     pub fn phb(&self, dscp: Dscp) -> Phb {
         self.0[usize::from(dscp.value() & 63)]
@@ -256,7 +256,7 @@ impl DscpMap {
         let other = self.0.iter().position(|p| *p == phb).and_then(|dscp| Dscp::new(dscp as u8));
         other.unwrap_or(phb.dscp())
     }
-    /// Gives packets with `dscp` the behaviour `phb`.
+    /// Gives packets with `dscp` the PHB `phb`.
     pub fn set(&mut self, dscp: Dscp, phb: Phb) {
         self.0[usize::from(dscp.value() & 63)] = phb;
     }

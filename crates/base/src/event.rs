@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Event {
     /// A tunnel has an LSP that carries traffic.
     LspUp {
-        /// Which tunnel.
+        /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
         /// Which of its LSPs.
         lsp_id: u16,
@@ -22,16 +22,16 @@ pub enum Event {
     },
     /// A tunnel has no LSP any more.
     LspDown {
-        /// Which tunnel.
+        /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
         /// Which of its LSPs.
         lsp_id: u16,
-        /// Why.
+        /// What made the LSP end, in words for people.
         reason: String,
     },
     /// An attempt to set an LSP up was answered by an error.
     LspError {
-        /// Which tunnel.
+        /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
         /// Which of its LSPs.
         lsp_id: u16,
@@ -39,12 +39,12 @@ pub enum Event {
         node: Ipv4Addr,
         /// Error code (RFC 2205, appendix B).
         code: u8,
-        /// Error value.
+        /// Error value: what it means depends on the code (RFC 2205, appendix B).
         value: u16,
     },
     /// A tunnel's traffic moved to another LSP without being interrupted.
     LspRerouted {
-        /// Which tunnel.
+        /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
         /// The LSP that carried it before.
         from_lsp: u16,
@@ -53,37 +53,37 @@ pub enum Event {
     },
     /// A neighbour answers Hellos.
     NeighborUp {
-        /// Its address.
+        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
         neighbor: Ipv4Addr,
     },
     /// A neighbour stopped to answer Hellos, or restarted.
     NeighborDown {
-        /// Its address.
+        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
         neighbor: Ipv4Addr,
         /// Did it restart (its instance changed)?
         restarted: bool,
     },
     /// An answer to a probe.
     ProbeReply {
-        /// Who answered.
+        /// Source address of the answer: the destination itself, or the router where the TTL ended.
         from: Ipv4Addr,
         /// The probe's sequence number.
         sequence: u16,
-        /// ICMP type.
+        /// ICMP type of the answer: 0 is an echo reply, 3 unreachable, 11 time exceeded (RFC 792).
         kind: u8,
-        /// ICMP code.
+        /// ICMP code: it says more about types 3 and 11, and is 0 in an echo reply.
         code: u8,
         /// The label stack that the answer quotes (RFC 4950), outermost first.
         labels: Vec<Label>,
     },
     /// A port can be used.
     PortUp {
-        /// Which.
+        /// Number of the port at its device, as in [`PortId`](crate::PortId).
         port: u16,
     },
     /// A port can't be used.
     PortDown {
-        /// Which.
+        /// Number of the port at its device, as in [`PortId`](crate::PortId).
         port: u16,
     },
 }

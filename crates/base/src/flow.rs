@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlowFilter {
-    /// Source addresses.
+    /// Takes packets whose source lies in this prefix; from anywhere if absent.
     pub src: Option<Prefix>,
-    /// Destination addresses.
+    /// Takes packets whose destination lies in this prefix; to anywhere if absent.
     pub dst: Option<Prefix>,
-    /// IP protocol number.
+    /// IANA's number: 6 is TCP, 17 is UDP; any if absent.
     pub protocol: Option<u8>,
-    /// First and last source port.
+    /// First and last source port; if absent any, and packets without ports as well.
     pub src_ports: Option<(u16, u16)>,
-    /// First and last destination port.
+    /// First and last destination port; if absent any, and packets without ports as well.
     pub dst_ports: Option<(u16, u16)>,
-    /// Differentiated-services code point.
+    /// Upper six bits of the second byte of the IP header (RFC 2474, 3); any if absent.
     pub dscp: Option<Dscp>,
 }
 
@@ -92,11 +92,11 @@ pub enum FilterError {
     /// The last port of a range is below its first.
     #[error("{which} ports {first} to {last}: the last is below the first")]
     ReversedPorts {
-        /// Source or destination.
+        /// The word `source` or `destination`, for the sentence.
         which: &'static str,
-        /// First port.
+        /// Where the range should begin; above `last`.
         first: u16,
-        /// Last port.
+        /// Where the range should end; below `first`.
         last: u16,
     },
     /// Ports mean nothing unless the protocol is known.
@@ -107,7 +107,7 @@ pub enum FilterError {
         "protocol {protocol} has no ports; TCP (6), UDP (17), DCCP (33), SCTP (132) and UDP-Lite (136) have"
     )]
     NoPorts {
-        /// IP protocol number.
+        /// One whose header has no ports: not among [`FlowFilter::WITH_PORTS`].
         protocol: u8,
     },
 }
@@ -115,15 +115,15 @@ pub enum FilterError {
 /// What filters look at in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowKey {
-    /// Source address.
+    /// As the IP header has it: below all labels.
     pub src: Ipv4Addr,
-    /// Destination address.
+    /// As the IP header has it: below all labels.
     pub dst: Ipv4Addr,
-    /// IP protocol number.
+    /// IANA's number of what follows the IP header.
     pub protocol: u8,
     /// Source and destination port; nothing in a fragment after the first and in protocols without ports.
     pub ports: Option<(u16, u16)>,
-    /// Code point.
+    /// DSCP in the IP header, whatever the TC of a label above it is.
     pub dscp: Dscp,
 }
 

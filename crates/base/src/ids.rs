@@ -33,7 +33,7 @@ id!(/// A stream of test packets (24 bits are carried on the wire).
 pub struct MacAddr(pub [u8; 6]);
 
 impl MacAddr {
-    /// ff:ff:ff:ff:ff:ff
+    /// The destination of frames for all stations: ff:ff:ff:ff:ff:ff.
     pub const BROADCAST: MacAddr = MacAddr([0xff; 6]);
 
     /// The locally administered address that Twinplane gives to `port` of `node`.

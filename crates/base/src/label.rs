@@ -19,7 +19,7 @@ impl Label {
     pub const IMPLICIT_NULL: Label = Label(3);
     /// The first label that is not reserved (RFC 3032, 2.1).
     pub const FIRST_UNRESERVED: Label = Label(16);
-    /// The greatest label.
+    /// The greatest label that fits in the 20 bits: 1048575.
     pub const MAX: Label = Label(0xf_ffff);
 
     /// The label, if it fits in 20 bits.
@@ -51,7 +51,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// The three traffic-class bits of a label stack entry, formerly TC (RFC 5462).
+/// TC: the three traffic-class bits of a label stack entry. RFC 5462 renamed them; RFC 3032 and RFC 3270 call them EXP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TrafficClass(u8);

@@ -6,9 +6,9 @@
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`describe`]: descriptions that users write, declared once; [`diagnostic`]: what is wrong with one, as data
 //! - [`device`]: the one contract that every device keeps under both clocks
-//! - [`diffserv`]: what LSPs know of behaviours (RFC 3270)
+//! - [`diffserv`]: what LSPs know of PHBs (RFC 3270)
 //! - [`flow`]: filters that name flows of packets; [`flow_spec`]: the same as users write them
-//! - [`phb`]: per-hop behaviours
+//! - [`phb`]: PHBs (per-hop behaviours)
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams

@@ -62,7 +62,7 @@ impl<K, V> Default for Map<K, V> {
 }
 
 impl<K: Eq + Hash, V> Map<K, V> {
-    /// An empty map.
+    /// A map without keys; it takes no memory until the first is put in.
     pub fn new() -> Self {
         Map::default()
     }
@@ -100,11 +100,11 @@ impl<K: Eq + Hash, V> Map<K, V> {
     pub fn len(&self) -> usize {
         self.0.len()
     }
-    /// Are there none?
+    /// Is no key in it?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-    /// Takes everything out.
+    /// Takes all keys and values out, and keeps the memory for others.
     pub fn clear(&mut self) {
         self.0.clear();
     }

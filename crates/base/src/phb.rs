@@ -1,14 +1,14 @@
-//! Per-hop behaviours, and the groups of them that share a queue.
+//! Per-hop behaviours (PHBs, RFC 2475), and the groups of them that share a queue.
 //!
-//! A behaviour is named by its recommended code point (RFC 3140, 2): so DSCP 46 and the expedited-forwarding behaviour have the same
-//! number here, though a network may mark the behaviour by another code point.
+//! A PHB is named by its recommended code point (RFC 3140, 2): so DSCP 46 and the expedited-forwarding PHB have the same
+//! number here, though a network may mark the PHB by another code point.
 
 use crate::label::Dscp;
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 
-/// A per-hop behaviour (RFC 2475), by its recommended code point.
+/// A per-hop behaviour (PHB, RFC 2475), by its recommended code point.
 ///
 /// Reads from JSON as a name such as `"AF11"` or as that number, and is written as a name.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ impl Phb {
     /// Voice admit (RFC 5865).
     pub const VOICE_ADMIT: Phb = Phb(44);
 
-    /// The behaviour whose recommended code point is `dscp`.
+    /// The PHB whose recommended code point is `dscp`.
     pub const fn of_dscp(dscp: Dscp) -> Phb {
         Phb(dscp.value())
     }
@@ -33,11 +33,11 @@ impl Phb {
     pub fn dscp(self) -> Dscp {
         Dscp::new(self.0).unwrap_or_default()
     }
-    /// The behaviour as the number of its recommended code point, at most 63.
+    /// The PHB as the number of its recommended code point, at most 63.
     pub const fn code(self) -> u8 {
         self.0
     }
-    /// The behaviour of that number, if it is one.
+    /// The PHB of that number, if it is one.
     pub const fn new(code: u8) -> Option<Phb> {
         if code < 64 { Some(Phb(code)) } else { None }
     }
@@ -53,7 +53,7 @@ impl Phb {
             None
         }
     }
-    /// Class and drop precedence if this is an assured-forwarding behaviour.
+    /// Class and drop precedence if this is an assured-forwarding PHB.
     pub const fn as_assured(self) -> Option<(u8, u8)> {
         match (self.0 >> 3, (self.0 & 7) >> 1) {
             (class @ 1..=4, precedence @ 1..=3) if self.0 & 1 == 0 => Some((class, precedence)),
@@ -67,7 +67,7 @@ impl Phb {
             None => 0,
         }
     }
-    /// The behaviours that share a queue with this one.
+    /// The PHBs that share a queue with this one.
     pub const fn scheduling_class(self) -> SchedulingClass {
         SchedulingClass(match self.as_assured() {
             Some((class, _)) => class << 3 | 2,
@@ -82,7 +82,7 @@ impl From<Phb> for String {
     }
 }
 
-/// A behaviour as people write it.
+/// A PHB as people write it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -144,29 +144,29 @@ impl FromStr for Phb {
     }
 }
 
-/// A PHB scheduling class (RFC 3270, 1.2): behaviours whose packets must not be reordered among each other, so that they share a queue.
-/// The assured-forwarding behaviours of a class are one; every other behaviour is one by itself.
+/// A PHB scheduling class (RFC 3270, 1.2): PHBs whose packets must not be reordered among each other, so that they share a queue.
+/// The assured-forwarding PHBs of a class are one; every other PHB is one by itself.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "Phb", into = "Phb")]
 pub struct SchedulingClass(u8);
 
 impl SchedulingClass {
-    /// The behaviour with the lowest number among them.
+    /// The PHB with the lowest number among them.
     pub const fn first(self) -> Phb {
         Phb(self.0)
     }
-    /// The behaviour with this drop precedence (1 to 3); of a class with one behaviour, that one.
+    /// The PHB with this drop precedence (1 to 3); of a class with one PHB, that one.
     pub const fn with_precedence(self, precedence: u8) -> Phb {
         match (Phb(self.0).as_assured(), precedence) {
             (Some(_), 1..=3) => Phb((self.0 & !7) | precedence << 1),
             _ => Phb(self.0),
         }
     }
-    /// Are there several behaviours in it?
+    /// Are there several PHBs in it?
     pub const fn is_group(self) -> bool {
         Phb(self.0).as_assured().is_some()
     }
-    /// Its behaviours.
+    /// All PHBs of the class: three of assured forwarding, else one.
     pub fn phbs(self) -> PhbSet {
         let count = if self.is_group() { 3 } else { 1 };
         (1..=count).map(|precedence| self.with_precedence(precedence)).collect()
@@ -197,15 +197,15 @@ impl fmt::Debug for SchedulingClass {
     }
 }
 
-/// A set of behaviours. In JSON a list of them.
+/// A set of PHBs. In JSON a list of them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "Vec<Phb>", into = "Vec<Phb>")]
 pub struct PhbSet(u64);
 
 impl PhbSet {
-    /// Every behaviour.
+    /// All 64, those without a name too.
     pub const ALL: PhbSet = PhbSet(u64::MAX);
-    /// Is the behaviour in it?
+    /// Is the PHB in it?
     pub const fn contains(self, phb: Phb) -> bool {
         self.0 >> phb.0 & 1 == 1
     }
@@ -213,7 +213,7 @@ impl PhbSet {
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
-    /// Puts a behaviour in.
+    /// Puts a PHB in.
     pub fn insert(&mut self, phb: Phb) {
         self.0 |= 1 << phb.0;
     }
@@ -225,7 +225,7 @@ impl PhbSet {
     pub const fn union(self, other: PhbSet) -> PhbSet {
         PhbSet(self.0 | other.0)
     }
-    /// Its behaviours, by number.
+    /// Its PHBs, by number.
     pub fn iter(self) -> impl Iterator<Item = Phb> {
         (0..64).map(Phb).filter(move |phb| self.contains(*phb))
     }

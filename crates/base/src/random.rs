@@ -15,7 +15,7 @@ impl Streams {
     pub const fn new(seed: u64) -> Streams {
         Streams { seed }
     }
-    /// The seed.
+    /// The number that the stream was made from; the same seed and names give the same draws.
     pub const fn seed(self) -> u64 {
         self.seed
     }

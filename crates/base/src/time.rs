@@ -134,7 +134,7 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Bits per second.
+/// Rate in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(pub u64);

@@ -72,7 +72,7 @@ impl<T> Wheel<T> {
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Are there none?
+    /// Is no timer set?
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

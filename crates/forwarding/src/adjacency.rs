@@ -10,7 +10,7 @@ use core::net::Ipv4Addr;
 pub(crate) enum State {
     /// Its Ethernet address is not known.
     Unresolved,
-    /// Yes.
+    /// Its Ethernet address is known and its port is up: frames can leave.
     Ready,
     /// The port is down.
     Down,

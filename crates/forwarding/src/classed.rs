@@ -1,4 +1,4 @@
-//! Several LSPs for one prefix, chosen by behaviour (RFC 3270, 2.4).
+//! Several LSPs for one prefix, chosen by PHB (RFC 3270, 2.4).
 
 use crate::decide::By;
 use crate::entry::{Entry, Kind};
@@ -8,7 +8,7 @@ use base::plane::Prefix;
 use base::{Phb, PhbSet};
 use core::net::Ipv4Addr;
 
-/// An LSP for some behaviours.
+/// An LSP for some PHBs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classed {
     pub(crate) order: u64,
@@ -16,14 +16,14 @@ pub(crate) struct Classed {
     pub(crate) entry: Entry,
 }
 
-/// The LSPs of a prefix, in order, and for each behaviour the first that takes it.
+/// The LSPs of a prefix, in order, and for each PHB the first that takes it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassList {
     entries: Vec<Classed>,
     first: [u8; 64],
 }
 
-/// No entry takes the behaviour.
+/// No entry takes the PHB.
 const NOBODY: u8 = u8::MAX;
 
 impl Default for ClassList {
@@ -130,7 +130,7 @@ impl Fib {
         self.lists.get_mut(classed.checked_sub(1)? as usize)
     }
 
-    /// The longest prefix of `to` that has a route or an LSP for all behaviours, given the longest of all.
+    /// The longest prefix of `to` that has a route or an LSP for all PHBs, given the longest of all.
     #[inline]
     pub(crate) fn plain(&self, longest: Option<u32>, to: Ipv4Addr) -> Option<u32> {
         let known = self.get(longest?)?;
@@ -151,8 +151,8 @@ impl Fib {
 }
 
 impl Forwarding {
-    /// What takes a packet to `to` of behaviour `phb`, for which what is known at `place` is the longest prefix: its LSP for that
-    /// behaviour, its LSP for all, or its route. A prefix that has only LSPs for other behaviours leaves it to the next shorter one.
+    /// What takes a packet to `to` of PHB `phb`, for which what is known at `place` is the longest prefix: its LSP for that
+    /// PHB, its LSP for all, or its route. A prefix that has only LSPs for other PHBs leaves it to the next shorter one.
     #[inline]
     pub(crate) fn choose(&self, place: u32, to: Ipv4Addr, phb: Phb) -> Option<(By, &Entry)> {
         let known = self.fib.get(place)?;

@@ -1,17 +1,17 @@
-//! What labels of this node mean for per-hop behaviours: DiffServ contexts (RFC 3270, 2.4), as tables that are looked up by TC bits
-//! and by behaviour. LSPs with the same context share one.
+//! What labels of this node mean for PHBs: DiffServ contexts (RFC 3270, 2.4), as tables that are looked up by TC bits
+//! and by PHB. LSPs with the same context share one.
 
 use base::plane::{Encaps, LspClasses, TunnelModel};
 use base::{Phb, TrafficClass};
 
-/// A context compiled.
+/// A DiffServ context as tables, so that a look-up takes no search.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) classes: LspClasses,
     uses: u32,
-    /// By TC bits.
+    /// PHB by TC of the label that a packet comes with; nothing where the LSP gives that TC no meaning.
     incoming: [Option<Phb>; 8],
-    /// By behaviour.
+    /// TC to write by [`Phb::code`], and the PHB that it stands for; nothing where the LSP has no place for the PHB.
     outgoing: [Option<(TrafficClass, Phb)>; 64],
 }
 
@@ -27,13 +27,13 @@ impl Context {
         }
     }
 
-    /// The behaviour of a packet that comes with `tc`; none if the LSP gives it no meaning (RFC 3270, 3.3 and 4.3).
+    /// The PHB of a packet that comes with `tc`; none if the LSP gives it no meaning (RFC 3270, 3.3 and 4.3).
     #[inline]
     pub(crate) fn phb(&self, tc: TrafficClass) -> Option<Phb> {
         self.incoming[usize::from(tc.value() & 7)]
     }
 
-    /// The TC bits with which a packet of behaviour `phb` leaves (RFC 3270, 3.5 and 4.5), and the behaviour that they stand for.
+    /// The TC bits with which a packet of PHB `phb` leaves (RFC 3270, 3.5 and 4.5), and the PHB that they stand for.
     #[inline]
     pub(crate) fn tc(&self, phb: Phb) -> Option<(TrafficClass, Phb)> {
         self.outgoing[usize::from(phb.code() & 63)]
@@ -45,7 +45,7 @@ impl Context {
     }
 }
 
-/// A behaviour that an E-LSP has no TC bits for goes as default forwarding if the LSP has a place for that, as packets with a code
+/// A PHB that an E-LSP has no TC bits for goes as default forwarding if the LSP has a place for that, as packets with a code
 /// point that a node doesn't know do (RFC 2474, 3). An L-LSP has one scheduling class: other packets can't take it.
 fn place(encaps: &Encaps, phb: Phb) -> Option<(TrafficClass, Phb)> {
     let other = match encaps {
@@ -62,7 +62,7 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
-    /// As many as an entry can tell apart.
+    /// As many as fit in the byte of an entry that holds TC or the place of a context.
     pub(crate) const MAX: usize = 240;
 
     /// The place of `classes`, of which there is one more use now; nothing if there is no room.
@@ -85,7 +85,7 @@ impl Contexts {
         Some(place as u8)
     }
 
-    /// Ends one use.
+    /// An entry no longer uses the context; without uses its place is free for another.
     pub(crate) fn release(&mut self, place: u8) {
         if let Some(slot) = self.slots.get_mut(usize::from(place)) {
             slot.uses = slot.uses.saturating_sub(1);

@@ -23,14 +23,14 @@ pub trait Driver {
 /// The time that writing a table entry takes: `fixed`, and `per_entry` for each entry that the table holds already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteTime {
-    /// For every operation.
+    /// For every operation, however many entries there are.
     pub fixed: Span,
     /// For every operation and entry in the table that it writes.
     pub per_entry: Span,
 }
 
 impl WriteTime {
-    /// Takes no time.
+    /// Every operation is done at once: what devices without a measured profile have.
     pub const IDEAL: WriteTime = WriteTime { fixed: Span::ZERO, per_entry: Span::ZERO };
 
     /// The time of one operation on a table with `occupancy` entries; never negative.

@@ -22,9 +22,9 @@ pub(crate) enum Kind {
     Via,
     /// Puts no label on and sends to the neighbour that has the destination address.
     Connected,
-    /// Looks again.
+    /// Keeps the packet at this node: the next label, or the IP header, is looked up.
     Local,
-    /// Discards.
+    /// Drops the packet.
     Discard,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     pub(crate) word: u32,
     /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the TC bits if they are copied.
     pub(crate) keep: u32,
-    /// The adjacency.
+    /// Place of the neighbour among the adjacencies; of a connected network, of the entry without a neighbour.
     pub(crate) adjacency: u32,
     pub(crate) kind: Kind,
     /// Labels to put on.
@@ -102,7 +102,7 @@ impl Entry {
         if self.tc < Entry::COPY { u32::from(self.tc) << 9 } else { below & TC }
     }
 
-    /// Counts a packet.
+    /// Counts a packet of `bytes` bytes: with the Ethernet header, as the tables show them.
     #[inline]
     pub(crate) fn count(&mut self, bytes: u32) {
         self.packets += 1;

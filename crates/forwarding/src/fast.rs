@@ -143,7 +143,7 @@ impl Forwarding {
         Some(port)
     }
 
-    /// All other cases.
+    /// Frames that the common swap does not take: the plain route first, then everything else.
     #[inline(never)]
     pub(crate) fn forward(&mut self, now: Time, port: PortId, key: u64, frame: &mut Frame) -> Verdict {
         match self.route(key, frame) {
@@ -152,7 +152,7 @@ impl Forwarding {
         }
     }
 
-    /// All cases.
+    /// Any frame, by the general way: conditioner, labels, filters, FTN, FIB.
     #[inline(never)]
     pub(crate) fn forward_any(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let decision = match self.admit(port, frame.header()) {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Known {
     pub(crate) ftn: Entry,
     pub(crate) route: Entry,
-    /// The list of its LSPs for some behaviours, plus one.
+    /// The list of its LSPs for some PHBs, plus one.
     pub(crate) classed: u32,
     len: u8,
 }
@@ -51,7 +51,7 @@ const NODE_BITS: u8 = 4;
 #[repr(align(64))]
 struct Node([Slot; 1 << NODE_BITS]);
 
-/// The table.
+/// Routes and FTN entries by prefix, as a tree that is walked by bits of the address.
 #[derive(Clone, Debug)]
 pub(crate) struct Fib {
     root: Vec<Slot>,
@@ -81,7 +81,7 @@ impl Default for Fib {
 }
 
 impl Fib {
-    /// Prefixes known.
+    /// Number of prefixes with a route, an FTN entry, or both.
     pub(crate) fn len(&self) -> usize {
         self.prefixes.len()
     }
@@ -153,7 +153,7 @@ impl Fib {
         result
     }
 
-    /// Prefixes in order.
+    /// All prefixes, sorted.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix, &Known)> {
         self.prefixes.iter().map(|(prefix, place)| (*prefix, &self.known[*place as usize]))
     }

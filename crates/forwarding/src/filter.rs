@@ -204,7 +204,7 @@ pub(crate) struct Filtered {
     pub(crate) entry: Entry,
 }
 
-/// The table.
+/// FTN entries that take packets by a filter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
     tuples: Vec<Tuple>,
@@ -336,7 +336,7 @@ impl Filters {
         Some(old)
     }
 
-    /// Entries in order.
+    /// All entries, the one that is looked at first in front.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Filtered> {
         let all = self.by_order.values().filter_map(|place| self.slots.get(*place as usize));
         all.filter(|f| f.entry.kind != Kind::Empty)

@@ -7,14 +7,14 @@ use core::net::Ipv4Addr;
 use wire::icmp::{Quote, Repr, Type, extension, time_exceeded, unreachable};
 use wire::ipv4;
 
-/// Which error.
+/// An error about a packet, with the ICMP type and code that its sender gets (RFC 792, RFC 1812).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpError {
     /// Time to live exceeded in transit (type 11, code 0).
     TimeExceeded,
     /// Fragmentation needed (type 3, code 4); `mtu` is the longest IP packet that fits (RFC 1191, 4).
     FragmentationNeeded {
-        /// In bytes.
+        /// Length in bytes, IP header included.
         mtu: u32,
     },
     /// Network unreachable (type 3, code 0).

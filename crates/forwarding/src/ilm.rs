@@ -18,7 +18,7 @@ pub(crate) struct Ilm {
 }
 
 impl Ilm {
-    /// Labels bound.
+    /// Number of labels that have an entry.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

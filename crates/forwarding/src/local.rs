@@ -55,7 +55,7 @@ impl Forwarding {
         self.leave(frame, &plan)
     }
 
-    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by behaviour, that of
+    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by PHB, that of
     /// default forwarding.
     pub fn route_local(&self, to: Ipv4Addr) -> Option<Nhlfe> {
         let (_, entry) = self.choose(self.fib.find(to)?, to, Phb::DEFAULT)?;

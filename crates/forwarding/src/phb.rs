@@ -1,4 +1,4 @@
-//! Which per-hop behaviour a packet gets here: told by the encapsulation by which it came (RFC 3270, 2.2).
+//! Which PHB a packet gets here: told by the encapsulation by which it came (RFC 3270, 2.2).
 
 use crate::classes::Context;
 use crate::entry::{BOTTOM, Entry, Kind, TC};
@@ -8,22 +8,22 @@ use base::device::DropReason;
 use base::plane::TunnelModel;
 use base::{Dscp, Frame, Label, Phb, TrafficClass};
 
-/// The TC bits of a label stack entry.
+/// TC of a label stack entry.
 #[inline]
 pub(crate) fn tc_of(word: u32) -> TrafficClass {
     TrafficClass::truncate(((word & TC) >> 9) as u8)
 }
 
-/// TC bits in their place in a label stack entry.
+/// `tc` in its place in a label stack entry: bits 20 to 22 from the left (RFC 3032, 2.1).
 #[inline]
 pub(crate) fn tc_bits(tc: TrafficClass) -> u32 {
     u32::from(tc.value()) << 9
 }
 
-/// What is known of a packet's behaviour while its labels are taken off, outermost first.
+/// What is known of a packet's PHB while its labels are taken off, outermost first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownPhb {
-    /// The one that a conditioner has decided on; it takes the place of the first that a label or header would tell.
+    /// PHB that a conditioner decided on; it takes the place of the first that a label or header identifies.
     conditioned: Option<Phb>,
     /// The treatment at this node, once it is known.
     pub(crate) treatment: Option<Phb>,
@@ -36,7 +36,7 @@ impl KnownPhb {
         KnownPhb { conditioned, ..KnownPhb::default() }
     }
 
-    /// The behaviour of a label or header that tells `told`, unless something outside has told already.
+    /// The PHB of a label or header that identifies `told`, unless something outside it has identified one already.
     #[inline]
     fn own(&mut self, told: Option<Phb>) -> Option<Phb> {
         let outside = self.imposed.or(self.conditioned);
@@ -52,7 +52,7 @@ impl KnownPhb {
         own
     }
 
-    /// After a label that tells `told` was taken off where its LSP ends. Returns whether its marking had a meaning.
+    /// After a label that identifies `told` was taken off where its LSP ends. Returns whether its TC had a meaning.
     #[inline]
     fn pop(&mut self, model: TunnelModel, told: Option<Phb>) -> bool {
         match model {
@@ -101,7 +101,7 @@ impl Forwarding {
         Ok(())
     }
 
-    /// The behaviour that a code point stands for here; none if the node does not support DiffServ.
+    /// The PHB that a code point stands for here; none if the node does not support DiffServ.
     #[inline]
     pub(crate) fn phb_of_tos(&self, tos: u8) -> Option<Phb> {
         let config = self.config.diffserv.as_ref()?;
@@ -121,7 +121,7 @@ impl Forwarding {
         if context.phb(tc) == Some(phb) { None } else { context.tc(phb).map(|(tc, _)| tc) }
     }
 
-    /// The behaviour of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost label which is
+    /// The PHB of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost label which is
     /// not the end of a short-pipe LSP, or that of the code point. None if it has none here: the node does not support DiffServ, or
     /// nobody can tell.
     pub fn incoming_phb(&self, frame: &Frame) -> Option<Phb> {

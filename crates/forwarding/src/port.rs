@@ -7,9 +7,9 @@ use base::{MacAddr, PortId};
 /// kernel left to be cut is one frame, and its bytes are those of all frames that it becomes on a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Frames received.
+    /// Frames that arrived, those that were dropped or punted afterwards included.
     pub rx_packets: u64,
-    /// Bytes received.
+    /// Bytes of those frames.
     pub rx_bytes: u64,
     /// Frames handed to the egress queue.
     pub tx_packets: u64,
@@ -17,7 +17,7 @@ pub struct PortCounters {
     pub tx_bytes: u64,
 }
 
-/// One port.
+/// What the fast path keeps of a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     pub(crate) config: PortConfig,

@@ -8,7 +8,7 @@ use core::net::Ipv4Addr;
 /// its IP header is [`ip_offset`] bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PuntReason {
-    /// An ARP packet.
+    /// An ARP packet: the control processor answers it, or learns from it.
     Arp,
     /// For this node: one of its addresses, or a group or broadcast address.
     Local {
@@ -20,7 +20,7 @@ pub enum PuntReason {
         /// Labels in front of the IP header.
         labels: u8,
     },
-    /// Other IP options.
+    /// IP options other than router alert, which tables know nothing of.
     Options {
         /// Labels in front of the IP header.
         labels: u8,
@@ -39,9 +39,9 @@ pub enum PuntReason {
     },
     /// The neighbour's Ethernet address is not known: ask for it.
     NoAdjacency {
-        /// The egress port.
+        /// By which the packet would leave.
         port: PortId,
-        /// The neighbour.
+        /// Address to ask for: the next hop, or the destination on a connected network.
         gateway: Ipv4Addr,
     },
     /// No route to the destination: answer with ICMP network unreachable.

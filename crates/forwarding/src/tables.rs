@@ -25,7 +25,7 @@ pub struct Config {
     pub pipe_ttl: u8,
     /// How the explicit null label, which no entry describes, treats the time to live when it is popped.
     pub explicit_null_ttl: TtlModel,
-    /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no behaviours, and an entry that copies
+    /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no PHBs, and an entry that copies
     /// classes copies them.
     pub diffserv: Option<DiffServConfig>,
     /// The most labels that the ILM takes.
@@ -78,7 +78,7 @@ fn preconfigured(config: &DiffServConfig) -> LspClasses {
 }
 
 impl Forwarding {
-    /// Empty tables.
+    /// Tables without entries and ports.
     pub fn new(config: Config) -> Forwarding {
         let preconfigured = config.diffserv.map(|config| Box::new(Context::new(preconfigured(&config))));
         Forwarding { config, preconfigured, ..Forwarding::default() }

@@ -13,9 +13,9 @@ use core::net::Ipv4Addr;
 /// A bound label. Packets and bytes are those received with it, whatever became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IlmRow {
-    /// The incoming label.
+    /// Outermost label of the packets that the entry takes.
     pub label: Label,
-    /// What is done.
+    /// What is done with the packets, in the words of the control plane.
     pub nhlfe: Nhlfe,
     /// Packets received with the label.
     pub packets: u64,
@@ -23,16 +23,16 @@ pub struct IlmRow {
     pub bytes: u64,
 }
 
-/// A prefix that is mapped to an LSP, or packets of some behaviours to it that are.
+/// A prefix that is mapped to an LSP, or packets of some PHBs to it that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FtnRow {
-    /// The destinations.
+    /// Destinations that the entry takes, unless a longer prefix does.
     pub prefix: Prefix,
-    /// The behaviours, and the place among the entries of the prefix; all packets that no such entry takes if absent.
+    /// The PHBs, and the place among the entries of the prefix; all packets that no such entry takes if absent.
     pub classes: Option<(u64, PhbSet)>,
-    /// What is done.
+    /// What is done with the packets, in the words of the control plane.
     pub nhlfe: Nhlfe,
-    /// Packets sent.
+    /// Packets that left by this entry.
     pub packets: u64,
     /// Bytes of their frames as sent, labels included.
     pub bytes: u64,
@@ -43,35 +43,35 @@ pub struct FtnRow {
 pub struct FilterRow {
     /// Its place among the filters; the lowest that takes a packet wins.
     pub order: u64,
-    /// Which packets.
+    /// Takes packets that match all of its fields.
     pub filter: FlowFilter,
-    /// What is done.
+    /// What is done with the packets, in the words of the control plane.
     pub nhlfe: Nhlfe,
-    /// Packets sent.
+    /// Packets that left by this entry.
     pub packets: u64,
     /// Bytes of their frames as sent, labels included.
     pub bytes: u64,
 }
 
-/// A route.
+/// A route: destinations without a label to push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FibRow {
-    /// The destinations.
+    /// Destinations that the entry takes, unless a longer prefix does.
     pub prefix: Prefix,
-    /// Where to.
+    /// Where packets go next.
     pub next_hop: NextHop,
     /// Is there a mapping of the same prefix to an LSP, so that the route is not used?
     pub hidden: bool,
-    /// Packets sent.
+    /// Packets that left by this entry.
     pub packets: u64,
     /// Bytes of their frames as sent.
     pub bytes: u64,
 }
 
-/// A neighbour.
+/// A neighbour beyond a port, or a connected network as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdjacencyRow {
-    /// The port.
+    /// Number of the port at this device.
     pub port: PortId,
     /// The neighbour's address; 0.0.0.0 for a connected network.
     pub gateway: Ipv4Addr,
@@ -81,10 +81,10 @@ pub struct AdjacencyRow {
     pub uses: u32,
 }
 
-/// A port.
+/// A port, how it is configured, and what went through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRow {
-    /// The port.
+    /// Number of the port at this device.
     pub port: PortId,
     /// How it is configured.
     pub config: PortConfig,
@@ -103,7 +103,7 @@ impl Forwarding {
         })
     }
 
-    /// One bound label.
+    /// The ILM entry of `label`, if it is bound.
     pub fn ilm_row(&self, label: Label) -> Option<IlmRow> {
         let e = self.ilm.get(label.value()).filter(|e| e.kind != Kind::Empty)?;
         Some(IlmRow { label, nhlfe: self.nhlfe(e), packets: e.packets, bytes: e.bytes })
@@ -120,7 +120,7 @@ impl Forwarding {
         self.ilm.len()
     }
 
-    /// Prefixes mapped to LSPs, by prefix, those for some behaviours first.
+    /// Prefixes mapped to LSPs, by prefix, those for some PHBs first.
     pub fn ftn(&self) -> impl Iterator<Item = FtnRow> {
         let row = |prefix, classes, e: &Entry| FtnRow {
             prefix,
@@ -148,7 +148,7 @@ impl Forwarding {
         })
     }
 
-    /// Routes, by prefix.
+    /// Routes, sorted by prefix.
     pub fn fib(&self) -> impl Iterator<Item = FibRow> {
         self.fib.iter().filter(|(_, known)| known.route.kind != Kind::Empty).map(|(prefix, known)| FibRow {
             prefix,
@@ -174,7 +174,7 @@ impl Forwarding {
         self.adjacencies.get(self.adjacencies.find(port, gateway)?)?.mac()
     }
 
-    /// Ports, by id.
+    /// Ports, sorted by number.
     pub fn ports(&self) -> impl Iterator<Item = PortRow> {
         self.ports.iter().map(|(port, p)| PortRow { port, config: p.config, counters: p.counters })
     }

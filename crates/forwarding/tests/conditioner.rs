@@ -83,7 +83,7 @@ fn a_node_that_supports_diffserv_encapsulates_the_new_phb() {
     leaves(&mut tables, &[(100, 5, 64)], Ip::default(), &[(200, 4, 63)], Ip::default());
     let out = Ip { dscp: 12, ttl: 63, ..Ip::default() };
     leaves(&mut tables, &[], Ip::default(), &[(300, 4, 63)], out);
-    // A rule asks for the behaviour that a packet has here, not for its code point: 63 is EF.
+    // A rule asks for the PHB that a packet has here, not for its code point: 63 is EF.
     let mut tables = conditioned(node_with(config, &ops), &POLICE.replace("104", "1"));
     let mut frame = frame(&[], Ip { dscp: 63, ..Ip::default() });
     assert_eq!(forward(&mut tables, &mut frame), Verdict::Drop(DropReason::Policed));

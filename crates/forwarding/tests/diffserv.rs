@@ -1,4 +1,4 @@
-//! Behaviours: told by labels and code points, written into labels and code points, and what chooses by them (RFC 3270).
+//! PHBs: identified by labels and code points, written into labels and code points, and what chooses by them (RFC 3270).
 
 mod support;
 
@@ -47,7 +47,7 @@ fn supporting(model: TunnelModel, ops: &[TableOp]) -> Forwarding {
     node_with(Config { diffserv, explicit_null_ttl: TtlModel::Pipe, ..Config::default() }, ops)
 }
 
-/// Demands that a frame leaves as given, treated as `behaviour`.
+/// Demands that a frame leaves as given, with the PHB `treatment`.
 #[track_caller]
 fn treated(tables: &mut Forwarding, stack: &[Entry], ip: Ip, left: &[Entry], ip_left: Ip, treatment: &str) {
     let mut frame = frame(stack, ip);
@@ -127,7 +127,7 @@ fn an_lsp_that_ends_here_shows_or_hides_its_marking() {
     }
 }
 
-/// RFC 3270, 2.3 and 2.6: what the conditioner makes of a packet is written where the marking stood that told its behaviour.
+/// RFC 3270, 2.3 and 2.6: what the conditioner makes of a packet is written where the marking stood that told its PHB.
 #[test]
 fn what_is_remarked_where_an_lsp_ends_shows_where_the_phb_was_determined() {
     let remark = r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#;

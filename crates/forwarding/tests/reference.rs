@@ -168,7 +168,7 @@ impl Naive {
         }
     }
 
-    /// The longest prefix of an address that has something for packets of a behaviour, and what it says.
+    /// The longest prefix of an address that has something for packets of a PHB, and what it says.
     fn choose(&self, to: Ipv4Addr, phb: Phb) -> Option<Nhlfe> {
         let plain = self.find(to);
         let of = |at: &Prefix| self.classed.iter().find(|((p, _), (set, _))| p == at && set.contains(phb));

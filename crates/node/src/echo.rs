@@ -7,12 +7,13 @@ use wire::{icmp, ipv4};
 /// The echo identifier of pings.
 const IDENT: u16 = 0x7470;
 
-/// A ping.
+/// The ICMP echo request (RFC 792) that a probe sends.
 pub fn request(sequence: u16) -> icmp::Repr<'static> {
     icmp::Repr::EchoRequest { ident: IDENT, sequence, data: b"twinplane" }
 }
 
-/// What a message from `from` tells whoever pinged: an answer, or an error about a ping or another packet. Nothing if it is neither.
+/// The event for whoever pinged: a message from `from` is an answer, or an error about a ping. Nothing if it is
+/// neither.
 pub fn answer(from: Ipv4Addr, message: &icmp::Repr<'_>) -> Option<Event> {
     let (sequence, kind, code, labels) = match message {
         icmp::Repr::EchoReply { ident: IDENT, sequence, .. } => (*sequence, 0, 0, Vec::new()),

@@ -29,9 +29,9 @@ pub struct HostConfig {
 /// How a port of a host is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPort {
-    /// Its Ethernet address.
+    /// Source of the frames that the host sends by the port.
     pub mac: MacAddr,
-    /// Its IP address.
+    /// Address on the link; the host answers ARP and pings for it.
     pub address: Ipv4Addr,
     /// Length of the prefix of its network.
     pub prefix_len: u8,
@@ -94,11 +94,11 @@ impl Host {
     pub fn config(&self) -> &HostConfig {
         &self.config
     }
-    /// Frames discarded.
+    /// Frames that the host discarded, by reason.
     pub fn drops(&self) -> &DropCounters {
         &self.drops
     }
-    /// All known neighbours.
+    /// Neighbours whose Ethernet address is known, with the port that they are on.
     pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, MacAddr)> {
         self.neighbors.iter()
     }

@@ -129,12 +129,12 @@ impl<T> Neighbors<T> {
         self.table.len()
     }
 
-    /// Is there none?
+    /// Is no neighbour known or asked for?
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// Frames that wait.
+    /// Number of frames that wait for an answer to ARP, for all neighbours together.
     pub fn waiting(&self) -> usize {
         self.waiting
     }

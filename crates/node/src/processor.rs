@@ -90,7 +90,7 @@ impl<T> Processor<T> {
         self.busy
     }
 
-    /// Loses everything.
+    /// Drops what waits and the item in hand: the device restarts.
     pub fn clear(&mut self) {
         self.waiting.iter_mut().for_each(VecDeque::clear);
         self.serving = None;

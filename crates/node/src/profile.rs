@@ -11,9 +11,9 @@ pub struct DeviceProfile {
     pub name: String,
     /// One sentence on what the profile describes.
     pub description: String,
-    /// The forwarding plane.
+    /// Times of the forwarding plane: what a table write takes.
     pub forwarding: ForwardingProfile,
-    /// The control processor.
+    /// Times and queue lengths of the control processor.
     pub control: ControlProfile,
     /// Writing the forwarding tables.
     pub tables: TableProfile,

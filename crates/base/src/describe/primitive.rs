@@ -194,7 +194,7 @@ impl Describe for Prefix {
     }
 }
 
-/// Of a code point or a per-hop behaviour.
+/// Of a code point or a PHB.
 const CODE_POINTS: &str = "a code point: EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63";
 
 fn code_point(value: &Value) -> Result<Phb, Diagnostic> {

@@ -48,9 +48,9 @@ const NEVER: Time = Time::MAX;
 struct Data {
     start: u8,
     end: u8,
-    /// Bits of [`flag`].
+    /// What else there is about the frame, as bits named in [`flag`].
     flags: u8,
-    /// The per-hop behaviour, or [`NO_PHB`].
+    /// The PHB, or [`NO_PHB`].
     phb: u8,
     body_len: u32,
     /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for the next frame that has some.
@@ -68,15 +68,15 @@ struct Data {
 struct Extras {
     /// The links that the frame crossed, if its source asked for them: [`flag::TRACED`].
     trace: Vec<LinkId>,
-    /// Meaningful if [`flag::TAGGED`].
+    /// What a conditioner wrote ([`Frame::mark`]); left over from an earlier frame unless [`flag::TAGGED`] is set.
     mark: u32,
-    /// The same.
+    /// Port of arrival; left over likewise.
     input: Option<PortId>,
-    /// The same.
+    /// What TC of the outermost label means to the next router; left over likewise.
     encaps: Option<Encaps>,
 }
 
-/// Bits of [`Data::flags`].
+/// Each constant is one bit of [`Data::flags`].
 mod flag {
     /// There is an [`super::Offload`].
     pub(super) const UNDONE: u8 = 1;
@@ -88,7 +88,7 @@ mod flag {
     pub(super) const TRACED: u8 = 8;
 }
 
-/// No behaviour has been determined.
+/// No PHB has been determined.
 const NO_PHB: u8 = u8::MAX;
 
 /// The rest of an [`Offload`], with places counted from the start of the header buffer.
@@ -219,7 +219,7 @@ impl Frame {
         self.0.arrived = NEVER;
     }
 
-    /// The header bytes.
+    /// The bytes at the front that devices read and rewrite, from the Ethernet header on.
     #[inline]
     pub fn header(&self) -> &[u8] {
         let (start, end) = (usize::from(self.0.start), usize::from(self.0.end));
@@ -233,13 +233,13 @@ impl Frame {
         self.0.header.get_mut(start..end).unwrap_or_default()
     }
 
-    /// The body.
+    /// What follows the header bytes: generated or shared, so that a copy of the frame does not copy it.
     #[inline]
     pub fn body(&self) -> &Body {
         &self.0.body
     }
 
-    /// Replaces the body.
+    /// Replaces what follows the header bytes; length fields in the header are the caller's to set.
     pub fn set_body(&mut self, body: Body) {
         self.0.set_body(body);
     }

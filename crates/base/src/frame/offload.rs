@@ -12,7 +12,7 @@ pub enum Segment {
     TcpV4,
     /// Into TCP segments over IPv6.
     TcpV6,
-    /// Into UDP datagrams.
+    /// Into UDP datagrams, each with a UDP header of its own.
     UdpL4,
 }
 

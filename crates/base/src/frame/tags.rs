@@ -7,13 +7,13 @@ use crate::phb::Phb;
 use crate::time::Time;
 
 impl Frame {
-    /// The per-hop behaviour that the node which holds the frame has determined, if it has.
+    /// The PHB that the node which holds the frame has determined, if it has.
     #[inline]
     pub fn phb(&self) -> Option<Phb> {
         Phb::new(self.0.phb)
     }
 
-    /// Notes the per-hop behaviour that the frame is to get here, or that it has not been determined.
+    /// Notes the PHB that the frame is to get here, or that it has not been determined.
     #[inline]
     pub fn set_phb(&mut self, phb: Option<Phb>) {
         self.0.phb = phb.map_or(NO_PHB, Phb::code);
@@ -31,7 +31,7 @@ impl Frame {
         self.tags().and_then(|extras| extras.input)
     }
 
-    /// What the outermost label says about behaviours to the next router, if the node takes note of that.
+    /// What the outermost label says about PHBs to the next router, if the node takes note of that.
     #[inline]
     pub fn encaps(&self) -> Option<Encaps> {
         self.tags().and_then(|extras| extras.encaps)
@@ -52,14 +52,14 @@ impl Frame {
         self.tag().input = Some(port);
     }
 
-    /// Notes what the outermost label says about behaviours, or that nobody knows.
+    /// Notes what the outermost label says about PHBs, or that nobody knows.
     pub fn set_encaps(&mut self, encaps: Option<Encaps>) {
         if encaps.is_some() || self.encaps().is_some() {
             self.tag().encaps = encaps;
         }
     }
 
-    /// Takes over behaviour, mark, port of arrival and what the label means from `other`.
+    /// Takes over PHB, mark, port of arrival and what the label means from `other`.
     pub fn copy_tags(&mut self, other: &Frame) {
         self.set_phb(other.phb());
         if let Some(Extras { mark, input, encaps, .. }) = other.tags() {
@@ -78,7 +78,7 @@ impl Frame {
         extras
     }
 
-    /// Forgets behaviour, mark and port of arrival: they are a node's own, and go no further than its egress port.
+    /// Forgets PHB, mark and port of arrival: they are a node's own, and go no further than its egress port.
     #[inline]
     pub fn clear_tags(&mut self) {
         if self.0.phb != NO_PHB || self.0.flags & flag::TAGGED != 0 {

@@ -35,16 +35,17 @@ pub enum TtlModel {
     ShortPipe,
 }
 
-/// Where the traffic class of pushed labels comes from, and what that of the label means by which a packet comes.
+/// Where TC of pushed labels comes from, and what TC of the label means by which a packet comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcSource {
     /// From the label below, or the precedence bits of the IP header.
     #[default]
     Copy,
-    /// Always this one.
+    /// The same TC for every packet, whatever it came with.
     Set(TrafficClass),
-    /// From the packet's behaviour, as the LSP says; and by it the behaviour is told from the label that is taken off (RFC 3270).
+    /// By the packet's PHB, as the LSP maps it; the same mapping gives the PHB of a packet whose label is taken
+    /// off (RFC 3270).
     DiffServ(LspClasses),
 }
 
@@ -55,14 +56,14 @@ pub enum NextHop {
     /// To the neighbour `gateway` beyond `port`. The tables keep one adjacency (with its Ethernet address) for all
     /// entries with the same port and gateway.
     Via {
-        /// The egress port.
+        /// By which the packet leaves.
         port: PortId,
         /// The neighbour's address on it.
         gateway: Ipv4Addr,
     },
     /// To this node: what is left is looked at again (the next label, or the IP header).
     Local,
-    /// Nowhere.
+    /// Nowhere: the packet is dropped and counted as [`DropReason::Discard`](crate::device::DropReason::Discard).
     Discard,
 }
 
@@ -73,11 +74,11 @@ pub enum NextHop {
 pub struct Nhlfe {
     /// Labels to put on; the last of them is outermost. Implicit null is never among them.
     pub push: LabelStack,
-    /// Where to.
+    /// Where the packet goes with its new labels.
     pub next_hop: NextHop,
-    /// What becomes of the time to live.
+    /// How TTL of the labels and of what they carry depend on each other (RFC 3443).
     pub ttl: TtlModel,
-    /// What becomes of the traffic class.
+    /// Which TC the labels in `push` get.
     pub tc: TcSource,
 }
 
@@ -87,12 +88,12 @@ pub struct Nhlfe {
 pub enum Fec {
     /// Packets to a destination prefix; the longest match wins, against routes too.
     Prefix(Prefix),
-    /// Packets to a destination prefix that have one of these behaviours (RFC 3270, 2.4). The longest match among all prefixes wins
+    /// Packets to a destination prefix that have one of these PHBs (RFC 3270, 2.4). The longest match among all prefixes wins
     /// first; the packets of a prefix that none of these entries takes follow its [`Fec::Prefix`], or its route.
     ClassPrefix {
-        /// The destinations.
+        /// Destinations, whatever the PHB; several entries may share one prefix.
         prefix: Prefix,
-        /// The behaviours; without meaning where an entry is removed.
+        /// The PHBs; without meaning where an entry is removed.
         classes: PhbSet,
         /// The entry's name within the prefix, and its place: the lowest of those that take a packet wins.
         order: u64,
@@ -122,63 +123,63 @@ pub struct PortConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableOp {
-    /// Configures a port.
+    /// Configures a port, or changes how it is configured.
     PortSet {
-        /// Which port.
+        /// A port of this device; [`TableError::NoPort`] if there is none of that number.
         port: PortId,
-        /// How.
+        /// Replaces the whole configuration that the port had.
         config: PortConfig,
     },
     /// Puts an entry in the incoming label map.
     IlmSet {
-        /// The incoming label.
+        /// The outermost label of packets that come to this node; not a reserved one.
         label: Label,
         /// What to do with it.
         nhlfe: Nhlfe,
     },
     /// Takes an entry out of the incoming label map.
     IlmRemove {
-        /// The incoming label.
+        /// The outermost label of packets that come to this node; not a reserved one.
         label: Label,
     },
     /// Maps a forwarding equivalence class to an LSP.
     FtnSet {
-        /// Which packets.
+        /// What the packets of the entry have in common.
         fec: Fec,
         /// What to do with them.
         nhlfe: Nhlfe,
     },
     /// Takes the mapping away; the route, if there is one, is used again.
     FtnRemove {
-        /// Which packets.
+        /// What the packets of the entry have in common.
         fec: Fec,
     },
     /// Puts a route in the FIB.
     RouteSet {
-        /// Destination.
+        /// Destinations that take the route; of several prefixes the longest that fits.
         prefix: Prefix,
         /// Where to; `Via` with gateway 0.0.0.0 is a connected network: the destination is the neighbour.
         next_hop: NextHop,
     },
     /// Takes a route out of the FIB.
     RouteRemove {
-        /// Destination.
+        /// Destinations that take the route; of several prefixes the longest that fits.
         prefix: Prefix,
     },
     /// Tells a neighbour's Ethernet address.
     AdjacencySet {
         /// The port that the neighbour is on.
         port: PortId,
-        /// Its address.
+        /// IPv4 address of the neighbour on that port.
         gateway: Ipv4Addr,
-        /// Its Ethernet address.
+        /// Ethernet address that frames to it get as destination.
         mac: MacAddr,
     },
     /// Forgets a neighbour's Ethernet address.
     AdjacencyRemove {
         /// The port that the neighbour was on.
         port: PortId,
-        /// Its address.
+        /// IPv4 address of the neighbour on that port.
         gateway: Ipv4Addr,
     },
 }
@@ -188,7 +189,7 @@ pub enum TableOp {
 pub struct Batch {
     /// Comes back in the acknowledgement.
     pub transaction: TransactionId,
-    /// The operations.
+    /// Carried out in this order; one that fails does not stop the rest.
     pub ops: Vec<TableOp>,
     /// Wait for all earlier batches to be acknowledged first.
     pub barrier: bool,
@@ -197,7 +198,7 @@ pub struct Batch {
 /// The driver's answer to a [`Batch`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ack {
-    /// Which batch.
+    /// Number of the batch that is answered, as its sender chose it.
     pub transaction: TransactionId,
     /// The operations that failed, by their place in the batch; the others are in force.
     pub failed: Vec<(u32, TableError)>,
@@ -210,7 +211,7 @@ pub enum TableError {
     /// The table has no room.
     #[error("the table is full")]
     Full,
-    /// There is no room for what an LSP knows of behaviours (its DiffServ context: RFC 3270, 2.5).
+    /// There is no room for what an LSP knows of PHBs (its DiffServ context: RFC 3270, 2.5).
     #[error("there is no room for another DiffServ context")]
     NoContext,
     /// There is no such entry.

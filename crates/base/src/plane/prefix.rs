@@ -1,4 +1,4 @@
-//! IPv4 prefixes.
+//! IPv4 prefixes: an address and how many of its leading bits count.
 
 use core::fmt;
 use core::net::Ipv4Addr;
@@ -26,7 +26,7 @@ impl Prefix {
     fn mask_of(len: u8) -> u32 {
         u32::MAX.checked_shl(32 - u32::from(len)).unwrap_or(0)
     }
-    /// The first address.
+    /// The first address of the prefix: the bits after its length are zero.
     pub const fn address(self) -> Ipv4Addr {
         self.address
     }

@@ -15,10 +15,10 @@ pub struct LabelStack {
 impl LabelStack {
     /// The deepest stack that one entry can push.
     pub const MAX: usize = 4;
-    /// No label.
+    /// A stack that pushes nothing.
     pub const EMPTY: LabelStack = LabelStack { labels: [Label::EXPLICIT_NULL; LabelStack::MAX], len: 0 };
 
-    /// One label.
+    /// A stack of this label alone.
     pub const fn one(label: Label) -> LabelStack {
         let mut stack = LabelStack::EMPTY;
         stack.labels[0] = label;

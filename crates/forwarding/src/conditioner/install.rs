@@ -88,7 +88,7 @@ impl Forwarding {
         if self.conditioners.get(port).is_none() {
             return Ok(());
         }
-        // RFC 3270, 2.1: the incoming behaviour is determined before traffic conditioning.
+        // RFC 3270, 2.1: the incoming PHB is determined before traffic conditioning.
         if frame.phb().is_none() {
             frame.set_phb(self.incoming_phb(frame));
         }

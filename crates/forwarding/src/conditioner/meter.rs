@@ -14,7 +14,7 @@ pub enum Colour {
     Green,
     /// Beyond it, but within the excess or peak profile.
     Yellow,
-    /// Beyond all.
+    /// Beyond the excess or peak profile, too.
     Red,
 }
 
@@ -22,7 +22,7 @@ impl Colour {
     /// All, the best first.
     pub const ALL: [Colour; 3] = [Colour::Green, Colour::Yellow, Colour::Red];
 
-    /// The colour that a packet has by its behaviour: drop precedence 2 is yellow, 3 is red (RFC 2697, 1 and RFC 2698, 1).
+    /// The colour that a packet has by its PHB: drop precedence 2 is yellow, 3 is red (RFC 2697, 1 and RFC 2698, 1).
     pub const fn of(phb: Phb) -> Colour {
         match phb.drop_precedence() {
             2 => Colour::Yellow,
@@ -30,7 +30,7 @@ impl Colour {
             _ => Colour::Green,
         }
     }
-    /// Its name.
+    /// The word for it in tables and descriptions.
     pub const fn name(self) -> &'static str {
         match self {
             Colour::Green => "green",

@@ -41,7 +41,7 @@ pub(crate) struct Codes {
 struct Rule {
     name: String,
     meter: Option<Meter>,
-    /// By colour.
+    /// What becomes of green, yellow and red packets, in this order.
     actions: [ActionSpec; 3],
     counted: [Backlog; 3],
 }
@@ -49,9 +49,9 @@ struct Rule {
 /// What a conditioner counted, for a rule and a colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionerRow {
-    /// The rule's name.
+    /// Name of the rule, as its user gave it.
     pub rule: String,
-    /// The colour.
+    /// Colour that the rule's meter gave the packets; green for all if it has no meter.
     pub colour: Colour,
     /// What became of its packets, in a few words.
     pub action: String,

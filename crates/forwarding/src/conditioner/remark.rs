@@ -1,4 +1,4 @@
-//! Writing another behaviour into a packet.
+//! Writing another PHB into a packet.
 
 use super::Codes;
 use crate::entry::TC;
@@ -7,7 +7,7 @@ use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, u16_at, u32_
 use crate::phb::tc_bits;
 use base::{Frame, Phb, TrafficClass};
 
-/// What is written.
+/// What a `remark` action writes: see [`ActionSpec::Remark`](super::ActionSpec::Remark).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remark {
     pub(super) phb: Phb,
@@ -16,7 +16,7 @@ pub(super) struct Remark {
 }
 
 impl Remark {
-    /// Gives the packet its new behaviour, at this node and in its header.
+    /// Gives the packet its new PHB, at this node and in its header.
     pub(super) fn apply(&self, frame: &mut Frame, codes: &Codes) {
         frame.set_phb(Some(self.phb));
         let encaps = frame.encaps();

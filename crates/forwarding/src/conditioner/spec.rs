@@ -15,7 +15,7 @@ pub struct ConditionerSpec {
     /// What packets count for.
     #[serde(default)]
     pub accounting: Accounting,
-    /// The rules.
+    /// Looked at in this order.
     pub rules: Vec<RuleSpec>,
 }
 
@@ -25,10 +25,10 @@ pub struct ConditionerSpec {
 pub struct RuleSpec {
     /// Name, unlike that of any other rule.
     pub name: String,
-    /// Which packets.
+    /// Packets that the rule takes; all if absent.
     #[serde(default, rename = "match")]
     pub matches: Match,
-    /// What tells their colours; all are green if absent.
+    /// What gives packets their colours; all are green if absent.
     #[serde(default)]
     pub meter: Option<MeterSpec>,
     /// What becomes of green packets.
@@ -65,11 +65,11 @@ pub enum MeterSpec {
     },
     /// Single-rate three-colour marker (RFC 2697).
     SingleRate {
-        /// Committed information rate.
+        /// Committed information rate: tokens of the committed bucket per second.
         cir_bps: Rate,
-        /// Committed burst size.
+        /// Committed burst size: depth of the committed bucket; what finds tokens there is green.
         cbs_bytes: u64,
-        /// Excess burst size.
+        /// Excess burst size: depth of the excess bucket; what finds tokens only there is yellow.
         ebs_bytes: u64,
         /// Does it look at the colour that a packet has, by its drop precedence?
         #[serde(default)]
@@ -77,13 +77,13 @@ pub enum MeterSpec {
     },
     /// Two-rate three-colour marker (RFC 2698).
     TwoRate {
-        /// Committed information rate.
+        /// Committed information rate: tokens of the committed bucket per second.
         cir_bps: Rate,
-        /// Committed burst size.
+        /// Committed burst size: depth of the committed bucket; what finds tokens there is green.
         cbs_bytes: u64,
-        /// Peak information rate.
+        /// Peak information rate: at least the committed one; what exceeds it is red.
         pir_bps: Rate,
-        /// Peak burst size.
+        /// Peak burst size: depth of the peak bucket.
         pbs_bytes: u64,
         /// Does it look at the colour that a packet has, by its drop precedence?
         #[serde(default)]
@@ -98,24 +98,24 @@ pub enum ActionSpec {
     /// They go on as they are.
     #[default]
     Pass,
-    /// They are dropped.
+    /// They are dropped and counted as policed.
     Drop,
-    /// They get another behaviour: in the traffic-class bits of the outermost label if there is one, else in the code point of the IP
+    /// They get another PHB: in TC of the outermost label if there is one, else in the code point of the IP
     /// header.
     Remark {
-        /// The behaviour.
+        /// PHB that the packet gets, at this node and beyond it.
         phb: Phb,
-        /// Also in the IP header below the labels: then the packet keeps the behaviour when its tunnel ends, whatever its model.
+        /// Also in the IP header below the labels: then the packet keeps the PHB when its tunnel ends, whatever its model.
         #[serde(default)]
         below_labels: bool,
-        /// The traffic-class bits of the label. If absent those that mean the behaviour: before an egress queue in the LSP of the label,
+        /// TC of the label. If absent the one that means the PHB: before an egress queue in the LSP of the label,
         /// if that has a DiffServ context (RFC 3270, 2.5), else in the node's map of TC values.
         #[serde(default)]
         tc: Option<u8>,
     },
     /// They get a mark, which filters of this node's queues can look at; it does not leave the node.
     Mark {
-        /// The mark.
+        /// Any number; filters compare it for equality. Packets that nobody marked have 0.
         mark: u32,
     },
 }

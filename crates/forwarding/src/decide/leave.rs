@@ -13,7 +13,7 @@ use base::{Dscp, Phb};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
-    /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the behaviour that the
+    /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the PHB that the
     /// label tells whose place the first of them takes.
     pub(super) fn push(
         &self,

@@ -65,7 +65,7 @@ struct Popped {
     ttl: Option<u8>,
     /// Has the router alert label to go back on?
     alert: bool,
-    /// What is known of its behaviour (RFC 3270, 2.2).
+    /// What is known of its PHB (RFC 3270, 2.2).
     known: KnownPhb,
 }
 

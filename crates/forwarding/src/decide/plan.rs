@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     pub(crate) below_dscp: Option<Dscp>,
     /// The TC bits to write into that label stack entry.
     pub(crate) below_tc: Option<TrafficClass>,
-    /// The behaviour that the packet gets here, if it was determined.
+    /// The PHB that the packet gets here, if it was determined.
     pub(crate) phb: Option<Phb>,
     /// Where the context of the labels is that are put on, if they have one.
     pub(crate) context: Option<u8>,
@@ -36,10 +36,10 @@ pub(crate) enum By {
     /// A label, or the sender itself.
     #[default]
     Label,
-    /// A prefix.
+    /// A route, or an FTN entry for all packets to a prefix: its place in the FIB.
     Prefix(u32),
-    /// A prefix, and a place among its LSPs for some behaviours.
+    /// A prefix, and a place among its LSPs for some PHBs.
     Class(u32, u8),
-    /// A filter.
+    /// An FTN entry for the packets that a filter takes: its place among the filters.
     Filter(u32),
 }

@@ -10,7 +10,7 @@ const LABEL: u32 = 4;
 const PREAMBLE_AND_GAP: u32 = 20;
 /// The least overhead, as tc-cake has it.
 const OVERHEAD_MIN: i32 = -64;
-/// An IP header.
+/// Bytes of the shortest IPv4 header: no packet has fewer.
 const SHORTEST: u32 = 20;
 
 /// Which bytes of a packet count.

@@ -28,7 +28,7 @@ pub fn names<'a>(names: impl IntoIterator<Item = &'a str>, what: &str, path: &st
     Ok(())
 }
 
-/// Refuses zero.
+/// The value, or an error that names `field` if it is zero.
 pub fn positive(value: u64, field: &str, path: &str) -> Result<u64, SpecError> {
     if value == 0 {
         return Err(SpecError::new(path, format!("{field}=0: it must be at least 1")));

@@ -21,7 +21,7 @@ impl Cost {
         Cost { rate, whole: if BYTE.is_multiple_of(rate) { BYTE / rate } else { 0 } }
     }
 
-    /// The rate.
+    /// Rate by which costs are computed, in bits per second.
     pub fn rate(&self) -> Rate {
         Rate(self.rate)
     }

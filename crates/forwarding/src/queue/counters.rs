@@ -23,7 +23,7 @@ pub struct QueueCounters {
     pub marked: u64,
     /// How often the queue would have sent but was held back by its rate.
     pub overlimits: u64,
-    /// What waits.
+    /// What waits now.
     pub backlog: Backlog,
     /// The most bytes that ever waited.
     pub backlog_bytes_max: u64,
@@ -227,7 +227,7 @@ pub struct QueueRow {
     pub parent: Option<String>,
     /// The discipline, or `class` for a class that only groups others.
     pub discipline: &'static str,
-    /// What it counted.
+    /// Counted since the tree was built.
     pub counters: QueueCounters,
     /// What only this discipline knows, such as `average_bytes` of RED or `borrowed` of CBQ, by name.
     pub extra: Vec<(&'static str, f64)>,

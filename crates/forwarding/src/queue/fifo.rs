@@ -22,7 +22,7 @@ impl Fifo {
         Fifo { name, packets_max, bytes_max, packets: VecDeque::new(), counters: QueueCounters::default() }
     }
 
-    /// Limited in packets.
+    /// A pfifo: its limit counts packets.
     pub fn packets(spec: &PfifoSpec, path: &str) -> Result<Fifo, SpecError> {
         if spec.limit == 0 {
             return Err(SpecError::new(path, "limit=0: a pfifo takes at least one packet"));
@@ -30,7 +30,7 @@ impl Fifo {
         Ok(Fifo::new("pfifo", spec.limit, u64::MAX))
     }
 
-    /// Limited in bytes.
+    /// A bfifo: its limit counts bytes.
     pub fn bytes(spec: &BfifoSpec, path: &str) -> Result<Fifo, SpecError> {
         if spec.limit_bytes == 0 {
             return Err(SpecError::new(path, "limit=0: a bfifo takes at least one byte"));

@@ -17,13 +17,13 @@ use std::collections::VecDeque;
 
 /// As many virtual queues as Linux allows.
 const QUEUES_MAX: usize = 16;
-/// No virtual queue.
+/// Stands for the place of a virtual queue where there is none.
 const NONE: u8 = u8::MAX;
 
 /// Virtual queues over one FIFO.
 #[derive(Debug)]
 pub struct Gred {
-    /// The virtual queue of each behaviour, or [`NONE`].
+    /// The virtual queue of each PHB, or [`NONE`].
     place_of: [u8; 64],
     /// That of packets that belong to none.
     default: u8,

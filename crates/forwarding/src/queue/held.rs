@@ -17,7 +17,7 @@ use super::Packet;
 pub struct Held(Option<Packet>);
 
 impl Held {
-    /// Is there none?
+    /// Does no packet wait?
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

@@ -10,7 +10,7 @@ use base::device::DropReason;
 /// through these methods counts each of them, with its reason and the time that it has waited.
 #[derive(Debug, Default)]
 pub struct Inner {
-    /// What was counted.
+    /// Of all queues below together.
     pub counters: QueueCounters,
 }
 

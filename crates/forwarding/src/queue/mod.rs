@@ -63,7 +63,7 @@ use spec::QueueSpec;
 /// A frame in a queue.
 #[derive(Debug)]
 pub struct Packet {
-    /// The frame.
+    /// As it will leave: labels are on already.
     pub frame: Frame,
     /// Bytes that it counts for, by the tree's [`Accounting`].
     pub len: u32,
@@ -71,10 +71,10 @@ pub struct Packet {
     pub entered: Time,
 }
 
-/// What a discipline may use while it works, and whom it tells.
+/// What a discipline may use while it works, and where it reports drops and times.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The time.
+    /// Time of the call, since the start of the run; it never goes back.
     pub now: Time,
     /// The earliest time at which something that is held back may be sent.
     pub wake: Time,
@@ -85,7 +85,7 @@ pub struct Context<'a> {
 /// What a tree has dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Packets, by reason.
+    /// Number of packets, by reason.
     pub packets: DropCounters,
     /// Bytes that they counted for.
     pub bytes: u64,
@@ -102,12 +102,12 @@ pub struct Loss {
     pub len: u32,
     /// When it entered the tree.
     pub entered: Time,
-    /// Why.
+    /// Why it was dropped.
     pub reason: DropReason,
 }
 
 impl<'a> Context<'a> {
-    /// At `now`.
+    /// For one call of a tree at `now`.
     pub fn new(now: Time, random: &'a mut Stream, dropped: &'a mut Dropped) -> Context<'a> {
         dropped.recent.clear();
         Context { now, wake: Time::MAX, random, dropped }
@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
         self.random.random()
     }
 
-    /// 32 random bits.
+    /// 32 random bits from the tree's own stream.
     #[inline]
     pub fn bits(&mut self) -> u32 {
         self.random.random()
@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
 /// Packets and bytes that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
     /// Bytes that they count for.
     pub bytes: u64,

@@ -134,7 +134,7 @@ impl Parking {
         Time::MAX
     }
 
-    /// Nobody is parked.
+    /// Forgets all parked classes.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.soonest = Time::MAX;

@@ -29,7 +29,7 @@ impl Facts {
 /// What a tree has to send.
 #[derive(Debug)]
 pub enum Take {
-    /// This, now.
+    /// The frame that is sent now.
     Frame(Frame),
     /// Nothing before this time.
     Wait(Time),
@@ -40,11 +40,11 @@ pub enum Take {
 /// What went through a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets offered.
+    /// All that was to be sent.
     pub offered: Backlog,
-    /// Packets taken.
+    /// All that the port took to send it.
     pub taken: Backlog,
-    /// Packets dropped.
+    /// All that was dropped, on arrival or out of a queue.
     pub dropped: Dropped,
 }
 
@@ -101,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// What waits.
+    /// What waits in all queues of the tree together.
     pub fn backlog(&self) -> Backlog {
         self.root.backlog()
     }
@@ -117,14 +117,14 @@ impl Tree {
         self.conditioner.as_ref()
     }
 
-    /// Tells the tree what code points and TC values mean at the node that it is at, for what its conditioner writes.
+    /// Sets what code points and TC mean at the node of the tree, for what its conditioner writes.
     pub fn set_diffserv(&mut self, config: &DiffServConfig) {
         if let Some(conditioner) = &mut self.conditioner {
             conditioner.set_diffserv(config);
         }
     }
 
-    /// What went through.
+    /// What was offered, taken and dropped since the tree was built.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

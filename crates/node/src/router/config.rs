@@ -10,9 +10,9 @@ use forwarding::conditioner::Conditioner;
 /// A port of a router.
 #[derive(Clone, Copy, Debug)]
 pub struct PortSetup {
-    /// Its Ethernet address.
+    /// Source of the frames that leave by the port, and the only unicast destination that it takes.
     pub mac: MacAddr,
-    /// Its IP address.
+    /// Address on the link, from which signalling and ICMP leave.
     pub address: Ipv4Addr,
     /// Length of the prefix of the link.
     pub prefix_len: u8,
@@ -31,20 +31,20 @@ pub struct PortSetup {
 pub struct Conditioning {
     /// Conditioners, each on what arrives by a port.
     pub at: Vec<(PortId, Conditioner)>,
-    /// Tell packets by which port they came, for queues that ask.
+    /// Note on packets by which port they came, for queues that ask.
     pub note_inputs: bool,
-    /// Tell packets what their labels mean, for conditioners of egress queues that write TC bits.
+    /// Note on packets what their labels mean, for conditioners of egress queues that write TC.
     pub note_encaps: bool,
 }
 
-/// A router.
+/// All that a router is made with. What users change later comes as commands.
 #[derive(Clone, Debug)]
 pub struct RouterConfig {
     /// Name; it names the router's random stream.
     pub name: String,
     /// Router id: a loopback address that is always reachable.
     pub router_id: Ipv4Addr,
-    /// Ports, by id.
+    /// Each port's place here is its [`PortId`].
     pub ports: Vec<PortSetup>,
     /// How long the router takes for what it does.
     pub profile: DeviceProfile,

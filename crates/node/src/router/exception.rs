@@ -219,7 +219,7 @@ impl Router {
         true
     }
 
-    /// Pings an address.
+    /// Sends an ICMP echo request to `to`, by the router's own tables.
     pub(super) fn send_echo(&mut self, now: Time, to: Ipv4Addr, ttl: u8, sequence: u16) {
         let asked = self.asked.entry(sequence).or_default();
         *asked = asked.saturating_add(1);

@@ -9,9 +9,9 @@ pub const BIN_PS: u64 = 10_000_000_000;
 /// Which way a message went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// To this node.
+    /// The message came to this node.
     Received,
-    /// From this node.
+    /// This node sent the message.
     Sent,
 }
 
@@ -20,11 +20,11 @@ pub enum Direction {
 pub struct MessageBin {
     /// Start of the bin.
     pub start: Time,
-    /// Which way.
+    /// Whether the node received or sent them.
     pub direction: Direction,
     /// Message type (RFC 2205, 3.1.1).
     pub kind: u8,
-    /// How many.
+    /// Messages of the type and direction in the bin; never zero.
     pub count: u32,
 }
 
@@ -41,7 +41,7 @@ pub struct Messages {
     bin: u64,
     /// What is in it: by type, those received and those sent.
     counts: Box<[[u32; 2]; KINDS]>,
-    /// The bins before.
+    /// Bins that are over, by their first unit, direction and type.
     bins: BTreeMap<(u64, Direction, u8), u32>,
     /// Width of a bin in units of [`BIN_PS`]: a power of two. Bins are named by their first unit.
     width: u64,
@@ -54,7 +54,7 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// One more.
+    /// Counts a message of type `kind` at `now`.
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
         let bin = (now.0 / BIN_PS) & !(self.width - 1);
         if bin != self.bin {

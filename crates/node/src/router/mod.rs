@@ -68,7 +68,7 @@ pub struct Balance {
     pub waiting: u64,
 }
 
-/// The router.
+/// A label switching router: forwarding tables, RSVP-TE, ARP and ICMP, on one control processor.
 #[derive(Debug)]
 pub struct Router {
     config: RouterConfig,
@@ -175,11 +175,11 @@ impl Router {
     pub fn config(&self) -> &RouterConfig {
         &self.config
     }
-    /// The forwarding tables.
+    /// The forwarding tables as they are in force, to be looked at.
     pub fn forwarding(&self) -> &Forwarding {
         self.driver.forwarding()
     }
-    /// The RSVP-TE speaker.
+    /// The RSVP-TE part of the control plane, to be looked at.
     pub fn rsvp(&self) -> &Rsvp {
         &self.rsvp
     }
@@ -238,7 +238,7 @@ impl Router {
     pub fn neighbor_counts(&self) -> (usize, usize) {
         (self.neighbors.len(), self.neighbors.waiting())
     }
-    /// All known neighbours.
+    /// Neighbours whose Ethernet address is known, with the port that they are on.
     pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, base::MacAddr)> {
         self.neighbors.iter()
     }

@@ -22,11 +22,11 @@ use wire::rsvp::{self, ObjectView, Objects, class};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalRecord {
-    /// When.
+    /// When it arrived, or was handed to the port.
     pub at: Time,
-    /// By which port.
+    /// Port by which it came or left.
     pub port: PortId,
-    /// Which way.
+    /// Whether the node received or sent it.
     pub direction: Direction,
     /// Message type (RFC 2205, 3.1.1).
     pub kind: u8,

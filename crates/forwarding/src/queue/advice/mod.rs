@@ -43,7 +43,7 @@ impl Default for Around {
 /// The longest packet that is to be expected.
 #[derive(Clone, Debug)]
 pub struct Longest {
-    /// Bytes of IP.
+    /// Bytes from the IP header on, without labels and Ethernet.
     pub bytes: u32,
     /// Labels in front of it.
     pub labels: u32,

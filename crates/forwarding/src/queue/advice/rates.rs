@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct Top {
     /// Zero if it is not known.
     pub(super) rate: Rate,
-    /// By whom.
+    /// What gives it that rate, in words for the warning.
     pub(super) whose: String,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of warnings.
+//! Trees that deserve a warning, each with the sentence that it gets.
 
 use super::*;
 

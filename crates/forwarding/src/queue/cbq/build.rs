@@ -13,7 +13,7 @@ use base::{Rate, Span};
 
 /// 1/65536 byte: quanta of small weights must not round to nothing.
 pub const BYTE: i64 = 1 << 16;
-/// Priorities.
+/// Number of priorities: users say 1 to 8, tables count from 0.
 pub const BANDS: usize = 8;
 
 impl<'a> From<&'a CbqClass> for Declared<'a> {

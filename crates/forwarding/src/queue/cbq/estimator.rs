@@ -14,7 +14,7 @@ const UNLIMITED: i64 = i64::MIN / 4;
 pub struct Limits {
     /// The most that the average may be: how long a burst after idleness may be.
     pub maxidle: i64,
-    /// The least.
+    /// The least that the average may be: how long excess is remembered.
     pub minidle: i64,
     /// What a class waits for in addition when it goes over its limit.
     pub offtime: i64,
@@ -106,7 +106,7 @@ impl Estimator {
         (self.started, self.delayed) = (false, false);
     }
 
-    /// The class's rate.
+    /// Rate allotted to the class, in bits per second.
     pub fn rate(&self) -> Rate {
         self.cost.rate()
     }

@@ -129,7 +129,7 @@ impl Leaves {
         }
     }
 
-    /// Does it?
+    /// Does the leaf's own queue hold back what it has, so that the leaf must not be asked?
     #[inline]
     pub fn stalled(&self, leaf: usize) -> bool {
         self.rows.get(leaf / 64).is_some_and(|row| row.stalled & bit(leaf) != 0)

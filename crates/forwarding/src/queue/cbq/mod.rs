@@ -100,7 +100,7 @@ struct Node {
     estimator: Estimator,
     /// Who is charged, too.
     share: Option<u32>,
-    /// Who lends.
+    /// Place of the class that lends to this one; absent for a bounded class and the root.
     borrow: Option<u32>,
     level: u8,
     /// Is it known to the sets as under its limit? If not, it is parked.

@@ -8,7 +8,7 @@ use base::flow::FlowFilter;
 /// What a filter asks, in canonical form: fields that ask for nothing beside the others are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Condition {
-    /// Behaviours, a bit each.
+    /// PHBs, a bit each.
     pub(super) phb: Option<u64>,
     /// Code points, a bit each.
     pub(super) dscp: Option<u64>,

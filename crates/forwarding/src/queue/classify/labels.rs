@@ -8,7 +8,7 @@
 const PAGE: u32 = 256;
 /// Up to so many steps are searched.
 const FEW: usize = 8;
-/// No range.
+/// Stands for the place of a range where there is none.
 const NONE: u32 = u32::MAX;
 /// The bit of a page that is a list.
 const LIST: u32 = 1 << 31;

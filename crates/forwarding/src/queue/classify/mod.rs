@@ -3,7 +3,7 @@
 //! - [`Match`]: what a filter asks of a packet
 //! - [`Matcher`]: filters compiled: from a packet to the first that takes it
 //! - [`Classifier`]: filters compiled: from a packet to the place of its class
-//! - [`PHB`]: the per-hop behaviour of a packet
+//! - [`phb_of`]: the PHB of a packet
 //! - [`shadowed`]: filters that can take nothing, since earlier ones take it all
 //! - [`Packets`]: what filters take, and what they leave over
 //!
@@ -37,7 +37,7 @@ use table::Table;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Match {
-    /// Per-hop behaviours: as the node determined it; of a packet of which it has not, that which its outermost header says:
+    /// PHBs: as the node determined it; of a packet of which it has not, that which its outermost header says:
     /// the traffic class of a label by the standard mapping ([`base::diffserv::TcMap::PRECONFIGURED`]), the code point of an
     /// IP header. What has neither (ARP) gets default forwarding.
     pub phb: Option<PhbSet>,
@@ -63,13 +63,13 @@ pub struct Matcher {
     table: Table,
     /// What of a packet any filter looks at.
     needs: u8,
-    /// The first filter of each behaviour (or [`NONE`]), if no filter looks at anything else.
+    /// The first filter of each PHB (or [`NONE`]), if no filter looks at anything else.
     by_phb: Option<Box<[u32; PHBS]>>,
 }
 
-/// Behaviours, as the codes that they have.
+/// PHBs, as the codes that they have.
 const PHBS: usize = 64;
-/// No filter.
+/// Stands for the place of a filter where there is none.
 const NONE: u32 = u32::MAX;
 
 impl Matcher {

@@ -22,7 +22,7 @@ pub(super) struct Region {
 /// No port of arrival, no source or destination port.
 pub(super) const NONE: u64 = 1 << 16;
 
-/// Sides of [`Region::ranges`].
+/// Place of the mark in [`Region::ranges`]; those of other fields follow.
 pub(super) const MARK: usize = 1;
 pub(super) const INPUT: usize = 2;
 pub(super) const PROTOCOL: usize = 5;

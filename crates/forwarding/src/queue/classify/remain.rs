@@ -20,9 +20,9 @@ pub enum Kind {
     Routing,
     /// IP without a code point.
     BestEffort,
-    /// With labels.
+    /// Packets with a label, whatever is below it.
     Labelled,
-    /// Any.
+    /// Packets that are of none of the kinds above.
     Other,
 }
 
@@ -86,7 +86,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// All there are.
+    /// Every packet that there can be: where the search begins.
     pub fn all() -> Packets {
         let known = |kind: Kind| Some((kind, vec![kind.region()?]));
         Packets { kinds: Kind::ALL.into_iter().filter_map(known).collect() }

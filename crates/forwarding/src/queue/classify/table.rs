@@ -1,6 +1,6 @@
 //! Filters compiled: which is the first that takes a packet, of many, without looking at each.
 //!
-//! Filters that give the same fields are a group. What a group's filters say of behaviour, code point, TC, "is there a label", port of
+//! Filters that give the same fields are a group. What a group's filters say of PHB, code point, TC, "is there a label", port of
 //! arrival, mark and a single label is a key with one value for each field given: an index if it has 12 bits at the most, else the
 //! key of a hash table. A filter that gives several values for a field is entered under each. In the cell of a key there is the first
 //! filter; or, where the group's filters give ranges of labels, a table of those ([`super::labels`]); or, where
@@ -142,11 +142,11 @@ impl Shape {
 enum Cell {
     #[default]
     Empty,
-    /// The first.
+    /// The first of them that the user wrote; the others look at nothing more and so can't win.
     First(u32),
-    /// Ranges of labels.
+    /// Filters that only look at a range of labels besides.
     Labels(Box<Labels>),
-    /// Flows, by order.
+    /// Filters that only look at addresses, protocol and ports besides, in the order of the user.
     Flows(Box<Flows>),
     /// Those with a range of labels and a flow, in order.
     Both(Vec<u32>),
@@ -260,7 +260,7 @@ impl Group {
     }
 }
 
-/// All filters.
+/// All filters of a tree's node, compiled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     /// In order of their first filters.

@@ -20,7 +20,7 @@ pub struct Params {
 pub trait Source {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Packet>;
-    /// Bytes left.
+    /// Bytes that wait in the queue: with less than one packet CoDel never drops (RFC 8289, 4.4).
     fn bytes(&self) -> u64;
     /// The packet is dropped.
     fn drop(&mut self, packet: Packet);
@@ -39,7 +39,7 @@ pub struct Codel {
     pub count: u32,
     /// What that was when dropping began last.
     last_count: u32,
-    /// Is it dropping?
+    /// Is it in the dropping state (RFC 8289, 4.4): has the delay been too long for an interval?
     pub dropping: bool,
 }
 

@@ -20,7 +20,7 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 impl FlowHash {
-    /// With a perturbation.
+    /// A hash that depends on `keys`, so that flows which collide in one run don't in another.
     pub fn new(keys: [u64; 2]) -> FlowHash {
         FlowHash { keys }
     }

@@ -59,7 +59,7 @@ impl Buckets {
         Buckets { rate: Bucket::new(rate, burst), ceil: Bucket::new(ceil, cburst), checked: 0 }
     }
 
-    /// Fills both.
+    /// Fills both buckets to their depth at `now`.
     pub fn reset(&mut self, now: u64) {
         (self.rate.tokens, self.ceil.tokens, self.checked) = (self.rate.depth, self.ceil.depth, now);
     }
@@ -97,7 +97,7 @@ impl Buckets {
         self.checked = now;
     }
 
-    /// Rate and ceiling.
+    /// The class's rate and its ceiling, in bits per second.
     pub fn rates(&self) -> (Rate, Rate) {
         (self.rate.cost.rate(), self.ceil.cost.rate())
     }

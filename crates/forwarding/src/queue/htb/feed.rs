@@ -40,7 +40,7 @@ pub struct Rows {
     pub rows: [Feeds; LEVELS],
     /// Priorities with a class, by level.
     pub masks: [u8; LEVELS],
-    /// By inner class.
+    /// Feeds of each inner class: its children that may borrow from it.
     pub feeds: Vec<Feeds>,
     /// Classes in each inner class, by rank.
     pub children: Vec<Vec<u32>>,

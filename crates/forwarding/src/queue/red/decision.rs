@@ -10,7 +10,7 @@ use base::time::PS_PER_S;
 /// The parameters of a RED queue, checked.
 #[derive(Clone, Debug)]
 pub struct Parameters {
-    /// Thresholds.
+    /// Drop probability by average queue length.
     pub curve: Curve,
     /// The weight of the average is two to the minus this.
     pub weight_log: u8,
@@ -77,11 +77,11 @@ impl Parameters {
 /// What is done with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is queued.
+    /// The average is below the thresholds, or chance spared the packet: it is queued.
     Pass,
     /// It is queued if it can be marked. If not, or if it must not be, it is dropped for the reason.
     Congested {
-        /// [`DropReason::EarlyDrop`] or [`DropReason::AverageQueue`].
+        /// Between the thresholds [`DropReason::EarlyDrop`], beyond them [`DropReason::AverageQueue`].
         reason: DropReason,
         /// May it be marked instead?
         may_mark: bool,
@@ -109,12 +109,12 @@ pub struct Decider {
 }
 
 impl Decider {
-    /// By those parameters.
+    /// A decider that has not seen a packet yet.
     pub fn new(parameters: Parameters) -> Decider {
         Decider { parameters, count: 0 }
     }
 
-    /// The parameters.
+    /// What it was made with.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }

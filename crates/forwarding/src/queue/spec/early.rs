@@ -44,7 +44,7 @@ pub struct GredSpec {
     /// With RIO (tc's `grio`): a virtual queue's average counts its own packets and those of better priority.
     #[serde(default)]
     pub rio: bool,
-    /// The virtual queues.
+    /// Each takes the packets of its PHBs and has thresholds of its own.
     pub queues: Vec<GredQueue>,
     /// Name of the virtual queue for packets that belong to none; they are dropped if absent.
     #[serde(default)]
@@ -55,9 +55,9 @@ pub struct GredSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GredQueue {
-    /// Name.
+    /// Name in tables and for `default`; no two virtual queues share one.
     pub name: String,
-    /// Behaviours whose packets it takes.
+    /// PHBs whose packets it takes.
     pub phb: PhbSet,
     /// Priority with RIO, 1 is the best.
     #[serde(default = "gred_priority")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// tc-pfifo.
+/// First in, first out, limited in packets: Linux's tc-pfifo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfifoSpec {
@@ -17,7 +17,7 @@ impl Default for PfifoSpec {
     }
 }
 
-/// tc-bfifo.
+/// First in, first out, limited in bytes: Linux's tc-bfifo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BfifoSpec {

@@ -34,7 +34,7 @@ pub struct TreeSpec {
     pub root: QueueSpec,
 }
 
-/// A discipline.
+/// A queue, or a scheduler with queues below it, as its user describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "discipline", rename_all = "kebab-case")]
 pub enum QueueSpec {
@@ -42,19 +42,19 @@ pub enum QueueSpec {
     Pfifo(PfifoSpec),
     /// First in, first out, limited in bytes.
     Bfifo(BfifoSpec),
-    /// Token-bucket filter.
+    /// Token-bucket filter: sends at a rate and no faster (tc-tbf).
     Tbf(TbfSpec),
-    /// Strict priority.
+    /// Strict priority: a band sends only when all bands before it are empty (tc-prio).
     Prio(PrioSpec),
-    /// Random early detection.
+    /// Random early detection: drops by chance before the queue is full (tc-red).
     Red(RedSpec),
     /// Generic RED: a virtual queue per drop precedence.
     Gred(GredSpec),
-    /// Class-based queueing.
+    /// Class-based queueing: rates by an estimate of idle time (tc-cbq).
     Cbq(CbqSpec),
-    /// Hierarchical token bucket.
+    /// Hierarchical token bucket: rates that are certain, and borrowing up to a ceiling (tc-htb).
     Htb(HtbSpec),
-    /// Deficit round robin.
+    /// Deficit round robin: classes take turns of a number of bytes (tc-drr).
     Drr(DrrSpec),
     /// Fair queueing with CoDel.
     FqCodel(FqCodelSpec),
@@ -88,10 +88,10 @@ impl Default for QueueSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterSpec {
-    /// Which packets.
+    /// Packets that the filter takes; all if absent.
     #[serde(default, rename = "match")]
     pub matches: Match,
-    /// The class's name.
+    /// Name of the class of the same discipline that the packets go to.
     pub class: String,
 }
 
@@ -99,7 +99,7 @@ pub struct FilterSpec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {text}")]
 pub struct SpecError {
-    /// Where: `root/gold`, say.
+    /// Path of the discipline or class that is wrong, such as `root/gold`.
     pub path: String,
     /// What is wrong, and what would be right.
     pub text: String,

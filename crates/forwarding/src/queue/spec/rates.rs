@@ -4,7 +4,7 @@ use super::{FilterSpec, QueueSpec};
 use base::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
-/// tc-tbf.
+/// Token-bucket filter, as Linux's tc-tbf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TbfSpec {
@@ -74,12 +74,12 @@ fn cbq_maxburst() -> u32 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CbqClass {
-    /// Name.
+    /// Name by which filters, children and tables mean the class; no two classes share one.
     pub name: String,
     /// Name of the class that it is in; the root class if absent.
     #[serde(default)]
     pub parent: Option<String>,
-    /// Rate allotted.
+    /// Rate that the class has before it borrows.
     pub rate_bps: Rate,
     /// 1 (asked first) to 8.
     #[serde(default = "cbq_priority")]
@@ -90,10 +90,10 @@ pub struct CbqClass {
     /// Bytes of a round.
     #[serde(default)]
     pub allot_bytes: Option<u32>,
-    /// It never borrows.
+    /// It never borrows from its parent: it sends at its own rate at most.
     #[serde(default)]
     pub bounded: bool,
-    /// It never lends.
+    /// It never lends to its siblings what it does not use itself.
     #[serde(default)]
     pub isolated: bool,
     /// Packets that may be sent at once after idleness: fixes maxidle.
@@ -116,14 +116,14 @@ pub struct CbqClass {
     pub queue: Option<Box<QueueSpec>>,
 }
 
-/// tc-htb.
+/// Hierarchical token bucket, as Linux's tc-htb.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HtbSpec {
     /// Rate by this is the quantum of classes that give none.
     #[serde(default = "htb_r2q")]
     pub r2q: u32,
-    /// Classes.
+    /// Inner classes and leaves, in any order; `parent` makes the tree.
     pub classes: Vec<HtbClass>,
     /// Which packets go where.
     #[serde(default)]
@@ -148,7 +148,7 @@ fn htb_direct() -> u64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HtbClass {
-    /// Name.
+    /// Name by which filters, children and tables mean the class; no two classes share one.
     pub name: String,
     /// Name of the class that it is in, if any.
     #[serde(default)]

@@ -4,7 +4,7 @@ use super::{FilterSpec, QueueSpec};
 use base::Span;
 use serde::{Deserialize, Serialize};
 
-/// tc-prio.
+/// Strict priority, as Linux's tc-prio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrioSpec {
@@ -22,7 +22,7 @@ pub struct PrioSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrioClass {
-    /// Name.
+    /// Name by which filters and tables mean it; no two of one discipline share one.
     pub name: String,
     /// What waits in it.
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct PrioClass {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrrSpec {
-    /// Classes.
+    /// Turns go round in this order among those with packets that wait.
     pub classes: Vec<DrrClass>,
     /// Which packets go where.
     #[serde(default)]
@@ -47,17 +47,17 @@ pub struct DrrSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrrClass {
-    /// Name.
+    /// Name by which filters and tables mean it; no two of one discipline share one.
     pub name: String,
     /// Bytes of a turn; the longest frame of the port if absent.
     #[serde(default)]
     pub quantum_bytes: Option<u32>,
-    /// What waits.
+    /// Queue for its packets; a pfifo if absent.
     #[serde(default)]
     pub queue: Box<QueueSpec>,
 }
 
-/// tc-fq_codel (RFC 8290).
+/// Fair queueing with CoDel, as Linux's tc-fq_codel (RFC 8290).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelSpec {
