@@ -5,7 +5,7 @@
 //!
 //! - [`frame`]: a frame as it is kept
 //! - [`recorder`]: writes inputs down while a device runs, in memory or to a file
-//! - [`file`]: that file, line by line, read back even where the process that wrote it was killed
+//! - [`mod@file`]: that file, line by line, read back even where the process that wrote it was killed
 
 pub mod file;
 pub mod frame;
