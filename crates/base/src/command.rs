@@ -55,16 +55,16 @@ pub struct TunnelSpec {
     pub record_labels: bool,
     /// Destinations whose packets take the tunnel.
     pub carries: Vec<Prefix>,
-    /// Destinations of whose packets those of these PHBs take the tunnel (RFC 3270, 2.4). Entries of a tunnel that was declared
-    /// earlier are looked at first.
+    /// Destinations of whose packets those of these PHBs take the tunnel (RFC 3270, 2.4). Entries of a tunnel that
+    /// was declared earlier are looked at first.
     #[serde(default)]
     pub classed: Vec<(Prefix, PhbSet)>,
-    /// What its LSPs are asked to know of PHBs (RFC 3270, 5.3); if absent, nothing is signalled, and every node that supports
-    /// DiffServ takes them for E-LSPs with its preconfigured mapping.
+    /// What its LSPs are asked to know of PHBs (RFC 3270, 5.3); if absent, nothing is signalled, and every node that
+    /// supports DiffServ takes them for E-LSPs with its preconfigured mapping.
     #[serde(default)]
     pub diffserv: Option<LspDiffServ>,
-    /// Packets that take the tunnel whatever their destination's route or prefix, while the tunnel has an LSP. Filters of
-    /// a tunnel that was declared earlier are looked at first, and those of one tunnel in this order.
+    /// Packets that take the tunnel whatever their destination's route or prefix, while the tunnel has an LSP.
+    /// Filters of a tunnel that was declared earlier are looked at first, and those of one tunnel in this order.
     #[serde(default)]
     pub filters: Vec<FlowFilter>,
     /// How many times to try again after a failure; without limit if absent.

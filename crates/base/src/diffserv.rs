@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TunnelModel {
-    /// The LSP has its own marking, by which the egress forwards, too; the marking inside comes out as it went in (2.6.2).
+    /// The LSP has its own marking, by which the egress forwards, too; the marking inside comes out as it went in
+    /// (2.6.2).
     #[default]
     Pipe,
     /// As pipe, but the egress forwards by the marking inside (2.6.2.1).
@@ -248,7 +249,8 @@ impl DscpMap {
     pub fn phb(&self, dscp: Dscp) -> Phb {
         self.0[usize::from(dscp.value() & 63)]
     }
-    /// The code point that marks `phb`: the recommended one if it means that here, else the lowest that does, else the recommended one.
+    /// The code point that marks `phb`: the recommended one if it means that here, else the lowest that does, else
+    /// the recommended one.
     pub fn dscp(&self, phb: Phb) -> Dscp {
         if self.phb(phb.dscp()) == phb {
             return phb.dscp();

@@ -6,7 +6,8 @@ use core::fmt;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
-/// Which IPv4 packets a filter takes: those that match every field given. A filter with no field at all takes every packet.
+/// Which IPv4 packets a filter takes: those that match every field given. A filter with no field at all takes every
+/// packet.
 ///
 /// A filter with ports takes no fragment but the first: the others have no ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

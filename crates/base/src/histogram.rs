@@ -1,7 +1,8 @@
-//! A histogram whose bins are narrow in proportion to their values: so many to an octave, each value below that number by itself.
+//! A histogram whose bins are narrow in proportion to their values: so many to an octave, each value below that
+//! number by itself.
 //!
-//! Only octaves in which something was counted take memory (512 bytes each with the usual 128 bins), and those between them. A count touches one
-//! cache line: a sink keeps hundreds of histograms at a time.
+//! Only octaves in which something was counted take memory (512 bytes each with the usual 128 bins), and those
+//! between them. A count touches one cache line: a sink keeps hundreds of histograms at a time.
 
 /// How often something was counted: an integer that stays at its greatest value.
 pub trait Count: Copy + Default + Into<u64> {

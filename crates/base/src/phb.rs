@@ -1,7 +1,7 @@
 //! Per-hop behaviours (PHBs, RFC 2475), and the groups of them that share a queue.
 //!
-//! A PHB is named by its recommended code point (RFC 3140, 2): so DSCP 46 and the expedited-forwarding PHB have the same
-//! number here, though a network may mark the PHB by another code point.
+//! A PHB is named by its recommended code point (RFC 3140, 2): so DSCP 46 and the expedited-forwarding PHB have the
+//! same number here, though a network may mark the PHB by another code point.
 
 use crate::label::Dscp;
 use core::fmt;
@@ -144,8 +144,8 @@ impl FromStr for Phb {
     }
 }
 
-/// A PHB scheduling class (RFC 3270, 1.2): PHBs whose packets must not be reordered among each other, so that they share a queue.
-/// The assured-forwarding PHBs of a class are one; every other PHB is one by itself.
+/// A PHB scheduling class (RFC 3270, 1.2): PHBs whose packets must not be reordered among each other, so that they
+/// share a queue. The assured-forwarding PHBs of a class are one; every other PHB is one by itself.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "Phb", into = "Phb")]
 pub struct SchedulingClass(u8);

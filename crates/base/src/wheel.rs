@@ -1,7 +1,8 @@
 //! A hierarchical timing wheel: scheduling, cancelling and expiring cost the same with ten timers or a million.
 //!
 //! Seven levels of 64 slots; a slot of the lowest level spans 2^20 ps (about a microsecond). The timers of the slot
-//! that time has reached wait in a small heap, so that they expire in exact order: by time, then by order of scheduling.
+//! that time has reached wait in a small heap, so that they expire in exact order: by time, then by order of
+//! scheduling.
 
 use crate::time::Time;
 use std::cmp::Reverse;
@@ -125,7 +126,8 @@ impl<T> Wheel<T> {
         if entry.generation == id.generation { entry.payload.as_ref() } else { None }
     }
 
-    /// A time at which to call [`Wheel::pop`]: never later than the earliest timer, sometimes earlier (the start of its slot).
+    /// A time at which to call [`Wheel::pop`]: never later than the earliest timer, sometimes earlier (the start of
+    /// its slot).
     pub fn next(&self) -> Option<Time> {
         if self.len == 0 {
             return None;

@@ -1,8 +1,8 @@
 //! What a classifier costs: how long it takes to find the class of a frame, with 4 and with 1,000 filters of one kind.
 //!
-//! Each filter takes one value of a field (one label, one mark, one flow, ...), and has a class of its own; the frames are of all of
-//! them in random order. Prints one JSON line for each kind: the
-//! median of the rounds, in nanoseconds per frame.
+//! Each filter takes one value of a field (one label, one mark, one flow, ...), and has a class of its own; the
+//! frames are of all of them in random order. Prints one JSON line for each kind: the median of the rounds, in
+//! nanoseconds per frame.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_classify`
 

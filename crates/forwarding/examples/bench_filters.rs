@@ -1,8 +1,8 @@
 //! What filters cost at an ingress: how long an unlabelled packet takes when so many filters are there, and a label is
 //! pushed on what they take.
 //!
-//! Filters give source, destination, protocol and destination port (every fourth a range); packets are of random flows, half
-//! of which a filter takes. Prints one JSON line for each number of filters: the median of the rounds.
+//! Filters give source, destination, protocol and destination port (every fourth a range); packets are of random
+//! flows, half of which a filter takes. Prints one JSON line for each number of filters: the median of the rounds.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_filters`
 

@@ -1,15 +1,17 @@
 //! How fast one core forwards labelled frames from memory to memory.
 //!
 //! 64-byte Ethernet frames (60 bytes without the check sequence) lie in a source ring as large as that of a network
-//! card; their labels, every one once and in random order, are written into it a few slots ahead, as the card would. Each
-//! frame is copied in, a batch goes through `forward_batch` (parse, ILM look-up, TTL, traffic class, swap, Ethernet
-//! rewrite, counters), and each is copied out to a destination ring. All of that is timed. Prints one JSON line: the
-//! median of the rounds, and beside it the best one.
+//! card; their labels, every one once and in random order, are written into it a few slots ahead, as the card would.
+//! Each frame is copied in, a batch goes through `forward_batch` (parse, ILM look-up, TTL, traffic class, swap,
+//! Ethernet rewrite, counters), and each is copied out to a destination ring. All of that is timed. Prints one JSON
+//! line: the median of the rounds, and beside it the best one.
 //!
-//! With `--rules N` there is a conditioner at the ingress port with a rule for each of N equal ranges of labels, each with a two-rate
-//! meter that finds every packet green, and one that would remark it if not: then frames take the long way, through the same tables.
+//! With `--rules N` there is a conditioner at the ingress port with a rule for each of N equal ranges of labels, each
+//! with a two-rate meter that finds every packet green, and one that would remark it if not: then frames take the
+//! long way, through the same tables.
 //!
-//! `cargo run --release -p twinplane-forwarding --example bench_forward -- --labels 1000 [--batch 64] [--rounds 25] [--rules 0]`
+//! `cargo run --release -p twinplane-forwarding --example bench_forward -- --labels 1000 [--batch 64] [--rounds 25]
+//! [--rules 0]`
 
 use base::plane::{LabelStack, NextHop, Nhlfe, PortConfig, TableOp, TcSource, TtlModel};
 use base::{Frame, Label, MacAddr, NodeId, Phb, PortId, Rate, Time, Verdict};

@@ -1,10 +1,11 @@
 //! What a decision of a scheduler costs: a packet offered and one taken, with so many classes.
 //!
-//! `backlogged`: every class has packets all along, and gets a new one when one of its own has left. `random`: packets come for
-//! random classes, one for each that is taken. The same number of packets waits whatever the number of classes is, so that what differs
-//! is what classes cost, not what memory for packets does. Classes are chosen by the mark of a packet; what they
-//! are allowed adds up to the rate of the link, and they may borrow. Prints nanoseconds of a decision, the median of the rounds, as one
-//! JSON object whose keys are discipline, load and number of classes: `htb_random_1000`.
+//! `backlogged`: every class has packets all along, and gets a new one when one of its own has left. `random`:
+//! packets come for random classes, one for each that is taken. The same number of packets waits whatever the number
+//! of classes is, so that what differs is what classes cost, not what memory for packets does. Classes are chosen by
+//! the mark of a packet; what they are allowed adds up to the rate of the link, and they may borrow. Prints
+//! nanoseconds of a decision, the median of the rounds, as one JSON object whose keys are discipline, load and number
+//! of classes: `htb_random_1000`.
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_queues`
 

@@ -5,8 +5,9 @@ use crate::tables::Forwarding;
 use core::net::Ipv4Addr;
 
 impl Forwarding {
-    /// Is `to`, for which what is known at `place` is the longest prefix, the broadcast address of a connected network (RFC
-    /// 1812, 4.2.3.1), in the form with ones or the obsolete one with zeros? Networks of two addresses have none (RFC 3021).
+    /// Is `to`, for which what is known at `place` is the longest prefix, the broadcast address of a connected
+    /// network (RFC 1812, 4.2.3.1), in the form with ones or the obsolete one with zeros? Networks of two addresses
+    /// have none (RFC 3021).
     #[inline]
     pub(crate) fn is_network_broadcast(&self, place: Option<u32>, to: Ipv4Addr) -> bool {
         let Some(known) = place.and_then(|place| self.fib.get(place)) else { return false };

@@ -151,8 +151,9 @@ impl Fib {
 }
 
 impl Forwarding {
-    /// What takes a packet to `to` of PHB `phb`, for which what is known at `place` is the longest prefix: its LSP for that
-    /// PHB, its LSP for all, or its route. A prefix that has only LSPs for other PHBs leaves it to the next shorter one.
+    /// What takes a packet to `to` of PHB `phb`, for which what is known at `place` is the longest prefix: its LSP
+    /// for that PHB, its LSP for all, or its route. A prefix that has only LSPs for other PHBs leaves it to the next
+    /// shorter one.
     #[inline]
     pub(crate) fn choose(&self, place: u32, to: Ipv4Addr, phb: Phb) -> Option<(By, &Entry)> {
         let known = self.fib.get(place)?;

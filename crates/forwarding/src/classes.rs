@@ -45,8 +45,9 @@ impl Context {
     }
 }
 
-/// A PHB that an E-LSP has no TC bits for goes as default forwarding if the LSP has a place for that, as packets with a code
-/// point that a node doesn't know do (RFC 2474, 3). An L-LSP has one scheduling class: other packets can't take it.
+/// A PHB that an E-LSP has no TC bits for goes as default forwarding if the LSP has a place for that, as packets with
+/// a code point that a node doesn't know do (RFC 2474, 3). An L-LSP has one scheduling class: other packets can't
+/// take it.
 fn place(encaps: &Encaps, phb: Phb) -> Option<(TrafficClass, Phb)> {
     let other = match encaps {
         Encaps::ELsp(map) => map.tc(Phb::DEFAULT).map(|tc| (tc, Phb::DEFAULT)),

@@ -77,7 +77,8 @@ impl Forwarding {
         self.carry_out(now, frame, decision)
     }
 
-    /// Forwards a frame of this node as if it had arrived by `port`: an ICMP error along an LSP. Drops are not counted here.
+    /// Forwards a frame of this node as if it had arrived by `port`: an ICMP error along an LSP. Drops are not
+    /// counted here.
     pub fn forward_own(&mut self, port: PortId, frame: &mut Frame) -> Result<PortId, Exception> {
         let plan = self.again(port, frame)?;
         self.rewrite(frame, &plan)

@@ -254,8 +254,8 @@ impl Filters {
         self.by_order.contains_key(&order)
     }
 
-    /// Puts an entry in, in place of the one named `order`, and returns that one. If only what becomes of its packets is
-    /// new, it goes on counting where the old one stopped.
+    /// Puts an entry in, in place of the one named `order`, and returns that one. If only what becomes of its packets
+    /// is new, it goes on counting where the old one stopped.
     pub(crate) fn set(&mut self, order: u64, filter: FlowFilter, mut entry: Entry) -> Option<Entry> {
         if let Some(old) = self.by_order.get(&order).and_then(|place| self.slots.get_mut(*place as usize))
             && old.filter == filter

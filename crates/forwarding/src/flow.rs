@@ -5,8 +5,8 @@ use base::flow::{FlowFilter, FlowKey};
 use base::{Body, Dscp, Frame};
 use core::net::Ipv4Addr;
 
-/// Where the IPv4 header is: behind the Ethernet header, or below a label stack whose bottom is followed by what looks like one
-/// (version 4, a possible length): a label does not say what is below it.
+/// Where the IPv4 header is: behind the Ethernet header, or below a label stack whose bottom is followed by what
+/// looks like one (version 4, a possible length): a label does not say what is below it.
 #[inline]
 pub(crate) fn ipv4_at(header: &[u8]) -> Option<usize> {
     let at = match u16_at(header, 12)? {

@@ -6,15 +6,15 @@ use base::device::DropReason;
 use base::{Body, Frame};
 use wire::ipv4::{self, fragment::Refusal};
 
-/// Cuts the IPv4 packet in `frame` into fragments of at most `mtu` bytes each. Every fragment is a frame with the Ethernet
-/// header and the label stack of the original (RFC 3032, 3.1: the label stack entries are put before each fragment), so
-/// that [`crate::Forwarding::forward_again`] takes each of them.
+/// Cuts the IPv4 packet in `frame` into fragments of at most `mtu` bytes each. Every fragment is a frame with the
+/// Ethernet header and the label stack of the original (RFC 3032, 3.1: the label stack entries are put before each
+/// fragment), so that [`crate::Forwarding::forward_again`] takes each of them.
 ///
-/// A checksum that a kernel left undone is finished first. A frame that is to be cut into segments is not fragmented: whoever
-/// hands such frames down finds the path's MTU, and is told it as for one segment.
+/// A checksum that a kernel left undone is finished first. A frame that is to be cut into segments is not fragmented:
+/// whoever hands such frames down finds the path's MTU, and is told it as for one segment.
 ///
-/// Refuses with [`DropReason::TooBig`] if the packet forbids fragmentation, or is to be cut, or `mtu` leaves no room for eight bytes of
-/// payload, and with the fitting reason if there is no whole IPv4 packet below the labels.
+/// Refuses with [`DropReason::TooBig`] if the packet forbids fragmentation, or is to be cut, or `mtu` leaves no room
+/// for eight bytes of payload, and with the fitting reason if there is no whole IPv4 packet below the labels.
 pub fn fragment(frame: &Frame, mtu: u32) -> Result<Vec<Frame>, DropReason> {
     if offload::is_to_be_cut(frame) {
         return Err(DropReason::TooBig);

@@ -104,8 +104,8 @@ pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<V
     Some(out)
 }
 
-/// Sends an ICMP error about the labelled packet in `frame` on along its LSP (RFC 3032, 2.3.2): the same label stack with
-/// all its times to live renewed, in front of `packet`. The end of the LSP, which can route, sends it back.
+/// Sends an ICMP error about the labelled packet in `frame` on along its LSP (RFC 3032, 2.3.2): the same label stack
+/// with all its times to live renewed, in front of `packet`. The end of the LSP, which can route, sends it back.
 ///
 /// The result is a frame as if received on the same port: give it to [`crate::Forwarding::forward_again`]. Nothing if
 /// `frame` has no label.

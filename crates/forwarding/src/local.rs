@@ -12,13 +12,13 @@ use base::{Dscp, Frame, Phb, PortId};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
-    /// Sends an IP packet of this node to its destination, by FTN or route: pushes labels and writes the Ethernet header,
-    /// into the first 14 bytes of `frame`, which the IP header follows. The time to live is not decremented.
+    /// Sends an IP packet of this node to its destination, by FTN or route: pushes labels and writes the Ethernet
+    /// header, into the first 14 bytes of `frame`, which the IP header follows. The time to live is not decremented.
     ///
     /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
     ///
-    /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for this
-    /// node itself. Drops are not counted here: the caller may have a use for the packet.
+    /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for
+    /// this node itself. Drops are not counted here: the caller may have a use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
@@ -36,8 +36,8 @@ impl Forwarding {
         self.leave(frame, &plan)
     }
 
-    /// Sends an IP packet of this node, without labels, to the neighbour `gateway` beyond `port`, whatever the routes say:
-    /// signalling follows explicit routes. The rest is as in [`Forwarding::originate`].
+    /// Sends an IP packet of this node, without labels, to the neighbour `gateway` beyond `port`, whatever the routes
+    /// say: signalling follows explicit routes. The rest is as in [`Forwarding::originate`].
     pub fn transmit_via(
         &mut self,
         port: PortId,
@@ -55,8 +55,8 @@ impl Forwarding {
         self.leave(frame, &plan)
     }
 
-    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by PHB, that of
-    /// default forwarding.
+    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by
+    /// PHB, that of default forwarding.
     pub fn route_local(&self, to: Ipv4Addr) -> Option<Nhlfe> {
         let (_, entry) = self.choose(self.fib.find(to)?, to, Phb::DEFAULT)?;
         Some(self.nhlfe(entry))

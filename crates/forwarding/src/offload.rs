@@ -1,14 +1,15 @@
 //! Frames on which a kernel left something undone: a checksum, or the cutting into segments.
 //!
 //! In transit they are left as they are: the last interface does what is left, and only their length is looked at
-//! ([`base::Frame::segment_len`]). What has to be done earlier is here: before a packet is fragmented or looked at, and where
-//! one is quoted.
+//! ([`base::Frame::segment_len`]). What has to be done earlier is here: before a packet is fragmented or looked at,
+//! and where one is quoted.
 
 use base::Frame;
 use base::frame::Offload;
 use wire::{checksum, ipv4};
 
-/// Finishes the checksum in `bytes`, the whole frame. Nothing is changed if there is nothing to finish, or no room for it.
+/// Finishes the checksum in `bytes`, the whole frame. Nothing is changed if there is nothing to finish, or no room
+/// for it.
 ///
 /// The field holds the sum of the pseudo header; what it covers begins at `checksum_start`.
 pub fn finish_checksum(bytes: &mut [u8], offload: &Offload) {

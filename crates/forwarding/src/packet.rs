@@ -37,7 +37,8 @@ pub(crate) fn set_ipv4_ttl(ip: &mut [u8], ttl: u8) {
     ip[10..12].copy_from_slice(&check.to_be_bytes());
 }
 
-/// Writes `dscp` into an IPv4 header, leaves its ECN bits, and updates its checksum by the difference (RFC 1624, equation 3).
+/// Writes `dscp` into an IPv4 header, leaves its ECN bits, and updates its checksum by the difference (RFC 1624,
+/// equation 3).
 pub(crate) fn set_ipv4_dscp(ip: &mut [u8], dscp: Dscp) {
     let Some(ip) = ip.first_chunk_mut::<IPV4>() else { return };
     let old = u16::from_be_bytes([ip[0], ip[1]]);

@@ -62,7 +62,8 @@ impl KnownPhb {
                 self.imposed = None;
                 own.is_some()
             }
-            // RFC 3270, 2.6.2.1: by the marking inside. What a conditioner decided on, it made of that marking, and it is written there.
+            // RFC 3270, 2.6.2.1: by the marking inside. What a conditioner decided on, it made of that marking, and
+            // it is written there.
             TunnelModel::ShortPipe => {
                 self.imposed = self.conditioned;
                 true
@@ -77,8 +78,8 @@ impl KnownPhb {
 }
 
 impl Forwarding {
-    /// The context of a label that is bound by `entry`, or by none (explicit null). Where no context was given, a node that supports
-    /// DiffServ takes the LSP for an E-LSP with the preconfigured mapping (RFC 3270, 3.2.1).
+    /// The context of a label that is bound by `entry`, or by none (explicit null). Where no context was given, a
+    /// node that supports DiffServ takes the LSP for an E-LSP with the preconfigured mapping (RFC 3270, 3.2.1).
     #[inline]
     pub(crate) fn context(&self, entry: Option<&Entry>) -> Option<&Context> {
         let own = entry.and_then(Entry::context).and_then(|place| self.contexts.get(place));
@@ -114,16 +115,17 @@ impl Forwarding {
         (map.phb(Dscp::of_tos(tos)) != phb).then(|| map.dscp(phb))
     }
 
-    /// The TC bits that a label of another LSP takes, which now has `tc`, to be marked as `phb`. Its context is that of the node
-    /// beyond: this one takes it for the preconfigured one. None if they are right already, or nobody can tell.
+    /// The TC bits that a label of another LSP takes, which now has `tc`, to be marked as `phb`. Its context is that
+    /// of the node beyond: this one takes it for the preconfigured one. None if they are right already, or nobody can
+    /// tell.
     pub(crate) fn tc_for(&self, phb: Phb, tc: TrafficClass) -> Option<TrafficClass> {
         let context = self.preconfigured.as_deref()?;
         if context.phb(tc) == Some(phb) { None } else { context.tc(phb).map(|(tc, _)| tc) }
     }
 
-    /// The PHB of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost label which is
-    /// not the end of a short-pipe LSP, or that of the code point. None if it has none here: the node does not support DiffServ, or
-    /// nobody can tell.
+    /// The PHB of a frame as the encapsulation tells it by which it arrived (RFC 3270, 2.2): that of the outermost
+    /// label which is not the end of a short-pipe LSP, or that of the code point. None if it has none here: the node
+    /// does not support DiffServ, or nobody can tell.
     pub fn incoming_phb(&self, frame: &Frame) -> Option<Phb> {
         let header = frame.header();
         let mut known = KnownPhb::default();

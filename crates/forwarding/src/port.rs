@@ -3,8 +3,8 @@
 use base::plane::PortConfig;
 use base::{MacAddr, PortId};
 
-/// Frames that went through a port. Bytes are those of Ethernet frames, with padding and frame check sequence. A frame that a
-/// kernel left to be cut is one frame, and its bytes are those of all frames that it becomes on a wire.
+/// Frames that went through a port. Bytes are those of Ethernet frames, with padding and frame check sequence. A
+/// frame that a kernel left to be cut is one frame, and its bytes are those of all frames that it becomes on a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Frames that arrived, those that were dropped or punted afterwards included.

@@ -14,9 +14,10 @@ use wire::checksum;
 const PLAIN: u8 = 0x45;
 
 impl Forwarding {
-    /// Routes a frame for the port with `key` (see [`crate::port::Port::short`]) that is an IPv4 packet without options and nothing behind it, by a
-    /// route, or a mapping that pushes no label. Returns nothing, and changes nothing, in all other cases, among them all in which the packet is not
-    /// transmitted. What is asked of the packet is what [`Forwarding::decide`] asks, in the same order.
+    /// Routes a frame for the port with `key` (see [`crate::port::Port::short`]) that is an IPv4 packet without
+    /// options and nothing behind it, by a route, or a mapping that pushes no label. Returns nothing, and changes
+    /// nothing, in all other cases, among them all in which the packet is not transmitted. What is asked of the
+    /// packet is what [`Forwarding::decide`] asks, in the same order.
     #[inline]
     pub(crate) fn route(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
         let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());

@@ -25,8 +25,8 @@ pub struct Config {
     pub pipe_ttl: u8,
     /// How the explicit null label, which no entry describes, treats the time to live when it is popped.
     pub explicit_null_ttl: TtlModel,
-    /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no PHBs, and an entry that copies
-    /// classes copies them.
+    /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no PHBs, and an entry that
+    /// copies classes copies them.
     pub diffserv: Option<DiffServConfig>,
     /// The most labels that the ILM takes.
     pub ilm_max: usize,
@@ -51,9 +51,9 @@ impl Default for Config {
 
 /// The forwarding plane of one node.
 ///
-/// Writing: [`Forwarding::apply`], [`Forwarding::apply_batch`]. Moving packets: [`Forwarding::forward_batch`]; for what
-/// it punted, [`Forwarding::classify_punt`], then perhaps [`Forwarding::forward_again`]; for what the node itself sends,
-/// [`Forwarding::originate`] and [`Forwarding::transmit_via`]. Reading: [`crate::view`].
+/// Writing: [`Forwarding::apply`], [`Forwarding::apply_batch`]. Moving packets: [`Forwarding::forward_batch`]; for
+/// what it punted, [`Forwarding::classify_punt`], then perhaps [`Forwarding::forward_again`]; for what the node
+/// itself sends, [`Forwarding::originate`] and [`Forwarding::transmit_via`]. Reading: [`crate::view`].
 #[derive(Clone, Debug, Default)]
 pub struct Forwarding {
     pub(crate) config: Config,
@@ -66,7 +66,8 @@ pub struct Forwarding {
     pub(crate) preconfigured: Option<Box<Context>>,
     pub(crate) ilm: Ilm,
     pub(crate) fib: Fib,
-    /// The destination that was routed last, and where what is known of its longest prefix is, as long as no table changes.
+    /// The destination that was routed last, and where what is known of its longest prefix is, as long as no table
+    /// changes.
     pub(crate) recent: Option<(Ipv4Addr, u32)>,
     pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,

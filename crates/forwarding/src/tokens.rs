@@ -1,11 +1,13 @@
 //! The tokens of a bucket, to the last fraction of a bit. Meters and token-bucket filters count with them.
 //!
-//! A token is 10^-12 bit: a rate of `r` bit/s brings `r` of them in a picosecond, a byte costs 8 x 10^12. All sums are of whole numbers and
-//! nothing is divided to make them, so that a bucket is exact at every packet, however long it runs. Tokens come as a fluid.
+//! A token is 10^-12 bit: a rate of `r` bit/s brings `r` of them in a picosecond, a byte costs 8 x 10^12. All sums
+//! are of whole numbers and nothing is divided to make them, so that a bucket is exact at every packet, however long
+//! it runs. Tokens come as a fluid.
 //!
-//! There is no clock here, since its users differ in how they keep one: a meter (RFC 2697, RFC 2698) fills all its buckets at every packet,
-//! and what finds no room in one may go into the next; a filter asks for a time to come, and keeps one for each bucket
-//! ([`crate::queue::bucket`]). The buckets of HTB are of another kind: they count time, and may be in debt.
+//! There is no clock here, since its users differ in how they keep one: a meter (RFC 2697, RFC 2698) fills all its
+//! buckets at every packet, and what finds no room in one may go into the next; a filter asks for a time to come, and
+//! keeps one for each bucket ([`crate::queue::bucket`]). The buckets of HTB are of another kind: they count time, and
+//! may be in debt.
 
 use base::Rate;
 use base::time::PS_PER_S;

@@ -1,4 +1,5 @@
-//! PHBs: identified by labels and code points, written into labels and code points, and what chooses by them (RFC 3270).
+//! PHBs: identified by labels and code points, written into labels and code points, and what chooses by them (RFC
+//! 3270).
 
 mod support;
 
@@ -252,7 +253,8 @@ fn what_the_ingress_remarks_goes_on_as_remarked() {
     }
 }
 
-/// RFC 3270, 3.5 and 4.5: a conditioner before the egress queue writes the TC bits that the LSP of the label gives a meaning.
+/// RFC 3270, 3.5 and 4.5: a conditioner before the egress queue writes the TC bits that the LSP of the label gives a
+/// meaning.
 #[test]
 fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
     let spec = r#"{"rules":[{"name":"down","match":{"phb":["AF21"]},"green":{"kind":"remark","phb":"AF22"}},

@@ -1,7 +1,7 @@
 //! An IP host: an address, ARP and a default route at each of its ports, and ICMP; nothing is forwarded.
 //!
-//! With several ports it is a strong host as it sends (RFC 1122, 3.3.4.2): a packet leaves by the port whose address is its source. It
-//! takes a packet to any of its addresses, whichever port it came by.
+//! With several ports it is a strong host as it sends (RFC 1122, 3.3.4.2): a packet leaves by the port whose address
+//! is its source. It takes a packet to any of its addresses, whichever port it came by.
 
 use crate::echo;
 use crate::limiter::Limiter;
@@ -14,7 +14,8 @@ use forwarding::icmp::{IcmpError, icmp_error};
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4};
 
-/// ICMP errors that a host sends each second, and at once (RFC 1812, 4.3.2.8, which is for routers; RFC 1122 leaves it open).
+/// ICMP errors that a host sends each second, and at once (RFC 1812, 4.3.2.8, which is for routers; RFC 1122 leaves
+/// it open).
 const ERRORS: (u32, u32) = (1_000, 1_000);
 /// Time to live of what a host answers.
 const TTL: u8 = 64;
@@ -62,8 +63,8 @@ impl HostPort {
 
 /// The host.
 ///
-/// A [`Device`]; whoever builds more upon it gives it what is not for itself to handle, drains it, and sends by [`Host::send_ip`],
-/// by [`Host::send_frame`], or with the Ethernet address that [`Host::neighbor_mac`] says.
+/// A [`Device`]; whoever builds more upon it gives it what is not for itself to handle, drains it, and sends by
+/// [`Host::send_ip`], by [`Host::send_frame`], or with the Ethernet address that [`Host::neighbor_mac`] says.
 #[derive(Debug)]
 pub struct Host {
     config: HostConfig,
@@ -107,7 +108,8 @@ impl Host {
         self.neighbors.get(port, self.config.port(port)?.next_hop(to))
     }
 
-    /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address is known.
+    /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address
+    /// is known.
     pub fn send_ip(&mut self, now: Time, packet: &[u8]) {
         let mut bytes = vec![0; ethernet::HEADER_LEN];
         bytes.extend_from_slice(packet);
@@ -120,7 +122,8 @@ impl Host {
         }
     }
 
-    /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of [`Host::send_ip`] does.
+    /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of
+    /// [`Host::send_ip`] does.
     pub fn send_frame(&mut self, now: Time, port: PortId, to: Ipv4Addr, frame: Frame) {
         match self.config.port(port) {
             Some(own) => self.send_to(now, port, own.next_hop(to), frame),
@@ -167,8 +170,8 @@ impl Host {
         self.transmit(now, port, arp_frame(&repr));
     }
 
-    /// Asks at a port who has an address, if that is neither known nor asked, for someone without a packet that would wait for it;
-    /// that one asks again if nobody answers in time.
+    /// Asks at a port who has an address, if that is neither known nor asked, for someone without a packet that would
+    /// wait for it; that one asks again if nobody answers in time.
     pub fn expect(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr) {
         if self.up.get(port.index()) == Some(&true) && self.neighbors.expect(now, port, neighbor) {
             self.ask(now, port, neighbor, None);

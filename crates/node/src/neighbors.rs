@@ -1,13 +1,13 @@
 //! Who is at which Ethernet address: ARP (RFC 826) for the ports of a node.
 //!
-//! A frame for a neighbour whose address is not known waits while the neighbour is asked, three times at most, a second apart
-//! (RFC 1122, 2.3.2.1). What is known and has not been confirmed for 20 minutes is probed: asked again, but by unicast
-//! (RFC 1122, 2.3.2.1 (2)); a neighbour that does not answer three times is forgotten. So no packet costs anything, and
-//! a neighbour that is there never goes missing.
+//! A frame for a neighbour whose address is not known waits while the neighbour is asked, three times at most, a
+//! second apart (RFC 1122, 2.3.2.1). What is known and has not been confirmed for 20 minutes is probed: asked again,
+//! but by unicast (RFC 1122, 2.3.2.1 (2)); a neighbour that does not answer three times is forgotten. So no packet
+//! costs anything, and a neighbour that is there never goes missing.
 //!
-//! Everything is bounded: the frames that wait (RFC 1122, 2.3.2.2), the neighbours asked for, those that answered, and those
-//! that were only heard because they asked for us. The last do not take room from the others: neither a flood of ARP nor one
-//! of packets to nobody can push out a neighbour that is in use.
+//! Everything is bounded: the frames that wait (RFC 1122, 2.3.2.2), the neighbours asked for, those that answered,
+//! and those that were only heard because they asked for us. The last do not take room from the others: neither a
+//! flood of ARP nor one of packets to nobody can push out a neighbour that is in use.
 
 use base::device::DropReason;
 use base::{Frame, MacAddr, PortId, Span, Time};
@@ -151,9 +151,9 @@ impl<T> Neighbors<T> {
             .map(|(item, _)| item)
     }
 
-    /// Lets `item`, which holds so many bytes, wait for the neighbour. Returns whether the neighbour must be asked now, or
-    /// what there is no room for: the item that has waited longest for this neighbour, since the latest is the one to keep
-    /// (RFC 1122, 2.3.2.2); the item itself if too many wait for others.
+    /// Lets `item`, which holds so many bytes, wait for the neighbour. Returns whether the neighbour must be asked
+    /// now, or what there is no room for: the item that has waited longest for this neighbour, since the latest is
+    /// the one to keep (RFC 1122, 2.3.2.2); the item itself if too many wait for others.
     pub fn wait(
         &mut self,
         now: Time,
@@ -183,8 +183,8 @@ impl<T> Neighbors<T> {
         Err(oldest)
     }
 
-    /// Wants to know a neighbour that nothing waits for. Returns whether it must be asked now: it is neither known nor asked for,
-    /// and there is room.
+    /// Wants to know a neighbour that nothing waits for. Returns whether it must be asked now: it is neither known
+    /// nor asked for, and there is room.
     pub fn expect(&mut self, now: Time, port: PortId, address: Ipv4Addr) -> bool {
         let key = (port, address);
         let counts = self.counts.entry(port).or_default();
@@ -197,8 +197,8 @@ impl<T> Neighbors<T> {
         true
     }
 
-    /// Learns an Ethernet address from the neighbour itself. One that is neither known nor asked for is kept only if `heard`
-    /// says that it asked for us, and while there is room.
+    /// Learns an Ethernet address from the neighbour itself. One that is neither known nor asked for is kept only if
+    /// `heard` says that it asked for us, and while there is room.
     pub fn learn(
         &mut self,
         now: Time,

@@ -1,7 +1,7 @@
 //! The queues in front of a control processor: one message is handled at a time, a bounded number waits.
 //!
-//! Routers punt what is addressed to them and what carries the Router Alert option through separate queues; the processor
-//! serves the former first.
+//! Routers punt what is addressed to them and what carries the Router Alert option through separate queues; the
+//! processor serves the former first.
 
 use base::{Span, Time};
 use std::collections::VecDeque;

@@ -49,7 +49,8 @@ pub struct ControlProfile {
     pub other_us: f64,
     /// As much again of a Path or Resv message for each LSP held, in ns: what sets up has to look at what is there.
     pub per_state_ns: f64,
-    /// Messages addressed to the router (Resv, errors, acknowledgements) that wait at most; one more is lost. 262,144 if absent.
+    /// Messages addressed to the router (Resv, errors, acknowledgements) that wait at most; one more is lost. 262,144
+    /// if absent.
     pub queue_messages: Option<u32>,
     /// Messages with the Router Alert option (Path, PathTear, ResvConf) that wait at most; one more is lost. 262,144 if
     /// absent.

@@ -41,8 +41,8 @@ pub const MIN_FRAME_LEN: u32 = 64;
 /// No time of arrival.
 const NEVER: Time = Time::MAX;
 
-/// What forwarding reads lies in two cache lines: the lengths in the first, and in the second the header of a frame that has not
-/// grown or shrunk by more than a few labels.
+/// What forwarding reads lies in two cache lines: the lengths in the first, and in the second the header of a frame
+/// that has not grown or shrunk by more than a few labels.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Data {
@@ -53,7 +53,8 @@ struct Data {
     /// The PHB, or [`NO_PHB`].
     phb: u8,
     body_len: u32,
-    /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for the next frame that has some.
+    /// What few frames have; seldom there, since what forwarding reads shall fit in two cache lines. It is kept for
+    /// the next frame that has some.
     extras: Option<Box<Extras>>,
     /// Puts byte [`HEADROOM`] of the header at the start of a cache line, too.
     arrived: Time,

@@ -69,7 +69,8 @@ pub enum NextHop {
 
 /// Next-hop label forwarding entry (RFC 3031, 3.10): what to do with the label stack, and where to send the packet.
 ///
-/// In the ILM the topmost label is taken off first, then `push` is put on: nothing pops, one label swaps, more swap and push.
+/// In the ILM the topmost label is taken off first, then `push` is put on: nothing pops, one label swaps, more swap
+/// and push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Nhlfe {
     /// Labels to put on; the last of them is outermost. Implicit null is never among them.
@@ -88,8 +89,9 @@ pub struct Nhlfe {
 pub enum Fec {
     /// Packets to a destination prefix; the longest match wins, against routes too.
     Prefix(Prefix),
-    /// Packets to a destination prefix that have one of these PHBs (RFC 3270, 2.4). The longest match among all prefixes wins
-    /// first; the packets of a prefix that none of these entries takes follow its [`Fec::Prefix`], or its route.
+    /// Packets to a destination prefix that have one of these PHBs (RFC 3270, 2.4). The longest match among all
+    /// prefixes wins first; the packets of a prefix that none of these entries takes follow its [`Fec::Prefix`], or
+    /// its route.
     ClassPrefix {
         /// Destinations, whatever the PHB; several entries may share one prefix.
         prefix: Prefix,

@@ -4,8 +4,8 @@ use super::spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
 use crate::queue::Around;
 use crate::queue::classify::shadowed;
 
-/// Says what is surprising about a conditioner that can be built: a sentence each, with the rule that it is about. Marks are
-/// those that packets may have when they come to it.
+/// Says what is surprising about a conditioner that can be built: a sentence each, with the rule that it is about.
+/// Marks are those that packets may have when they come to it.
 pub fn warnings(spec: &ConditionerSpec, path: &str, around: &Around) -> Vec<String> {
     let mut said = Vec::new();
     let called = |n: usize, rule: &RuleSpec| format!("{path}: rule {} '{}'", n + 1, rule.name);

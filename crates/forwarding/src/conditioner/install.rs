@@ -1,8 +1,8 @@
 //! Conditioners at ingress ports.
 //!
-//! A frame that arrives is admitted (is it for this node, on Ethernet's level?), conditioned, and then decided on: so filters of the FTN
-//! see what a rule wrote, and a frame that is punted went through its rule like any other. A punted frame is otherwise as it came;
-//! when it is forwarded after all it is not conditioned again.
+//! A frame that arrives is admitted (is it for this node, on Ethernet's level?), conditioned, and then decided on: so
+//! filters of the FTN see what a rule wrote, and a frame that is punted went through its rule like any other. A
+//! punted frame is otherwise as it came; when it is forwarded after all it is not conditioned again.
 
 use super::Conditioner;
 use crate::tables::Forwarding;
@@ -39,8 +39,8 @@ impl Conditioners {
 }
 
 impl Forwarding {
-    /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away. It remarks by this
-    /// node's mappings of code points and TC values.
+    /// Puts a conditioner on all that arrives by `port`, in place of the one that was there, or takes that away. It
+    /// remarks by this node's mappings of code points and TC values.
     pub fn set_conditioner(&mut self, port: PortId, mut conditioner: Option<Conditioner>) {
         if let (Some(conditioner), Some(config)) = (&mut conditioner, &self.config.diffserv) {
             conditioner.set_diffserv(config);
@@ -65,8 +65,8 @@ impl Forwarding {
         ports.into_iter().for_each(|port| self.find_way_in(port));
     }
 
-    /// Whether frames that leave with a label of an LSP are told what its TC bits mean ([`Frame::encaps`]), for conditioners of egress
-    /// queues that write these.
+    /// Whether frames that leave with a label of an LSP are told what its TC bits mean ([`Frame::encaps`]), for
+    /// conditioners of egress queues that write these.
     pub fn note_encaps(&mut self, on: bool) {
         self.conditioners.note_encaps = on;
     }

@@ -1,7 +1,8 @@
 //! Meters: which colour a packet has.
 //!
-//! A meter is exact at every packet, however long it runs (see `crate::tokens`). Its tokens come as a fluid: where the RFCs speak of buckets that
-//! are "incremented by one CIR times per second", a fraction of a token counts as that fraction.
+//! A meter is exact at every packet, however long it runs (see `crate::tokens`). Its tokens come as a fluid: where
+//! the RFCs speak of buckets that are "incremented by one CIR times per second", a fraction of a token counts as that
+//! fraction.
 
 use super::spec::MeterSpec;
 use crate::tokens::Tokens;
@@ -96,7 +97,8 @@ impl Meter {
             }
             MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
                 positive("cir_bps", cir_bps.0)?;
-                // RFC 2698, 2: "The PIR must be equal to or greater than the CIR"; both bursts "must be greater than 0".
+                // RFC 2698, 2: "The PIR must be equal to or greater than the CIR"; both bursts "must be greater than
+                // 0".
                 if pir_bps < cir_bps {
                     return Err(format!("pir_bps {} is below cir_bps {}", pir_bps.0, cir_bps.0));
                 }

@@ -1,5 +1,5 @@
-//! Every colour compared with references that share nothing with the meters: sums over all intervals of conforming packets, buckets that are
-//! filled token by token as the RFCs write it, and buckets in fractions.
+//! Every colour compared with references that share nothing with the meters: sums over all intervals of conforming
+//! packets, buckets that are filled token by token as the RFCs write it, and buckets in fractions.
 
 use super::*;
 use proptest::collection::vec;
@@ -22,8 +22,8 @@ fn colours(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
     arrivals.iter().map(colour).collect()
 }
 
-/// A profile of rate and burst: since any conforming packet, no more than `burst` and what `rate` gives in the time since may have conformed, this
-/// packet included.
+/// A profile of rate and burst: since any conforming packet, no more than `burst` and what `rate` gives in the time
+/// since may have conformed, this packet included.
 fn conforms(past: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst: u64) -> bool {
     let mut sum = u128::from(bytes);
     let mut within = sum <= u128::from(burst);
@@ -52,7 +52,8 @@ fn by_intervals(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
     arrivals.iter().map(colour).collect()
 }
 
-/// The text of RFC 2697, 3 and RFC 2698, 3, with a token that is one bit. `cir` and `pir` are tokens in a tick; gaps are ticks.
+/// The text of RFC 2697, 3 and RFC 2698, 3, with a token that is one bit. `cir` and `pir` are tokens in a tick; gaps
+/// are ticks.
 fn token_by_token(spec: &MeterSpec, tick: u64, arrivals: &[Arrival]) -> Vec<Colour> {
     let tokens = |rate: Rate| (u128::from(rate.0) * u128::from(tick) / 1_000_000_000_000) as u64;
     let mut out = Vec::new();
@@ -258,8 +259,8 @@ proptest! {
 
 #[test]
 fn nothing_drifts() {
-    // 125 bytes at 3 Mbit/s are 333,333,333 1/3 ps. Packets that come at the first whole picosecond at which their tokens are there all
-    // conform, and after any three of them no token is left, not even a millionth of one.
+    // 125 bytes at 3 Mbit/s are 333,333,333 1/3 ps. Packets that come at the first whole picosecond at which their
+    // tokens are there all conform, and after any three of them no token is left, not even a millionth of one.
     let spec = MeterSpec::TokenBucket {
         rate_bps: Rate(3_000_000),
         burst_bytes: 250,

@@ -6,8 +6,8 @@
 //! - [`ConditionerRow`]: what it counted
 //! - [`warnings`]: what runs but is surprising about one
 //!
-//! Each packet goes through the first rule that takes it: the rule's meter tells its colour, the colour what becomes of it. Nothing is
-//! allocated for a packet, but for what a frame needs to hold its first mark.
+//! Each packet goes through the first rule that takes it: the rule's meter tells its colour, the colour what becomes
+//! of it. Nothing is allocated for a packet, but for what a frame needs to hold its first mark.
 
 mod advice;
 mod install;
@@ -114,8 +114,9 @@ impl Conditioner {
         self.matcher.asks_input()
     }
 
-    /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped. A frame that is neither IPv4 nor
-    /// MPLS passes: there is no code point on it, and a policer that dropped ARP would cut the link.
+    /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped. A frame
+    /// that is neither IPv4 nor MPLS passes: there is no code point on it, and a policer that dropped ARP would cut
+    /// the link.
     #[inline]
     pub fn condition(&mut self, now: Time, frame: &mut Frame) -> Result<(), DropReason> {
         if !matches!(u16_at(frame.header(), 12), Some(ETHERTYPE_IPV4 | ETHERTYPE_MPLS)) {

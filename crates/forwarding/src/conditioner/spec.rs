@@ -50,7 +50,8 @@ fn drop() -> ActionSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum MeterSpec {
-    /// A token bucket, and a second one for the peak rate if there is one: what finds room in both is green, all else red.
+    /// A token bucket, and a second one for the peak rate if there is one: what finds room in both is green, all else
+    /// red.
     TokenBucket {
         /// Rate at which tokens come.
         rate_bps: Rate,
@@ -105,7 +106,8 @@ pub enum ActionSpec {
     Remark {
         /// PHB that the packet gets, at this node and beyond it.
         phb: Phb,
-        /// Also in the IP header below the labels: then the packet keeps the PHB when its tunnel ends, whatever its model.
+        /// Also in the IP header below the labels: then the packet keeps the PHB when its tunnel ends, whatever its
+        /// model.
         #[serde(default)]
         below_labels: bool,
         /// TC of the label. If absent the one that means the PHB: before an egress queue in the LSP of the label,

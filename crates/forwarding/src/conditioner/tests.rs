@@ -108,7 +108,8 @@ fn an_aware_meter_starts_from_the_drop_precedence() {
         assert_eq!(conditioner.condition(Time(0), frame), Ok(()));
         frame.phb().expect("remarked").to_string()
     };
-    // AF13 stays, AF12 can't be better, the node's own judgement is worth more than the header's, a label's more than what is below.
+    // AF13 stays, AF12 can't be better, the node's own judgement is worth more than the header's, a label's more than
+    // what is below.
     assert_eq!(out(&mut packet(14, &[])), "AF13");
     assert_eq!(out(&mut packet(12, &[])), "AF12");
     let mut judged = packet(10, &[]);

@@ -13,8 +13,8 @@ use base::{Dscp, Phb};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
-    /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the PHB that the
-    /// label tells whose place the first of them takes.
+    /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the PHB that
+    /// the label tells whose place the first of them takes.
     pub(super) fn push(
         &self,
         plan: &mut Plan,
@@ -37,7 +37,8 @@ impl Forwarding {
             let tc = match context {
                 None => tc,
                 Some(context) => {
-                    // RFC 3270, 2.4: a label that is swapped goes on with its own marking, one that is pushed gets that of the treatment.
+                    // RFC 3270, 2.4: a label that is swapped goes on with its own marking, one that is pushed gets
+                    // that of the treatment.
                     let phb = if place == 0 { own.or(plan.phb) } else { plan.phb };
                     let phb = phb.unwrap_or_default();
                     let (own_tc, meant) = context.tc(phb).ok_or(DropReason::NoPhb)?;

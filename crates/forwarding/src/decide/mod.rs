@@ -75,7 +75,8 @@ impl Popped {
     }
     /// After the label at `at`, with incoming time to live `ttl`, was popped here.
     fn pop(self, model: TtlModel, ttl: u8) -> Popped {
-        // RFC 3443, 4.2: of a uniform LSP the TTL of the popped label counts on, of a pipe LSP that of the exposed header.
+        // RFC 3443, 4.2: of a uniform LSP the TTL of the popped label counts on, of a pipe LSP that of the exposed
+        // header.
         let ttl = if model == TtlModel::Uniform { Some(ttl) } else { None };
         Popped { at: self.at + LABEL, ttl, ..self }
     }

@@ -21,7 +21,8 @@ pub enum Layer {
     Ip,
     /// Those behind the Ethernet header: labels and IP packet.
     Network,
-    /// Ethernet header, labels and IP packet, without frame check sequence and padding: what Linux counts on an Ethernet interface.
+    /// Ethernet header, labels and IP packet, without frame check sequence and padding: what Linux counts on an
+    /// Ethernet interface.
     #[default]
     Link,
     /// The Ethernet frame with its padding and frame check sequence.
@@ -84,7 +85,8 @@ impl Accounting {
         Ok(())
     }
 
-    /// The longest packets of IP that count for one byte only, since `overhead` takes away all that they have; 0 if there are none.
+    /// The longest packets of IP that count for one byte only, since `overhead` takes away all that they have; 0 if
+    /// there are none.
     pub fn vanishing(&self) -> u32 {
         let gone = |len: &u32| self.packet_bytes(*len, 0).saturating_add_signed(self.overhead) <= 1;
         if self.minimum > 1 {

@@ -5,9 +5,9 @@ use base::{Rate, Time};
 
 /// A token bucket.
 ///
-/// Linux's tbf keeps tokens as time, in nanoseconds, and rounds what a packet costs. Here every sum is exact: a token is a
-/// picosecond's share of a bit (10^-12 bit). Over any interval of `t` picoseconds a bucket of rate `r` lets pass at most
-/// `burst + r t` bits, to the bit.
+/// Linux's tbf keeps tokens as time, in nanoseconds, and rounds what a packet costs. Here every sum is exact: a token
+/// is a picosecond's share of a bit (10^-12 bit). Over any interval of `t` picoseconds a bucket of rate `r` lets pass
+/// at most `burst + r t` bits, to the bit.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     tokens: Tokens,

@@ -57,8 +57,8 @@ impl QueueCounters {
         self.note_backlog(now);
     }
 
-    /// The same for one that may be lost at once: the greatest backlogs are noted by [`QueueCounters::note_backlog`], when that is
-    /// known.
+    /// The same for one that may be lost at once: the greatest backlogs are noted by [`QueueCounters::note_backlog`],
+    /// when that is known.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, len: u32) {
         self.advance(now);
@@ -159,8 +159,8 @@ impl QueueCounters {
             && given.bytes == sent.bytes + dropped.bytes + waits.bytes
     }
 
-    /// Little's law, which holds of every queue at any time to the picosecond: the integral of the number of packets is the sum of the times
-    /// that each of them has been there.
+    /// Little's law, which holds of every queue at any time to the picosecond: the integral of the number of packets
+    /// is the sum of the times that each of them has been there.
     pub fn obeys_little(&self, now: Time) -> bool {
         let waiting = u128::from(self.backlog.packets) * u128::from(now.0);
         self.area_at(now) + self.entered == self.waited + waiting
@@ -223,7 +223,8 @@ impl Series {
 pub struct QueueRow {
     /// Its place in the tree: `root`, `root/gold` and so on.
     pub path: String,
-    /// The path of the class that it is in, where that is another than the path says: classes of CBQ and HTB go by their names alone.
+    /// The path of the class that it is in, where that is another than the path says: classes of CBQ and HTB go by
+    /// their names alone.
     pub parent: Option<String>,
     /// The discipline, or `class` for a class that only groups others.
     pub discipline: &'static str,

@@ -9,13 +9,15 @@ use base::device::DropReason;
 use base::{Span, Time};
 use std::collections::VecDeque;
 
-/// Classes that take turns; each may send its quantum in a turn, and keeps what it could not use since the next packet was too long.
+/// Classes that take turns; each may send its quantum in a turn, and keeps what it could not use since the next
+/// packet was too long.
 ///
-/// Over any time in which two classes have packets all along, what they sent differs by little, measured in their quanta:
-/// `|S_i / q_i - S_j / q_j| <= 1 + L/q_i + L/q_j` with `L` the longest packet.
+/// Over any time in which two classes have packets all along, what they sent differs by little, measured in their
+/// quanta: `|S_i / q_i - S_j / q_j| <= 1 + L/q_i + L/q_j` with `L` the longest packet.
 ///
-/// A class that goes empty forgets its deficit (figure 4 of the paper). So does one whose own queue holds its packets back, and gets a fresh
-/// quantum when it comes back. (Linux asks for classes that never hold back and stops at one that does.)
+/// A class that goes empty forgets its deficit (figure 4 of the paper). So does one whose own queue holds its packets
+/// back, and gets a fresh quantum when it comes back. (Linux asks for classes that never hold back and stops at one
+/// that does.)
 #[derive(Debug)]
 pub struct Drr {
     classifier: Classifier,
@@ -223,7 +225,8 @@ mod tests {
             "filters": [{"match": {"dscp": [10]}, "class": "a"}]}"#;
         let mut tree = tree(json).expect("a tree");
         offer(&mut tree, 0, &[(10, 1000), (10, 1000), (0, 600), (0, 600), (0, 1400), (0, 600), (0, 600)]);
-        // b has sent 600 after 200 rounds, 1200 after 400, 2600 after 867, 3200 after 1067; a sends after 1000 and 2000.
+        // b has sent 600 after 200 rounds, 1200 after 400, 2600 after 867, 3200 after 1067; a sends after 1000 and
+        // 2000.
         assert_eq!(take_all(&mut tree, 0), [0, 0, 0, 10, 0, 0, 10]);
         let spec = format!(r#"{{"accounting": {{"minimum": 4000000000}}, "root": {json}}}"#);
         let spec: TreeSpec = serde_json::from_str(&spec).expect("a description");

@@ -6,10 +6,11 @@ use wire::checksum;
 
 const ECN: u8 = 0b11;
 
-/// Marks the frame as having met congestion, and returns whether it says so now. Otherwise it has to be dropped instead.
+/// Marks the frame as having met congestion, and returns whether it says so now. Otherwise it has to be dropped
+/// instead.
 ///
-/// Only the header of an IPv4 packet without labels is marked. RFC 5129 defines how a labelled packet would be; this node does not do it,
-/// so that such a packet counts as one whose transport knows nothing of ECN.
+/// Only the header of an IPv4 packet without labels is marked. RFC 5129 defines how a labelled packet would be; this
+/// node does not do it, so that such a packet counts as one whose transport knows nothing of ECN.
 ///
 /// ```text
 ///    6       7

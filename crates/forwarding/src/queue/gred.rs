@@ -1,9 +1,10 @@
 //! Generic RED (tc-gred): virtual queues, each with thresholds of its own, that share one real FIFO; so packets of
 //! different drop precedence are never reordered (RFC 2597, 2).
 //!
-//! Without RIO each virtual queue averages its own packets. With it (Clark and Fang, "Explicit Allocation of Best-Effort Packet Delivery Service",
-//! 1998) what a packet meets is that average and those of all virtual queues of better priority that are not idle. As in Linux, when two of
-//! them have the same priority, all share one average: that of the real queue ("WRED").
+//! Without RIO each virtual queue averages its own packets. With it (Clark and Fang, "Explicit Allocation of
+//! Best-Effort Packet Delivery Service", 1998) what a packet meets is that average and those of all virtual queues of
+//! better priority that are not idle. As in Linux, when two of them have the same priority, all share one average:
+//! that of the real queue ("WRED").
 
 use super::classify::phb_of;
 use super::counters::{QueueCounters, QueueRow};

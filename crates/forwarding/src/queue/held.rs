@@ -4,9 +4,9 @@ use super::Packet;
 
 /// Room for the packet that a discipline has found to be the next.
 ///
-/// Disciplines that can't name the next packet without taking it out of its queue (CoDel drops others on the way, a classful one charges a
-/// class for it) answer [`super::Discipline::peek`] by taking it and keeping it here. It still counts as waiting until
-/// [`super::Discipline::dequeue`] gives it away, and nothing overtakes it.
+/// Disciplines that can't name the next packet without taking it out of its queue (CoDel drops others on the way, a
+/// classful one charges a class for it) answer [`super::Discipline::peek`] by taking it and keeping it here. It still
+/// counts as waiting until [`super::Discipline::dequeue`] gives it away, and nothing overtakes it.
 ///
 /// ```text
 /// peek:     if held.is_empty() { held.put(self.next(cx)) }   held.len()

@@ -6,8 +6,9 @@ use base::device::DropReason;
 
 /// Counters of a discipline or class with queues below it.
 ///
-/// A queue below may drop packets whenever it is called, also others than the one that it is given, and out of its middle. Whoever asks it
-/// through these methods counts each of them, with its reason and the time that it has waited.
+/// A queue below may drop packets whenever it is called, also others than the one that it is given, and out of its
+/// middle. Whoever asks it through these methods counts each of them, with its reason and the time that it has
+/// waited.
 #[derive(Debug, Default)]
 pub struct Inner {
     /// Of all queues below together.

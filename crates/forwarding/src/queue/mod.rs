@@ -8,12 +8,14 @@
 //!
 //! # How a discipline works
 //!
-//! A discipline never looks at a clock: `now` comes with the [`Context`], and never goes back. [`Discipline::enqueue`] takes a packet or
-//! gives it (or others that it would rather lose) to [`Context::drop`]. [`Discipline::dequeue`] returns the packet that is to be
-//! sent now; one that holds packets back says with [`Context::wake_at`] when it may send. A parent asks its children in the same way.
+//! A discipline never looks at a clock: `now` comes with the [`Context`], and never goes back.
+//! [`Discipline::enqueue`] takes a packet or gives it (or others that it would rather lose) to [`Context::drop`].
+//! [`Discipline::dequeue`] returns the packet that is to be sent now; one that holds packets back says with
+//! [`Context::wake_at`] when it may send. A parent asks its children in the same way.
 //!
-//! Every packet that was ever given to a queue has left it, was dropped with a reason, or is in it: [`counters`] counts all three, and
-//! [`Tree::audit`] compares. A discipline with others below it asks them through an [`Inner`], which counts what they drop, too.
+//! Every packet that was ever given to a queue has left it, was dropped with a reason, or is in it: [`counters`]
+//! counts all three, and [`Tree::audit`] compares. A discipline with others below it asks them through an [`Inner`],
+//! which counts what they drop, too.
 
 pub mod accounting;
 mod advice;
@@ -175,11 +177,12 @@ pub trait Discipline: Debug + Send {
     /// Takes a packet, or drops it; others may have to go for it. Returns whether it is queued.
     fn enqueue(&mut self, packet: Packet, cx: &mut Context<'_>) -> bool;
 
-    /// The packet that is sent now. Nothing if there is none or all are held back; then [`Context::wake_at`] has been told until when.
+    /// The packet that is sent now. Nothing if there is none or all are held back; then [`Context::wake_at`] has been
+    /// told until when.
     fn dequeue(&mut self, cx: &mut Context<'_>) -> Option<Packet>;
 
-    /// The bytes that the packet counts for which [`Discipline::dequeue`] would return now. Called next, and at the same time, that returns
-    /// this very packet. Later it may be another: a more urgent one may have come.
+    /// The bytes that the packet counts for which [`Discipline::dequeue`] would return now. Called next, and at the
+    /// same time, that returns this very packet. Later it may be another: a more urgent one may have come.
     fn peek(&mut self, cx: &mut Context<'_>) -> Option<u32>;
 
     /// What waits, held back or not.

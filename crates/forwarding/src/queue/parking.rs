@@ -7,8 +7,9 @@ use std::collections::binary_heap::PeekMut;
 
 /// Classes that are held back.
 ///
-/// A class whose queue has packets and gives none (a token bucket below a priority, say) is parked until the time that its queue has told.
-/// Nothing but time or a new packet changes its mind, so that nobody has to ask it meanwhile.
+/// A class whose queue has packets and gives none (a token bucket below a priority, say) is parked until the time
+/// that its queue has told. Nothing but time or a new packet changes its mind, so that nobody has to ask it
+/// meanwhile.
 #[derive(Debug)]
 pub struct Parking {
     slots: Vec<Slot>,

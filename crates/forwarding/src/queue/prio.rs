@@ -11,8 +11,8 @@ use base::{Span, Time};
 
 /// Bands, the most urgent first.
 ///
-/// A band that has packets but whose own queue holds them back does not stand in the way of others. Unlike Linux, which has at most
-/// sixteen bands and asks one after the other, a decision takes the same time with thousands.
+/// A band that has packets but whose own queue holds them back does not stand in the way of others. Unlike Linux,
+/// which has at most sixteen bands and asks one after the other, a decision takes the same time with thousands.
 #[derive(Debug)]
 pub struct Prio {
     classifier: Classifier,

@@ -9,8 +9,9 @@ use base::{Span, Time};
 
 /// A queue that is emptied at a rate.
 ///
-/// In any `t` seconds it sends at most `burst + rate t` bytes (and `peak_burst + peak t`), to the bit; see [`Bucket`]. A packet that
-/// is longer than a bucket could never be sent and is dropped as [`DropReason::BeyondBurst`].
+/// In any `t` seconds it sends at most `burst + rate t` bytes (and `peak_burst + peak t`), to the bit; see
+/// [`Bucket`]. A packet that is longer than a bucket could never be sent and is dropped as
+/// [`DropReason::BeyondBurst`].
 #[derive(Debug)]
 pub struct Tbf {
     rate: Bucket,

@@ -7,7 +7,8 @@ use base::{Body, Frame, Rate, Time};
 /// Picoseconds of a byte at 8 Mbit/s.
 pub(crate) const US: u64 = 1_000_000;
 
-/// A frame of `len` bytes (at least 34) with an IPv4 header of that type of service. The last bytes of the header are its length again.
+/// A frame of `len` bytes (at least 34) with an IPv4 header of that type of service. The last bytes of the header are
+/// its length again.
 pub(crate) fn frame(tos: u8, len: u32) -> Frame {
     let mut header = vec![2; 12];
     header.extend([8, 0, 0x45, tos]);
@@ -77,8 +78,8 @@ pub(crate) fn fast_tree(json: &str) -> Result<Tree, String> {
     Tree::new(&spec, &facts, Streams::new(1).stream("queue")).map_err(|e| e.to_string())
 }
 
-/// A link of 100 Mbit/s that sends from `start` to `end`. Of each (DSCP below 8, length) there come three packets, and one more whenever one has
-/// left. Returns the bytes sent by DSCP.
+/// A link of 100 Mbit/s that sends from `start` to `end`. Of each (DSCP below 8, length) there come three packets,
+/// and one more whenever one has left. Returns the bytes sent by DSCP.
 pub(crate) fn saturate(tree: &mut Tree, sizes: &[(u8, u32)], start: u64, end: u64) -> [u64; 8] {
     let (mut now, mut sent) = (start, [0; 8]);
     for &(dscp, len) in sizes {

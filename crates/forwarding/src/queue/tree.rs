@@ -141,7 +141,8 @@ impl Tree {
         self.root.watch(bin);
     }
 
-    /// What should be true of the tree at `now` and of every queue in it, and is not: nothing, unless a discipline is wrong.
+    /// What should be true of the tree at `now` and of every queue in it, and is not: nothing, unless a discipline is
+    /// wrong.
     pub fn audit(&self, now: Time) -> Vec<String> {
         let mut wrong = Vec::new();
         let Totals { offered, taken, dropped } = &self.totals;

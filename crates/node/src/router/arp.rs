@@ -1,4 +1,5 @@
-//! ARP (RFC 826) on the ports of a router: questions and answers, and the defence of the router's own addresses (RFC 5227).
+//! ARP (RFC 826) on the ports of a router: questions and answers, and the defence of the router's own addresses (RFC
+//! 5227).
 //!
 //! A router answers for the address of the port and for no other: there is no proxy ARP.
 

@@ -48,7 +48,8 @@ pub struct RouterConfig {
     pub ports: Vec<PortSetup>,
     /// How long the router takes for what it does.
     pub profile: DeviceProfile,
-    /// RSVP-TE, and with it DiffServ over MPLS of both planes, but for name, router id, interfaces and random streams, which are taken from here.
+    /// RSVP-TE, and with it DiffServ over MPLS of both planes, but for name, router id, interfaces and random
+    /// streams, which are taken from here.
     pub rsvp: rsvp::Config,
     /// Meters, markers and policers at ingress ports.
     pub conditioning: Conditioning,

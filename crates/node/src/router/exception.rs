@@ -85,8 +85,8 @@ impl Router {
         }
     }
 
-    /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2). The source is the
-    /// address of the port that the packet came by: traceroute shows the way that packets take.
+    /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2). The
+    /// source is the address of the port that the packet came by: traceroute shows the way that packets take.
     pub(super) fn send_icmp_error(&mut self, now: Time, port: PortId, frame: &Frame, error: IcmpError) {
         let source = self.config.ports.get(port.index()).map_or(self.config.router_id, |p| p.address);
         let Some(packet) = icmp_error(frame, error, source) else { return };
@@ -132,8 +132,8 @@ impl Router {
         self.send(now, Frame::from_bytes(&bytes), via);
     }
 
-    /// Takes an RSVP packet out of the stream, whatever its destination (RFC 2205, 3.11.3). Other packets with the option go on
-    /// unless they are for this router.
+    /// Takes an RSVP packet out of the stream, whatever its destination (RFC 2205, 3.11.3). Other packets with the
+    /// option go on unless they are for this router.
     fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
         let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {

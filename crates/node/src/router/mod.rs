@@ -36,7 +36,8 @@ use std::collections::{BTreeMap, VecDeque};
 enum Waiting {
     /// A frame in transit, and the port that it came by.
     Transit(PortId, Frame),
-    /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the tables to say.
+    /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the
+    /// tables to say.
     Own(Frame, Option<(PortId, Ipv4Addr)>),
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
@@ -50,8 +51,8 @@ impl Waiting {
     }
 }
 
-/// What became of the frames that a router received. None is lost without being counted:
-/// `received + fragments = forwarded + delivered + dropped + waiting`, but for frames that waited when the router restarted.
+/// What became of the frames that a router received. None is lost without being counted: `received + fragments =
+/// forwarded + delivered + dropped + waiting`, but for frames that waited when the router restarted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Frames received by all ports.
@@ -199,8 +200,8 @@ impl Router {
     pub fn signals(&self) -> (impl Iterator<Item = &SignalRecord>, u64) {
         (self.signals.iter(), self.signals.forgotten())
     }
-    /// Frames discarded by the forwarding plane and by the control processor, by reason: those received, and packets of this
-    /// router that could not be sent.
+    /// Frames discarded by the forwarding plane and by the control processor, by reason: those received, and packets
+    /// of this router that could not be sent.
     pub fn drops(&self) -> DropCounters {
         let mut all = self.balance().dropped;
         all.merge(&self.own);
@@ -247,8 +248,8 @@ impl Router {
         self.outputs.push_back(Output::Transmit { port, frame, ready: now });
     }
 
-    /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where it is not for
-    /// the tables to say.
+    /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where
+    /// it is not for the tables to say.
     fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, Ipv4Addr)>) {
         let forwarding = self.driver.forwarding_mut();
         let sent = match via {

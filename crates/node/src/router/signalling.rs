@@ -22,7 +22,8 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// The message in the IP packet that begins at `offset` of `frame`, which arrived by `port`; nothing if there is none.
+    /// The message in the IP packet that begins at `offset` of `frame`, which arrived by `port`; nothing if there is
+    /// none.
     fn new(port: PortId, frame: Vec<u8>, offset: usize) -> Option<Signal> {
         let ip = ipv4::Packet::new_checked(frame.get(offset..)?).ok()?;
         let options = ipv4::Options::from_bytes(ip.options());

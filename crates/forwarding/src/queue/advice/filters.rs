@@ -20,7 +20,8 @@ impl Around {
     }
 }
 
-/// Packets as they are behind a conditioner: those that it writes to are left out, since filters may see them as others.
+/// Packets as they are behind a conditioner: those that it writes to are left out, since filters may see them as
+/// others.
 pub(super) fn behind(conditioner: &ConditionerSpec, packets: Packets) -> Packets {
     let (taken, mut rest) = packets.split(conditioner.rules.iter().map(|rule| &rule.matches));
     for (rule, own) in conditioner.rules.iter().zip(taken) {

@@ -113,7 +113,8 @@ impl Adviser {
         }
     }
 
-    /// Classes (name, parent, rate) in each other; those without a parent share `top`. Returns which of the packets leaves get.
+    /// Classes (name, parent, rate) in each other; those without a parent share `top`. Returns which of the packets
+    /// leaves get.
     #[allow(clippy::too_many_arguments)]
     fn hierarchy(
         &mut self,

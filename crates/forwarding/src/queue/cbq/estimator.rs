@@ -21,11 +21,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For a class of `rate` on a link of `bandwidth`, packets of `avpkt` bytes on average, averages over `2^ewma_log` packets.
+    /// For a class of `rate` on a link of `bandwidth`, packets of `avpkt` bytes on average, averages over
+    /// `2^ewma_log` packets.
     ///
-    /// With `g = 1 - 2^-ewma_log`, `s` the time of an average packet on the link and `t` at the class's rate, the average idle time that
-    /// lets `n` more packets follow each other on the link before it is zero is `(t - s)(g^-n - 1)` (Floyd, Notes on
-    /// Class-Based Queueing: Setting Parameters, 1996). Averages are kept multiplied by `2^ewma_log`.
+    /// With `g = 1 - 2^-ewma_log`, `s` the time of an average packet on the link and `t` at the class's rate, the
+    /// average idle time that lets `n` more packets follow each other on the link before it is zero is `(t - s)(g^-n
+    /// - 1)` (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996). Averages are kept multiplied by
+    /// `2^ewma_log`.
     pub fn new(
         (bandwidth, rate): (Rate, Rate),
         avpkt: u32,
@@ -64,9 +66,9 @@ fn between(from: u64, to: u64) -> i64 {
 
 /// A class's estimator.
 ///
-/// Idle is what passes between the ends of two packets beyond the time that the second takes at the class's rate. The average of
-/// that, with weight `2^-ewma_log` for the newest, is at most zero when the class has used its rate or more: then it is over its limit until
-/// the time at which a packet would bring the average back to zero.
+/// Idle is what passes between the ends of two packets beyond the time that the second takes at the class's rate. The
+/// average of that, with weight `2^-ewma_log` for the newest, is at most zero when the class has used its rate or
+/// more: then it is over its limit until the time at which a packet would bring the average back to zero.
 #[derive(Debug)]
 pub struct Estimator {
     /// End of its last packet.
@@ -149,8 +151,9 @@ impl Estimator {
         self.started = true;
     }
 
-    /// Linux's overlimit action `classic`: the class will wait. What its average has fallen below zero is forgiven, so that it goes on at its
-    /// rate however much it has borrowed. Does so once until [`Estimator::delayed`] is cleared.
+    /// Linux's overlimit action `classic`: the class will wait. What its average has fallen below zero is forgiven,
+    /// so that it goes on at its rate however much it has borrowed. Does so once until [`Estimator::delayed`] is
+    /// cleared.
     pub fn delay(&mut self, now: u64) {
         if self.delayed {
             return;

@@ -26,7 +26,8 @@ struct Row {
 /// Of 64 leaves, and for one level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
-    /// Those that may borrow from a class of this level that is under its limit. Classes of one level have no leaf in common.
+    /// Those that may borrow from a class of this level that is under its limit. Classes of one level have no leaf in
+    /// common.
     lent: u64,
     /// Those whose chain of lenders ends at this level or below.
     ends: u64,
@@ -34,7 +35,8 @@ struct Level {
 
 /// Sets of leaves. A decision reads one bit of each per leaf, 64 leaves at a time, instead of visiting the leaves.
 ///
-/// A leaf may send if it is under its limit, or one of those is that it may borrow from: at a level that is not above the cutoff.
+/// A leaf may send if it is under its limit, or one of those is that it may borrow from: at a level that is not above
+/// the cutoff.
 #[derive(Debug)]
 pub struct Leaves {
     rows: Vec<Row>,
@@ -179,8 +181,8 @@ impl Leaves {
         self.rows.len()
     }
 
-    /// Of 64 leaves with packets in the band: those that may send when nobody may borrow from above level `cutoff`, and those that would
-    /// find by asking that they and all their lenders are over their limits.
+    /// Of 64 leaves with packets in the band: those that may send when nobody may borrow from above level `cutoff`,
+    /// and those that would find by asking that they and all their lenders are over their limits.
     #[inline]
     pub fn candidates(&self, band: usize, word: usize, cutoff: u8) -> (u64, u64) {
         let row = &self.rows[word];

@@ -1,49 +1,55 @@
 //! Class-based queueing, as Linux had it from 2.2 to 6.2 (`sch_cbq`).
 //!
-//! Sources: Floyd and Jacobson, *Link-sharing and Resource Management Models for Packet Networks*, 1995 (below: the paper); Floyd,
-//! *Notes on Class-Based Queueing: Setting Parameters*, 1996; the behaviour of Linux and of tc-cbq(8), from which no text is taken.
+//! Sources: Floyd and Jacobson, *Link-sharing and Resource Management Models for Packet Networks*, 1995 (below: the
+//! paper); Floyd, *Notes on Class-Based Queueing: Setting Parameters*, 1996; the behaviour of Linux and of tc-cbq(8),
+//! from which no text is taken.
 //!
 //! # How it works
 //!
-//! Every class has an [`Estimator`]: a class that has used its rate or more is over its limit until a time, `undertime`. A leaf with
-//! packets may send if it is under its limit, or if a class is that it may borrow from: its parent, its parent's parent and so on, up to
-//! a class that is `bounded`, which does not borrow. Of those that may, the ones of the most urgent priority take turns, weighted:
-//! a turn is worth `allot` times the weight, relative to the mean weight of that priority. What a leaf sends is charged to it
-//! and to all classes that it is in, up to one that is `isolated`.
+//! Every class has an [`Estimator`]: a class that has used its rate or more is over its limit until a time,
+//! `undertime`. A leaf with packets may send if it is under its limit, or if a class is that it may borrow from: its
+//! parent, its parent's parent and so on, up to a class that is `bounded`, which does not borrow. Of those that may,
+//! the ones of the most urgent priority take turns, weighted: a turn is worth `allot` times the weight, relative to
+//! the mean weight of that priority. What a leaf sends is charged to it and to all classes that it is in, up to one
+//! that is `isolated`.
 //!
-//! The device does not say when a packet's last bit has left. Its end is computed from the time at which it was taken and `bandwidth_bps`,
-//! and charged when the next packet is asked for. An idle class has an average of idle time of at most `maxidle`: so it may send
-//! `maxburst` packets, and the one that ends its idleness, at the speed of the link.
+//! The device does not say when a packet's last bit has left. Its end is computed from the time at which it was taken
+//! and `bandwidth_bps`, and charged when the next packet is asked for. An idle class has an average of idle time of
+//! at most `maxidle`: so it may send `maxburst` packets, and the one that ends its idleness, at the speed of the
+//! link.
 //!
 //! # Where Linux departs from the paper
 //!
-//! - Link-sharing. The paper's formal guideline lets a class go on if it is not over its limit, or has an ancestor that isn't
-//!   at a level at which nobody is unsatisfied; it approximates that by *ancestor-only* (any ancestor under its limit lends) and *top-level*
-//!   (only ancestors up to a level that a variable keeps). Linux has top-level with rules of its own. The level falls to that of a
-//!   class under its limit when a packet comes for it or for one below it; it is set anew when a packet has been sent whose class has more,
-//!   and rises to infinity when nobody may send.
-//! - The root never holds back: when nobody may send, its limit is forgiven and all are asked again. A leaf with an unbroken chain to the
-//!   root may always take what the link has left.
-//! - When a leaf finds that it and all its lenders are over their limits it waits, but the debt in its average is forgiven (`classic`): a class
-//!   that had borrowed much gets its own rate at once when there is nothing more to borrow. In the paper it pays back.
-//! - `isolated` means that a class's packets are not charged to its parent. In the paper an isolated class neither borrows nor lends.
-//!   In Linux it borrows unless it is `bounded`, too; and what the others may borrow of the parent is the parent's rate whether the
-//!   isolated class is idle or not, so that its idleness lends them nothing. For that the parent's rate must not count the isolated
-//!   class's, and some class above must be bounded, since the root lends all that the link has.
+//! - Link-sharing. The paper's formal guideline lets a class go on if it is not over its limit, or has an ancestor
+//!   that isn't at a level at which nobody is unsatisfied; it approximates that by *ancestor-only* (any ancestor
+//!   under its limit lends) and *top-level* (only ancestors up to a level that a variable keeps). Linux has top-level
+//!   with rules of its own. The level falls to that of a class under its limit when a packet comes for it or for one
+//!   below it; it is set anew when a packet has been sent whose class has more, and rises to infinity when nobody may
+//!   send.
+//! - The root never holds back: when nobody may send, its limit is forgiven and all are asked again. A leaf with an
+//!   unbroken chain to the root may always take what the link has left.
+//! - When a leaf finds that it and all its lenders are over their limits it waits, but the debt in its average is
+//!   forgiven (`classic`): a class that had borrowed much gets its own rate at once when there is nothing more to
+//!   borrow. In the paper it pays back.
+//! - `isolated` means that a class's packets are not charged to its parent. In the paper an isolated class neither
+//!   borrows nor lends. In Linux it borrows unless it is `bounded`, too; and what the others may borrow of the parent
+//!   is the parent's rate whether the isolated class is idle or not, so that its idleness lends them nothing. For
+//!   that the parent's rate must not count the isolated class's, and some class above must be bounded, since the root
+//!   lends all that the link has.
 //! - Quanta may be smaller than packets; the paper's round robin gives a class at least a packet a round.
 //!
 //! # Where this departs from Linux
 //!
-//! - Times are picoseconds and costs of packets are exact to one (rounded up); Linux has ticks of 64 ns, tables of 256 sizes,
-//!   and takes a class that has been idle for more than 2^27 ticks as idle for ever.
+//! - Times are picoseconds and costs of packets are exact to one (rounded up); Linux has ticks of 64 ns, tables of
+//!   256 sizes, and takes a class that has been idle for more than 2^27 ticks as idle for ever.
 //! - The clock is that of Linux since 3.11, which sets it at each packet. Before, packets of a device faster than
 //!   `bandwidth_bps` made the clock run ahead, so that classes got less than their rates.
-//! - Classes of one priority take turns in the order of the tree, not in that in which they last got a packet. Leaves that can't
-//!   send are not visited: the state of 64 is read at once.
-//! - A leaf gets its quantum when its turn comes. Linux gives it when the turn of the class before it is over, also to one that is over its
-//!   limit, and whose deficit so grows without bound.
-//! - The mean weight is that of the leaves of a priority. Linux counts inner classes and the root, too, so that small weights make quanta
-//!   of zero, which it replaces by half a frame: shares are lost.
+//! - Classes of one priority take turns in the order of the tree, not in that in which they last got a packet. Leaves
+//!   that can't send are not visited: the state of 64 is read at once.
+//! - A leaf gets its quantum when its turn comes. Linux gives it when the turn of the class before it is over, also
+//!   to one that is over its limit, and whose deficit so grows without bound.
+//! - The mean weight is that of the leaves of a priority. Linux counts inner classes and the root, too, so that small
+//!   weights make quanta of zero, which it replaces by half a frame: shares are lost.
 //! - Packets without a class are dropped (Linux has a queue at the root); only leaves have queues. Overlimit actions
 //!   other than `classic`, and `split`/`defmap` are not there: filters do what the latter did.
 
@@ -193,7 +199,8 @@ impl Cbq {
             next = node.share;
             self.file(at as usize, now);
         }
-        // The cutoff is set anew by a class that has more to send, to the level of its first lender that is under its limit.
+        // The cutoff is set anew by a class that has more to send, to the level of its first lender that is under its
+        // limit.
         let payer_level = self.nodes.get(payer as usize).map_or(0, |node| node.level);
         if self.toplevel >= payer_level && self.waits(leaf as usize) > 1 {
             let mut next = Some(payer);
@@ -268,8 +275,8 @@ impl Cbq {
             let (width, start, shift) = (self.sets.width(), cursor / 64, cursor as u32 % 64);
             // Asking a leaf changes no bits but its own.
             let turn = self.sets.candidates(band, start, self.toplevel);
-            // The word in which the turn is comes twice: its upper part first, its lower part last. If it is the only one, it is turned
-            // instead.
+            // The word in which the turn is comes twice: its upper part first, its lower part last. If it is the only
+            // one, it is turned instead.
             let (later, last, turned) =
                 if width == 1 { (u64::MAX, 0, shift) } else { (u64::MAX << shift, width, 0) };
             for step in 0..last + 1 {
@@ -361,8 +368,8 @@ impl Cbq {
                     return packet;
                 }
             }
-            // Nobody may send. That is so for sure only without a cutoff, and if the link itself, which can send now, is not over its
-            // limit.
+            // Nobody may send. That is so for sure only without a cutoff, and if the link itself, which can send now,
+            // is not over its limit.
             let root = self.root();
             let link = &mut self.nodes[root].estimator;
             if self.toplevel == NO_CUTOFF && link.undertime == UNDER {

@@ -97,8 +97,8 @@ fn the_more_urgent_priority_goes_first() {
 fn a_class_borrows_of_its_parent_and_not_beyond_a_bounded_one() {
     let classes = r#"{"name": "org", "rate_bps": 10000000, "bounded": true},
         {"name": "a", "parent": "org", "rate_bps": 2000000}, {"name": "b", "parent": "org", "rate_bps": 8000000}"#;
-    // Alone it gets all that the parent has. The estimator's memory fades with every packet: what is sent at the leaf's own expense while
-    // the parent is over its limit is not quite made up for.
+    // Alone it gets all that the parent has. The estimator's memory fades with every packet: what is sent at the
+    // leaf's own expense while the parent is over its limit is not quite made up for.
     let mut alone = tree(classes).expect("a tree");
     saturate(&mut alone, &[(1, 1000)], 0, S);
     let sent = saturate(&mut alone, &[], S, 5 * S);

@@ -59,8 +59,8 @@ fn outermost(header: &[u8]) -> Option<u32> {
     if u16_at(header, 12) == Some(ETHERTYPE_MPLS) { u32_at(header, ETHERNET) } else { None }
 }
 
-/// The PHB that a frame gets: the one that the node determined, else the one that its outermost header says, by the standard
-/// mappings (see [`super::Match::phb`]).
+/// The PHB that a frame gets: the one that the node determined, else the one that its outermost header says, by the
+/// standard mappings (see [`super::Match::phb`]).
 #[inline]
 pub fn phb_of(frame: &Frame) -> Phb {
     frame.phb().unwrap_or_else(|| said_by(frame.header()))

@@ -1,8 +1,8 @@
 //! Ranges of labels: which is the first that a label is in.
 //!
-//! Steps over labels, each with the first range that covers it. Where there are many, the label's upper bits say which page it is on: one
-//! that holds the same range throughout, or a list with an entry for each label. There are no more lists than steps. (Only tables that are few have
-//! pages: those of cells in a hash table are searched.)
+//! Steps over labels, each with the first range that covers it. Where there are many, the label's upper bits say
+//! which page it is on: one that holds the same range throughout, or a list with an entry for each label. There are
+//! no more lists than steps. (Only tables that are few have pages: those of cells in a hash table are searched.)
 
 /// Labels of a page.
 const PAGE: u32 = 256;

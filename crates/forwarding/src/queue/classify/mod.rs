@@ -7,7 +7,8 @@
 //! - [`shadowed`]: filters that can take nothing, since earlier ones take it all
 //! - [`Packets`]: what filters take, and what they leave over
 //!
-//! What a look-up costs depends on how many kinds of filters there are (which fields they give), not on how many filters: see `table`.
+//! What a look-up costs depends on how many kinds of filters there are (which fields they give), not on how many
+//! filters: see `table`.
 
 mod check;
 mod key;
@@ -37,9 +38,9 @@ use table::Table;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Match {
-    /// PHBs: as the node determined it; of a packet of which it has not, that which its outermost header says:
-    /// the traffic class of a label by the standard mapping ([`base::diffserv::TcMap::PRECONFIGURED`]), the code point of an
-    /// IP header. What has neither (ARP) gets default forwarding.
+    /// PHBs: as the node determined it; of a packet of which it has not, that which its outermost header says: the
+    /// traffic class of a label by the standard mapping ([`base::diffserv::TcMap::PRECONFIGURED`]), the code point of
+    /// an IP header. What has neither (ARP) gets default forwarding.
     pub phb: Option<PhbSet>,
     /// Code points in the IP header, looked up below labels too.
     pub dscp: Option<Vec<Dscp>>,
@@ -117,8 +118,8 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Compiles `filters` over classes called `names`; the first that takes a packet wins, `default` takes what none does. Errors
-    /// number filters from 1.
+    /// Compiles `filters` over classes called `names`; the first that takes a packet wins, `default` takes what none
+    /// does. Errors number filters from 1.
     pub fn new(
         filters: &[FilterSpec],
         default: Option<&str>,

@@ -9,7 +9,8 @@ pub(super) const PIECES_MAX: usize = 256;
 /// First and last of a range.
 type Range = (u64, u64);
 
-/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `tc`; where there is none of it, the other sides do not matter.
+/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `tc`; where there is none of it, the other
+/// sides do not matter.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) phb: u64,

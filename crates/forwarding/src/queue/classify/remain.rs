@@ -1,8 +1,9 @@
 //! Which packets filters leave over, and which of them a network can't do without.
 //!
-//! Packets are told apart by kind: those of the protocols that keep a network running, and all others. What a filter takes is cut off
-//! from each kind; what is left of it in the end, no filter takes. Of a kind that is cut into too many pieces nothing is said any more: what
-//! is said to be left is so, but with contrived filters something may go unsaid.
+//! Packets are told apart by kind: those of the protocols that keep a network running, and all others. What a filter
+//! takes is cut off from each kind; what is left of it in the end, no filter takes. Of a kind that is cut into too
+//! many pieces nothing is said any more: what is said to be left is so, but with contrived filters something may go
+//! unsaid.
 
 use super::Match;
 use super::check::Condition;

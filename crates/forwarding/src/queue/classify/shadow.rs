@@ -1,8 +1,9 @@
 //! Filters that can take nothing, since earlier ones take all that they would.
 //!
-//! A filter is a box in the space of all packets, with a side for each field. From the box of each filter those of all earlier ones are
-//! cut off; if nothing is left, it is shadowed. What is left may be many smaller boxes; beyond [`PIECES_MAX`] the filter counts as not
-//! shadowed: what is reported is always so, but with contrived filters something may go unreported.
+//! A filter is a box in the space of all packets, with a side for each field. From the box of each filter those of
+//! all earlier ones are cut off; if nothing is left, it is shadowed. What is left may be many smaller boxes; beyond
+//! [`PIECES_MAX`] the filter counts as not shadowed: what is reported is always so, but with contrived filters
+//! something may go unreported.
 
 use super::Match;
 use super::check::Condition;
@@ -17,8 +18,8 @@ pub struct Shadowed {
     pub by: Vec<usize>,
 }
 
-/// The filters that can take nothing, since earlier ones take all that they would: for warnings. Filters that are in error themselves are
-/// left out.
+/// The filters that can take nothing, since earlier ones take all that they would: for warnings. Filters that are in
+/// error themselves are left out.
 pub fn shadowed<'a>(filters: impl IntoIterator<Item = &'a Match>) -> Vec<Shadowed> {
     let mut earlier: Vec<(usize, Region)> = Vec::new();
     let mut all = Vec::new();

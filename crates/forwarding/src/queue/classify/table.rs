@@ -1,10 +1,10 @@
 //! Filters compiled: which is the first that takes a packet, of many, without looking at each.
 //!
-//! Filters that give the same fields are a group. What a group's filters say of PHB, code point, TC, "is there a label", port of
-//! arrival, mark and a single label is a key with one value for each field given: an index if it has 12 bits at the most, else the
-//! key of a hash table. A filter that gives several values for a field is entered under each. In the cell of a key there is the first
-//! filter; or, where the group's filters give ranges of labels, a table of those ([`super::labels`]); or, where
-//! they give flows, the tuple-space search of [`crate::filter`].
+//! Filters that give the same fields are a group. What a group's filters say of PHB, code point, TC, "is there a
+//! label", port of arrival, mark and a single label is a key with one value for each field given: an index if it has
+//! 12 bits at the most, else the key of a hash table. A filter that gives several values for a field is entered under
+//! each. In the cell of a key there is the first filter; or, where the group's filters give ranges of labels, a table
+//! of those ([`super::labels`]); or, where they give flows, the tuple-space search of [`crate::filter`].
 //!
 //! Compared one after another are: filters with so many combinations of values that it is not worth while to enter each
 //! ([`EXPANSION_MAX`]), and those within a cell that give both a range of labels and a flow.

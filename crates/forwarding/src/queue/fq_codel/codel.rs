@@ -44,8 +44,8 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// A packet from the queue, and whether it may be dropped: packets have been in the queue for too long for an interval
-    /// (RFC 8289, 5.6).
+    /// A packet from the queue, and whether it may be dropped: packets have been in the queue for too long for an
+    /// interval (RFC 8289, 5.6).
     fn pop(&mut self, now: Time, params: &Params, source: &mut impl Source) -> (Option<Packet>, bool) {
         let Some(packet) = source.pop() else {
             self.first_above = None;
@@ -61,7 +61,8 @@ impl Codel {
         (Some(packet), now >= since && params.interval > Span::ZERO)
     }
 
-    /// When to drop after a drop at `t`: intervals get shorter with the square root of the number of drops (RFC 8289, 5.6).
+    /// When to drop after a drop at `t`: intervals get shorter with the square root of the number of drops (RFC 8289,
+    /// 5.6).
     #[inline]
     fn control_law(&self, t: Time, params: &Params) -> Time {
         // The greatest whole number that is not above interval / sqrt(count).
@@ -101,7 +102,8 @@ impl Codel {
                 packet = self.pop(now, params, source).0;
             }
             self.dropping = true;
-            // If it was dropping a short time ago, the rate of drops that was right then is a good start (RFC 8289, 5.5).
+            // If it was dropping a short time ago, the rate of drops that was right then is a good start (RFC 8289,
+            // 5.5).
             let delta = self.count.wrapping_sub(self.last_count);
             let recent = now.0.saturating_sub(self.drop_next.0) / 16 < params.interval.0 as u64;
             self.count = if delta > 1 && recent { delta } else { 1 };

@@ -31,7 +31,8 @@ impl FlowHash {
         fold(once ^ GOLDEN, self.keys[1] ^ a.rotate_left(32) | 1)
     }
 
-    /// One of `count` queues: by addresses, protocol and ports of an IPv4 packet, also below labels; by label stack or Ethernet header of others.
+    /// One of `count` queues: by addresses, protocol and ports of an IPv4 packet, also below labels; by label stack
+    /// or Ethernet header of others.
     #[inline]
     pub fn queue_of(&self, frame: &Frame, count: u32) -> u32 {
         let flow = ipv4_at(frame.header()).and_then(|at| flow_at(frame, at));

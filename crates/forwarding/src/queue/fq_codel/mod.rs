@@ -1,11 +1,13 @@
 //! Fair queueing with CoDel (RFC 8290; Linux's `fq_codel`).
 //!
-//! Flows are hashed to queues, which take turns in deficit round robin; a queue that had been empty goes first for one turn. Each queue
-//! has a CoDel of its own ([`codel`]). When all together are too long, the longest one loses packets from its head.
+//! Flows are hashed to queues, which take turns in deficit round robin; a queue that had been empty goes first for
+//! one turn. Each queue has a CoDel of its own ([`codel`]). When all together are too long, the longest one loses
+//! packets from its head.
 //!
-//! Departures from Linux: the bytes that a queue must have for CoDel to drop are that queue's own (RFC 8289, 5.6), not those of all; memory
-//! counts the bytes that packets count for, not what a kernel stores beside them; CoDel's square root is exact; and a packet that is
-//! given and dropped at once, since its own queue is the longest and shorter than the batch, is reported as not queued.
+//! Departures from Linux: the bytes that a queue must have for CoDel to drop are that queue's own (RFC 8289, 5.6),
+//! not those of all; memory counts the bytes that packets count for, not what a kernel stores beside them; CoDel's
+//! square root is exact; and a packet that is given and dropped at once, since its own queue is the longest and
+//! shorter than the batch, is reported as not queued.
 
 mod codel;
 mod hash;
@@ -140,7 +142,8 @@ impl FqCodel {
         })
     }
 
-    /// Drops from the head of the longest queue until it has lost half of its bytes, [`BATCH`] packets at most. Returns which that was.
+    /// Drops from the head of the longest queue until it has lost half of its bytes, [`BATCH`] packets at most.
+    /// Returns which that was.
     ///
     /// RFC 8290, 4.1: the search takes long, so that it is made worth its while.
     fn make_room(&mut self, cx: &mut Context<'_>) -> Option<usize> {

@@ -1,7 +1,8 @@
 //! The two token buckets of a class, and what they let it do.
 //!
-//! They are not those of tbf and of the meters (`crate::tokens`), which count bits and never let more pass than they hold. These count time, as
-//! Linux's do: a packet is paid for after it was sent, so that tokens may be negative, and nothing is remembered for longer than a minute.
+//! They are not those of tbf and of the meters (`crate::tokens`), which count bits and never let more pass than they
+//! hold. These count time, as Linux's do: a packet is paid for after it was sent, so that tokens may be negative, and
+//! nothing is remembered for longer than a minute.
 
 use super::super::cost::Cost;
 use base::Rate;

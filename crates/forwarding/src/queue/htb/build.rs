@@ -11,8 +11,8 @@ use super::bucket::{Buckets, Mode};
 use super::feed::{Feed, Feeds, LEVELS, Rows};
 use super::{Htb, Leaf, Node, PRIORITIES};
 
-/// Turns of the clock in a second by which tc computes bursts. (A tc that asks a recent kernel computes with 10^9: then a burst is
-/// [`MTU`] alone. The older value leaves room for timers that are late.)
+/// Turns of the clock in a second by which tc computes bursts. (A tc that asks a recent kernel computes with 10^9:
+/// then a burst is [`MTU`] alone. The older value leaves room for timers that are late.)
 const HZ: u64 = 1000;
 /// What tc adds to a burst.
 const MTU: u64 = 1600;

@@ -1,8 +1,9 @@
 //! Which classes take turns at whose expense.
 //!
-//! A class that can send, and in which (itself or a leaf in it) a packet of a priority waits, is in the *row* of its level and that priority.
-//! One that may borrow is in the *feed* of the class that it is in, for that priority; so a class in a row is the root of a tree of those
-//! that would send at its expense. Rows of lower levels are served first, so that nobody borrows what a class nearer to a packet has.
+//! A class that can send, and in which (itself or a leaf in it) a packet of a priority waits, is in the *row* of its
+//! level and that priority. One that may borrow is in the *feed* of the class that it is in, for that priority; so a
+//! class in a row is the root of a tree of those that would send at its expense. Rows of lower levels are served
+//! first, so that nobody borrows what a class nearer to a packet has.
 
 use super::super::bits::BitSet;
 use super::bucket::Mode;
@@ -115,8 +116,8 @@ impl Htb {
         if at < self.leaves.len() { at } else { at - self.leaves.len() }
     }
 
-    /// The leaf whose turn it is in a row: that of the row's turn, or that of the turns in the feeds below it. When all classes in a feed
-    /// have had their turn, the turn of the class that they feed on is over, too.
+    /// The leaf whose turn it is in a row: that of the row's turn, or that of the turns in the feeds below it. When
+    /// all classes in a feed have had their turn, the turn of the class that they feed on is over, too.
     pub(super) fn lookup(&mut self, level: usize, priority: usize) -> Option<usize> {
         let leaves = self.leaves.len();
         let mut path = [0; LEVELS + 1];

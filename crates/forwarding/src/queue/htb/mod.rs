@@ -2,26 +2,28 @@
 //!
 //! # How it works
 //!
-//! Every class has a bucket of tokens for its rate and one for its ceiling ([`Buckets`]), and by them a [`Mode`]: it can send at its own
-//! expense, may borrow of the class that it is in, or can't send. Leaves that can send go first, whatever their priorities. What
-//! is left goes to those that borrow, of the nearest class that can send first; among the ones that borrow of the same, the most urgent
-//! priority first; among those, in turns of `quantum` bytes (deficit round robin). See [`feed`].
+//! Every class has a bucket of tokens for its rate and one for its ceiling ([`Buckets`]), and by them a [`Mode`]: it
+//! can send at its own expense, may borrow of the class that it is in, or can't send. Leaves that can send go first,
+//! whatever their priorities. What is left goes to those that borrow, of the nearest class that can send first; among
+//! the ones that borrow of the same, the most urgent priority first; among those, in turns of `quantum` bytes
+//! (deficit round robin). See [`feed`].
 //!
-//! What a leaf sends is charged to the ceilings of the leaf and all classes that it is in, and to the rates of those that paid for it: the
-//! class that it borrowed of, and those that that is in.
+//! What a leaf sends is charged to the ceilings of the leaf and all classes that it is in, and to the rates of those
+//! that paid for it: the class that it borrowed of, and those that that is in.
 //!
-//! A decision takes a time that grows with the logarithm of the number of classes at most: classes whose mode changes by time alone are
-//! in a heap, and rows and feeds are sets of bits.
+//! A decision takes a time that grows with the logarithm of the number of classes at most: classes whose mode changes
+//! by time alone are in a heap, and rows and feeds are sets of bits.
 //!
 //! # Where this departs from Linux
 //!
 //! - Tokens are picoseconds, and costs are rounded up to one; Linux has nanoseconds and a multiplication that rounds.
-//! - There is one heap of times instead of one for each level, and no limit to the mode changes of one decision (Linux stops after two
-//!   ticks of its clock).
+//! - There is one heap of times instead of one for each level, and no limit to the mode changes of one decision
+//!   (Linux stops after two ticks of its clock).
 //! - A class that borrows does not save tokens beyond its burst meanwhile.
-//! - Quanta that follow from rates are at least a frame of the port, so that no turn is worth less than a packet (Linux: 1000 bytes). Default
-//!   bursts are `rate / 1000 Hz + 1600` bytes.
-//! - A leaf whose own queue holds back what it has is left out until that changes, instead of being asked for each packet.
+//! - Quanta that follow from rates are at least a frame of the port, so that no turn is worth less than a packet
+//!   (Linux: 1000 bytes). Default bursts are `rate / 1000 Hz + 1600` bytes.
+//! - A leaf whose own queue holds back what it has is left out until that changes, instead of being asked for each
+//!   packet.
 //! - Filters name leaves only.
 
 mod bucket;

@@ -121,8 +121,8 @@ fn what_is_wrong_is_named() {
     assert_eq!(of(r#", "quantum_bytes": 0"#), "root/a: quantum_bytes=0: it must be at least 1");
 }
 
-/// When packets of these (gap before, length) leave, found the naive way: tokens are counted after every packet, and the next goes as soon
-/// as there is one, there are tokens, and the link has sent the last.
+/// When packets of these (gap before, length) leave, found the naive way: tokens are counted after every packet, and
+/// the next goes as soon as there is one, there are tokens, and the link has sent the last.
 fn reference(arrivals: &[(u64, u32)], ps_per_byte: i128, burst: u64) -> Vec<u64> {
     let depth = i128::from(burst) * ps_per_byte;
     let (mut tokens, mut at, mut arrived, mut free) = (depth, 0i128, 0i128, 0i128);

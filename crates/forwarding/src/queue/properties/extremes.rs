@@ -1,5 +1,5 @@
-//! Parameters and packets at the ends of what can be said: a description is a tree or has one sentence against it, and a tree keeps its books
-//! and comes to an end.
+//! Parameters and packets at the ends of what can be said: a description is a tree or has one sentence against it,
+//! and a tree keeps its books and comes to an end.
 
 use crate::queue::testing::frame;
 use crate::queue::{Around, Facts, Take, Tree, TreeSpec};

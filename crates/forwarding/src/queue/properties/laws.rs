@@ -18,10 +18,11 @@ fn by_dscp(discipline: &str, classes: &[Value]) -> Tree {
     tree(&json.to_string()).expect("a tree")
 }
 
-/// The times at which packets (time of arrival, bytes) leave a token bucket at best: by the definition of its curve, over all intervals.
+/// The times at which packets (time of arrival, bytes) leave a token bucket at best: by the definition of its curve,
+/// over all intervals.
 ///
-/// The k-th leaves when it has come, its predecessor has left, and for every i up to k the bytes from the i-th to the k-th are at most `burst +
-/// rate t`, with t from when the i-th left.
+/// The k-th leaves when it has come, its predecessor has left, and for every i up to k the bytes from the i-th to the
+/// k-th are at most `burst + rate t`, with t from when the i-th left.
 fn reference(packets: &[(u64, u32)], buckets: &[(u64, u64)]) -> Vec<u64> {
     let mut left: Vec<u64> = Vec::new();
     for (k, &(came, len)) in packets.iter().enumerate() {
@@ -104,8 +105,8 @@ proptest! {
         }
     }
 
-    /// Shreedhar and Varghese 1995, lemma 2 and theorem 3: in quanta, what two backlogged classes have sent differs by at most one turn and what each
-    /// carries over, in any interval.
+    /// Shreedhar and Varghese 1995, lemma 2 and theorem 3: in quanta, what two backlogged classes have sent differs
+    /// by at most one turn and what each carries over, in any interval.
     #[test]
     fn round_robin_is_fair(
         quanta in proptest::collection::vec(64..5000u32, 2..8), sizes in proptest::collection::vec(60..=LONGEST, 1..200),
@@ -125,7 +126,8 @@ proptest! {
         }
         let pairs: Vec<(usize, usize)> = (0..quanta.len()).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
         let mut sent = vec![0i64; quanta.len()];
-        // The least and the greatest difference so far: over any interval it changes by no more than the one from the other.
+        // The least and the greatest difference so far: over any interval it changes by no more than the one from the
+        // other.
         let mut extremes = vec![(0i64, 0i64); pairs.len()];
         for _ in 0..rounds {
             let Take::Frame(frame) = tree.take(Time(0)) else { return Err(TestCaseError::fail("nothing is sent")) };

@@ -56,7 +56,8 @@ impl Bench {
         self.audit()
     }
 
-    /// Takes a packet if there is one that may leave; else the time of the next attempt, or nothing if the tree is empty.
+    /// Takes a packet if there is one that may leave; else the time of the next attempt, or nothing if the tree is
+    /// empty.
     fn take(&mut self) -> Result<Result<(), Option<u64>>, TestCaseError> {
         let waiting = self.tree.backlog();
         let taken = self.tree.take(Time(self.now));

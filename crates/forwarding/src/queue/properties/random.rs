@@ -80,7 +80,8 @@ fn gred() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Filters that spread code points over classes by some of their bits, perhaps with a class forgotten; and a default, perhaps.
+/// Filters that spread code points over classes by some of their bits, perhaps with a class forgotten; and a default,
+/// perhaps.
 fn filters(classes: usize) -> impl Strategy<Value = (Value, Value)> {
     (0..6u8, 0..2 * classes, proptest::option::of(0..classes)).prop_map(move |(shift, forgotten, default)| {
         let filter = |class: usize| {

@@ -1,19 +1,19 @@
 //! The average queue of random early detection, and the probability that follows from it.
 //!
-//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993: the
-//! paper's formulas, in bytes, without rounding but that of floating-point numbers.
+//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
+//! Networking 1(4), 1993: the paper's formulas, in bytes, without rounding but that of floating-point numbers.
 //!
 //! # Where Linux departs from the formulas, and this does not
 //!
-//! - *Wlog*: the weight of the average is a power of two, 2^-Wlog, found from the burst by tc. That is followed here, since it is
-//!   part of what `burst` means: [`weight_log`].
-//! - *Plog*: tc rounds `probability / (max - min)` down to a power of two, so that the greatest probability that Linux reaches may be but half of
-//!   what was asked for. Here it is what was asked for.
-//! - *Scell*: Linux takes the decay of an idle queue from a table of 256 entries with steps of a power of two of microseconds, and interpolates
-//!   beyond it. Here it is `(1 - weight)^m`, with `m` not rounded either.
+//! - *Wlog*: the weight of the average is a power of two, 2^-Wlog, found from the burst by tc. That is followed here,
+//!   since it is part of what `burst` means: [`weight_log`].
+//! - *Plog*: tc rounds `probability / (max - min)` down to a power of two, so that the greatest probability that
+//!   Linux reaches may be but half of what was asked for. Here it is what was asked for.
+//! - *Scell*: Linux takes the decay of an idle queue from a table of 256 entries with steps of a power of two of
+//!   microseconds, and interpolates beyond it. Here it is `(1 - weight)^m`, with `m` not rounded either.
 //! - The average of Linux is a whole number of 2^-Wlog bytes.
-//! - Linux takes a queue as idle since it was asked in vain. A scheduler that knows that a queue is empty never asks, and its average never
-//!   decays. Here, as in the paper, it is idle from the moment when the last packet leaves it.
+//! - Linux takes a queue as idle since it was asked in vain. A scheduler that knows that a queue is empty never asks,
+//!   and its average never decays. Here, as in the paper, it is idle from the moment when the last packet leaves it.
 
 use base::Time;
 
@@ -42,18 +42,19 @@ impl Curve {
     }
 }
 
-/// The paper's `p_a`: the probability that this packet is dropped, when `count` have passed since the last one that was, or since the average
-/// rose above the lower threshold.
+/// The paper's `p_a`: the probability that this packet is dropped, when `count` have passed since the last one that
+/// was, or since the average rose above the lower threshold.
 ///
-/// It makes the number of packets from one drop to the next uniform on `1, 2, ... 1/p_b` (section 7 of the paper: "method 2"), as long as the average
-/// stays the same.
+/// It makes the number of packets from one drop to the next uniform on `1, 2, ... 1/p_b` (section 7 of the paper:
+/// "method 2"), as long as the average stays the same.
 #[inline]
 pub fn spaced(base: f64, count: u64) -> f64 {
     let rest = 1.0 - count as f64 * base;
     if rest <= base { 1.0 } else { base / rest }
 }
 
-/// The mean number of packets from one drop to the next at a constant `p_b`: the inverse of the share of packets dropped.
+/// The mean number of packets from one drop to the next at a constant `p_b`: the inverse of the share of packets
+/// dropped.
 ///
 /// With `n` the whole part of `1/p_b`, each of `1, 2, ... n` has probability `p_b`, and `n + 1` what is left.
 pub fn mean_spacing(base: f64) -> f64 {
@@ -61,11 +62,11 @@ pub fn mean_spacing(base: f64) -> f64 {
     base * whole * (whole + 1.0) / 2.0 + (whole + 1.0) * (1.0 - whole * base).max(0.0)
 }
 
-/// log2 of the inverse of the average's weight, such that a burst of `burst` packets of `avpkt` bytes to an empty queue lets the average come to
-/// `min` at most; the smallest that does, from 1 to 31.
+/// log2 of the inverse of the average's weight, such that a burst of `burst` packets of `avpkt` bytes to an empty
+/// queue lets the average come to `min` at most; the smallest that does, from 1 to 31.
 ///
-/// Equation 3 of the paper, as tc solves it: `burst + 1 - min/avpkt <= (1 - (1 - w)^burst) / w`. There is none if the left side is
-/// below 1 (the burst alone is shorter than `min`), nor if `min` is shorter than a packet.
+/// Equation 3 of the paper, as tc solves it: `burst + 1 - min/avpkt <= (1 - (1 - w)^burst) / w`. There is none if the
+/// left side is below 1 (the burst alone is shorter than `min`), nor if `min` is shorter than a packet.
 pub fn weight_log(min: u64, avpkt: u32, burst: u32) -> Option<u8> {
     let burst = f64::from(burst);
     let least = burst + 1.0 - min as f64 / f64::from(avpkt);
@@ -93,8 +94,8 @@ pub struct Average {
 }
 
 impl Average {
-    /// Zero, of a queue that is empty. Its weight is `2^-weight_log`; when idle it decays by one step in every `packet_ps` picoseconds (zero: at
-    /// once).
+    /// Zero, of a queue that is empty. Its weight is `2^-weight_log`; when idle it decays by one step in every
+    /// `packet_ps` picoseconds (zero: at once).
     pub fn new(weight_log: u8, packet_ps: f64) -> Average {
         let weight = 1.0 / f64::from(1u32 << weight_log.min(31));
         Average { bytes: 0.0, weight, packet_ps, rested: 0, idle: Some(Time::ZERO) }
@@ -169,7 +170,8 @@ mod tests {
 
     #[test]
     fn the_weight_is_that_of_tc() {
-        // The published testbed: min 10 kB, burst of 11 packets; min 30 kB, 35 packets. tc-red(8): min 30000, burst 55 of 1000.
+        // The published testbed: min 10 kB, burst of 11 packets; min 30 kB, 35 packets. tc-red(8): min 30000, burst
+        // 55 of 1000.
         assert_eq!(weight_log(10_000, 1000, 11), Some(2));
         assert_eq!(weight_log(30_000, 1000, 35), Some(3));
         assert_eq!(weight_log(30_000, 1000, 55), Some(5));

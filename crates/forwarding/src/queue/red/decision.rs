@@ -89,7 +89,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Marks the frame if that is what keeps it from being dropped. Returns whether it did, or why the frame is to be dropped.
+    /// Marks the frame if that is what keeps it from being dropped. Returns whether it did, or why the frame is to be
+    /// dropped.
     #[inline]
     pub fn apply(self, frame: &mut Frame) -> Result<bool, DropReason> {
         match self {

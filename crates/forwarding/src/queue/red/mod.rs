@@ -1,5 +1,5 @@
-//! Random early detection (Floyd and Jacobson 1993; tc-red): packets are dropped or marked at random before the queue is full, the
-//! more often the longer it has been on average.
+//! Random early detection (Floyd and Jacobson 1993; tc-red): packets are dropped or marked at random before the queue
+//! is full, the more often the longer it has been on average.
 //!
 //! - [`average`]: the average queue, the probability, and where Linux departs from the formulas
 //! - `decision`: what is done with a packet
