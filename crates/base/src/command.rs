@@ -71,7 +71,7 @@ pub struct TunnelSpec {
     pub retry_limit: Option<u32>,
     /// Time before the first retry; it doubles up to `retry_max`.
     pub retry_first: Span,
-    /// Longest time between retries.
+    /// Bound of the time between retries, at which doubling ends.
     pub retry_max: Span,
 }
 

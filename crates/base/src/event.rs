@@ -13,7 +13,7 @@ pub enum Event {
     LspUp {
         /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
-        /// Which of its LSPs.
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
         lsp_id: u16,
         /// The label that the next hop gave.
         label: Label,
@@ -24,7 +24,7 @@ pub enum Event {
     LspDown {
         /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
-        /// Which of its LSPs.
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
         lsp_id: u16,
         /// What made the LSP end, in words for people.
         reason: String,
@@ -33,7 +33,7 @@ pub enum Event {
     LspError {
         /// Identifies the tunnel among those that begin at the device.
         tunnel: TunnelId,
-        /// Which of its LSPs.
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
         lsp_id: u16,
         /// The node that found the error.
         node: Ipv4Addr,
@@ -67,7 +67,7 @@ pub enum Event {
     ProbeReply {
         /// Source address of the answer: the destination itself, or the router where the TTL ended.
         from: Ipv4Addr,
-        /// The probe's sequence number.
+        /// As given in [`Command::Probe`](crate::command::Command::Probe).
         sequence: u16,
         /// ICMP type of the answer: 0 is an echo reply, 3 unreachable, 11 time exceeded (RFC 792).
         kind: u8,

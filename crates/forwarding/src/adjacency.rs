@@ -12,7 +12,7 @@ pub(crate) enum State {
     Unresolved,
     /// Its Ethernet address is known and its port is up: frames can leave.
     Ready,
-    /// The port is down.
+    /// The port is down: nothing leaves, whether the Ethernet address is known or not.
     Down,
 }
 

@@ -56,7 +56,7 @@ pub struct Soft {
     waiting: VecDeque<Batch>,
     /// Operations of the first batch that are in force.
     done: usize,
-    /// What came of them.
+    /// What came of the first batch so far; sent when its last operation is done.
     ack: Ack,
     /// When the next operation of the first batch is in force.
     due: Option<Time>,

@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     /// Place of the neighbour among the adjacencies; of a connected network, of the entry without a neighbour.
     pub(crate) adjacency: u32,
     pub(crate) kind: Kind,
-    /// Labels to put on.
+    /// How many labels to put on: at most [`LabelStack::MAX`](base::plane::LabelStack::MAX).
     pub(crate) depth: u8,
     /// The TC to set, or [`Entry::COPY`], or the place of a context from [`Entry::CONTEXT`] on.
     tc: u8,
@@ -102,7 +102,7 @@ impl Entry {
         if self.tc < Entry::COPY { u32::from(self.tc) << 9 } else { below & TC }
     }
 
-    /// Counts a packet of `bytes` bytes: with the Ethernet header, as the tables show them.
+    /// Counts a packet and the `bytes` of its frame.
     #[inline]
     pub(crate) fn count(&mut self, bytes: u32) {
         self.packets += 1;

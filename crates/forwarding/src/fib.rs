@@ -20,7 +20,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Bits of the prefix.
+    /// Number of leading bits that count: 0 to 32.
     #[inline]
     pub(crate) fn len(&self) -> u8 {
         self.len

@@ -86,14 +86,14 @@ pub struct AdjacencyRow {
 pub struct PortRow {
     /// Number of the port at this device.
     pub port: PortId,
-    /// How it is configured.
+    /// As the control plane configured it last.
     pub config: PortConfig,
     /// What went through it.
     pub counters: PortCounters,
 }
 
 impl Forwarding {
-    /// Bound labels, by label.
+    /// All ILM entries, sorted by label.
     pub fn ilm(&self) -> impl Iterator<Item = IlmRow> {
         self.ilm.iter().map(|(label, e)| IlmRow {
             label,

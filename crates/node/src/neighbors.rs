@@ -91,7 +91,7 @@ pub enum Learned<T> {
     News(Waiting<T>),
     /// It was known, and is confirmed.
     Confirmed,
-    /// It is not kept.
+    /// The neighbour is not kept: it is new, and did not ask for us or there is no room.
     Ignored,
 }
 

@@ -12,7 +12,7 @@ const WAITING_MAX: usize = 1 << 18;
 /// Which queue an item waits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// Addressed to this router.
+    /// Packets that are addressed to this router.
     Local,
     /// Taken out of the stream because of the Router Alert option.
     Alert,

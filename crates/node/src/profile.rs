@@ -11,11 +11,11 @@ pub struct DeviceProfile {
     pub name: String,
     /// One sentence on what the profile describes.
     pub description: String,
-    /// Times of the forwarding plane: what a table write takes.
+    /// Latency and greatest packet rate of the forwarding plane.
     pub forwarding: ForwardingProfile,
     /// Times and queue lengths of the control processor.
     pub control: ControlProfile,
-    /// Writing the forwarding tables.
+    /// How long writing an entry of a forwarding table takes.
     pub tables: TableProfile,
     /// Buffer of an egress port in bytes; without limit if absent.
     pub buffer_bytes: Option<u64>,

@@ -27,7 +27,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Bytes in the body.
+    /// Length of the body in bytes, without the header bytes.
     #[inline]
     pub fn len(&self) -> u32 {
         match *self {

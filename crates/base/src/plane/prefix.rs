@@ -30,7 +30,7 @@ impl Prefix {
     pub const fn address(self) -> Ipv4Addr {
         self.address
     }
-    /// Bits of the prefix.
+    /// Number of leading bits that count: 0 to 32.
     #[expect(clippy::len_without_is_empty, reason = "a prefix length is not a size")]
     pub const fn len(self) -> u8 {
         self.len

@@ -6,7 +6,7 @@ use base::{Dscp, Phb, TrafficClass};
 /// How to rewrite a frame that is transmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
-    /// Labels to take off.
+    /// How many labels to take off.
     pub(crate) pop: usize,
     /// Label stack entries to put on; the last of the first `depth` is outermost. One more than an entry can push: the
     /// router alert label goes back on.

@@ -188,7 +188,7 @@ pub trait Discipline: Debug + Send {
     /// What waits, held back or not.
     fn backlog(&self) -> Backlog;
 
-    /// Drops all that waits.
+    /// Drops all packets that wait, each counted with `reason`.
     fn clear(&mut self, cx: &mut Context<'_>, reason: DropReason);
 
     /// Adds a row for itself, called `path`, and rows for all below it, called `path/CLASS` and so on.

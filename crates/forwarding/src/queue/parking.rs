@@ -34,7 +34,7 @@ struct Slot {
 const FREE: Slot = Slot { until: Time::MAX, filed: Time::MAX };
 
 impl Parking {
-    /// For as many classes.
+    /// Parks nobody yet; there is room for `classes` classes.
     pub fn new(classes: usize) -> Parking {
         Parking { slots: vec![FREE; classes], heap: BinaryHeap::with_capacity(classes), soonest: Time::MAX }
     }

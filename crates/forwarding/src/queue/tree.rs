@@ -85,7 +85,7 @@ impl Tree {
         self.root.enqueue(Packet { frame, len, entered: now }, &mut cx);
     }
 
-    /// The port can send.
+    /// What the port is to send, which is free at `now`.
     pub fn take(&mut self, now: Time) -> Take {
         let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
         let packet = self.root.dequeue(&mut cx);
@@ -106,7 +106,7 @@ impl Tree {
         self.root.backlog()
     }
 
-    /// Drops all that waits.
+    /// Drops all packets that wait, each counted with `reason`.
     pub fn clear(&mut self, now: Time, reason: DropReason) {
         let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
         self.root.clear(&mut cx, reason);

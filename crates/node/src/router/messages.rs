@@ -18,7 +18,7 @@ pub enum Direction {
 /// Messages of one type in one bin of 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageBin {
-    /// Start of the bin.
+    /// When the bin begins; it lasts 10 ms, or more once there are too many bins.
     pub start: Time,
     /// Whether the node received or sent them.
     pub direction: Direction,

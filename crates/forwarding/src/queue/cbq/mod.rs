@@ -104,7 +104,7 @@ pub struct Cbq {
 #[repr(align(64))]
 struct Node {
     estimator: Estimator,
-    /// Who is charged, too.
+    /// Place of the parent, which is charged for what this class sends; absent for the root.
     share: Option<u32>,
     /// Place of the class that lends to this one; absent for a bounded class and the root.
     borrow: Option<u32>,

@@ -4,7 +4,7 @@
 //! which page it is on: one that holds the same range throughout, or a list with an entry for each label. There are
 //! no more lists than steps. (Only tables that are few have pages: those of cells in a hash table are searched.)
 
-/// Labels of a page.
+/// How many labels one page of the table covers.
 const PAGE: u32 = 256;
 /// Up to so many steps are searched.
 const FEW: usize = 8;

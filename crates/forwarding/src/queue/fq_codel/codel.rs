@@ -20,7 +20,8 @@ pub struct Params {
 pub trait Source {
     /// Takes the packet at the head.
     fn pop(&mut self) -> Option<Packet>;
-    /// Bytes that wait in the queue: with less than one packet CoDel never drops (RFC 8289, 4.4).
+    /// Bytes that wait in the queue: CoDel does not drop while they are no more than one longest packet (RFC 8289,
+    /// 4.4).
     fn bytes(&self) -> u64;
     /// The packet is dropped.
     fn drop(&mut self, packet: Packet);

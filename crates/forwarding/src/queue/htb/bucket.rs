@@ -17,7 +17,7 @@ pub enum Mode {
     CantSend,
     /// It has used up its rate: only at the expense of a class that it is in.
     MayBorrow,
-    /// At its own expense.
+    /// It has tokens of its own rate and sends without borrowing.
     CanSend,
 }
 

@@ -17,12 +17,12 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// For as many classes.
+    /// An empty feed for `count` classes.
     pub fn new(count: usize) -> Feed {
         Feed { set: BitSet::new(count), turn: 0 }
     }
 
-    /// Nobody is in it.
+    /// Takes every class out.
     pub fn clear(&mut self) {
         self.set.clear();
         self.turn = 0;

@@ -13,7 +13,7 @@ pub struct RedSpec {
     pub min_bytes: u64,
     /// Average queue, in bytes, at which the probability has reached `probability`.
     pub max_bytes: u64,
-    /// Average size of packets.
+    /// Average size of packets in bytes: it says how fast the average queue falls while the port is idle.
     pub avpkt_bytes: u32,
     /// Packets that may come at once before the average follows: fixes the weight of the average.
     pub burst_packets: u32,

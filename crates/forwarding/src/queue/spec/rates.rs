@@ -33,7 +33,7 @@ pub struct CbqSpec {
     /// What the device under it really does; that of the port if absent.
     #[serde(default)]
     pub bandwidth_bps: Option<Rate>,
-    /// Average size of packets.
+    /// Average size of packets in bytes: idle times are counted in packets of this size.
     pub avpkt_bytes: u32,
     /// Least size that a packet counts for when times are computed.
     #[serde(default)]
