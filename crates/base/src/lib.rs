@@ -8,7 +8,7 @@
 //! - [`device`]: the one contract that every device keeps under both clocks
 //! - [`diffserv`]: what LSPs know of PHBs (RFC 3270)
 //! - [`flow`]: filters that name flows of packets; [`flow_spec`]: the same as users write them
-//! - [`phb`]: PHBs (per-hop behaviours)
+//! - [`phb`]: per-hop behaviours (PHBs) and sets of them
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
 //! - [`random`]: named random streams

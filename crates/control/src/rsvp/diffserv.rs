@@ -63,8 +63,8 @@ pub(super) fn check(config: Option<&DiffServConfig>, object: &DiffServ) -> Resul
             if map.iter().all(serves) { Ok(()) } else { Err(problem(diffserv::UNSUPPORTED_PHB)) }
         }
         DiffServ::LLsp(class) => {
-            let behaviours = class.scheduling_class().map(|class| class.phbs());
-            let served = behaviours.is_some_and(|all| all.intersection(supported) == all);
+            let phbs = class.scheduling_class().map(|class| class.phbs());
+            let served = phbs.is_some_and(|all| all.intersection(supported) == all);
             if served { Ok(()) } else { Err(problem(diffserv::UNSUPPORTED_PSC)) }
         }
     }
