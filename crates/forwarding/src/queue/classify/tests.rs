@@ -245,7 +245,7 @@ fn errors_name_the_filter_and_the_reason() {
         Classifier::new(&filters, None, &["a"], "root").expect_err(json).to_string()
     };
     for (json, part) in [
-        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no phb"),
+        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no value"),
         (r#"{"phb":["AF14"]}"#, "AF14"),
         (r#"{"dscp":[64]}"#, "DSCP 64"),
         (r#"{"dscp":[]}"#, "'dscp' has no code point"),
