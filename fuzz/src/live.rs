@@ -7,7 +7,8 @@
 use crate::right;
 use base::{Event, MacAddr, Time};
 use serde_json::json;
-use network::{Description, Network};
+use network::Description;
+use tester::Testbed;
 use wire::{ethernet, ipv4};
 
 const MS: u64 = 1_000_000_000;
@@ -35,7 +36,7 @@ pub fn router(mut input: &[u8]) {
 }
 
 /// The router still does what it is for: LSPs are up, and it forwards.
-fn works(network: &mut Network) {
+fn works(network: &mut Testbed) {
     let table = network.table("lsps", None).expect("a table");
     let up = table["state"].as_array().expect("states").iter().all(|state| state == "up");
     assert!(up, "{table}");
@@ -95,7 +96,7 @@ pub fn wrap(kind: u8, bytes: &[u8], mac: MacAddr, to: std::net::Ipv4Addr) -> Vec
     }
 }
 
-fn network() -> Network {
+fn network() -> Testbed {
     let rsvp = json!({"refresh_ps": 100 * MS, "refresh_reduction": true, "hello_ps": 20 * MS});
     let router = |name: &str| json!({"name": name, "kind": "router", "rsvp": rsvp});
     let link = |a: usize| json!({"a": a, "b": a + 1, "rate_bps": 1_000_000_000, "delay_ps": MS / 100});
@@ -109,9 +110,9 @@ fn network() -> Network {
         "links": [link(0), link(1), link(2)], "lsps": [lsp(1, 3), lsp(3, 1)],
     });
     let description: Description = serde_json::from_value(description).expect("a description");
-    Network::new(description).expect("a network")
+    Testbed::new(description).expect("a network")
 }
 
-fn run(network: &mut Network, until: u64) {
+fn run(network: &mut Testbed, until: u64) {
     network.world_mut().run_until(Time(until)).unwrap_or_else(|error| panic!("{error}"));
 }

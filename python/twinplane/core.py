@@ -54,6 +54,13 @@ def network(description: dict[str, Any], placement: dict[str, Any] | None = None
         return made
 
 
+def for_processes(description: dict[str, Any]) -> dict[str, Any]:
+    """A description for processes that do not measure: with the facts of nodes, without what is measured."""
+    with translated():
+        found: dict[str, Any] = json.loads(load().for_processes(json.dumps(description)))
+        return found
+
+
 def version() -> str:
     """The version of the compiled part."""
     return str(load().__version__)

@@ -1,25 +1,32 @@
-//! What is surprising about the queues, conditioners, LSPs and flows of a network that can be built, with the place of each.
+//! What is surprising about the queues, conditioners and LSPs of a network that can be built, with the place of each.
 
-use super::description::{LspSpec, NodeKind, NodeSpec};
-use super::flow_spec::FlowSpec;
+use super::description::{LspSpec, NodeSpec};
 use super::queues::SIDES;
-use super::{Link, Network, flow_ports};
+use super::{Link, Network};
 use base::device::DropReason;
 use base::plane::Encaps;
-use base::{Dscp, Phb, PhbSet};
+use base::{Phb, PhbSet};
 use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
 use node::conditioner;
 use std::collections::BTreeSet;
 
 /// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not worth a warning.
-const USUAL_MTU: u32 = 1500;
-const ETHERNET_AND_FCS: u32 = 18;
+/// So long are usual packets at most, in bytes.
+pub const USUAL_MTU: u32 = 1500;
 
 impl Network {
-    /// A sentence for each, in the order of links, of LSPs and of flows: rates that add up to more than there is, filters that take nothing, thresholds and
-    /// bursts that are not what they look like, behaviours that an LSP takes and has no place for, flows that nothing can tell apart. They stand
-    /// behind the link, the node and the place in its tree, the LSP, or the flows.
+    /// A sentence for each, in the order of links and of LSPs: rates that add up to more than there is, filters that take nothing, thresholds
+    /// and bursts that are not what they look like, behaviours that an LSP takes and has no place for. They stand behind the link, the node
+    /// and the place in its tree, or the LSP.
     pub fn warnings(&self) -> Vec<String> {
+        let mut said = self.link_warnings(&|_| Longest::default());
+        said.extend(self.lsp_warnings());
+        said
+    }
+
+    /// Those about queues and conditioners. On a link of which the user has not said how long packets may be, `longest` says how long a
+    /// packet is to be expected.
+    pub fn link_warnings(&self, longest: &dyn Fn(&Link) -> Longest) -> Vec<String> {
         let mut said = Vec::new();
         let marks = self.marks();
         for (index, link) in self.links.iter().enumerate() {
@@ -29,7 +36,10 @@ impl Network {
                 if link.spec.queue(side).is_none() && link.spec.ingress(side).is_none() {
                     continue;
                 }
-                let longest = self.longest(link);
+                let mtu = link.spec.mtu;
+                let said_so = link.spec.mtu_said || mtu <= USUAL_MTU;
+                let longest =
+                    if said_so { Longest { bytes: mtu, ..Longest::default() } } else { longest(link) };
                 let around = Around { rate: link.spec.rate, longest, marks: Some(marks.clone()) };
                 if let Some(tree) = link.spec.queue(side) {
                     let lead = at("queue");
@@ -42,19 +52,16 @@ impl Network {
                 }
             }
         }
-        said.extend(self.hidden_lsps());
-        let lsps = self.lsps.iter().map(|group| &group.spec);
-        for spec in lsps {
+        said
+    }
+
+    /// Those about LSPs.
+    pub fn lsp_warnings(&self) -> Vec<String> {
+        let mut said = self.hidden_lsps();
+        for spec in self.lsps.iter().map(|group| &group.spec) {
             said.extend(no_place(spec, &self.description.nodes[spec.from]));
             said.extend(self.refusals(spec));
         }
-        for flow in &self.flows {
-            let group = flow.spec.over.and_then(|group| self.lsps.get(group));
-            said.extend(group.and_then(|group| {
-                no_place_for(&flow.spec, &group.spec, &self.description.nodes[group.spec.from])
-            }));
-        }
-        said.extend(flow_ports::alike(&self.flows));
         said
     }
 }
@@ -88,30 +95,6 @@ impl Network {
         said
     }
 
-    /// The longest packet to be expected on a link: as long as the link takes if the user said so, else as on an Ethernet, or as a flow has it.
-    fn longest(&self, link: &Link) -> Longest {
-        let spec = &link.spec;
-        if spec.mtu_said || spec.mtu <= USUAL_MTU {
-            return Longest { bytes: spec.mtu, ..Longest::default() };
-        }
-        // By a host's link come the host's packets only.
-        let host = link.ends().into_iter().find(|end| self.description.nodes[*end].kind == NodeKind::Host);
-        let comes = |flow: &&FlowSpec| host.is_none_or(|host| [flow.from, flow.to].contains(&host));
-        let size = |flow: &FlowSpec| flow.size_range().map_or(0, |(_, most)| most);
-        let flows = self.flows.iter().map(|flow| &flow.spec).filter(comes);
-        let Some(flow) = flows.max_by_key(|flow| size(flow)) else { return Longest::default() };
-        let labels = u32::from(flow.over.is_some());
-        let bytes = size(flow).saturating_sub(ETHERNET_AND_FCS).min(spec.mtu);
-        if bytes <= USUAL_MTU {
-            return Longest::default();
-        }
-        let whose = match flow.name.as_str() {
-            "" => "a flow".into(),
-            name => format!("flow '{name}'"),
-        };
-        Longest { bytes, labels, whose: Some(whose) }
-    }
-
     /// The marks that conditioners put on what arrives, at any node: a tree may stand at several of which one marks.
     fn marks(&self) -> BTreeSet<u32> {
         let specs = self.links.iter().flat_map(|link| SIDES.map(|side| link.spec.ingress(side)));
@@ -142,7 +125,7 @@ impl Network {
 
 /// What the EXP bits of an LSP mean where it begins, if it has no place for packets of some behaviours (RFC 3270, 3.5 and 4.5); and the
 /// words for it.
-fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
+pub fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
     let preconfigured = head.diffserv.as_ref()?.tc_map;
     let encaps = spec.diffserv.map_or(Encaps::ELsp(preconfigured), |lsp| lsp.encaps(preconfigured));
     let kind = match encaps {
@@ -172,15 +155,4 @@ fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<String> {
         )),
         _ => None,
     }
-}
-
-/// A flow over an LSP that drops all its packets.
-fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<String> {
-    let (encaps, words) = narrow(spec, head)?;
-    let phb = head.diffserv.as_ref()?.dscp.phb(Dscp::new(flow.dscp)?);
-    (!encaps.phbs().contains(phb)).then(|| {
-        let name =
-            if flow.name.is_empty() { "a flow over it".into() } else { format!("flow '{}'", flow.name) };
-        format!("{words}: packets of {name}, which are {phb}, are dropped")
-    })
 }

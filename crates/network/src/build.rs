@@ -1,79 +1,84 @@
 //! From a description to devices and links.
 
-use super::addressing;
+use super::beside::{BesideConfig, MakeBeside, quiet};
 use super::check::check;
-use super::description::{Description, LinkSpec, NodeKind};
+use super::description::{Description, LinkSpec};
 use super::error::NetworkError;
-use super::flow_ports::SourcePorts;
+use super::kind::{NodeKind, resolve};
 use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
-use core::net::Ipv4Addr;
 use engine::{PortSpec, World};
-use node::{Host, Peer, Router};
+use node::{Peer, Router};
 use std::collections::BTreeSet;
-use tester::edge::Edge;
-use tester::probe::{Probe, ProbeConfig};
-use tester::series::Series;
-use tester::sink::Sink;
-use tester::station::Station;
+
+/// For whom a network is built, and what stands in it that its description does not show.
+#[derive(Clone, Copy)]
+pub struct Build<'a> {
+    /// Which part of it is in this process, in real time; all of it, in virtual time, if absent.
+    pub placement: Option<&'a Placement>,
+    /// When it begins: what is asked for at once is asked for then.
+    pub begin: Time,
+    /// Makes what stands beside each router of this process.
+    pub beside: MakeBeside,
+}
+
+impl Default for Build<'_> {
+    /// All of it, in virtual time from zero on, with nobody who measures.
+    fn default() -> Self {
+        Build { placement: None, begin: Time::ZERO, beside: quiet }
+    }
+}
 
 impl Network {
-    /// Builds a network in virtual time: addresses, devices with their static routes, links, LSPs and flows.
-    pub fn new(description: Description) -> Result<Network, NetworkError> {
-        Network::build(description, None, Time::ZERO)
+    /// Builds a network in virtual time: addresses, devices with their static routes, links and LSPs.
+    pub fn new(description: Description, kinds: &[NodeKind]) -> Result<Network, NetworkError> {
+        Network::build(description, kinds, Build::default())
     }
 
     /// Builds the nodes that a placement puts here; the others are placeholders, so that every process counts nodes, links and
-    /// ports alike. In virtual time everything is here. What is asked for at once is asked for at `begin`.
-    pub(super) fn build(
+    /// ports alike. In virtual time everything is here. A node is of one of `kinds`, or its facts are in the description.
+    pub fn build(
         mut description: Description,
-        placement: Option<&Placement>,
-        begin: Time,
+        kinds: &[NodeKind],
+        build: Build<'_>,
     ) -> Result<Network, NetworkError> {
+        let resolved = resolve(&mut description, kinds)?;
         check(&description)?;
         let links = plan::links(&description)?;
-        let placed = match placement {
-            Some(placement) => Placed::resolve(&description, &links, placement)?,
-            None => Placed::whole(&description)?,
+        let placed = match build.placement {
+            Some(placement) => Placed::resolve(&description, &resolved, &links, placement)?,
+            None => Placed::whole(&description, &resolved)?,
         };
         let lsps = core::mem::take(&mut description.lsps);
-        let flows = core::mem::take(&mut description.flows);
-        let count = description.nodes.len();
         let mut network = Network {
             world: World::new(description.seed),
+            nodes: resolved.into_iter().map(|resolved| resolved.node).collect(),
             links,
-            probes: vec![None; count],
+            beside: vec![None; description.nodes.len()],
             lsps: Vec::new(),
             by_tunnel: Map::new(),
-            flows: Vec::new(),
-            source_ports: SourcePorts::default(),
-            random_flows: BTreeSet::new(),
             beyond_bursts: BTreeSet::new(),
-            streams: Vec::new(),
             tunnels_used: Map::new(),
             lsps_used: 0,
             lsps_planned: lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count)),
             events: Vec::new(),
             graph: graph_of(&description),
-            incarnation: placement.map_or(0, |p| p.incarnation),
-            live: placement.is_some(),
+            incarnation: build.placement.map_or(0, |p| p.incarnation),
+            live: build.placement.is_some(),
             wall: None,
             placed,
             description,
         };
-        network.world.begin_at(begin);
+        network.world.begin_at(build.begin);
         network.check_conditioners()?;
         network.add_devices()?;
         network.add_links()?;
         network.add_queues()?;
-        network.add_probes()?;
+        network.add_beside(build.beside)?;
         for spec in lsps {
             network.add_lsp(spec)?;
-        }
-        for spec in flows {
-            network.add_flow(spec)?;
         }
         Ok(network)
     }
@@ -88,37 +93,16 @@ impl Network {
     }
 
     fn device_of(&self, node: usize) -> Box<dyn Device> {
-        let spec = &self.description.nodes[node];
-        if !self.is_local(node) {
-            return Box::new(Peer::new());
-        }
-        match spec.kind {
-            NodeKind::Peer | NodeKind::External => Box::new(Peer::new()),
-            NodeKind::Router => Box::new(self.fresh_router(node)),
-            NodeKind::Edge => {
-                let router = self.fresh_router(node);
-                Box::new(Edge::new(router, self.new_sink(), spec.programme.clone()))
-            }
-            NodeKind::Host => {
-                let host = Host::new(self.host_config(node));
-                Box::new(Station::new(host, self.new_sink()))
-            }
-        }
+        if self.is_local(node) { self.nodes[node].device(self, node) } else { Box::new(Peer::new()) }
     }
 
-    /// The router at a node, or within the edge there, as it is before anything happens.
-    pub(super) fn fresh_router(&self, node: usize) -> Router {
+    /// The router at a node, or within the device there, as it is before anything happens.
+    pub fn fresh_router(&self, node: usize) -> Router {
         let spec = &self.description.nodes[node];
-        let mut router = Router::new(self.router_config(node, spec, spec.kind == NodeKind::Router));
+        let mut router = Router::new(self.router_config(node, spec));
         self.set_routes(node, &mut router);
         router.keep_signals(spec.log_signals as usize);
         router
-    }
-
-    fn new_sink(&self) -> Sink {
-        let phases = self.description.phases.clone();
-        let series = Series::new(self.description.series_bin);
-        Sink::new(phases, self.description.convention, series)
     }
 
     fn add_links(&mut self) -> Result<(), NetworkError> {
@@ -143,32 +127,26 @@ impl Network {
         Ok(())
     }
 
-    /// A probe beside every local router; they are counted over the whole network, so that each is the same in every process.
-    fn add_probes(&mut self) -> Result<(), NetworkError> {
+    /// A port beside every router that is here; they are counted over the whole network, so that each is the same in every process.
+    fn add_beside(&mut self, make: MakeBeside) -> Result<(), NetworkError> {
         let count = self.description.nodes.len();
-        let routers = (0..count).filter(|&node| self.description.nodes[node].kind == NodeKind::Router);
+        let routers = (0..count).filter(|&node| self.facts(node).has_port_beside());
         for (number, node) in routers.collect::<Vec<_>>().into_iter().enumerate() {
             if !self.is_local(node) {
                 continue;
             }
-            let address = addressing::probe(node);
-            let config = ProbeConfig {
-                mac: Self::mac_of(count + number, PortId(0)),
-                address,
-                gateway: Ipv4Addr::from_bits(address.to_bits() + 1),
-            };
-            let id = self.world.add_device(Box::new(Probe::new(config, self.new_sink())));
+            let config = BesideConfig::of(node, Self::mac_of(count + number, PortId(0)));
+            let id = self.world.add_device(make(config));
             let link = engine::LinkSpec::new(NodeId(node as u32), id, Rate(0), Span::ZERO);
             let (link, ..) = self.world.add_link(link)?;
-            self.probes[node] = Some((id, link));
+            self.beside[node] = Some((id, link));
         }
         Ok(())
     }
 }
 
 fn graph_of(description: &Description) -> Graph {
-    let passes = |kind| matches!(kind, NodeKind::Router | NodeKind::External);
-    let transit = description.nodes.iter().map(|n| passes(n.kind)).collect();
+    let transit = description.nodes.iter().map(|node| node.facts().transit).collect();
     let arc = |l: &LinkSpec| Arc { a: l.a, b: l.b, metric: l.metric, delay: l.delay.0.max(0) as u64 };
     Graph::new(transit, description.links.iter().map(arc).collect())
 }

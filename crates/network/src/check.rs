@@ -1,7 +1,7 @@
 //! What must be true of a description before anything is built from it.
 
 use super::addressing;
-use super::description::{Description, LspSpec, NodeKind, NodeSpec};
+use super::description::{Description, LspSpec, NodeSpec};
 use super::error::{NetworkError, input};
 use super::plan;
 
@@ -9,11 +9,8 @@ use super::plan;
 pub fn check(description: &Description) -> Result<(), NetworkError> {
     check_nodes(description)?;
     check_links(description)?;
-    if description.phases.windows(2).any(|w| w[0] >= w[1]) {
-        return input("phases: each must begin after the one before");
-    }
-    if description.series_bin.0 <= 0 {
-        return input("series_bin_ps: a bin is longer than nothing");
+    if let Some(key) = description.others.keys().next() {
+        return input(format!("unknown field `{key}`: nobody here knows what it says"));
     }
     Ok(())
 }
@@ -29,18 +26,12 @@ fn check_nodes(description: &Description) -> Result<(), NetworkError> {
         return input(format!("node '{}': two nodes have that name", twice[0]));
     }
     for node in nodes {
-        let host = node.kind == NodeKind::Host;
-        if !host && (node.address.is_some() || node.gateway.is_some()) {
-            return input(format!(
-                "node '{}': only hosts have an address and a gateway of their own",
-                node.name
-            ));
+        let (name, facts) = (&node.name, node.facts());
+        if node.diffserv.is_some() && !facts.router {
+            return input(format!("node '{name}': {} has no 'diffserv'", facts.called));
         }
-        if node.diffserv.is_some() && matches!(node.kind, NodeKind::Host | NodeKind::Peer) {
-            return input(format!("node '{}': a host or a raw port has no 'diffserv'", node.name));
-        }
-        if node.router_id.is_some() && matches!(node.kind, NodeKind::Host | NodeKind::Peer) {
-            return input(format!("node '{}': a host or a raw port has no router id", node.name));
+        if node.router_id.is_some() && !facts.router {
+            return input(format!("node '{name}': {} has no router id", facts.called));
         }
     }
     Ok(())
@@ -64,7 +55,8 @@ fn check_links(description: &Description) -> Result<(), NetworkError> {
             return input(format!("link {index}: mtu={}: 68 to 65535 bytes", link.mtu));
         }
         for (near, far) in [(link.a, link.b), (link.b, link.a)] {
-            if nodes[near].kind == NodeKind::Host && nodes[far].kind != NodeKind::Router {
+            let gateway = nodes[far].facts().is_own_transit();
+            if nodes[near].facts().host.is_some() && !gateway {
                 let (host, other) = (&nodes[near].name, &nodes[far].name);
                 return input(format!(
                     "host '{host}': its link leads to '{other}', which is no router: nobody is its gateway"
@@ -74,21 +66,39 @@ fn check_links(description: &Description) -> Result<(), NetworkError> {
         }
     }
     for (index, (node, links)) in nodes.iter().zip(links_of).enumerate() {
-        match node.kind {
-            NodeKind::Host if links == 0 => {
-                return input(format!("host '{}' has no link: it needs one, to a router", node.name));
+        let (name, facts) = (&node.name, node.facts());
+        let (least, most) = (facts.links_min, facts.links_max);
+        match (facts.host, most) {
+            (Some(_), _) if links < least => {
+                return input(format!("host '{name}' has no link: it needs one, to a router"));
             }
-            NodeKind::Host => plan::check_host(description, index)?,
-            NodeKind::Edge | NodeKind::Peer if links != 1 => {
+            (_, Some(most)) if most == least && links != most => {
+                return input(format!("node '{name}': {} has {}, not {links}", facts.called, words(most)));
+            }
+            (_, Some(most)) if links > most => {
                 return input(format!(
-                    "node '{}': an edge or a raw port has one link, not {links}",
-                    node.name
+                    "node '{name}': {} has {} at most, not {links}",
+                    facts.called,
+                    words(most)
                 ));
             }
-            _ => {}
+            _ if links < least => {
+                return input(format!(
+                    "node '{name}': {} has {} at least, not {links}",
+                    facts.called,
+                    words(least)
+                ));
+            }
+            (Some(_), _) => plan::check_host(description, index)?,
+            (None, _) => {}
         }
     }
     Ok(())
+}
+
+/// So many links.
+fn words(links: usize) -> String {
+    if links == 1 { "one link".into() } else { format!("{links} links") }
 }
 
 /// Refuses what an LSP can't carry.
@@ -119,7 +129,7 @@ pub fn check_carried(spec: &LspSpec) -> Result<(), NetworkError> {
 /// Refuses an LSP that says something of behaviours and begins, or should end, where nobody knows of them.
 pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Result<(), NetworkError> {
     if spec.diffserv.and_then(|diffserv| diffserv.model()).is_some()
-        && tail.kind == NodeKind::Router
+        && tail.facts().is_own_transit()
         && tail.diffserv.is_none()
     {
         return input(format!(

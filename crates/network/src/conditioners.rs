@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::columns::Columns;
-use super::description::{LinkSpec, NodeKind};
+use super::description::LinkSpec;
 use super::error::{NetworkError, input};
 use super::queues::{SIDES, in_words};
 use base::PortId;
@@ -25,7 +25,7 @@ impl Network {
                 let Some(spec) = link.spec.ingress(side) else { continue };
                 let node = link.ends()[side];
                 let what = format!("{}: ingress at '{}'", self.link_words(index), self.node_name(node));
-                if !matches!(self.description.nodes[node].kind, NodeKind::Router | NodeKind::Edge) {
+                if !self.facts(node).is_own_router() {
                     return input(format!(
                         "{what}: it is no router of ours: only these condition what arrives"
                     ));

@@ -1,7 +1,7 @@
 //! How the routers of a network are set up: ports, RSVP-TE, static routes.
 
 use super::addressing;
-use super::description::{EgressLabel, NodeKind, NodeSpec};
+use super::description::{EgressLabel, NodeSpec};
 use super::{Link, Network, plan};
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
@@ -13,16 +13,16 @@ use node::{HostConfig, HostPort, Router, RouterConfig};
 
 impl Network {
     /// The Ethernet address of a node's port.
-    pub(super) fn mac_of(node: usize, port: PortId) -> MacAddr {
+    pub(crate) fn mac_of(node: usize, port: PortId) -> MacAddr {
         MacAddr::of_port(NodeId(node as u32), port)
     }
 
-    pub(super) fn router_config(&self, node: usize, spec: &NodeSpec, with_probe: bool) -> RouterConfig {
+    pub(super) fn router_config(&self, node: usize, spec: &NodeSpec) -> RouterConfig {
         let setup = |(link, side): (&Link, usize)| {
             let far = &self.description.nodes[link.ends()[1 - side]];
-            let speaks = far.kind != NodeKind::Host;
+            let speaks = far.facts().signals;
             // The router id of somebody else's router is what the user says that it is.
-            let known = far.kind != NodeKind::External || far.router_id.is_some();
+            let known = !far.facts().foreign || far.router_id.is_some();
             PortSetup {
                 mac: Self::mac_of(node, link.ports[side]),
                 address: link.addresses[side],
@@ -34,9 +34,9 @@ impl Network {
             }
         };
         let mut ports: Vec<PortSetup> = self.ports_of(node).map(setup).collect();
-        if with_probe {
+        if spec.facts().has_port_beside() {
             let port = PortId(ports.len() as u16);
-            // The router's own address on this port is the third of its block, the probe's the second.
+            // The router's own address on this port is the third of its block, that of the port beside it the second.
             let address = Ipv4Addr::from_bits(addressing::probe(node).to_bits() + 1);
             ports.push(PortSetup {
                 mac: Self::mac_of(node, port),
@@ -66,7 +66,8 @@ impl Network {
         Streams::new(self.description.seed.wrapping_add(life))
     }
 
-    pub(super) fn host_config(&self, node: usize) -> HostConfig {
+    /// How an IP host at a node is set up: its ports, by the address plan.
+    pub fn host_config(&self, node: usize) -> HostConfig {
         let port = |(link, side): (&Link, usize)| HostPort {
             mac: Self::mac_of(node, link.ports[side]),
             address: link.addresses[side],
@@ -76,7 +77,7 @@ impl Network {
         HostConfig { ports: self.ports_of(node).map(port).collect() }
     }
 
-    /// Static routes to every node, host and link by the shortest path, and to the tester beside the router.
+    /// Static routes to every node, host and link by the shortest path, and to the port beside the router.
     pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
         for (prefix, next_hop) in self.routes_of(node) {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
@@ -93,7 +94,7 @@ impl Network {
         let mut routes = Vec::new();
         for (other, spec) in self.description.nodes.iter().enumerate() {
             let Some(next_hop) = towards(other) else { continue };
-            if spec.kind != NodeKind::Host {
+            if spec.facts().host.is_none() {
                 routes.push((addressing::block(other), next_hop));
                 routes.extend(spec.router_id.map(|id| (Prefix::host(id), next_hop)));
             }
@@ -104,7 +105,7 @@ impl Network {
                 continue; // connected, or in the block of a node
             }
             // The nearer end is the one to go to; from a host's link that is the router.
-            let hosts = link.ends().map(|end| self.description.nodes[end].kind == NodeKind::Host);
+            let hosts = link.ends().map(|end| self.facts(end).host.is_some());
             let order = if hosts[0] || (!hosts[1] && tree.cost(b) < tree.cost(a)) { [b, a] } else { [a, b] };
             let next_hop = order.into_iter().find_map(towards);
             let prefix = Prefix::new(link.addresses[0], link.prefix_len);
@@ -117,7 +118,7 @@ impl Network {
 
     /// Where the test packets go that an LSP brings to a node.
     pub(super) fn tests_of(&self, node: usize) -> NextHop {
-        if self.description.nodes[node].kind == NodeKind::Edge {
+        if !self.facts(node).has_port_beside() {
             return NextHop::Local;
         }
         let ports = self.ports_of(node).count();
@@ -126,7 +127,7 @@ impl Network {
 
     /// Has a link addresses that the description gives?
     pub(super) fn is_outside_blocks(&self, link: &Link) -> bool {
-        let [a, b] = link.ends().map(|end| self.description.nodes[end].kind == NodeKind::Host);
+        let [a, b] = link.ends().map(|end| self.facts(end).host.is_some());
         a || b || link.spec.addresses.is_some()
     }
 

@@ -1,20 +1,18 @@
 //! One description of a network: what every front lowers its topology to, and every runner takes.
 
-use super::flow_spec::FlowSpec;
+use crate::kind::{Facts, OwnPart};
 use base::command::{FlowFilter, ReservationStyle};
 use base::plane::{Prefix, TtlModel};
-use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span, Time};
+use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use core::net::Ipv4Addr;
 use engine::discipline::TreeSpec;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
-use serde::Deserialize;
-use tester::programme::Step;
-use tester::sink::Convention;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// A network.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Description {
     /// Seed of all random streams.
     #[serde(default)]
@@ -27,42 +25,12 @@ pub struct Description {
     /// Groups of LSPs.
     #[serde(default)]
     pub lsps: Vec<LspSpec>,
-    /// Flows of test packets.
-    #[serde(default)]
-    pub flows: Vec<FlowSpec>,
-    /// When the phases of the measurement begin.
-    #[serde(default, rename = "phases_ps")]
-    pub phases: Vec<Time>,
-    /// From which bit to which bit delay is measured.
-    #[serde(default)]
-    pub convention: Convention,
-    /// Width of the bins of series.
-    #[serde(default = "default_bin", rename = "series_bin_ps")]
-    pub series_bin: Span,
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept if absent.
     #[serde(default, rename = "queue_bin_ps")]
     pub queue_bin: Option<Span>,
-}
-
-fn default_bin() -> Span {
-    Span::from_ms(10)
-}
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeKind {
-    /// A label-switching router.
-    Router,
-    /// The tester's emulated label edge router, on one link.
-    Edge,
-    /// A raw port.
-    Peer,
-    /// An IP host on one link or several, to routers: in virtual time a device that answers ARP and ping and sends and takes flows; in real
-    /// time a real host beyond an interface, unless it is asked for in the process too.
-    Host,
-    /// Somebody else's router. It exists in real time only.
-    External,
+    /// What the description says beside, for whoever measures in the network: it is taken out before the network is built.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// An address with the length of the prefix that it lies in, such as `10.1.0.2/24`.
@@ -97,6 +65,12 @@ impl core::fmt::Display for InterfaceAddress {
     }
 }
 
+impl Serialize for InterfaceAddress {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
 impl TryFrom<String> for InterfaceAddress {
     type Error = String;
     fn try_from(text: String) -> Result<InterfaceAddress, String> {
@@ -110,12 +84,14 @@ impl TryFrom<String> for InterfaceAddress {
 
 /// A node.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct NodeSpec {
     /// Name, unique.
     pub name: String,
-    /// What it is.
-    pub kind: NodeKind,
+    /// The name of its kind.
+    pub kind: String,
+    /// What others have to know of it. A description need not say it where the kind is known: then it is the kind's to say.
+    #[serde(default)]
+    pub facts: Option<Facts>,
     /// How long it takes for what it does.
     #[serde(default)]
     pub profile: DeviceProfile,
@@ -125,21 +101,22 @@ pub struct NodeSpec {
     /// Its DiffServ over MPLS (RFC 3270); a router without copies traffic classes, and refuses LSPs that signal some.
     #[serde(default)]
     pub diffserv: Option<DiffServConfig>,
-    /// Test programme of an edge.
-    #[serde(default)]
-    pub programme: Vec<Step>,
-    /// Address of a host; one with several links has those that the links give it, and this, if it is given, is the first among them.
-    #[serde(default)]
-    pub address: Option<InterfaceAddress>,
-    /// Address of the router's port towards a host; the first of the prefix that is not the host's if absent.
-    #[serde(default)]
-    pub gateway: Option<Ipv4Addr>,
     /// Router id, instead of the one that the builder gives.
     #[serde(default)]
     pub router_id: Option<Ipv4Addr>,
     /// How many signalling messages are kept for table `signals`; none unless asked for.
     #[serde(default)]
     pub log_signals: u32,
+    /// What the description says for its kind alone.
+    #[serde(flatten)]
+    pub own: OwnPart,
+}
+
+impl NodeSpec {
+    /// What others have to know of it; they are all there as soon as a network is built.
+    pub fn facts(&self) -> &Facts {
+        self.facts.as_ref().unwrap_or(&Facts::UNKNOWN)
+    }
 }
 
 /// Which label an egress asks for.

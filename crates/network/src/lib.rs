@@ -1,23 +1,22 @@
-//! A network built from its description: devices, addresses, static routes, LSPs, flows, and tables of what happened.
+//! A network built from its one description: devices, addresses, static routes, LSPs, and tables of what happened.
+//!
+//! Every process of a network builds all of it alike, whichever part of it is there. Nothing is measured here: crate `tester` puts
+//! instruments into a network.
 
-mod addressing;
-mod advice;
+pub mod addressing;
+pub mod advice;
+pub mod beside;
 mod build;
 mod check;
-mod columns;
+pub mod columns;
 mod command;
 mod conditioners;
 mod configure;
 mod description;
-mod emission;
-mod error;
-pub mod flood;
-mod flow_ports;
-mod flow_spec;
-mod flows;
+pub mod error;
+pub mod kind;
 mod live;
 mod lsps;
-mod packets;
 pub mod paths;
 mod placement;
 mod plan;
@@ -28,33 +27,27 @@ mod router_tables;
 mod serving;
 mod signals;
 mod tables;
-mod traffic;
 
+pub use build::Build;
 pub use description::{
-    Description, EgressLabel, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeKind, NodeSpec, RsvpSpec,
+    Description, EgressLabel, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeSpec, RsvpSpec,
 };
 pub use error::NetworkError;
-pub use flow_spec::{
-    ArrivalSpec, EmpiricalSpec, ExponentialSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts,
-    SizeSpec, TraceSpec, UniformSpec,
-};
+pub use kind::{KINDS, NodeKind};
+pub use live::Open;
 pub use placement::{DriverKind, Placement, PortPlacement};
-pub use replay::ReplaySummary;
+pub use replay::{Recorded, ReplaySummary};
 
 use base::command::TunnelId;
-use base::{LinkId, Map, NodeId, PortId, StreamId};
+use base::{LinkId, Map, NodeId, PortId};
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
-use flow_ports::SourcePorts;
+use kind::{Facts, Node};
 use live::Wall;
-use node::Router;
+use node::{Host, Router};
 use paths::Graph;
 use placement::Placed;
 use std::collections::BTreeSet;
-use tester::edge::Edge;
-use tester::packet::Ports;
-use tester::probe::Probe;
-use tester::station::Station;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -73,7 +66,7 @@ pub struct Link {
 
 impl Link {
     /// Which end is at `node`.
-    fn side(&self, node: usize) -> usize {
+    pub fn side(&self, node: usize) -> usize {
         usize::from(self.spec.a != node)
     }
     /// The port that the link has at a node, if it ends there.
@@ -89,48 +82,32 @@ impl Link {
 
 /// A group of LSPs as it was built.
 #[derive(Clone, Debug)]
-struct LspGroup {
-    spec: LspSpec,
+pub struct LspGroup {
+    /// What was asked for last.
+    pub spec: LspSpec,
     /// The tunnel of each.
-    tunnels: Vec<TunnelId>,
+    pub tunnels: Vec<TunnelId>,
     /// The number of the first among all LSPs: it gives their test addresses.
-    first: u32,
+    pub first: u32,
     /// The explicit route of first preference, as links, if it is strict.
-    links: Option<Vec<usize>>,
-    traced: u64,
-    wrong: u64,
-}
-
-/// A flow as it was built.
-#[derive(Clone, Debug)]
-struct Flow {
-    spec: FlowSpec,
-    first_stream: u32,
-    /// UDP ports of all its streams.
-    ports: Ports,
-    /// The links by which it leaves a host and comes to one.
-    links: [Option<usize>; 2],
+    pub links: Option<Vec<usize>>,
 }
 
 /// A network.
 pub struct Network {
     description: Description,
+    /// What each node is of.
+    nodes: Vec<Box<dyn Node>>,
     world: World,
     graph: Graph,
     links: Vec<Link>,
-    /// The probe beside each router.
-    probes: Vec<Option<(NodeId, LinkId)>>,
+    /// The hidden port beside each router that is here, and its link.
+    beside: Vec<Option<(NodeId, LinkId)>>,
     lsps: Vec<LspGroup>,
     /// Group and place in it of each tunnel, by head end.
     by_tunnel: Map<(u32, TunnelId), (u32, u32)>,
-    flows: Vec<Flow>,
-    source_ports: SourcePorts,
-    /// Names of the flows that draw random numbers.
-    random_flows: BTreeSet<String>,
     /// Node and link of queues of which it has been told that packets were longer than their buckets.
     beyond_bursts: BTreeSet<(usize, usize)>,
-    /// Flow of each stream.
-    streams: Vec<u32>,
     /// Tunnel ids given so far, by head end and tail end.
     tunnels_used: Map<(u32, u32), u16>,
     /// LSPs made so far: each has an address of its own.
@@ -168,37 +145,44 @@ impl Network {
     pub fn is_local(&self, node: usize) -> bool {
         self.placed.local.get(node).copied().unwrap_or(false)
     }
+    /// Is a host a real one, beyond an interface of a router that is here?
+    pub fn is_real_host(&self, host: usize) -> bool {
+        let mut routers = self.ports_of(host).map(|(link, side)| link.ends()[1 - side]);
+        !self.placed.listed && !self.is_local(host) && routers.any(|router| self.is_local(router))
+    }
+    /// Does it run in real time?
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+    /// What there is to know of a node, whatever kind it is of.
+    pub fn facts(&self, node: usize) -> &Facts {
+        self.description.nodes[node].facts()
+    }
+    /// Its nodes and links as shortest paths see them.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
     /// The links of a node in the order of its ports, each with the side that is the node's own.
-    fn ports_of(&self, node: usize) -> impl Iterator<Item = (&Link, usize)> {
+    pub fn ports_of(&self, node: usize) -> impl Iterator<Item = (&Link, usize)> {
         let own = self.graph.links_of(node).map(|link| &self.links[link]);
         own.map(move |link| (link, link.side(node)))
     }
 
-    /// The router at a node, be it one by itself or within an edge.
+    /// The router at a node, be it one by itself or within another device; nothing if it is not here.
     pub fn router(&self, node: usize) -> Option<&Router> {
-        let id = NodeId(node as u32);
-        self.world.device::<Router>(id).or_else(|| Some(self.world.device::<Edge>(id)?.router()))
+        self.nodes.get(node)?.router(&self.world, NodeId(node as u32))
     }
-    /// The emulated edge at a node.
-    pub fn edge(&self, node: usize) -> Option<&Edge> {
-        self.world.device(NodeId(node as u32))
+    /// The IP host at a node, if it is a device of this process.
+    pub fn host(&self, node: usize) -> Option<&Host> {
+        self.nodes.get(node)?.host(&self.world, NodeId(node as u32))
     }
-    fn edge_mut(&mut self, node: usize) -> Option<&mut Edge> {
-        self.world.device_mut(NodeId(node as u32))
+    /// The hidden port beside a router, as a device of the engine, and the link to it; nothing if the router is not here.
+    pub fn beside(&self, node: usize) -> Option<(NodeId, LinkId)> {
+        *self.beside.get(node)?
     }
-    /// The simulated host at a node.
-    pub fn station(&self, node: usize) -> Option<&Station> {
-        self.world.device(NodeId(node as u32))
-    }
-    fn station_mut(&mut self, node: usize) -> Option<&mut Station> {
-        self.world.device_mut(NodeId(node as u32))
-    }
-    /// The probe beside a router.
-    pub fn probe(&self, node: usize) -> Option<&Probe> {
-        self.world.device(self.probes.get(node)?.as_ref()?.0)
-    }
-    fn probe_mut(&mut self, node: usize) -> Option<&mut Probe> {
-        self.world.device_mut(self.probes.get(node)?.as_ref()?.0)
+    /// The groups of LSPs, in the order in which they were added.
+    pub fn lsps(&self) -> &[LspGroup] {
+        &self.lsps
     }
 
     /// The tunnel of an LSP, and where the test packets over it go.
@@ -215,20 +199,19 @@ impl Network {
         &self.events
     }
 
-    fn flow_of(&self, stream: StreamId) -> Option<&Flow> {
-        self.flows.get(*self.streams.get(stream.index())? as usize)
-    }
-
-    fn node_name(&self, node: usize) -> &str {
+    /// The name of a node.
+    pub fn node_name(&self, node: usize) -> &str {
         self.description.nodes.get(node).map_or("?", |n| n.name.as_str())
     }
 
-    fn check_node(&self, node: usize, what: &str) -> Result<(), NetworkError> {
+    /// Refuses a node that is not there, of which `what` speaks.
+    pub fn check_node(&self, node: usize, what: &str) -> Result<(), NetworkError> {
         let count = self.description.nodes.len();
         if node < count { Ok(()) } else { error::input(format!("{what}: node {node} of {count}")) }
     }
 
-    fn check_local(&self, node: usize, what: &str) -> Result<(), NetworkError> {
+    /// Refuses a node that is no device of this process.
+    pub fn check_local(&self, node: usize, what: &str) -> Result<(), NetworkError> {
         self.check_node(node, what)?;
         if self.is_local(node) {
             return Ok(());

@@ -3,7 +3,7 @@
 use super::columns::Columns;
 use super::error::{NetworkError, input};
 use super::placement::{DriverKind, PortPlacement};
-use super::{Description, Network, Placement};
+use super::{Build, Description, Network, NodeKind, Placement};
 use base::{NodeId, Span, Time};
 use engine::Progress;
 use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, PortError};
@@ -46,34 +46,49 @@ impl PortPlacement {
     }
 }
 
+impl Placement {
+    /// The clock that a network with this placement runs by, and the time at which it begins.
+    pub fn clock(&self) -> (Clock, Time) {
+        let clock = self.epoch_ns.map_or_else(Clock::new, Clock::starting_at);
+        // A process that is started long after the epoch has missed nothing: it begins now.
+        let begin = self.epoch_ns.map_or(Time::ZERO, |_| clock.now());
+        (clock, begin)
+    }
+}
+
 impl Network {
     /// Builds the part of a network that a placement puts in this process, to be run by the clock.
-    pub fn placed(description: Description, placement: Placement) -> Result<Network, NetworkError> {
-        Network::placed_with(description, placement, &mut |spec| external::open(spec))
+    pub fn placed(
+        description: Description,
+        kinds: &[NodeKind],
+        placement: Placement,
+    ) -> Result<Network, NetworkError> {
+        let (clock, begin) = placement.clock();
+        let build = Build { placement: Some(&placement), begin, ..Build::default() };
+        let mut network = Network::build(description, kinds, build)?;
+        network.attach(placement, clock, &mut |spec| external::open(spec))?;
+        Ok(network)
     }
 
-    /// The same with ports that `open` makes.
-    pub fn placed_with(
-        description: Description,
+    /// Opens the interfaces of the placement that the network was built for, each by `open`; from then on it runs by the clock.
+    pub fn attach(
+        &mut self,
         placement: Placement,
+        clock: Clock,
         open: &mut Open<'_>,
-    ) -> Result<Network, NetworkError> {
-        let clock = placement.epoch_ns.map_or_else(Clock::new, Clock::starting_at);
-        // A process that is started long after the epoch has missed nothing: it begins now.
-        let begin = placement.epoch_ns.map_or(Time::ZERO, |_| clock.now());
-        let mut network = Network::build(description, Some(&placement), begin)?;
+    ) -> Result<(), NetworkError> {
         let mut runner = Runner::new(clock);
         runner.set_busy(placement.busy);
-        for (port, &(link, side)) in placement.ports.iter().zip(&network.placed.ends) {
+        for (port, &(link, side)) in placement.ports.iter().zip(&self.placed.ends) {
             let opened = match open(&port.spec(placement.busy)) {
                 Ok(opened) => opened,
                 Err(error) => return input(format!("node '{}': {error}", port.node)),
             };
-            let link = &network.links[link];
+            let link = &self.links[link];
             let node = NodeId(link.ends()[side] as u32);
-            runner.attach(&mut network.world, node, link.ports[side], opened)?;
+            runner.attach(&mut self.world, node, link.ports[side], opened)?;
         }
-        network.wall = Some(Wall {
+        self.wall = Some(Wall {
             runner,
             ports: placement.ports,
             begun: placement.epoch_ns.is_some(),
@@ -81,7 +96,7 @@ impl Network {
             fail_on_port_down: placement.fail_on_port_down,
             changes: Vec::new(),
         });
-        Ok(network)
+        Ok(())
     }
 
     /// The time that it is: in virtual time that which the run has reached, otherwise the clock's.

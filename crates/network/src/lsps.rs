@@ -2,16 +2,16 @@
 
 use super::addressing;
 use super::check::{check_carried, check_diffserv};
-use super::description::{HopSpec, LspSpec, NodeKind};
+use super::description::{HopSpec, LspSpec};
 use super::error::{NetworkError, input};
+use super::kind::Tunnel;
 use super::{LspGroup, Network};
 use base::command::{RouteHop, TunnelId, TunnelSpec};
 use base::plane::Prefix;
 use base::{Command, NodeId};
-use tester::edge::EdgeTunnel;
 
 impl Network {
-    /// Adds a group of LSPs; they are signalled at once if asked for, those of an edge by its programme.
+    /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its programme) when it likes.
     pub fn add_lsp(&mut self, spec: LspSpec) -> Result<usize, NetworkError> {
         self.check_lsp(&spec)?;
         let mut routes = Vec::new();
@@ -53,15 +53,19 @@ impl Network {
             self.by_tunnel.insert((spec.from as u32, id), (group as u32, index));
             let tunnel = tunnel_spec(&spec, id, index, first, &routes);
             self.tell_model(&spec, id)?;
-            if let Some(edge) = self.edge_mut(spec.from) {
-                edge.add_tunnel(EdgeTunnel { spec: tunnel, group: group as u32, index });
-            } else if spec.auto && self.is_local(spec.from) {
-                let command = Command::TunnelSet(Box::new(tunnel));
-                self.world.command(self.now(), NodeId(spec.from as u32), command)?;
+            if !self.is_local(spec.from) {
+                continue;
+            }
+            let head = NodeId(spec.from as u32);
+            let tunnel = Tunnel { spec: tunnel, group: group as u32, index };
+            let left = self.nodes[spec.from].keep_tunnel(&mut self.world, head, tunnel);
+            if let Some(tunnel) = left.filter(|_| spec.auto) {
+                let command = Command::TunnelSet(Box::new(tunnel.spec));
+                self.world.command(self.now(), head, command)?;
             }
         }
         self.use_tests(spec.count)?;
-        self.lsps.push(LspGroup { spec, tunnels, first, links, traced: 0, wrong: 0 });
+        self.lsps.push(LspGroup { spec, tunnels, first, links });
         Ok(group)
     }
 
@@ -157,20 +161,19 @@ impl Network {
         self.check_node(spec.from, &what)?;
         self.check_node(spec.to, &what)?;
         let (from, to) = (&self.description.nodes[spec.from], &self.description.nodes[spec.to]);
-        let not_a_head = match from.kind {
-            NodeKind::Peer => Some("a raw port, not a router"),
-            NodeKind::Host => Some("a host, not a router"),
-            NodeKind::External => Some("external: its LSPs begin there"),
-            NodeKind::Router | NodeKind::Edge => None,
-        };
-        if let Some(why) = not_a_head {
-            return input(format!("{what}: '{}' is {why}", from.name));
+        if from.facts().foreign {
+            return input(format!("{what}: '{}' is external: its LSPs begin there", from.name));
+        }
+        if !from.facts().router {
+            let called = &from.facts().called;
+            return input(format!("{what}: '{}' is {called}, not a router", from.name));
         }
         // It may end at a raw port: whoever is there answers.
-        if to.kind == NodeKind::Host {
-            return input(format!("{what}: '{}' is a host: an LSP ends at a router", to.name));
+        if !to.facts().signals {
+            let called = &to.facts().called;
+            return input(format!("{what}: '{}' is {called}: an LSP ends at a router", to.name));
         }
-        if to.kind == NodeKind::External && to.router_id.is_none() {
+        if to.facts().foreign && to.router_id.is_none() {
             return input(format!("{what}: '{}' is external: say its router_id", to.name));
         }
         check_carried(spec)?;
@@ -249,7 +252,7 @@ impl Network {
     /// A loose hop is named by its router id.
     fn check_named(&self, spec: &LspSpec, node: usize) -> Result<(), NetworkError> {
         let hop = &self.description.nodes[node];
-        if hop.kind == NodeKind::External && hop.router_id.is_none() {
+        if hop.facts().foreign && hop.router_id.is_none() {
             return input(format!(
                 "lsp '{}': its route goes through '{}', which is external: say its router_id",
                 spec.name, hop.name

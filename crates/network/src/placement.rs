@@ -1,8 +1,9 @@
 //! Which part of a network runs in this process, and by which interfaces it reaches the rest.
 
 use super::Link;
-use super::description::{Description, NodeKind};
+use super::description::Description;
 use super::error::{NetworkError, input};
+use super::kind::Resolved;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -73,12 +74,18 @@ pub struct Placed {
 
 impl Placed {
     /// Everything is here, in virtual time.
-    pub fn whole(description: &Description) -> Result<Placed, NetworkError> {
-        for node in &description.nodes {
-            if node.kind == NodeKind::External {
+    pub fn whole(description: &Description, nodes: &[Resolved]) -> Result<Placed, NetworkError> {
+        for (spec, node) in description.nodes.iter().zip(nodes) {
+            if spec.facts().foreign {
                 return input(format!(
                     "node '{}' is external: somebody else's router is there in real time only",
-                    node.name
+                    spec.name
+                ));
+            }
+            if !node.linked {
+                return input(format!(
+                    "node '{}': this program has no nodes of kind '{}': they run in another process only",
+                    spec.name, spec.kind
                 ));
             }
         }
@@ -88,6 +95,7 @@ impl Placed {
     /// The nodes and link ends that a placement names.
     pub fn resolve(
         description: &Description,
+        nodes: &[Resolved],
         links: &[Link],
         placement: &Placement,
     ) -> Result<Placed, NetworkError> {
@@ -100,7 +108,7 @@ impl Placed {
             let node = name(description, links[link].ends()[side]);
             return input(format!("placement: two interfaces for node '{node}' on link {link}"));
         }
-        let local = local_nodes(description, links, placement, &ends)?;
+        let local = local_nodes(description, nodes, links, placement, &ends)?;
         let placed = Placed { local, listed: placement.local.is_some(), ends };
         placed.check_links(description, links)?;
         Ok(placed)
@@ -163,6 +171,7 @@ fn end_of(
 
 fn local_nodes(
     description: &Description,
+    resolved: &[Resolved],
     links: &[Link],
     placement: &Placement,
     ends: &[(usize, usize)],
@@ -175,19 +184,25 @@ fn local_nodes(
                 let Some(node) = nodes.iter().position(|n| n.name == *given) else {
                     return input(format!("placement: there is no node '{given}'"));
                 };
-                if nodes[node].kind == NodeKind::External {
+                if nodes[node].facts().foreign {
                     return input(format!("placement: node '{given}' is external: it can't be local"));
+                }
+                if !resolved[node].linked {
+                    let kind = &nodes[node].kind;
+                    return input(format!(
+                        "placement: node '{given}': this program has no nodes of kind '{kind}': it can't be local"
+                    ));
                 }
                 local[node] = true;
             }
         }
         None => {
             for (node, spec) in nodes.iter().enumerate() {
-                local[node] = spec.kind != NodeKind::External;
+                local[node] = !spec.facts().foreign && resolved[node].linked;
             }
             for &(link, side) in ends {
                 let far = links[link].ends()[1 - side];
-                if nodes[far].kind == NodeKind::Host && !ends.contains(&(link, 1 - side)) {
+                if nodes[far].facts().host.is_some() && !ends.contains(&(link, 1 - side)) {
                     local[far] = false;
                 }
             }

@@ -2,8 +2,9 @@
 
 use super::Link;
 use super::addressing::{self, Links, overlap};
-use super::description::{Description, InterfaceAddress, LinkSpec, NodeKind};
+use super::description::{Description, InterfaceAddress, LinkSpec};
 use super::error::{NetworkError, input};
+use super::kind::HostFacts;
 use base::plane::Prefix;
 use base::{LinkId, PortId};
 use core::net::Ipv4Addr;
@@ -41,11 +42,10 @@ pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
 /// Router id of a node, given or not; of a host, its address.
 pub fn loopback(description: &Description, node: usize) -> Ipv4Addr {
     let spec = description.nodes.get(node);
-    let given = spec.and_then(|n| n.router_id.or(n.address.map(|a| a.address)));
-    let first = || match spec.map(|n| n.kind) {
-        Some(NodeKind::Host) => addresses_of(description, node).next().map(|own| own.address),
-        _ => None,
-    };
+    let host = spec.and_then(|n| n.facts().host);
+    let own = || host.and_then(|host| host.address).map(|own| own.address);
+    let given = spec.and_then(|n| n.router_id).or_else(own);
+    let first = || host.and_then(|_| addresses_of(description, node).next()).map(|own| own.address);
     given.or_else(first).unwrap_or_else(|| addressing::loopback(node))
 }
 
@@ -58,16 +58,21 @@ fn addresses_of(description: &Description, node: usize) -> impl Iterator<Item = 
     description.links.iter().filter_map(own)
 }
 
+/// The addresses that a host's description gives it.
+fn host_facts(description: &Description, host: usize) -> HostFacts {
+    description.nodes[host].facts().host.unwrap_or_default()
+}
+
 /// Has a host its addresses from its links?
 pub fn is_multihomed(description: &Description, host: usize) -> bool {
     let links = description.links.iter().filter(|link| link.a == host || link.b == host).count();
-    links > 1 || description.nodes[host].address.is_none()
+    links > 1 || host_facts(description, host).address.is_none()
 }
 
 /// Refuses a host with several links, or none of its own address, that its links give no addresses.
 pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkError> {
-    let node = &description.nodes[host];
-    let name = &node.name;
+    let name = &description.nodes[host].name;
+    let own = host_facts(description, host);
     if !is_multihomed(description, host) {
         return Ok(());
     }
@@ -81,10 +86,10 @@ pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkE
             }
         });
     }
-    if node.gateway.is_some() {
+    if own.gateway.is_some() {
         return input(format!("host '{name}': its gateways are at the other ends of its links"));
     }
-    match node.address {
+    match own.address {
         Some(own) if !addresses_of(description, host).any(|given| given == own) => {
             input(format!("host '{name}': {own} is not among the addresses that its links give it"))
         }
@@ -94,7 +99,7 @@ pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkE
 
 /// At which end of a link a host is.
 fn host_of(description: &Description, spec: &LinkSpec) -> Option<usize> {
-    [spec.a, spec.b].iter().position(|&node| description.nodes[node].kind == NodeKind::Host)
+    [spec.a, spec.b].iter().position(|&node| description.nodes[node].facts().host.is_some())
 }
 
 type Addresses = ([Ipv4Addr; 2], u8);
@@ -106,8 +111,8 @@ fn host_link(
     spec: &LinkSpec,
     side: usize,
 ) -> Result<Addresses, NetworkError> {
-    let host = &description.nodes[[spec.a, spec.b][side]];
-    let name = &host.name;
+    let at = [spec.a, spec.b][side];
+    let (name, host) = (&description.nodes[at].name, host_facts(description, at));
     let Some(own) = host.address else { return input(format!("host '{name}' has no address")) };
     if spec.addresses.is_some() {
         return input(format!("link {index}: its addresses are those of host '{name}' and its gateway"));

@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::columns::Columns;
-use super::description::{LinkSpec, NodeKind};
+use super::description::LinkSpec;
 use super::error::{NetworkError, input};
 use base::{NodeId, Streams};
 use engine::discipline::{Facts, QueueRow, SpecError, Tree, TreeSpec};
@@ -37,7 +37,7 @@ impl Network {
         let Some(spec) = link.spec.queue(side) else { return Ok(()) };
         let node = link.ends()[side];
         let what = format!("{}: queue at '{}'", self.link_words(index), self.node_name(node));
-        if self.description.nodes[node].kind == NodeKind::External {
+        if self.facts(node).foreign {
             return input(format!("{what}: it is external: its queues are not ours"));
         }
         // By the names that users gave: a node or a queue more disturbs no other.
@@ -59,7 +59,7 @@ impl Network {
     }
 
     /// A link as errors name it.
-    pub(super) fn link_words(&self, link: usize) -> String {
+    pub fn link_words(&self, link: usize) -> String {
         let [a, b] = self.links[link].ends().map(|node| self.node_name(node));
         format!("link {link} ('{a}' to '{b}')")
     }

@@ -4,7 +4,7 @@
 //! refused.
 
 use super::Network;
-use super::description::{HopSpec, LspSpec, NodeKind, NodeSpec};
+use super::description::{HopSpec, LspSpec, NodeSpec};
 use base::{LspDiffServ, Phb, PhbSet};
 
 /// What a node has against the DIFFSERV object of a Path.
@@ -99,7 +99,7 @@ fn refusal(spec: &LspSpec, node: &NodeSpec) -> Option<Refusal> {
         LspDiffServ::ELsp { map: Some(map), .. } => map.as_array().iter().copied().collect(),
         LspDiffServ::LLsp { class, .. } => class.phbs(),
     };
-    if !matches!(node.kind, NodeKind::Router | NodeKind::Edge) {
+    if !node.facts().is_own_router() {
         return None;
     }
     let Some(known) = &node.diffserv else { return Some(Refusal::Unknown) };

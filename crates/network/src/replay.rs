@@ -1,8 +1,9 @@
 //! Recording what a router is given, and giving it to a fresh one.
 
-use super::description::{Description, NodeKind};
+use super::description::Description;
 use super::error::{NetworkError, input};
-use super::{Network, Placement};
+use super::kind::NodeKind;
+use super::{Build, Network, Placement};
 use base::{NodeId, Output, Time};
 use core::any::Any;
 use engine::{EventRecord, Recording, Replay};
@@ -34,6 +35,31 @@ struct Subject {
     placement: Option<Placement>,
 }
 
+/// The file of a recording, read: a network with a router in it, and what the router was given.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The network.
+    pub description: Description,
+    /// Where it ran.
+    pub placement: Option<Placement>,
+    /// What the router was given.
+    pub recording: Recording,
+}
+
+impl Recorded {
+    /// Reads the file of a recording.
+    pub fn read(file: impl BufRead) -> Result<Recorded, NetworkError> {
+        let (subject, recording) = match engine::record::read(file) {
+            Ok(read) => read,
+            Err(error) => return input(format!("recording: {error}")),
+        };
+        match Subject::deserialize(subject) {
+            Ok(Subject { description, placement }) => Ok(Recorded { description, placement, recording }),
+            Err(error) => input(format!("recording: its network: {error}")),
+        }
+    }
+}
+
 impl Network {
     /// Begins to record the inputs of a router. The network must not have run yet: a replay begins at the beginning.
     pub fn record(&mut self, node: usize) -> Result<(), NetworkError> {
@@ -62,17 +88,20 @@ impl Network {
 
     /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
     /// no interfaces, and nothing runs.
-    pub fn replayed(file: impl BufRead) -> Result<(Network, ReplaySummary), NetworkError> {
-        let (subject, recording) = match engine::record::read(file) {
-            Ok(read) => read,
-            Err(error) => return input(format!("recording: {error}")),
-        };
-        let subject = match Subject::deserialize(subject) {
-            Ok(subject) => subject,
-            Err(error) => return input(format!("recording: its network: {error}")),
-        };
-        let mut network = Network::build(subject.description, subject.placement.as_ref(), Time::ZERO)?;
-        let Replay { device, outputs, digest, same } = network.replay(&recording)?;
+    pub fn replayed(
+        file: impl BufRead,
+        kinds: &[NodeKind],
+    ) -> Result<(Network, ReplaySummary), NetworkError> {
+        let Recorded { description, placement, recording } = Recorded::read(file)?;
+        let build = Build { placement: placement.as_ref(), ..Build::default() };
+        let mut network = Network::build(description, kinds, build)?;
+        let summary = network.bring_up(&recording)?;
+        Ok((network, summary))
+    }
+
+    /// Brings a router of a network that has not run to the state that the recorded one had at the end.
+    pub fn bring_up(&mut self, recording: &Recording) -> Result<ReplaySummary, NetworkError> {
+        let Replay { device, outputs, digest, same } = self.replay(recording)?;
         let node = recording.node.index();
         let summary = ReplaySummary {
             node,
@@ -83,24 +112,22 @@ impl Network {
             whole: recording.digested.is_none(),
         };
         let device: Box<dyn Any> = device;
-        if let (Ok(router), Some(place)) = (device.downcast::<Router>(), network.router_mut(node)) {
+        if let (Ok(router), Some(place)) =
+            (device.downcast::<Router>(), self.world.device_mut::<Router>(recording.node))
+        {
             *place = *router;
         }
         let events = outputs.into_iter().filter_map(|(at, output)| match output {
             Output::Event(event) => Some(EventRecord { at, node: recording.node, event }),
             Output::Transmit { .. } => None,
         });
-        network.events = events.collect();
-        Ok((network, summary))
-    }
-
-    fn router_mut(&mut self, node: usize) -> Option<&mut Router> {
-        self.world.device_mut(NodeId(node as u32))
+        self.events = events.collect();
+        Ok(summary)
     }
 
     fn check_recorded(&self, node: usize) -> Result<(), NetworkError> {
         match self.description.nodes.get(node) {
-            Some(spec) if spec.kind == NodeKind::Router => Ok(()),
+            Some(spec) if spec.facts().is_own_transit() => Ok(()),
             Some(spec) => input(format!("'{}' is no router: only routers are recorded", spec.name)),
             None => input(format!("node {node}: there are {}", self.description.nodes.len())),
         }

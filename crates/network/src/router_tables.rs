@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::columns::Columns;
+use base::NodeId;
 use base::device::DropCounters;
 use base::plane::{NextHop, Nhlfe, TcSource};
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ impl Network {
 
     pub(super) fn neighbors(&self, node: usize) -> Value {
         let mut table = Columns::new(&["port", "address", "mac"]);
-        let hosts = self.station(node).into_iter().flat_map(|s| s.host().neighbors());
+        let hosts = self.host(node).into_iter().flat_map(node::Host::neighbors);
         let all = self.router(node).into_iter().flat_map(node::Router::neighbors).chain(hosts);
         for (port, address, mac) in all {
             table.push([json!(port.0), json!(address.to_string()), json!(mac.to_string())]);
@@ -125,11 +126,8 @@ impl Network {
             if let Some(router) = self.router(other) {
                 add(other, &router.drops());
             }
-            if let Some(edge) = self.edge(other) {
-                add(other, edge.drops());
-            }
-            if let Some(station) = self.station(other) {
-                add(other, &station.drops());
+            if let Some(drops) = self.nodes[other].drops(&self.world, NodeId(other as u32)) {
+                add(other, &drops);
             }
         }
         table.finish()

@@ -4,8 +4,6 @@ use super::Network;
 use super::description::LspSpec;
 use base::Time;
 use engine::EventRecord;
-use node::Router;
-use tester::edge::Edge;
 
 impl Network {
     /// A group of LSPs by its name; the first of several.
@@ -26,10 +24,8 @@ impl Network {
         let old = self.events.partition_point(|record| record.at < time);
         self.events.drain(..old);
         for node in self.ids() {
-            if let Some(router) = self.world.device_mut::<Router>(node) {
+            if let Some(router) = self.nodes[node.index()].router_mut(&mut self.world, node) {
                 router.forget_messages(time);
-            } else if let Some(edge) = self.world.device_mut::<Edge>(node) {
-                edge.forget_messages(time);
             }
         }
     }

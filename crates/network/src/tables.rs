@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::error::{NetworkError, input};
-use super::{Network, flow_ports, packets, signals, traffic};
+use super::{Network, signals};
 use base::{Event, NodeId};
 use serde_json::{Map, Value, json};
 
@@ -10,16 +10,7 @@ impl Network {
     /// A table by name: of one node where it needs one, else of all.
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
         if let Some(node) = node {
-            self.check_local(node, &format!("table '{name}'"))?;
-            let hosts_have =
-                matches!(name, "neighbors" | "drops" | "queues" | "queue_series" | "conditioners")
-                    && self.station(node).is_some();
-            if self.router(node).is_none() && !hosts_have {
-                return input(format!(
-                    "table '{name}': '{}' is no router and has none",
-                    self.node_name(node)
-                ));
-            }
+            self.check_table(name, node)?;
         }
         match (name, node) {
             ("ilm", Some(node)) => Ok(self.ilm(node)),
@@ -32,23 +23,11 @@ impl Network {
             ("lsps", None) => Ok(self.lsp_groups()),
             ("tunnels", Some(node)) => Ok(self.tunnels(node)),
             ("bandwidth", Some(node)) => Ok(self.bandwidth(node)),
-            ("flows", _) => Ok(flow_ports::table(self)),
-            ("streams", _) => Ok(traffic::streams(self)),
-            ("series", _) => Ok(traffic::series(self)),
-            ("flow_series", _) => Ok(traffic::flow_series(self)),
-            ("delays", _) => Ok(traffic::delays(self)),
-            ("packets", _) => Ok(packets::table(self)),
             ("queues", _) => self.queues(node),
             ("conditioners", _) => Ok(self.conditioners(node)),
             ("queue_series", _) => self.queue_series(node),
-            ("routes", _) => {
-                traffic::check_routes(self);
-                Ok(traffic::routes(self))
-            }
             ("messages", _) => Ok(self.messages()),
             ("signals", _) => Ok(signals::table(self, node)),
-            ("lsp_log", _) => Ok(self.lsp_log()),
-            ("steps", _) => Ok(self.steps()),
             ("ports", _) => self.ports(),
             ("interfaces", _) => Ok(self.interfaces()),
             ("lateness", _) => Ok(self.lateness()),
@@ -60,6 +39,17 @@ impl Network {
             }
             _ => input(format!("table '{name}': there is none of that name")),
         }
+    }
+
+    /// Refuses a table of a node that has none such.
+    pub fn check_table(&self, name: &str, node: usize) -> Result<(), NetworkError> {
+        self.check_local(node, &format!("table '{name}'"))?;
+        let hosts_have = matches!(name, "neighbors" | "drops" | "queues" | "queue_series" | "conditioners")
+            && self.host(node).is_some();
+        if self.router(node).is_none() && !hosts_have {
+            return input(format!("table '{name}': '{}' is no router and has none", self.node_name(node)));
+        }
+        Ok(())
     }
 
     /// All LSPs of all head ends.
@@ -120,29 +110,6 @@ impl Network {
                 let (direction, kind) = signals::words(bin.direction, bin.kind);
                 let name = json!(self.node_name(node));
                 table.push([name, json!(bin.start.0), json!(direction), json!(kind), json!(bin.count)]);
-            }
-        }
-        table.finish()
-    }
-
-    fn lsp_log(&self) -> Value {
-        let mut table = Columns::new(&["time_ps", "node", "lsps", "index", "up"]);
-        for node in 0..self.description.nodes.len() {
-            for t in self.edge(node).into_iter().flat_map(tester::edge::Edge::log) {
-                let name = json!(self.node_name(node));
-                table.push([json!(t.at.0), name, json!(t.group), json!(t.index), json!(t.up)]);
-            }
-        }
-        table.finish()
-    }
-
-    fn steps(&self) -> Value {
-        let mut table = Columns::new(&["node", "at_ps", "action", "lsps", "up"]);
-        for node in 0..self.description.nodes.len() {
-            for record in self.edge(node).into_iter().flat_map(tester::edge::Edge::records) {
-                let step = &record.step;
-                let name = json!(self.node_name(node));
-                table.push([name, json!(step.at.0), json!(step.action), json!(step.lsps), json!(record.up)]);
             }
         }
         table.finish()
@@ -255,7 +222,8 @@ impl Network {
         table.finish()
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+    /// All nodes, as devices of the engine.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.description.nodes.len() as u32).map(NodeId)
     }
 }

@@ -15,7 +15,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use crate::network::PyNetwork;
+    use crate::network::{PyNetwork, for_processes};
     #[pymodule_export]
     use capture::CaptureFile;
     #[pymodule_export]

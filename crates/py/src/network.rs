@@ -4,12 +4,13 @@ use crate::capture;
 use crate::error::{input, network, run};
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
-use network::{Description, HopSpec, Network};
+use network::{Description, HopSpec};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
+use tester::Testbed;
 
 /// Events between two looks at the interpreter's signals: some tens of milliseconds.
 const EVENTS_PER_LOOK: u64 = 500_000;
@@ -18,11 +19,11 @@ const EVENTS_PER_LOOK: u64 = 500_000;
 #[pyclass(name = "Network")]
 pub struct PyNetwork {
     /// Never locked: a method that changes the network has it to itself. The mutex only says so to the compiler.
-    inner: Mutex<Network>,
+    inner: Mutex<Testbed>,
 }
 
 impl PyNetwork {
-    fn inner(&mut self) -> &mut Network {
+    fn inner(&mut self) -> &mut Testbed {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -38,8 +39,8 @@ impl PyNetwork {
     fn new(description: &str, placement: Option<&str>) -> PyResult<PyNetwork> {
         let description: Description = parse("network", description)?;
         let made = match placement {
-            Some(text) => Network::placed(description, parse("placement", text)?),
-            None => Network::new(description),
+            Some(text) => Testbed::placed(description, parse("placement", text)?),
+            None => Testbed::new(description),
         };
         Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?) })
     }
@@ -215,7 +216,7 @@ impl PyNetwork {
     fn replay_file(py: Python<'_>, path: &str) -> PyResult<(PyNetwork, String)> {
         let failed = |error: std::io::Error| input(format!("{path}: cannot be read: {error}"));
         let file = std::io::BufReader::new(std::fs::File::open(path).map_err(failed)?);
-        let done = py.detach(|| Network::replayed(file));
+        let done = py.detach(|| Testbed::replayed(file));
         let (network, done) = done.map_err(|error| input(format!("{path}: {error}")))?;
         let summary = json!({
             "node": done.node,
@@ -241,4 +242,11 @@ impl PyNetwork {
         let frames = self.inner().peer_receive(node).map_err(network)?;
         Ok(frames.into_iter().map(|(at, bytes)| (at.0, PyBytes::new(py, &bytes))).collect())
     }
+}
+
+/// A description as processes get it that do not measure: with the facts of its nodes, without what is measured.
+#[pyfunction]
+pub fn for_processes(description: &str) -> PyResult<String> {
+    let description = parse("network", description)?;
+    Ok(tester::testbed::for_processes(description).map_err(network)?.to_string())
 }

@@ -10,7 +10,7 @@ use crate::server::Server;
 use crate::{names, words};
 use base::{NodeId, Span, Time};
 use engine::{EngineError, RecordTo};
-use network::{Network, NetworkError, NodeKind};
+use network::{Network, NetworkError};
 use serde_json::json;
 use std::fs::File;
 use std::io::BufWriter;
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !network.is_local(node) {
         return Err(Failure::Cannot(format!("placement: '{}' is not local", arguments.node)));
     }
-    if network.description().nodes[node].kind != NodeKind::Router {
+    if network.router(node).is_none() {
         return Err(Failure::Cannot(format!("'{}' is not a router", arguments.node)));
     }
     if let Some(path) = &arguments.record {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Client, Router, description};
 use engine::real_time::Clock;
-use network::{Network, ReplaySummary};
+use network::{KINDS, Network, ReplaySummary};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
@@ -34,7 +34,7 @@ fn await_up(client: &mut Client) {
 
 fn replayed(router: &Router) -> (Network, ReplaySummary) {
     let file = File::open(router.folder().join("recording")).expect("a recording");
-    Network::replayed(BufReader::new(file)).expect("a recording")
+    Network::replayed(BufReader::new(file), KINDS).expect("a recording")
 }
 
 fn tables(client: &mut Client) -> Vec<Value> {

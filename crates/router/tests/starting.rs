@@ -51,7 +51,7 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
         (vec!["--node", "r7", "--config", &good], "no node is named 'r7'"),
         (vec!["--node", "p", "--config", &peer], "'p' is not a router"),
         (vec!["--node", "r0", "--config", &extra], "unknown field `more`"),
-        (vec!["--node", "r0", "--config", &odd], "description: unknown variant `bridge`"),
+        (vec!["--node", "r0", "--config", &odd], "node 'r0': kind 'bridge': one of external, peer, router"),
         (vec!["--node", "r0", "--config", &good, "--cpu", "900"], "--cpu 900: invalid argument"),
         (
             vec!["--node", "r0", "--config", &good, "--record", "/none/r"],

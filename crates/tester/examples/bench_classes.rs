@@ -6,9 +6,10 @@
 //! packet over a link. Prints one line of JSON. The same network in ns-3: `benches/anchors/ns3_tc.cc`.
 
 use base::{LinkId, Time};
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
 use std::time::Instant;
+use twinplane_tester::Testbed;
 
 const S: u64 = 1_000_000_000_000;
 const FLOW_BPS: u64 = 30_000_000;
@@ -66,9 +67,9 @@ fn main() {
         "flows": CLASSES.map(flow),
     });
     let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Network::new(description).expect("a network");
+    let mut network = Testbed::new(description).expect("a network");
     network.world_mut().run_until(Time(start - 1)).expect("a run");
-    let carried = |network: &Network| -> u64 {
+    let carried = |network: &Testbed| -> u64 {
         let link =
             |link| network.world().link_counters(LinkId(link)).map_or(0, |[forth, _]| forth.received_frames);
         (0..4).map(link).sum()

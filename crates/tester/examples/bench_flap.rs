@@ -5,9 +5,10 @@
 //! every device is recorded, so that nothing takes a fast path: the digest does not change.
 
 use base::Time;
-use network::{Description, Network};
+use network::Description;
 use serde_json::json;
 use std::time::Instant;
+use twinplane_tester::Testbed;
 
 const SECOND: f64 = 1e12;
 
@@ -48,7 +49,7 @@ fn main() {
         "phases_ps": [ps(start), ps(start + seconds * 10.0 / 17.0)],
     });
     let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Network::new(description).expect("a network");
+    let mut network = Testbed::new(description).expect("a network");
     if arguments.iter().any(|a| a == "--record") {
         (0..routers as u32 + 2).for_each(|n| network.world_mut().record(base::NodeId(n)).expect("a device"));
     }

@@ -7,10 +7,11 @@
 //! `bench_live_pacing --interface g0 --far-netns /run/netns/NAME --far-interface s0 --rate 10000 --seconds 3 [--driver xdp]`
 
 use base::{Span, Time};
-use network::{Description, Network, Placement};
+use network::{Description, Placement};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::thread;
+use twinplane_tester::Testbed;
 
 /// When the packets begin: the LSP is up long before.
 const START: Time = Time(2_000_000_000_000);
@@ -24,7 +25,7 @@ fn value(name: &str, default: &str) -> String {
 }
 
 /// One end of the pair.
-fn end(node: &str, port: Value, rate: u64, stop: Time, epoch_ns: u64) -> Result<Network, String> {
+fn end(node: &str, port: Value, rate: u64, stop: Time, epoch_ns: u64) -> Result<Testbed, String> {
     let signal = json!([{"at_ps": 0, "action": "signal", "lsps": 0, "rate_per_s": 1000.0}]);
     let description = json!({
         "seed": 1,
@@ -37,7 +38,7 @@ fn end(node: &str, port: Value, rate: u64, stop: Time, epoch_ns: u64) -> Result<
     let placement = json!({"local": [node], "ports": [port], "busy": true, "epoch_ns": epoch_ns});
     let description: Description = serde_json::from_value(description).map_err(|e| e.to_string())?;
     let placement: Placement = serde_json::from_value(placement).map_err(|e| e.to_string())?;
-    Network::placed(description, placement).map_err(|e| e.to_string())
+    Testbed::placed(description, placement).map_err(|e| e.to_string())
 }
 
 fn run() -> Result<Value, String> {

@@ -4,9 +4,11 @@
 //! one to a group, between nodes up to 30 links apart, each with a traced flow of three probes. Prints one line of JSON.
 
 use base::Time;
-use network::{Description, FlowSpec, LspSpec, Network};
+use network::{Description, LspSpec};
 use serde_json::{Value, json};
 use std::time::Instant;
+use twinplane_tester::Testbed;
+use twinplane_tester::testbed::FlowSpec;
 
 const SECOND: u64 = 1_000_000_000_000;
 
@@ -25,7 +27,7 @@ fn main() {
     let description = json!({"seed": 1, "nodes": (0..nodes).map(node).collect::<Vec<_>>(), "links": links, "phases_ps": [0]});
     let description: Description = serde_json::from_value(description).expect("a description");
     let clock = Instant::now();
-    let mut network = Network::new(description).expect("a network");
+    let mut network = Testbed::new(description).expect("a network");
     let built = clock.elapsed().as_secs_f64();
     let mut hops = 0;
     for i in 0..lsps {

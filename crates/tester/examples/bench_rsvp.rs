@@ -4,11 +4,12 @@
 //! clock, and of the processor, which other work on the machine does not change) and bytes per LSP and hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
 
 use base::Time;
-use network::{Description, Network};
+use network::Description;
 use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use twinplane_tester::Testbed;
 
 /// Counts the bytes in use.
 struct Counting;
@@ -66,7 +67,7 @@ fn main() {
     let links: Vec<_> = links.iter().map(link).collect();
     let description = json!({"seed": 1, "nodes": nodes, "links": links, "lsps": groups});
     let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Network::new(description).expect("a network");
+    let mut network = Testbed::new(description).expect("a network");
     network.world_mut().run_until(Time(999_000_000_000)).expect("a start");
     let before = IN_USE.load(Ordering::Relaxed);
     let (clock, processor) = (Instant::now(), processor_seconds());

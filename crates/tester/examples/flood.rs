@@ -13,13 +13,13 @@
 use base::{Frame, MacAddr};
 use core::net::Ipv4Addr;
 use engine::external::{ExternalSpec, open};
-use network::flood::siege::{Report, Siege};
-use network::flood::{Flood, Target, corpus};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use twinplane_tester::flood::siege::{Report, Siege};
+use twinplane_tester::flood::{Flood, Target, corpus};
 
 /// Frames handed to the interface at once.
 const BATCH: usize = 64;

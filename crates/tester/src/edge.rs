@@ -4,32 +4,22 @@
 //! carry the labels that the system under test gave.
 
 use crate::generator::Generator;
-use crate::packet::{Ports, Shape, Template, read_stamp};
+use crate::instrument::Instrument;
+use crate::packet::{Shape, Template, read_stamp};
+use crate::probe::StreamSpec;
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
 use crate::source::Source;
 use base::command::{TunnelId, TunnelSpec};
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
-use base::{
-    Command, Device, Dscp, Event, Frame, Label, Map, Output, PortId, StreamId, Time, TrafficClass, Verdict,
-};
+use base::{Command, Device, Event, Frame, Label, Map, Output, PortId, Time, TrafficClass, Verdict};
 use core::net::Ipv4Addr;
+use network::kind;
 use node::Router;
 use std::collections::VecDeque;
 
 const PORT: PortId = PortId(0);
-
-/// A tunnel of an edge.
-#[derive(Clone, Debug)]
-pub struct EdgeTunnel {
-    /// What is signalled.
-    pub spec: TunnelSpec,
-    /// The group that it belongs to.
-    pub group: u32,
-    /// Its place in the group.
-    pub index: u32,
-}
 
 #[derive(Debug)]
 struct Tunnel {
@@ -38,23 +28,6 @@ struct Tunnel {
     index: u32,
     signalled: bool,
     up: bool,
-}
-
-/// A stream of labelled packets over a tunnel of this edge.
-#[derive(Clone, Copy, Debug)]
-pub struct EdgeStream {
-    /// Which stream.
-    pub stream: StreamId,
-    /// IP destination: it maps to the tunnel.
-    pub dst: Ipv4Addr,
-    /// UDP ports.
-    pub ports: Ports,
-    /// Code point.
-    pub dscp: Dscp,
-    /// Time to live.
-    pub ttl: u8,
-    /// Bytes of the frame, with frame check sequence.
-    pub size: u32,
 }
 
 /// A tunnel came up or went down.
@@ -77,7 +50,7 @@ pub struct Edge {
     tunnels: Vec<Tunnel>,
     by_id: Map<TunnelId, usize>,
     generator: Generator,
-    streams: Vec<Vec<EdgeStream>>,
+    streams: Vec<Vec<StreamSpec>>,
     sink: Sink,
     steps: VecDeque<Step>,
     agenda: Agenda,
@@ -90,8 +63,8 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// An edge around `router`, which has one port, with a sink and a programme.
-    pub fn new(router: Router, sink: Sink, mut programme: Vec<Step>) -> Edge {
+    /// An edge around `router`, which has one port, with a programme; its sink expects nothing yet.
+    pub fn new(router: Router, mut programme: Vec<Step>) -> Edge {
         programme.sort_by_key(|step| step.at);
         let mut edge = Edge {
             router,
@@ -99,7 +72,7 @@ impl Edge {
             by_id: Map::new(),
             generator: Generator::default(),
             streams: Vec::new(),
-            sink,
+            sink: Sink::default(),
             steps: programme.into(),
             agenda: Agenda::default(),
             records: Vec::new(),
@@ -120,39 +93,19 @@ impl Edge {
     }
 
     /// Adds a tunnel, to be signalled by the programme.
-    pub fn add_tunnel(&mut self, tunnel: EdgeTunnel) {
-        let EdgeTunnel { spec, group, index } = tunnel;
+    pub fn add_tunnel(&mut self, tunnel: kind::Tunnel) {
+        let kind::Tunnel { spec, group, index } = tunnel;
         self.by_id.insert(TunnelId { to: spec.to, id: spec.tunnel_id }, self.tunnels.len());
         self.tunnels.push(Tunnel { spec, group, index, signalled: false, up: false });
-    }
-
-    /// Adds a source for these streams, which take turns.
-    pub fn add_source(&mut self, mut source: Source, streams: Vec<EdgeStream>) {
-        streams.iter().for_each(|s| source.add_stream(s.stream));
-        self.generator.add(source);
-        self.streams.push(streams);
-        self.set_templates();
     }
 
     /// The router within.
     pub fn router(&self) -> &Router {
         &self.router
     }
-    /// Forgets the counts of signalling messages from before a time.
-    pub fn forget_messages(&mut self, before: Time) {
-        self.router.forget_messages(before);
-    }
-    /// The sink.
-    pub fn sink(&self) -> &Sink {
-        &self.sink
-    }
-    /// The sink, to announce streams to.
-    pub fn sink_mut(&mut self) -> &mut Sink {
-        &mut self.sink
-    }
-    /// The sources.
-    pub fn generator(&self) -> &Generator {
-        &self.generator
+    /// The router within, to be changed.
+    pub fn router_mut(&mut self) -> &mut Router {
+        &mut self.router
     }
     /// What each step of the programme found.
     pub fn records(&self) -> &[StepRecord] {
@@ -188,7 +141,7 @@ impl Edge {
         }
     }
 
-    fn template_of(&self, stream: &EdgeStream) -> Option<Template> {
+    fn template_of(&self, stream: &StreamSpec) -> Option<Template> {
         let nhlfe = self.router.forwarding().route_local(stream.dst)?;
         let NextHop::Via { port, gateway } = nhlfe.next_hop else { return None };
         let dst_mac = self.router.neighbor_mac(port, gateway)?;
@@ -302,6 +255,24 @@ impl Edge {
             self.drops.count(DropReason::UnknownLabel);
         }
         true
+    }
+}
+
+impl Instrument for Edge {
+    fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    fn add_source(&mut self, _: Time, mut source: Source, streams: Vec<StreamSpec>) {
+        streams.iter().for_each(|s| source.add_stream(s.stream));
+        self.generator.add(source);
+        self.streams.push(streams);
+        self.set_templates();
     }
 }
 

@@ -4,7 +4,10 @@ pub mod arrivals;
 pub mod course;
 pub mod delay;
 pub mod edge;
+pub mod flood;
 pub mod generator;
+pub mod instrument;
+pub mod kind;
 pub mod pacer;
 pub mod packet;
 pub mod probe;
@@ -15,3 +18,7 @@ pub mod sink;
 pub mod sizes;
 pub mod source;
 pub mod station;
+pub mod testbed;
+
+pub use kind::KINDS;
+pub use testbed::Testbed;

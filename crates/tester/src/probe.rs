@@ -1,6 +1,7 @@
 //! A tester's port beside a router: sources and sinks of IP packets, and nothing that forwards.
 
 use crate::generator::Generator;
+use crate::instrument::Instrument;
 use crate::packet::{Ports, Shape, Template, read_stamp};
 use crate::sink::Sink;
 use crate::source::Source;
@@ -9,6 +10,7 @@ use base::{
     Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass, Verdict,
 };
 use core::net::Ipv4Addr;
+use network::beside::BesideConfig;
 use node::neighbors::arp_frame;
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4, mpls};
@@ -17,17 +19,6 @@ const PORT: PortId = PortId(0);
 const ARP_INTERVAL: Span = Span::from_secs(1);
 /// Packets that wait for the router's Ethernet address at most; the latest are kept (RFC 1122, 2.3.2.2).
 const WAITING_MAX: usize = 4096;
-
-/// Where a probe is.
-#[derive(Clone, Copy, Debug)]
-pub struct ProbeConfig {
-    /// Its Ethernet address.
-    pub mac: MacAddr,
-    /// Its IP address; it answers ARP for this one and for the destinations of the streams that it sinks.
-    pub address: Ipv4Addr,
-    /// The router beside it.
-    pub gateway: Ipv4Addr,
-}
 
 /// A stream of IP packets as a probe sends it.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +59,7 @@ impl StreamSpec {
 /// The probe.
 #[derive(Debug)]
 pub struct Probe {
-    config: ProbeConfig,
+    config: BesideConfig,
     generator: Generator,
     specs: Vec<Vec<StreamSpec>>,
     sink: Sink,
@@ -84,34 +75,23 @@ pub struct Probe {
 
 impl Probe {
     /// Where it is.
-    pub fn config(&self) -> &ProbeConfig {
+    pub fn config(&self) -> &BesideConfig {
         &self.config
     }
 
-    /// A probe with a sink for what arrives.
-    pub fn new(config: ProbeConfig, sink: Sink) -> Probe {
+    /// A probe with a sink for what arrives, which expects nothing yet.
+    pub fn new(config: BesideConfig) -> Probe {
         Probe {
             config,
             generator: Generator::default(),
             specs: Vec::new(),
-            sink,
+            sink: Sink::default(),
             gateway_mac: None,
             ask: None,
             waiting: VecDeque::new(),
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
             traces: Vec::new(),
-        }
-    }
-
-    /// Adds a source for these streams, which take turns, and returns its place.
-    pub fn add_source(&mut self, now: Time, mut source: Source, specs: Vec<StreamSpec>) {
-        specs.iter().for_each(|spec| source.add_stream(spec.stream));
-        self.generator.add(source);
-        self.specs.push(specs);
-        self.set_templates(self.specs.len() - 1);
-        if self.gateway_mac.is_none() {
-            self.ask = self.ask.or(Some(now));
         }
     }
 
@@ -124,18 +104,6 @@ impl Probe {
         }
     }
 
-    /// The sources.
-    pub fn generator(&self) -> &Generator {
-        &self.generator
-    }
-    /// The sink.
-    pub fn sink(&self) -> &Sink {
-        &self.sink
-    }
-    /// The sink, to announce streams to.
-    pub fn sink_mut(&mut self) -> &mut Sink {
-        &mut self.sink
-    }
     /// Frames discarded.
     pub fn drops(&self) -> &DropCounters {
         &self.drops
@@ -237,6 +205,27 @@ impl Probe {
         }
         self.sink.receive(now, stamp, frame);
         true
+    }
+}
+
+impl Instrument for Probe {
+    fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
+        streams.iter().for_each(|spec| source.add_stream(spec.stream));
+        self.generator.add(source);
+        self.specs.push(streams);
+        self.set_templates(self.specs.len() - 1);
+        if self.gateway_mac.is_none() {
+            self.ask = self.ask.or(Some(now));
+        }
     }
 }
 

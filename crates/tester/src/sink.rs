@@ -131,6 +131,13 @@ pub struct Sink {
     log: Option<Vec<LogEntry>>,
 }
 
+impl Default for Sink {
+    /// A sink without phases, in whose place a testbed puts one that measures as its description says.
+    fn default() -> Sink {
+        Sink::new(Vec::new(), Convention::default(), Series::new(Span::from_ms(10)))
+    }
+}
+
 impl Sink {
     /// A sink for the measurement phases that begin at `starts`.
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {

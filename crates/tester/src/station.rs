@@ -3,6 +3,7 @@
 //! With several ports it may send to itself: a packet leaves by one port, crosses the network, and comes back by another.
 
 use crate::generator::Generator;
+use crate::instrument::Instrument;
 use crate::packet::read_stamp;
 use crate::probe::StreamSpec;
 use crate::sink::Sink;
@@ -41,14 +42,14 @@ pub struct Station {
 }
 
 impl Station {
-    /// Sources and a sink at `host`.
-    pub fn new(host: Host, sink: Sink) -> Station {
+    /// Sources and a sink at `host`; the sink expects nothing yet.
+    pub fn new(host: Host) -> Station {
         Station {
             own: host.config().ports.iter().map(|port| port.address.octets()).collect(),
             host,
             generator: Generator::default(),
             specs: Vec::new(),
-            sink,
+            sink: Sink::default(),
             ask: None,
             known: true,
             latest: Time::ZERO,
@@ -57,32 +58,9 @@ impl Station {
         }
     }
 
-    /// Adds a source for these streams, which take turns. One that is held begins when the neighbours that it sends to are known.
-    pub fn add_source(&mut self, now: Time, mut source: Source, specs: Vec<StreamSpec>) {
-        specs.iter().for_each(|spec| source.add_stream(spec.stream));
-        self.specs.push((source.port(), specs));
-        self.generator.add(source);
-        self.latest = now + PATIENCE;
-        if !self.set_templates(now) {
-            self.ask = self.ask.or(Some(now));
-        }
-    }
-
     /// The host within.
     pub fn host(&self) -> &Host {
         &self.host
-    }
-    /// The sources.
-    pub fn generator(&self) -> &Generator {
-        &self.generator
-    }
-    /// The sink.
-    pub fn sink(&self) -> &Sink {
-        &self.sink
-    }
-    /// The sink, to announce streams to.
-    pub fn sink_mut(&mut self) -> &mut Sink {
-        &mut self.sink
     }
     /// Frames discarded, by the host too.
     pub fn drops(&self) -> DropCounters {
@@ -156,6 +134,28 @@ impl Station {
     fn drain(&mut self) {
         while let Some(output) = self.host.poll_output() {
             self.outputs.push_back(output);
+        }
+    }
+}
+
+impl Instrument for Station {
+    fn generator(&self) -> &Generator {
+        &self.generator
+    }
+    fn sink(&self) -> &Sink {
+        &self.sink
+    }
+    fn sink_mut(&mut self) -> &mut Sink {
+        &mut self.sink
+    }
+    /// A source that is held begins when the neighbours that it sends to are known.
+    fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
+        streams.iter().for_each(|spec| source.add_stream(spec.stream));
+        self.specs.push((source.port(), streams));
+        self.generator.add(source);
+        self.latest = now + PATIENCE;
+        if !self.set_templates(now) {
+            self.ask = self.ask.or(Some(now));
         }
     }
 }

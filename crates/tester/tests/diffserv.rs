@@ -5,10 +5,11 @@ mod common;
 
 use common::{MS, S, chain, column, conserved, network, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use twinplane_tester::Testbed;
 
 const OWN_MAP: [&str; 8] = ["CS6", "default", "EF", "AF41", "AF42", "AF43", "CS4", "CS5"];
 const PRECONFIGURED: [&str; 8] = ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"];
@@ -104,7 +105,7 @@ fn dscp(phb: &str) -> u8 {
 }
 
 /// Runs a case and gives what was seen on the links in the order of the way, beside the network.
-fn go(case: Case) -> (Network, Vec<OnLink>, Vec<u8>) {
+fn go(case: Case) -> (Testbed, Vec<OnLink>, Vec<u8>) {
     let mut network = network(described(case));
     let way = [3, 0, 1, 2, 4];
     let taps: Vec<_> = way
@@ -259,7 +260,7 @@ fn refusal(change: impl FnOnce(&mut Value)) -> String {
         Ok(description) => description,
         Err(error) => return error.to_string(),
     };
-    Network::new(description).err().expect("a refusal").to_string()
+    Testbed::new(description).err().expect("a refusal").to_string()
 }
 
 #[test]

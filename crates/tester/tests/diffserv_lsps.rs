@@ -5,10 +5,11 @@ mod common;
 
 use common::{MS, S, chain, column, conserved, network, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
+use twinplane_tester::Testbed;
 
 /// Label and EXP bits, if there is a label, and the code point.
 type Seen = (Option<(u32, u8)>, u8);
@@ -32,12 +33,12 @@ fn seen(capture: &[u8], size: u32) -> BTreeSet<Seen> {
     all
 }
 
-fn tap(network: &mut Network, link: usize) -> engine::CaptureId {
+fn tap(network: &mut Testbed, link: usize) -> engine::CaptureId {
     let target = CaptureTarget::Link(network.link_id(link).expect("a link"));
     network.world_mut().capture(CaptureSpec::new(target, CaptureTo::Memory)).expect("a capture")
 }
 
-fn bytes_of(network: &mut Network, tap: engine::CaptureId) -> Vec<u8> {
+fn bytes_of(network: &mut Testbed, tap: engine::CaptureId) -> Vec<u8> {
     network.world_mut().finish_capture(tap).expect("a capture").bytes
 }
 
@@ -118,7 +119,7 @@ fn a_model_where_nobody_knows_of_behaviours_is_refused() {
         let mut described = row("pipe", "real", Some("uniform"), None);
         change(&mut described);
         match serde_json::from_value::<Description>(described) {
-            Ok(description) => Network::new(description).err().expect("a refusal").to_string(),
+            Ok(description) => Testbed::new(description).err().expect("a refusal").to_string(),
             Err(error) => error.to_string(),
         }
     };
@@ -246,7 +247,7 @@ fn packets_of_a_class_whose_lsp_is_gone_take_what_is_next() {
     for all in [true, false] {
         let mut network = network(diamond(all));
         // On links r1 - r3 and r2 - r3, before, during and after the failure.
-        let phase = |network: &mut Network, until: u64| {
+        let phase = |network: &mut Testbed, until: u64| {
             let taps = [1, 3].map(|link| tap(network, link));
             run(network, until);
             taps.map(|tap| bytes_of(network, tap))

@@ -1,9 +1,10 @@
 //! The fast paths of sources, routers and sinks change nothing: with every device recorded, none of them is taken.
 
 use base::{NodeId, Time};
-use network::{Description, Network};
+use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 const MS: u64 = 1_000_000_000;
 
@@ -43,7 +44,7 @@ fn description(seed: u64, routers: usize, streams: u64, mbps: u64, size: u32, de
 fn run(description: &Value, recorded: bool, step: u64) -> (String, Vec<Value>) {
     let description: Description = serde_json::from_value(description.clone()).expect("a description");
     let nodes = description.nodes.len() as u32;
-    let mut network = Network::new(description).expect("a network");
+    let mut network = Testbed::new(description).expect("a network");
     if recorded {
         (0..nodes).for_each(|n| network.world_mut().record(NodeId(n)).expect("a device"));
     }

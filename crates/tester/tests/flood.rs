@@ -1,6 +1,6 @@
 //! A hundred thousand frames that no router should get: it goes on signalling and forwarding, and counts each of them.
 
-use network::flood::siege::Siege;
+use twinplane_tester::flood::siege::Siege;
 
 #[test]
 fn a_flooded_router_goes_on_and_accounts_for_every_frame() {

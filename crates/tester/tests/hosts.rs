@@ -4,8 +4,9 @@ mod common;
 
 use base::Event;
 use common::{MS, S, chain, column, conserved, network, routers, run};
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// Two hosts, `left` and `right`, on a chain of three routers; one LSP each way carries what they say to each other.
 fn described() -> Value {
@@ -31,7 +32,7 @@ fn refusal(change: impl FnOnce(&mut Value)) -> String {
         Ok(description) => description,
         Err(error) => return error.to_string(),
     };
-    Network::new(description).err().expect("a refusal").to_string()
+    Testbed::new(description).err().expect("a refusal").to_string()
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         (|d| d["nodes"][4]["address"] = Value::Null, "host 'right' has no address"),
         (|d| d["nodes"][3]["address"] = json!("100.64.9.2/24"), "100.64.9.0/24 collides with 100.64.0.0/10"),
         (|d| d["nodes"][3]["address"] = json!("198.18.0.2/30"), "198.18.0.0/30 collides with 198.18.0.0/15"),
-        (|d| d["nodes"][0]["address"] = json!("10.9.0.1/24"), "only hosts have an address"),
+        (|d| d["nodes"][0]["address"] = json!("10.9.0.1/24"), "node 'r0': unknown field `address`"),
         (
             |d| d["nodes"][1]["kind"] = json!("external"),
             "node 'r1' is external: somebody else's router is there in real time only",

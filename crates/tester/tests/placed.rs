@@ -9,10 +9,11 @@ use base::{Event, Span};
 use common::{MS, chain, column, routers, sum};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use memory::MemoryPort;
-use network::{Description, Network, NetworkError, Placement};
+use network::{Description, NetworkError, Placement};
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
-fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Network, NetworkError> {
+fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Testbed, NetworkError> {
     let description: Description = serde_json::from_value(description.clone()).expect("a description");
     let placement: Placement = serde_json::from_value(placement).expect("a placement");
     let mut ports = ports.into_iter();
@@ -22,7 +23,7 @@ fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Resu
             None => Err(PortError::NoInterface { name: spec.interface.clone() }),
         }
     };
-    Network::placed_with(description, placement, &mut open)
+    Testbed::placed_with(description, placement, &mut open)
 }
 
 fn port(node: &str, link: usize) -> Value {
@@ -30,7 +31,7 @@ fn port(node: &str, link: usize) -> Value {
 }
 
 /// Runs all in turn until it is so; how long that takes does not matter.
-fn until(what: &str, networks: &mut [&mut Network], mut so: impl FnMut(&mut [&mut Network]) -> bool) {
+fn until(what: &str, networks: &mut [&mut Testbed], mut so: impl FnMut(&mut [&mut Testbed]) -> bool) {
     for _ in 0..20_000 {
         if so(networks) {
             return;
@@ -43,7 +44,7 @@ fn until(what: &str, networks: &mut [&mut Network], mut so: impl FnMut(&mut [&mu
     panic!("{what}: it never was so");
 }
 
-fn up(network: &mut Network) -> usize {
+fn up(network: &mut Testbed) -> usize {
     let lsps = network.table("lsps", None).expect("a table");
     column(&lsps, "state").iter().filter(|state| **state == "up").count()
 }
@@ -79,7 +80,7 @@ fn a_placement_that_does_not_fit_is_refused_in_one_sentence() {
 }
 
 /// What a tester knows of a system under test, and what that knows of the tester.
-fn tester_and_system(route: Value, loose: bool) -> (Network, Network) {
+fn tester_and_system(route: Value, loose: bool) -> (Testbed, Testbed) {
     let edge = |name: &str, id: &str, programme: Value| json!({"name": name, "kind": "edge", "router_id": id, "programme": programme});
     let link = |a: usize, b: usize, addresses: Value| json!({"a": a, "b": b, "rate_bps": 100_000_000, "addresses": addresses});
     let external = |name: &str, id: &str| json!({"name": name, "kind": "external", "router_id": id});
@@ -149,7 +150,10 @@ fn a_port_that_goes_away_is_told() {
         // Something must be sent before anybody can see that the other end is not there.
         let to = first.loopback(1);
         first.ping(0, to, 64, 1).expect("a ping");
-        let ended = (0..1_000).find_map(|_| first.run_until(first.now() + Span::from_ms(2)).err());
+        let ended = (0..1_000).find_map(|_| {
+            let until = first.now() + Span::from_ms(2);
+            first.run_until(until).err()
+        });
         let told = first.events().iter().any(|record| matches!(record.event, Event::PortDown { port: 0 }));
         if strict {
             assert_eq!(ended.expect("an error").to_string(), "node 'r0': interface ma is gone");
@@ -167,20 +171,20 @@ fn each_life_of_a_process_is_another_instance() {
     let rsvp = json!({"hello_ps": 20 * MS, "refresh_reduction": true});
     let described = two_parts(&rsvp);
     let whole = serde_json::from_value(described.clone()).expect("a description");
-    let whole = Network::new(whole).expect("a network");
+    let whole = Testbed::new(whole).expect("a network");
     let life = |number: u64, port_end: MemoryPort| {
         let local = json!({"local": ["r1"], "ports": [port("r1", 0)], "incarnation": number});
         placed(&described, local, vec![port_end]).expect("a part")
     };
     let ([a, b], [_kept, c]) = (memory::pair("m"), memory::pair("n"));
-    let streams = |network: &Network| network.router(1).expect("a router").config().streams;
+    let streams = |network: &Testbed| network.router(1).expect("a router").config().streams;
     assert_ne!(streams(&life(1, c)), streams(&whole), "another life draws other numbers");
     let mut first =
         placed(&described, json!({"local": ["r0"], "ports": [port("r0", 0)]}), vec![a]).expect("a part");
     let again = b.again();
     let mut second = life(0, b);
     assert_eq!(streams(&second), streams(&whole), "the first life is that of virtual time");
-    let hears = |network: &mut Network, expected: fn(&Event) -> bool| {
+    let hears = |network: &mut Testbed, expected: fn(&Event) -> bool| {
         network.events().iter().any(|record| expected(&record.event))
     };
     until("both know each other", &mut [&mut first, &mut second], |n| {
@@ -230,7 +234,7 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
         network.add_flow(serde_json::from_value(flow.clone()).expect("a flow")).expect("a flow");
     }
     let sent =
-        |network: &mut Network, column: &str| sum(&network.table("streams", None).expect("a table"), column);
+        |network: &mut Testbed, column: &str| sum(&network.table("streams", None).expect("a table"), column);
     until("all packets have arrived", &mut [&mut host, &mut system], |n| {
         let done = n[0].now() > start + Span::from_ms(50);
         done && sent(n[0], "sent") == sent(n[0], "received")

@@ -4,8 +4,9 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, sum};
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// Two hosts at the ends of a chain of two routers, with this tree at the bottleneck of 10 Mbit/s.
 fn described(tree: Value, flows: Value) -> Value {
@@ -27,7 +28,7 @@ fn flow(name: &str, rate: u64, more: Value) -> Value {
 }
 
 /// Lost packets and the greatest delay of each flow, in seconds.
-fn figures(network: &mut Network) -> Vec<(u64, f64)> {
+fn figures(network: &mut Testbed) -> Vec<(u64, f64)> {
     let streams = network.table("streams", None).expect("a table");
     let (lost, delay) = (column(&streams, "lost"), column(&streams, "delay_max_s"));
     let pairs = lost.iter().zip(&delay);
@@ -133,7 +134,7 @@ fn what_would_have_no_effect_is_refused() {
         let described =
             described(json!({"discipline": "pfifo", "limit": 9}), json!([flow("x", 1_000_000, more)]));
         let description: Description = serde_json::from_value(described).expect("a description");
-        let error = Network::new(description).err().expect("an error").to_string();
+        let error = Testbed::new(description).err().expect("an error").to_string();
         assert_eq!(error, said);
     }
     let mut network = network(described(json!({"discipline": "pfifo", "limit": 9}), json!([])));

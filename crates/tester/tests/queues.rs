@@ -4,9 +4,10 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, sum};
-use network::{Description, Network};
+use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// Two flows from one end of a chain of three routers to the other; the first router polices, its queue is the bottleneck.
 fn described() -> Value {
@@ -101,7 +102,7 @@ proptest! {
         let mut described = described();
         described["seed"] = json!(seed);
         described["links"][0]["a_queue"] = red(60_000);
-        let first = |network: &mut Network| {
+        let first = |network: &mut Testbed| {
             let queues = network.table("queues", Some(0)).expect("a table");
             queues.to_string()
         };
@@ -149,7 +150,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         let mut described = described();
         described["links"][0][key] = value;
         let told = match serde_json::from_value::<Description>(described) {
-            Ok(description) => Network::new(description).err().expect("a refusal").to_string(),
+            Ok(description) => Testbed::new(description).err().expect("a refusal").to_string(),
             Err(error) => error.to_string(),
         };
         assert!(told.contains(expected), "expected '{expected}', was told '{told}'");
@@ -159,7 +160,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
     described["flows"] = json!([]);
     described["links"][1]["b_ingress"] = json!({"rules": []});
     let description: Description = serde_json::from_value(described).expect("a description");
-    let told = Network::new(description).err().expect("a refusal").to_string();
+    let told = Testbed::new(description).err().expect("a refusal").to_string();
     assert!(
         told.starts_with("link 1 ('r1' to 'host'): ingress at 'host': it is no router of ours"),
         "{told}"

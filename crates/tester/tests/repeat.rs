@@ -5,8 +5,8 @@ mod common;
 use base::Time;
 use common::{MS, S, conserved, network, routers, run};
 use engine::{CaptureSpec, CaptureTarget, CaptureTo};
-use network::Network;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// Everything in it that draws random numbers: jittered refreshes, Poisson arrivals, faults on links, retries.
 fn description(seed: u64) -> Value {
@@ -37,7 +37,7 @@ fn description(seed: u64) -> Value {
 }
 
 /// A network with its faults, all of it to be captured or not.
-fn prepared(seed: u64, capture: bool) -> (Network, Option<engine::CaptureId>) {
+fn prepared(seed: u64, capture: bool) -> (Testbed, Option<engine::CaptureId>) {
     let mut network = network(description(seed));
     let fault = |text: Value| serde_json::from_value(text).expect("a fault");
     for text in [
@@ -56,7 +56,7 @@ fn prepared(seed: u64, capture: bool) -> (Network, Option<engine::CaptureId>) {
 
 const END: u64 = 2 * S;
 
-fn finish((mut network, capture): (Network, Option<engine::CaptureId>)) -> (String, Vec<u8>, String) {
+fn finish((mut network, capture): (Testbed, Option<engine::CaptureId>)) -> (String, Vec<u8>, String) {
     conserved(&mut network).expect("conservation");
     let tables: Vec<Value> = ["streams", "events", "ports", "messages", "lsp_log", "state"]
         .map(|name| network.table(name, None).expect("a table"))

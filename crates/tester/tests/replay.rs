@@ -5,11 +5,11 @@ mod common;
 use base::plane::NextHop;
 use base::{Command, Device, NodeId, Time};
 use common::{MS, S, network, routers, run};
-use network::Network;
 use node::Router;
 use serde_json::json;
+use twinplane_tester::Testbed;
 
-fn ring(slow: bool) -> Network {
+fn ring(slow: bool) -> Testbed {
     let mut nodes =
         routers(4, &json!({"refresh_ps": 200 * MS, "refresh_reduction": true, "hello_ps": 50 * MS}));
     if slow {
@@ -131,14 +131,14 @@ fn a_file_makes_the_network_again() {
     run(&mut network, S);
     network.world_mut().take_recording(NodeId(1)).expect("a recording");
     let bytes = shared.0.lock().expect("one thread").clone();
-    let (mut again, summary) = Network::replayed(&bytes[..]).expect("a replay");
+    let (mut again, summary) = Testbed::replayed(&bytes[..]).expect("a replay");
     assert!(summary.same && summary.node == 1 && summary.outputs > 10, "{summary:?}");
     for table in ["ilm", "fib", "lsps", "counters"] {
         let (made, found) = (network.table(table, Some(1)), again.table(table, Some(1)));
         assert_eq!(made.expect("a table"), found.expect("a table"), "{table}");
     }
     assert!(
-        Network::replayed(&b"{}\n"[..])
+        Testbed::replayed(&b"{}\n"[..])
             .err()
             .expect("a refusal")
             .to_string()

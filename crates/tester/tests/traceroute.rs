@@ -6,14 +6,14 @@ mod common;
 use base::{Event, Frame, Label, NodeId, PortId, Time};
 use common::{MS, S, chain, conserved, network, routers, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
-use network::Network;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 use wire::{ethernet, ipv4, udp};
 
 const HOPS: usize = 4;
 
 /// A chain of five routers with one LSP from end to end.
-fn line(ttl: &str, egress: &str, flows: Value) -> Network {
+fn line(ttl: &str, egress: &str, flows: Value) -> Testbed {
     let nodes = routers(HOPS + 1, &json!({"ttl": ttl, "egress_label": egress}));
     network(json!({
         "nodes": nodes, "links": chain(HOPS + 1, 1_000_000_000, MS),
@@ -22,7 +22,7 @@ fn line(ttl: &str, egress: &str, flows: Value) -> Network {
 }
 
 /// Who answered a probe with each TTL from one on: node, ICMP type and quoted labels; nothing if nobody did.
-fn traceroute(network: &mut Network, longest: u8) -> Vec<Option<(usize, u8, Vec<Label>)>> {
+fn traceroute(network: &mut Testbed, longest: u8) -> Vec<Option<(usize, u8, Vec<Label>)>> {
     run(network, S);
     let (_, address) = network.tunnel(0, 0).expect("an LSP");
     for ttl in 1..=longest {
@@ -49,7 +49,7 @@ fn traceroute(network: &mut Network, longest: u8) -> Vec<Option<(usize, u8, Vec<
 }
 
 /// The label by which packets of the only LSP reach a node, if it gave one.
-fn label_of(network: &Network, node: usize) -> Option<Label> {
+fn label_of(network: &Testbed, node: usize) -> Option<Label> {
     network.router(node).expect("a router").rsvp().lsps().next().expect("an LSP").in_label
 }
 
@@ -82,7 +82,7 @@ fn pipe_and_short_pipe_hide_the_hops() {
 }
 
 /// The IP packets that a port sends, with the time of each.
-fn captured(network: &mut Network, node: usize, port: u16, until: u64) -> Vec<Vec<u8>> {
+fn captured(network: &mut Testbed, node: usize, port: u16, until: u64) -> Vec<Vec<u8>> {
     let target = CaptureTarget::Port(NodeId(node as u32), PortId(port));
     let id = network.world_mut().capture(CaptureSpec::new(target, CaptureTo::Memory)).expect("a capture");
     run(network, until);
@@ -113,7 +113,7 @@ fn every_variant_delivers_with_the_ttl_of_its_model() {
 }
 
 /// A chain whose third link takes no more than 1,000 bytes.
-fn narrow(flows: Value) -> Network {
+fn narrow(flows: Value) -> Testbed {
     let mut links = chain(HOPS + 1, 1_000_000_000, MS);
     links[2]["mtu"] = json!(1_000);
     network(json!({

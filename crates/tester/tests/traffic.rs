@@ -3,9 +3,10 @@
 mod common;
 
 use common::{MS, S, chain, column, conserved, network, routers, run};
-use network::{Description, Network};
+use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// A host with a link to either end of a chain of three routers.
 fn described(rate: u64, mtu: u32) -> Value {
@@ -32,7 +33,7 @@ fn around(name: &str, more: Value) -> Value {
 }
 
 /// Departure, arrival and delay of each packet of a flow.
-fn packets(network: &mut Network, flow: u64) -> Vec<[Option<u64>; 3]> {
+fn packets(network: &mut Testbed, flow: u64) -> Vec<[Option<u64>; 3]> {
     let table = network.table("packets", None).expect("a table");
     let of = |name| column(&table, name);
     let rows = of("departure_ps").into_iter().zip(of("arrival_ps")).zip(of("delay_ps")).zip(of("flow"));
@@ -223,7 +224,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         described["flows"] = flows;
         change(&mut described);
         match serde_json::from_value::<Description>(described) {
-            Ok(description) => Network::new(description).err().expect("a refusal").to_string(),
+            Ok(description) => Testbed::new(description).err().expect("a refusal").to_string(),
             Err(error) => error.to_string(),
         }
     };

@@ -4,8 +4,9 @@ mod common;
 
 use base::Event;
 use common::{MS, S, conserved, network, routers, run};
-use network::{HopSpec, Network};
+use network::HopSpec;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 const MBPS: u64 = 1_000_000;
 
@@ -16,7 +17,7 @@ const MBPS: u64 = 1_000_000;
 ///   \4      \2     /3
 ///    \------- r3 -/
 /// ```
-fn diamond(profile: Value, lsps: Value, flows: Value) -> Network {
+fn diamond(profile: Value, lsps: Value, flows: Value) -> Testbed {
     let mut nodes = routers(4, &json!({"refresh_ps": 500 * MS, "setup_timeout_ps": S}));
     nodes.iter_mut().for_each(|node| node["profile"] = profile.clone());
     let link =
@@ -25,7 +26,7 @@ fn diamond(profile: Value, lsps: Value, flows: Value) -> Network {
     network(json!({"seed": 3, "nodes": nodes, "links": links, "lsps": lsps, "flows": flows}))
 }
 
-fn reserved(network: &Network, node: usize, link: usize) -> u64 {
+fn reserved(network: &Testbed, node: usize, link: usize) -> u64 {
     let built = &network.links()[link];
     let port = built.ports[usize::from(built.spec.a != node)];
     let link =
@@ -33,7 +34,7 @@ fn reserved(network: &Network, node: usize, link: usize) -> u64 {
     link.reserved.iter().map(|rate| rate.0).sum()
 }
 
-fn state(network: &mut Network, group: usize) -> String {
+fn state(network: &mut Testbed, group: usize) -> String {
     let table = network.table("lsps", None).expect("a table");
     let row = common::column(&table, "lsps").iter().position(|g| g == group).expect("a group");
     common::column(&table, "state")[row].as_str().expect("a state").to_string()
@@ -44,7 +45,7 @@ fn route(nodes: &[usize]) -> Option<Vec<Vec<HopSpec>>> {
 }
 
 /// What was told of a tunnel, as (milliseconds, what).
-fn told(network: &mut Network, name: u16) -> Vec<(u64, String)> {
+fn told(network: &mut Testbed, name: u16) -> Vec<(u64, String)> {
     let what = |event: &Event| match event {
         Event::LspUp { tunnel, .. } if tunnel.id == name => Some("up".to_string()),
         Event::LspDown { tunnel, .. } if tunnel.id == name => Some("down".to_string()),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use network::flood::corpus;
+use tester::flood::corpus;
 
 fn main() -> std::io::Result<()> {
     let directory = std::env::args().nth(1).expect("seeds DIRECTORY");

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .. import core
 from ..errors import TwinplaneError
 from ..network.history import error_words
 from . import kernel, looking, netns, processes, removing, state
@@ -76,8 +77,9 @@ def _node(member: Member) -> NodeState:
 def _start(plan: Plan, made: State, limit: float, report: Report) -> None:
     starting = Starting(made)
     routers = plan.of_kind("router")
+    description = core.for_processes(plan.description)
     for member in routers:
-        starting.router(member.name, placement(plan, member, made), plan.description)
+        starting.router(member.name, placement(plan, member, made), description)
     made.save()
     starting.ready(limit)
     report("routers", len(routers), len(routers))

@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use base::Time;
-use network::{Description, Network};
+use network::Description;
 use serde_json::{Value, json};
+use twinplane_tester::Testbed;
 
 /// A second in picoseconds.
 pub const S: u64 = 1_000_000_000_000;
@@ -11,9 +12,9 @@ pub const S: u64 = 1_000_000_000_000;
 pub const MS: u64 = 1_000_000_000;
 
 /// Builds a network from its description in JSON.
-pub fn network(description: Value) -> Network {
+pub fn network(description: Value) -> Testbed {
     let description: Description = serde_json::from_value(description).expect("a description");
-    Network::new(description).expect("a network")
+    Testbed::new(description).expect("a network")
 }
 
 /// Routers `r0`, `r1` and so on, all with this RSVP.
@@ -27,7 +28,7 @@ pub fn chain(count: usize, rate: u64, delay: u64) -> Vec<Value> {
 }
 
 /// Runs to a time.
-pub fn run(network: &mut Network, until: u64) {
+pub fn run(network: &mut Testbed, until: u64) {
     network.world_mut().run_until(Time(until)).expect("no device fails");
 }
 
@@ -43,7 +44,7 @@ pub fn sum(table: &Value, name: &str) -> u64 {
 
 /// What must be true of every run at any time: no frame vanished on a link, and every packet of every stream was received or
 /// lost. Gives the packets sent and received.
-pub fn conserved(network: &mut Network) -> Result<(u64, u64), String> {
+pub fn conserved(network: &mut Testbed) -> Result<(u64, u64), String> {
     let unbalanced = network.world().audit();
     if !unbalanced.is_empty() {
         return Err(format!("frames vanished: {unbalanced:?}"));

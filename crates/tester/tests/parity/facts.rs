@@ -1,8 +1,8 @@
 //! What must be the same under both clocks: LSPs, labels and what they carried, messages between neighbours, packets, drops. No times.
 
-use network::Network;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use twinplane_tester::Testbed;
 
 /// Rows of a table by their first columns.
 type Rows = BTreeMap<Vec<String>, Vec<String>>;
@@ -48,7 +48,7 @@ fn prefixed(name: &str, rows: Vec<Vec<String>>) -> impl Iterator<Item = Vec<Stri
 
 impl Facts {
     /// The facts of what is in one process.
-    pub fn of(network: &mut Network) -> Facts {
+    pub fn of(network: &mut Testbed) -> Facts {
         let mut table = |name: &str, node| network.table(name, node).expect("a table");
         let lsps = rows(&table("lsps", None), &["lsps", "index", "state", "lsp", "label", "hops"]);
         let streams = table("streams", None);

@@ -6,9 +6,10 @@ use crate::memory;
 use base::Span;
 use engine::Fault;
 use engine::external::ExternalPort;
-use network::{Description, Network, Placement};
+use network::{Description, Placement};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use twinplane_tester::Testbed;
 
 /// How a network runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ const QUIET: usize = 12;
 
 /// A network, in one part or two.
 pub struct Run {
-    parts: Vec<Network>,
+    parts: Vec<Testbed>,
 }
 
 fn description(value: &Value) -> Description {
@@ -38,7 +39,7 @@ fn description(value: &Value) -> Description {
 }
 
 /// The two parts of a network, the first with the nodes named; each link between them is a pair of ports.
-fn halves(described: &Value, first: &[&str]) -> Vec<Network> {
+fn halves(described: &Value, first: &[&str]) -> Vec<Testbed> {
     let name = |node: &Value| {
         let node = node.as_u64().expect("a node") as usize;
         described["nodes"][node]["name"].as_str().expect("a name").to_string()
@@ -68,7 +69,7 @@ fn halves(described: &Value, first: &[&str]) -> Vec<Network> {
         let mut open = |spec: &engine::external::ExternalSpec| -> Result<Box<dyn ExternalPort>, _> {
             Ok(Box::new(made.remove(&spec.interface).expect("a port that is opened once")))
         };
-        Network::placed_with(description(described), placement, &mut open).expect("a part of a network")
+        Testbed::placed_with(description(described), placement, &mut open).expect("a part of a network")
     });
     parts.collect()
 }
@@ -77,9 +78,9 @@ impl Run {
     /// A network that has not run yet; `first` are the nodes of the first half.
     pub fn new(ground: Ground, described: &Value, first: &[&str]) -> Run {
         let parts = match ground {
-            Ground::Virtual => vec![Network::new(description(described)).expect("a network")],
+            Ground::Virtual => vec![Testbed::new(description(described)).expect("a network")],
             Ground::Wall => {
-                vec![Network::placed(description(described), Placement::default()).expect("a network")]
+                vec![Testbed::placed(description(described), Placement::default()).expect("a network")]
             }
             Ground::Halves => halves(described, first),
         };
@@ -127,7 +128,7 @@ impl Run {
     pub fn send(&mut self, flow: &Value, packets: u64) -> Facts {
         let mut spec = flow.clone();
         // All parts must agree on the time, though each has its own: it is one that none has reached.
-        let now = self.parts.iter().map(Network::now).max().expect("a part");
+        let now = self.parts.iter().map(|part| part.now()).max().expect("a part");
         let start = now + Span::from_ms(20);
         let bits = spec["size"].as_u64().expect("a size") * 8;
         let gap = Span::from_secs(1).0 as u64 * bits / spec["rate_bps"].as_u64().expect("a rate");
@@ -183,7 +184,7 @@ impl Run {
 
     /// What is left at routers after everything is torn down.
     pub fn left(&mut self) -> Vec<Value> {
-        let state = |part: &mut Network| part.table("state", None).expect("a table");
+        let state = |part: &mut Testbed| part.table("state", None).expect("a table");
         self.parts.iter_mut().map(state).collect()
     }
 }

@@ -1,18 +1,18 @@
 //! Table `packets`: every packet of the flows that keep them, those that were lost included.
 
-use super::columns::Columns;
-use super::{Flow, Network};
+use super::{Flow, Testbed};
+use crate::sink::Kept;
 use base::{StreamId, Time};
+use network::columns::Columns;
 use serde_json::{Value, json};
-use tester::sink::Kept;
 
 /// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or still on its way, or
 /// whose sink is in another process; if its source is, only what arrived is known.
-pub fn table(network: &Network) -> Value {
+pub fn table(testbed: &Testbed) -> Value {
     let mut table = Columns::new(&["flow", "stream", "sequence", "departure_ps", "arrival_ps", "delay_ps"]);
-    for (number, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {
-        for stream in streams_of(network, number, flow) {
-            let arrived = arrivals(network, flow, stream);
+    for (number, flow) in testbed.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {
+        for stream in streams_of(testbed, number, flow) {
+            let arrived = arrivals(testbed, flow, stream);
             let mut push = |sequence: u64, departure: Time, kept: Option<&Kept>| {
                 table.push([
                     json!(number),
@@ -23,7 +23,7 @@ pub fn table(network: &Network) -> Value {
                     json!(kept.map(|kept| kept.delay.0)),
                 ]);
             };
-            let Some(departures) = departures(network, flow, stream) else {
+            let Some(departures) = departures(testbed, flow, stream) else {
                 arrived.iter().for_each(|kept| push(kept.sequence, kept.departure, Some(kept)));
                 continue;
             };
@@ -37,23 +37,23 @@ pub fn table(network: &Network) -> Value {
     table.finish()
 }
 
-fn streams_of(network: &Network, number: usize, flow: &Flow) -> impl Iterator<Item = StreamId> {
+fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<Item = StreamId> {
     let is_own = move |stream: &StreamId| {
-        network.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
+        testbed.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
     };
     (flow.first_stream..).map(StreamId).take_while(is_own)
 }
 
 /// What arrived, by sequence number.
-fn arrivals(network: &Network, flow: &Flow, stream: StreamId) -> Vec<Kept> {
-    let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
+fn arrivals(testbed: &Testbed, flow: &Flow, stream: StreamId) -> Vec<Kept> {
+    let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
     let mut kept = sink.and_then(|stream| stream.kept()).map(<[Kept]>::to_vec).unwrap_or_default();
     kept.sort_unstable_by_key(|kept| kept.sequence);
     kept
 }
 
 /// When the packets were due, if the source is here.
-fn departures<'a>(network: &'a Network, flow: &Flow, stream: StreamId) -> Option<&'a [Time]> {
-    let mut sources = network.generator(flow.spec.from)?.sources().iter();
+fn departures<'a>(testbed: &'a Testbed, flow: &Flow, stream: StreamId) -> Option<&'a [Time]> {
+    let mut sources = testbed.generator(flow.spec.from)?.sources().iter();
     sources.find_map(|source| source.departures().find(|(id, _)| *id == stream).map(|found| found.1))
 }

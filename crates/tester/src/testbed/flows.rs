@@ -1,18 +1,18 @@
 //! Flows: from a rate between two nodes to sources, streams and sinks.
 
-use super::addressing;
-use super::description::NodeKind;
-use super::error::{NetworkError, input};
 use super::flow_ports::port;
 use super::flow_spec::FlowSpec;
-use super::{Flow, Network};
+use super::{Flow, Testbed};
+use crate::packet::{Ports, Shape};
+use crate::probe::StreamSpec;
+use crate::sink::Wires;
+use crate::source::Source;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::Ipv4Addr;
-use tester::edge::EdgeStream;
-use tester::packet::{Ports, Shape};
-use tester::probe::StreamSpec;
-use tester::sink::Wires;
-use tester::source::Source;
+use network::NetworkError;
+use network::addressing;
+use network::error::input;
+use network::kind::Tests;
 
 /// Time to live of test packets: real networks have paths of more than 64 hops.
 const TTL: u8 = 255;
@@ -23,7 +23,7 @@ const FOLLOWED_MAX: usize = 64;
 /// Ethernet header and frame check sequence.
 const ETHERNET: u32 = 18;
 
-impl Network {
+impl Testbed {
     /// Adds a flow; over a group of LSPs, a stream for each.
     pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, NetworkError> {
         self.check_flow(&spec)?;
@@ -34,9 +34,9 @@ impl Network {
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
         let [from_link, to_link] = self.links_of_flow(&spec);
-        let destinations: Vec<Ipv4Addr> = match spec.over.and_then(|group| self.lsps.get(group)) {
+        let destinations: Vec<Ipv4Addr> = match spec.over.and_then(|group| self.lsps().get(group)) {
             Some(group) => (0..group.spec.count).map(|i| addressing::test_address(group.first + i)).collect(),
-            None => vec![match to_link.map(|link| &self.links[link]) {
+            None => vec![match to_link.map(|link| &self.links()[link]) {
                 Some(link) => link.addresses[link.side(spec.to)],
                 None => addressing::probe(spec.to),
             }],
@@ -55,18 +55,10 @@ impl Network {
         }
         self.streams.extend((0..count).map(|_| flow as u32));
         let (source, size) = self.source_of(&spec, from_link);
-        if let Some(edge) = self.edge_mut(spec.from) {
-            let make = |(stream, dst)| EdgeStream { stream, dst, ports, dscp, ttl: TTL, size };
-            edge.add_source(source, streams().map(make).collect());
-        } else {
-            let now = self.now();
-            let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
-            let specs = streams().map(make).collect();
-            if let Some(station) = self.station_mut(spec.from) {
-                station.add_source(now, source, specs);
-            } else if let Some(probe) = self.probe_mut(spec.from) {
-                probe.add_source(now, source, specs);
-            }
+        let now = self.now();
+        let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
+        if let Some(instrument) = self.instrument_mut(spec.from) {
+            instrument.add_source(now, source, streams().map(make).collect());
         }
         if spec.is_random() {
             self.random_flows.insert(spec.name.clone());
@@ -77,41 +69,28 @@ impl Network {
 
     /// What sends a flow's packets, and how long they are if they are all alike.
     fn source_of(&self, spec: &FlowSpec, from_link: Option<usize>) -> (Source, u32) {
-        let streams = Streams::new(self.description.seed);
+        let streams = Streams::new(self.description().seed);
         let arrivals = spec.arrivals(streams, spec.start.max(self.now()), self.labels_of(spec));
-        let (stop, phases) = (spec.stop.unwrap_or(Time::MAX), self.description.phases.clone());
-        let port = from_link.and_then(|link| self.links[link].port_at(spec.from)).unwrap_or(PortId(0));
+        let (stop, phases) = (spec.stop.unwrap_or(Time::MAX), self.measuring.phases.clone());
+        let port = from_link.and_then(|link| self.links()[link].port_at(spec.from)).unwrap_or(PortId(0));
         let source = Source::new(arrivals, stop, phases, spec.trace);
         let source = source.with_sizes(spec.sizes(streams)).by(port).keeping(spec.log);
         // By the clock on the wall neighbours answer when they do: no flow loses what it would send before that.
-        let source = source.held(self.live && self.description.nodes[spec.from].kind == NodeKind::Host);
+        let source = source.held(self.is_live() && self.facts(spec.from).host.is_some());
         (source, spec.size_range().map_or(0, |range| range.0))
     }
 
     /// Labels on each packet as it is sent.
     fn labels_of(&self, spec: &FlowSpec) -> u32 {
-        u32::from(self.description.nodes[spec.from].kind == NodeKind::Edge)
-    }
-
-    /// Is a host a real one, beyond an interface of a router that is here?
-    fn is_beyond(&self, host: usize) -> bool {
-        let mut routers = self.ports_of(host).map(|(link, side)| link.ends()[1 - side]);
-        !self.placed.listed && !self.is_local(host) && routers.any(|router| self.is_local(router))
+        u32::from(self.facts(spec.from).tests == Tests::Labelled)
     }
 
     /// Lets the sink at a node expect a stream of the flow that is being added.
     fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires) {
         let (node, keep) = (spec.to, spec.log);
         let flow = self.flows.len();
-        let sink = if let Some(edge) = self.edge_mut(node) {
-            edge.sink_mut()
-        } else if let Some(station) = self.station_mut(node) {
-            station.sink_mut()
-        } else if let Some(probe) = self.probe_mut(node) {
-            probe.sink_mut()
-        } else {
-            return;
-        };
+        let Some(instrument) = self.instrument_mut(node) else { return };
+        let sink = instrument.sink_mut();
         sink.expect(stream, ports, wires.clone(), keep);
         if flow < FOLLOWED_MAX {
             sink.follow(stream, flow as u32);
@@ -121,17 +100,19 @@ impl Network {
     /// The links by which a flow leaves a host and comes to one: what it says, else those of the shortest path.
     fn links_of_flow(&self, spec: &FlowSpec) -> [Option<usize>; 2] {
         let ends = [(spec.from, spec.from_link), (spec.to, spec.to_link)];
-        let hosts = ends.map(|(node, _)| self.description.nodes[node].kind == NodeKind::Host);
+        let hosts = ends.map(|(node, _)| self.facts(node).host.is_some());
         let choice = |(node, given): (usize, Option<usize>)| {
-            given.is_none() && spec.from != spec.to && self.graph.links_of(node).count() > 1
+            given.is_none() && spec.from != spec.to && self.graph().links_of(node).count() > 1
         };
         let chooses = ends.into_iter().zip(hosts).any(|(end, host)| host && choice(end));
-        let path = if chooses { self.graph.tree(spec.from).links_to(spec.to) } else { None };
+        let path = if chooses { self.graph().tree(spec.from).links_to(spec.to) } else { None };
         let path = path.unwrap_or_default();
         let found = [path.first().copied(), path.last().copied()];
         let of = |side: usize| {
             let (node, given) = ends[side];
-            hosts[side].then(|| given.or(found[side]).or_else(|| self.graph.links_of(node).next())).flatten()
+            hosts[side]
+                .then(|| given.or(found[side]).or_else(|| self.graph().links_of(node).next()))
+                .flatten()
         };
         [of(0), of(1)]
     }
@@ -139,9 +120,9 @@ impl Network {
     /// The wire of the port by which a node sends and takes test packets: that of a host's link, of an edge's only one, or one without
     /// a rate to a tester beside a router.
     fn wire_of(&self, node: usize, link: Option<usize>) -> Serialiser {
-        let edge = self.description.nodes[node].kind == NodeKind::Edge;
-        let own = link.or_else(|| self.graph.links_of(node).next().filter(|_| edge));
-        Serialiser::new(own.map_or(Rate(0), |link| self.links[link].spec.rate), 0)
+        let edge = self.facts(node).tests == Tests::Labelled;
+        let own = link.or_else(|| self.graph().links_of(node).next().filter(|_| edge));
+        Serialiser::new(own.map_or(Rate(0), |link| self.links()[link].spec.rate), 0)
     }
 
     fn check_flow(&self, spec: &FlowSpec) -> Result<(), NetworkError> {
@@ -149,13 +130,15 @@ impl Network {
         self.check_node(spec.from, &what)?;
         self.check_node(spec.to, &what)?;
         for end in [spec.from, spec.to] {
-            let why = match self.description.nodes[end].kind {
-                NodeKind::Peer => "a raw port, not a router",
-                NodeKind::External => "external: nobody measures there",
-                NodeKind::Host if self.is_beyond(end) => {
-                    "a real host: send from it and to it with its own tools"
-                }
-                NodeKind::Router | NodeKind::Edge | NodeKind::Host => continue,
+            let facts = self.facts(end);
+            let why = if facts.foreign {
+                "external: nobody measures there".into()
+            } else if facts.tests == Tests::Nowhere {
+                format!("{}, not a router", facts.called)
+            } else if facts.host.is_some() && self.is_real_host(end) {
+                "a real host: send from it and to it with its own tools".into()
+            } else {
+                continue;
             };
             return input(format!("{what}: '{}' is {why}", self.node_name(end)));
         }
@@ -167,18 +150,18 @@ impl Network {
                 "{what}: another flow has this name: each draws random numbers that go by its name"
             ));
         }
-        match spec.over.map(|group| self.lsps.get(group)) {
+        match spec.over.map(|group| self.lsps().get(group)) {
             Some(None) => return input(format!("{what}: there is no LSP group {}", spec.over.unwrap_or(0))),
             Some(Some(group)) if (group.spec.from, group.spec.to) != (spec.from, spec.to) => {
                 let (from, to) = (self.node_name(group.spec.from), self.node_name(group.spec.to));
                 return input(format!("{what}: its LSP goes from '{from}' to '{to}'"));
             }
-            Some(Some(_)) if self.description.nodes[spec.from].kind == NodeKind::Host => {
+            Some(Some(_)) if self.facts(spec.from).host.is_some() => {
                 return input(format!(
                     "{what}: a host sends over no LSP: say with 'carries' what the LSP takes"
                 ));
             }
-            None if self.description.nodes[spec.from].kind == NodeKind::Edge => {
+            None if self.facts(spec.from).tests == Tests::Labelled => {
                 return input(format!("{what}: an edge sends over LSPs only"));
             }
             _ => {}
@@ -191,14 +174,14 @@ impl Network {
             [("from_link", spec.from, spec.from_link), ("to_link", spec.to, spec.to_link)]
         {
             let Some(link) = link else { continue };
-            if self.description.nodes[node].kind != NodeKind::Host {
+            if self.facts(node).host.is_none() {
                 return input(format!("{what}: {name}: '{}' is no host", self.node_name(node)));
             }
-            if !self.graph.links_of(node).any(|own| own == link) {
+            if !self.graph().links_of(node).any(|own| own == link) {
                 return input(format!("{what}: {name}: '{}' is not at link {link}", self.node_name(node)));
             }
         }
-        if spec.from == spec.to && self.description.nodes[spec.from].kind == NodeKind::Host {
+        if spec.from == spec.to && self.facts(spec.from).host.is_some() {
             let name = self.node_name(spec.from);
             if spec.from_link.is_none() || spec.to_link.is_none() || spec.from_link == spec.to_link {
                 return input(format!(
@@ -221,7 +204,7 @@ impl Network {
             ));
         }
         let now = self.now();
-        if stop <= now && !self.live {
+        if stop <= now && !self.is_live() {
             return input(format!(
                 "{what}: stop={}: it is {} already: it would send nothing",
                 s(stop),

@@ -1,8 +1,9 @@
 //! Valid frames: those of a small network that does most of what there is.
 
-use crate::{Description, Network};
+use crate::Testbed;
 use base::Time;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
+use network::Description;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -61,15 +62,16 @@ fn capture(key: bool, reduction: bool) -> Option<Vec<u8>> {
                 "diffserv": {"kind": "e-lsp", "map": ["default", "AF11", "AF12", "AF13", "AF21", "EF", "CS6", "CS7"]}}],
     });
     let description: Description = serde_json::from_value(description).ok()?;
-    let mut network = Network::new(description).ok()?;
+    let mut network = Testbed::new(description).ok()?;
     let everything = CaptureSpec::new(CaptureTarget::Everything, CaptureTo::Memory);
     let id = network.world_mut().capture(everything).ok()?;
-    let to = |ms: u64, network: &mut Network| network.world_mut().run_until(Time(ms * MS)).ok();
+    let to = |ms: u64, network: &mut Testbed| network.world_mut().run_until(Time(ms * MS)).ok();
     to(400, &mut network)?;
     let (_, address) = network.tunnel(0, 0)?;
     // No test packets: a sink would take them for its own.
     (1..4).try_for_each(|ttl| network.ping(0, address, ttl, 1)).ok()?;
-    network.ping(0, network.loopback(2), 64, 2).ok()?;
+    let end = network.loopback(2);
+    network.ping(0, end, 64, 2).ok()?;
     network.lsp_command(3, "reoptimise", None).ok()?;
     to(800, &mut network)?;
     network.set_link(1, false).ok()?;

@@ -1,12 +1,13 @@
 //! From what a user says of a flow's packets to when they are due and how long they are.
 
-use super::error::{NetworkError, input};
 use super::flow_spec::{ArrivalSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts, SizeSpec};
+use crate::arrivals::{Arrivals, OnOff, Period, Poisson, Trace};
+use crate::pacer::Pacer;
+use crate::sizes::Sizes;
 use base::time::PS_PER_S;
 use base::{Span, Streams, Time};
-use tester::arrivals::{Arrivals, OnOff, Period, Poisson, Trace};
-use tester::pacer::Pacer;
-use tester::sizes::Sizes;
+use network::NetworkError;
+use network::error::input;
 
 /// Ethernet header and frame check sequence: bytes of a frame that are not the IP packet's, but for labels.
 const ETHERNET: u128 = 18;

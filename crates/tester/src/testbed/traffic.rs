@@ -1,37 +1,12 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
-use super::Network;
-use super::columns::Columns;
+use super::Testbed;
+use crate::delay::DelayStats;
+use crate::generator::Generator;
+use crate::sink::PhaseStats;
 use base::{LinkId, StreamId};
+use network::columns::Columns;
 use serde_json::{Value, json};
-use tester::delay::DelayStats;
-use tester::generator::Generator;
-use tester::sink::{PhaseStats, Sink};
-
-impl Network {
-    /// The sources at a node: an edge's or a host's own, or those of the probe beside a router.
-    pub fn generator(&self, node: usize) -> Option<&Generator> {
-        let edge = self.edge(node).map(|e| e.generator());
-        let station = || self.station(node).map(|s| s.generator());
-        edge.or_else(station).or_else(|| self.probe(node).map(|p| p.generator()))
-    }
-    /// The sink at a node: an edge's or a host's own, or that of the probe beside a router.
-    pub fn sink(&self, node: usize) -> Option<&Sink> {
-        let edge = self.edge(node).map(|e| e.sink());
-        let station = || self.station(node).map(|s| s.sink());
-        edge.or_else(station).or_else(|| self.probe(node).map(|p| p.sink()))
-    }
-    /// Lets the sink at a node keep an entry for every packet.
-    pub fn keep_log(&mut self, node: usize) {
-        if let Some(edge) = self.edge_mut(node) {
-            edge.sink_mut().keep_log();
-        } else if let Some(station) = self.station_mut(node) {
-            station.sink_mut().keep_log();
-        } else if let Some(probe) = self.probe_mut(node) {
-            probe.sink_mut().keep_log();
-        }
-    }
-}
 
 /// What one process knows of a stream in a phase.
 #[derive(Default)]
@@ -43,7 +18,7 @@ struct Row<'a> {
 
 /// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what the other
 /// would know is absent: what was sent less what was received is lost.
-pub fn streams(network: &Network) -> Value {
+pub fn streams(testbed: &Testbed) -> Value {
     let mut table = Columns::new(&[
         "flow",
         "lsp",
@@ -64,11 +39,11 @@ pub fn streams(network: &Network) -> Value {
         "delay_p999_s",
         "jitter_s",
     ]);
-    for node in network.ids() {
-        let sources = network.generator(node.index()).into_iter().flat_map(Generator::sources);
+    for node in testbed.ids() {
+        let sources = testbed.generator(node.index()).into_iter().flat_map(Generator::sources);
         for (stream, marks) in sources.flat_map(|source| source.sent()) {
-            let Some(flow) = network.flow_of(stream) else { continue };
-            let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
+            let Some(flow) = testbed.flow_of(stream) else { continue };
+            let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
             // Sequence numbers from the start of a phase to the start of the next.
             let starts = core::iter::once(0).chain(marks.iter().copied());
             for (phase, (from, to)) in starts.zip(marks.iter().copied()).enumerate() {
@@ -77,20 +52,20 @@ pub fn streams(network: &Network) -> Value {
                     continue;
                 }
                 let lost = sink.map(|sink| sink.sequence.missing(from, to));
-                push(&mut table, network, stream, phase, Row { sent: Some(to - from), lost, stats });
+                push(&mut table, testbed, stream, phase, Row { sent: Some(to - from), lost, stats });
             }
         }
     }
-    for number in 0..network.streams.len() as u32 {
+    for number in 0..testbed.streams.len() as u32 {
         let stream = StreamId(number);
-        let Some(flow) = network.flow_of(stream) else { continue };
-        if network.generator(flow.spec.from).is_some() {
+        let Some(flow) = testbed.flow_of(stream) else { continue };
+        if testbed.generator(flow.spec.from).is_some() {
             continue;
         }
-        let sink = network.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
+        let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
         for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
             if phase > 0 || stats.received > 0 {
-                push(&mut table, network, stream, phase, Row { stats: Some(stats), ..Row::default() });
+                push(&mut table, testbed, stream, phase, Row { stats: Some(stats), ..Row::default() });
             }
         }
     }
@@ -98,16 +73,16 @@ pub fn streams(network: &Network) -> Value {
 }
 
 /// The delays of each flow and phase, all its streams together: moments, quantiles, and the histogram as two lists.
-pub fn delays(network: &Network) -> Value {
+pub fn delays(testbed: &Testbed) -> Value {
     let names = [
         "flow", "phase", "received", "mean_s", "sd_s", "min_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s",
         "upper_s", "count",
     ];
     let mut table = Columns::new(&names);
-    for (number, flow) in network.flows.iter().enumerate() {
-        let Some(sink) = network.sink(flow.spec.to) else { continue };
+    for (number, flow) in testbed.flows.iter().enumerate() {
+        let Some(sink) = testbed.sink(flow.spec.to) else { continue };
         let streams = (flow.first_stream..).map(StreamId).take_while(|stream| {
-            network.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
+            testbed.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
         });
         let mut phases: Vec<DelayStats> = Vec::new();
         for stats in streams.filter_map(|stream| sink.stream(stream)) {
@@ -136,12 +111,12 @@ pub fn delays(network: &Network) -> Value {
     table.finish()
 }
 
-fn push(table: &mut Columns, network: &Network, stream: StreamId, phase: usize, row: Row<'_>) {
-    let first = network.flow_of(stream).map_or(0, |flow| flow.first_stream);
+fn push(table: &mut Columns, testbed: &Testbed, stream: StreamId, phase: usize, row: Row<'_>) {
+    let first = testbed.flow_of(stream).map_or(0, |flow| flow.first_stream);
     let delay = row.stats.map(|stats| &stats.delay);
     let of = |value: fn(&DelayStats) -> Option<f64>| json!(delay.and_then(value));
     table.push([
-        json!(network.streams[stream.index()]),
+        json!(testbed.streams[stream.index()]),
         json!(stream.0 - first),
         json!(stream.0),
         json!(phase as i64 - 1),
@@ -163,13 +138,13 @@ fn push(table: &mut Columns, network: &Network, stream: StreamId, phase: usize, 
 }
 
 /// Delay over time at each sink.
-pub fn series(network: &Network) -> Value {
+pub fn series(testbed: &Testbed) -> Value {
     let names = ["node", "start_ps", "packets", "mean_s", "min_s", "p50_s", "p99_s", "max_s"];
     let mut table = Columns::new(&names);
-    for node in network.ids() {
-        for bin in network.sink(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
+    for node in testbed.ids() {
+        for bin in testbed.sink(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
             table.push([
-                json!(network.node_name(node.index())),
+                json!(testbed.node_name(node.index())),
                 json!(bin.start.0),
                 json!(bin.packets),
                 json!(bin.mean_s),
@@ -184,11 +159,11 @@ pub fn series(network: &Network) -> Value {
 }
 
 /// Delay over time of each flow that is followed.
-pub fn flow_series(network: &Network) -> Value {
+pub fn flow_series(testbed: &Testbed) -> Value {
     let names = ["flow", "start_ps", "packets", "mean_s", "min_s", "max_s"];
     let mut table = Columns::new(&names);
-    for (number, flow) in network.flows.iter().enumerate() {
-        let course = network.sink(flow.spec.to).and_then(|sink| sink.course(number as u32));
+    for (number, flow) in testbed.flows.iter().enumerate() {
+        let course = testbed.sink(flow.spec.to).and_then(|sink| sink.course(number as u32));
         for bin in course.into_iter().flat_map(|course| course.bins()) {
             table.push([
                 json!(number),
@@ -204,37 +179,37 @@ pub fn flow_series(network: &Network) -> Value {
 }
 
 /// Compares the links that traced packets crossed with the routes of their LSPs.
-pub fn check_routes(network: &mut Network) {
-    for node in network.ids() {
-        let Some(probe) = network.probe_mut(node.index()) else { continue };
+pub fn check_routes(testbed: &mut Testbed) {
+    for node in testbed.ids() {
+        let Some(probe) = testbed.probe_mut(node.index()) else { continue };
         for (stream, links) in probe.take_traces() {
-            check_trace(network, stream, &links);
+            check_trace(testbed, stream, &links);
         }
     }
 }
 
-fn check_trace(network: &mut Network, stream: StreamId, links: &[LinkId]) {
-    let Some(flow) = network.flow_of(stream).cloned() else { return };
-    let Some(group) = flow.spec.over.and_then(|group| network.lsps.get(group)) else { return };
+fn check_trace(testbed: &mut Testbed, stream: StreamId, links: &[LinkId]) {
+    let Some(flow) = testbed.flow_of(stream).cloned() else { return };
+    let Some(group) = flow.spec.over.and_then(|group| testbed.lsps().get(group)) else { return };
     let Some(route) = &group.links else { return };
-    let probe = |node: usize| network.probes[node].map(|p| p.1);
-    let along = route.iter().map(|&link| network.links[link].id);
+    let probe = |node: usize| testbed.beside(node).map(|p| p.1);
+    let along = route.iter().map(|&link| testbed.links()[link].id);
     let expected = probe(flow.spec.from).into_iter().chain(along).chain(probe(flow.spec.to));
     let right = expected.eq(links.iter().copied());
-    if let Some(group) = flow.spec.over.and_then(|group| network.lsps.get_mut(group)) {
-        group.traced += 1;
-        group.wrong += u64::from(!right);
+    if let Some(group) = flow.spec.over {
+        let traced = testbed.traced.entry(group).or_default();
+        traced.all += 1;
+        traced.wrong += u64::from(!right);
     }
 }
 
 /// What the comparison found, for each group of LSPs with traced packets.
-pub fn routes(network: &Network) -> Value {
+pub fn routes(testbed: &Testbed) -> Value {
     let mut table = Columns::new(&["lsps", "hops", "traced", "wrong"]);
-    for (number, group) in network.lsps.iter().enumerate() {
-        if group.traced > 0 {
-            let hops = json!(group.links.as_ref().map(Vec::len));
-            table.push([json!(number), hops, json!(group.traced), json!(group.wrong)]);
-        }
+    for (number, traced) in &testbed.traced {
+        let links = testbed.lsps().get(*number).and_then(|group| group.links.as_ref());
+        let hops = json!(links.map(Vec::len));
+        table.push([json!(number), hops, json!(traced.all), json!(traced.wrong)]);
     }
     table.finish()
 }

@@ -4,9 +4,10 @@
 //! from the dynamic range, which mean nothing to anybody else (RFC 6335, 6), and the port of test packets as destination. A flow added
 //! later changes the ports of no other.
 
-use super::columns::Columns;
-use super::error::{NetworkError, input};
-use super::{Flow, Network};
+use super::{Flow, Testbed};
+use network::NetworkError;
+use network::columns::Columns;
+use network::error::input;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::measurement;
@@ -57,14 +58,14 @@ impl SourcePorts {
 }
 
 /// The flows, and the ports of their packets.
-pub fn table(network: &Network) -> Value {
+pub fn table(testbed: &Testbed) -> Value {
     let mut table = Columns::new(&["flow", "name", "from", "to", "src_port", "dst_port"]);
-    for (number, flow) in network.flows.iter().enumerate() {
+    for (number, flow) in testbed.flows.iter().enumerate() {
         table.push([
             json!(number),
             json!(flow.spec.name),
-            json!(network.node_name(flow.spec.from)),
-            json!(network.node_name(flow.spec.to)),
+            json!(testbed.node_name(flow.spec.from)),
+            json!(testbed.node_name(flow.spec.to)),
             json!(flow.ports.src),
             json!(flow.ports.dst),
         ]);

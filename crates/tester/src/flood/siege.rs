@@ -5,8 +5,9 @@
 //! ```
 
 use super::{Flood, Target, corpus};
-use crate::{Description, Network, NetworkError};
+use crate::Testbed;
 use base::{Event, Time};
+use network::{Description, NetworkError};
 use node::router::Balance;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ const INTERVAL: u64 = MS;
 
 /// The network, and the flood on it.
 pub struct Siege {
-    network: Network,
+    network: Testbed,
     flood: Flood,
     sent: u64,
     bursts: u64,
@@ -72,7 +73,7 @@ impl Siege {
             Ok(description) => description,
             Err(error) => return Err(NetworkError::Input(error.to_string())),
         };
-        let mut network = Network::new(description)?;
+        let mut network = Testbed::new(description)?;
         network.world_mut().run_until(Time(500 * MS))?;
         let setup = network.router(ROUTER).map(|r| r.config().ports[0]);
         let Some(setup) = setup else { return Err(NetworkError::Input("no router".into())) };

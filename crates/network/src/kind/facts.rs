@@ -1,0 +1,86 @@
+//! What a whole network has to know of a node, whatever kind it is of.
+
+use crate::description::InterfaceAddress;
+use core::net::Ipv4Addr;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// What addresses, routes, checks and placement ask of a node. A process that does not know the node's kind finds them in its description,
+/// so that all processes of a network give it the same addresses, ports and routes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// What a sentence calls it, such as "a raw port".
+    pub called: Cow<'static, str>,
+    /// Is it a router? Only routers, ours or not, have a router id and DiffServ.
+    pub router: bool,
+    /// Is it somebody else's? Then it exists in real time only, is in no process of ours, and all that is known of it is what the
+    /// description says.
+    pub foreign: bool,
+    /// Does it pass packets on that are for others? Only through such nodes do routes lead.
+    pub transit: bool,
+    /// Is it a neighbour that routers signal with? They reserve no bandwidth towards one that is not, and LSPs end at no such node.
+    pub signals: bool,
+    /// How many links it has at least.
+    pub links_min: usize,
+    /// How many links it has at most; as many as there are if absent.
+    pub links_max: Option<usize>,
+    /// If it is an IP host: what gives its links their addresses. Absent, its links have theirs from the blocks of nodes.
+    pub host: Option<HostFacts>,
+    /// Where test packets begin and end there.
+    pub tests: Tests,
+}
+
+/// The addresses of an IP host, as its description gives them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostFacts {
+    /// Its address; one with several links has those that the links give it, and this, if it is given, is the first among them.
+    pub address: Option<InterfaceAddress>,
+    /// Address of the router's port towards it; the first of the prefix that is not the host's if absent.
+    pub gateway: Option<Ipv4Addr>,
+}
+
+/// Where the test packets of a node begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tests {
+    /// Nowhere: nobody measures there.
+    Nowhere,
+    /// At a port beside the router, which no description shows (decision 0009).
+    Beside,
+    /// At the node's own ports, as plain IP packets.
+    Within,
+    /// At the node's own port, with the labels of the LSPs that they take: they take some always.
+    Labelled,
+}
+
+impl Facts {
+    /// Is it a router of ours, of which this network knows and shows everything?
+    pub fn is_own_router(&self) -> bool {
+        self.router && !self.foreign
+    }
+
+    /// Is it a router of ours that passes packets on for others, such as those of a host beside it?
+    pub fn is_own_transit(&self) -> bool {
+        self.is_own_router() && self.transit
+    }
+
+    /// Has it a hidden port beside it for test packets?
+    pub fn has_port_beside(&self) -> bool {
+        self.tests == Tests::Beside
+    }
+
+    /// What is known of a node whose kind nobody has looked at yet.
+    pub(crate) const UNKNOWN: Facts = Facts {
+        called: Cow::Borrowed("unknown"),
+        router: false,
+        foreign: true,
+        transit: false,
+        signals: false,
+        links_min: 0,
+        links_max: None,
+        host: None,
+        tests: Tests::Nowhere,
+    };
+}

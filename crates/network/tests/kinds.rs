@@ -1,0 +1,173 @@
+//! Kinds of nodes are an array given to `build`: one that is defined here only takes part like any other, and where it is not known its
+//! facts stand in its place.
+
+use base::{Command, Device, Frame, NodeId, Output, PortId, Time};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use twinplane_network::kind::{
+    Facts, HostFacts, KINDS, Node, NodeKind, OwnPart, Tests, read_own, write_facts,
+};
+use twinplane_network::{Build, Description, Network, Placement};
+
+/// A lamp is a host on the network: it lights up as often as somebody sends it a frame.
+const LAMP: NodeKind = NodeKind { name: "lamp", read };
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lamp {
+    socket: twinplane_network::InterfaceAddress,
+    watts: u32,
+}
+
+fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+    Ok(Box::new(read_own::<Lamp>(own)?))
+}
+
+impl Node for Lamp {
+    fn facts(&self) -> Facts {
+        Facts {
+            called: "a lamp".into(),
+            router: false,
+            foreign: false,
+            transit: false,
+            signals: false,
+            links_min: 1,
+            links_max: Some(1),
+            host: Some(HostFacts { address: Some(self.socket), gateway: None }),
+            tests: Tests::Nowhere,
+        }
+    }
+
+    fn device(&self, _: &Network, _: usize) -> Box<dyn Device> {
+        Box::new(Bulb { watts: self.watts, lit: 0, outputs: VecDeque::new() })
+    }
+}
+
+struct Bulb {
+    watts: u32,
+    lit: u32,
+    outputs: VecDeque<Output>,
+}
+
+impl Device for Bulb {
+    fn handle_packet(&mut self, _: Time, _: PortId, _: Frame) {
+        self.lit += 1;
+    }
+    fn handle_timeout(&mut self, _: Time) {}
+    fn handle_command(&mut self, now: Time, _: Command) {
+        let frame = Frame::from_bytes(&[0xff; 60]);
+        self.outputs.push_back(Output::Transmit { port: PortId(0), frame, ready: now });
+    }
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// ```text
+/// lamp ---- r0 ---- r1 ---- r2 ---- port        an LSP from r0 to r2
+/// ```
+fn described() -> Value {
+    json!({
+        "nodes": [
+            {"name": "lamp", "kind": "lamp", "socket": "10.7.0.2/24", "watts": 40},
+            {"name": "r0", "kind": "router"},
+            {"name": "r1", "kind": "router"},
+            {"name": "r2", "kind": "router"},
+            {"name": "port", "kind": "peer"},
+        ],
+        "links": [
+            {"a": 0, "b": 1, "rate_bps": 1_000_000},
+            {"a": 1, "b": 2, "rate_bps": 1_000_000},
+            {"a": 2, "b": 3, "rate_bps": 1_000_000},
+            {"a": 3, "b": 4, "rate_bps": 1_000_000},
+        ],
+        "lsps": [{"name": "east", "from": 1, "to": 3, "shortest": true}],
+    })
+}
+
+fn with_lamps() -> Vec<NodeKind> {
+    KINDS.iter().copied().chain([LAMP]).collect()
+}
+
+fn parsed(value: &Value) -> Description {
+    Description::deserialize(value).expect("a description")
+}
+
+#[test]
+fn a_kind_that_only_this_test_knows() {
+    let mut network = Network::new(parsed(&described()), &with_lamps()).expect("a network");
+    network.run_until(Time(1_000_000_000_000)).expect("no device fails");
+    assert_eq!(network.loopback(0).to_string(), "10.7.0.2");
+    assert_eq!(network.links()[0].addresses.map(|a| a.to_string()), ["10.7.0.2", "10.7.0.1"]);
+    let bulb =
+        |network: &Network| network.world().device::<Bulb>(NodeId(0)).map(|bulb| (bulb.watts, bulb.lit));
+    assert_eq!(bulb(&network), Some((40, 0)));
+    // The router at its link asks who has the lamp's address: that lights it.
+    network.ping(1, "10.7.0.2".parse().expect("an address"), 64, 1).expect("a ping");
+    network.run_until(Time(2_000_000_000_000)).expect("no device fails");
+    assert!(bulb(&network).is_some_and(|(_, lit)| lit > 0));
+    let lsps = network.table("lsps", None).expect("a table");
+    assert_eq!(lsps["state"], json!(["up"]));
+    let mut wrong = described();
+    wrong["lsps"][0]["to"] = json!(0);
+    let told = Network::new(parsed(&wrong), &with_lamps()).err().expect("an error").to_string();
+    assert_eq!(told, "lsp 'east': 'lamp' is a lamp: an LSP ends at a router");
+    let mut wrong = described();
+    wrong["nodes"][0]["volts"] = json!(230);
+    let told = Network::new(parsed(&wrong), &with_lamps()).err().expect("an error").to_string();
+    assert!(told.starts_with("node 'lamp': unknown field `volts`"), "{told}");
+}
+
+/// What must be the same in every process: addresses and ports of links, router ids, routes of the routers.
+fn plan(network: &Network, routers: &[usize]) -> Vec<String> {
+    let links = network
+        .links()
+        .iter()
+        .map(|link| format!("{:?} {:?} {}", link.ports, link.addresses, link.prefix_len));
+    let nodes = (0..network.description().nodes.len()).map(|node| network.loopback(node).to_string());
+    let routes = routers.iter().flat_map(|&node| {
+        let fib = network.router(node).expect("a router").forwarding().fib();
+        fib.map(|row| format!("{} {:?}", row.prefix, row.next_hop)).collect::<Vec<_>>()
+    });
+    links.chain(nodes).chain(routes).collect()
+}
+
+fn placed(description: &Value, kinds: &[NodeKind], local: &[&str]) -> Result<Network, String> {
+    let ports: Vec<Value> = [("r0", 0), ("r2", 3)]
+        .map(|(node, link)| json!({"node": node, "link": link, "interface": "none"}))
+        .to_vec();
+    let placement = json!({"local": local, "ports": ports});
+    let placement: Placement = serde_json::from_value(placement).expect("a placement");
+    let build = Build { placement: Some(&placement), ..Build::default() };
+    Network::build(parsed(description), kinds, build).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_kind_that_is_not_here_changes_no_address_port_or_route() {
+    let routers = ["r0", "r1", "r2"];
+    let whole = placed(&described(), &with_lamps(), &routers).expect("a network");
+    let mut for_others = described();
+    write_facts(&mut for_others, &with_lamps()).expect("facts");
+    let part = placed(&for_others, KINDS, &routers).expect("a network");
+    assert_eq!(plan(&whole, &[1, 2, 3]), plan(&part, &[1, 2, 3]));
+    assert!(!part.is_local(0));
+    let again = {
+        let mut twice = for_others.clone();
+        write_facts(&mut twice, &with_lamps()).expect("facts");
+        twice
+    };
+    assert_eq!(again, for_others);
+
+    let told = placed(&described(), KINDS, &routers).err().expect("an error");
+    assert_eq!(told, "node 'lamp': kind 'lamp': one of external, peer, router");
+    let told = placed(&for_others, KINDS, &["r0", "r1", "r2", "lamp"]).err().expect("an error");
+    assert_eq!(told, "placement: node 'lamp': this program has no nodes of kind 'lamp': it can't be local");
+    let mut lied = for_others.clone();
+    lied["nodes"][1]["facts"]["transit"] = json!(false);
+    let told = placed(&lied, KINDS, &routers).err().expect("an error");
+    assert!(told.starts_with("node 'r0': its 'facts' are not those of a node of kind 'router'"), "{told}");
+}

@@ -1,0 +1,52 @@
+//! What sends and takes test packets, whatever device it is.
+
+use crate::edge::Edge;
+use crate::generator::Generator;
+use crate::probe::{Probe, StreamSpec};
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::station::Station;
+use base::{Device, NodeId, Time};
+use engine::World;
+
+/// A device with sources and a sink.
+pub trait Instrument: Device {
+    /// The sources.
+    fn generator(&self) -> &Generator;
+    /// The sink.
+    fn sink(&self) -> &Sink;
+    /// The sink, to announce streams to.
+    fn sink_mut(&mut self) -> &mut Sink;
+    /// Adds a source for these streams, which take turns.
+    fn add_source(&mut self, now: Time, source: Source, streams: Vec<StreamSpec>);
+}
+
+/// How to look at a device as an instrument, if it is one of a certain type.
+#[derive(Clone, Copy)]
+struct View {
+    of: fn(&World, NodeId) -> Option<&dyn Instrument>,
+    of_mut: fn(&mut World, NodeId) -> Option<&mut dyn Instrument>,
+}
+
+impl View {
+    const fn of<T: Instrument>() -> View {
+        View {
+            of: |world, id| Some(world.device::<T>(id)?),
+            of_mut: |world, id| Some(world.device_mut::<T>(id)?),
+        }
+    }
+}
+
+/// All devices that are instruments.
+const VIEWS: [View; 3] = [View::of::<Edge>(), View::of::<Station>(), View::of::<Probe>()];
+
+/// A device as an instrument, if it is one.
+pub fn instrument(world: &World, id: NodeId) -> Option<&dyn Instrument> {
+    VIEWS.iter().find_map(|view| (view.of)(world, id))
+}
+
+/// The same, to be changed.
+pub fn instrument_mut(world: &mut World, id: NodeId) -> Option<&mut dyn Instrument> {
+    let view = VIEWS.iter().find(|view| (view.of)(world, id).is_some())?;
+    (view.of_mut)(world, id)
+}

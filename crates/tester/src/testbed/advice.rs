@@ -1,0 +1,58 @@
+//! What is surprising about flows, and about queues in sight of them, with the place of each.
+
+use super::flow_spec::FlowSpec;
+use super::{Testbed, flow_ports};
+use base::Dscp;
+use engine::discipline::Longest;
+use network::advice::{USUAL_MTU, narrow};
+use network::{Link, LspSpec, NodeSpec};
+
+const ETHERNET_AND_FCS: u32 = 18;
+
+impl Testbed {
+    /// What is surprising about the network, then about its flows: a sentence for each. Flows whose packets are all dropped, and flows that
+    /// nothing can tell apart.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut said = self.network.link_warnings(&|link| self.longest(link));
+        said.extend(self.network.lsp_warnings());
+        for flow in &self.flows {
+            let group = flow.spec.over.and_then(|group| self.network.lsps().get(group));
+            said.extend(group.and_then(|group| {
+                no_place_for(&flow.spec, &group.spec, &self.description().nodes[group.spec.from])
+            }));
+        }
+        said.extend(flow_ports::alike(&self.flows));
+        said
+    }
+
+    /// The longest packet to be expected on a link: as long as on an Ethernet, or as a flow has it.
+    fn longest(&self, link: &Link) -> Longest {
+        // By a host's link come the host's packets only.
+        let host = link.ends().into_iter().find(|end| self.facts(*end).host.is_some());
+        let comes = |flow: &&FlowSpec| host.is_none_or(|host| [flow.from, flow.to].contains(&host));
+        let size = |flow: &FlowSpec| flow.size_range().map_or(0, |(_, most)| most);
+        let flows = self.flows.iter().map(|flow| &flow.spec).filter(comes);
+        let Some(flow) = flows.max_by_key(|flow| size(flow)) else { return Longest::default() };
+        let labels = u32::from(flow.over.is_some());
+        let bytes = size(flow).saturating_sub(ETHERNET_AND_FCS).min(link.spec.mtu);
+        if bytes <= USUAL_MTU {
+            return Longest::default();
+        }
+        let whose = match flow.name.as_str() {
+            "" => "a flow".into(),
+            name => format!("flow '{name}'"),
+        };
+        Longest { bytes, labels, whose: Some(whose) }
+    }
+}
+
+/// A flow over an LSP that drops all its packets.
+fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<String> {
+    let (encaps, words) = narrow(spec, head)?;
+    let phb = head.diffserv.as_ref()?.dscp.phb(Dscp::new(flow.dscp)?);
+    (!encaps.phbs().contains(phb)).then(|| {
+        let name =
+            if flow.name.is_empty() { "a flow over it".into() } else { format!("flow '{}'", flow.name) };
+        format!("{words}: packets of {name}, which are {phb}, are dropped")
+    })
+}

@@ -1,0 +1,231 @@
+//! A network with instruments in it: sources and sinks at its edges, at its hosts, and beside its routers.
+//!
+//! Crate `network` builds the network, as it does for a process that measures nothing. A [`Testbed`] owns it, has it built with the
+//! tester's kinds of nodes and with probes beside routers, and adds flows. What can be done with a network can be done with it too.
+
+mod advice;
+mod edges;
+mod emission;
+mod flow_ports;
+mod flow_spec;
+mod flows;
+mod measuring;
+mod packets;
+mod processes;
+mod traffic;
+
+pub use flow_spec::{
+    ArrivalSpec, EmpiricalSpec, ExponentialSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts,
+    SizeSpec, TraceSpec, UniformSpec,
+};
+pub use measuring::Measuring;
+pub use processes::for_processes;
+
+use crate::edge::Edge;
+use crate::generator::Generator;
+use crate::instrument::{Instrument, instrument, instrument_mut};
+use crate::kind::KINDS;
+use crate::packet::Ports;
+use crate::probe::Probe;
+use crate::sink::Sink;
+use crate::station::Station;
+use base::{Device, NodeId, StreamId};
+use core::ops::{Deref, DerefMut};
+use engine::external;
+use flow_ports::SourcePorts;
+use network::beside::BesideConfig;
+use network::{Build, Description, Network, NetworkError, Open, Placement, Recorded, ReplaySummary};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufRead;
+
+/// A flow as it was built.
+#[derive(Clone, Debug)]
+struct Flow {
+    spec: FlowSpec,
+    first_stream: u32,
+    /// UDP ports of all its streams.
+    ports: Ports,
+    /// The links by which it leaves a host and comes to one.
+    links: [Option<usize>; 2],
+}
+
+/// Traced packets of a group of LSPs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traced {
+    /// How many there were.
+    all: u64,
+    /// How many crossed other links than those of the LSP's route.
+    wrong: u64,
+}
+
+/// A network with instruments.
+pub struct Testbed {
+    network: Network,
+    measuring: Measuring,
+    flows: Vec<Flow>,
+    source_ports: SourcePorts,
+    /// Names of the flows that draw random numbers.
+    random_flows: BTreeSet<String>,
+    /// Flow of each stream.
+    streams: Vec<u32>,
+    /// By group of LSPs.
+    traced: BTreeMap<usize, Traced>,
+}
+
+impl Deref for Testbed {
+    type Target = Network;
+    fn deref(&self) -> &Network {
+        &self.network
+    }
+}
+
+impl DerefMut for Testbed {
+    fn deref_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+}
+
+fn probe(config: BesideConfig) -> Box<dyn Device> {
+    Box::new(Probe::new(config))
+}
+
+impl Testbed {
+    /// Builds a network in virtual time, with its flows.
+    pub fn new(description: Description) -> Result<Testbed, NetworkError> {
+        Testbed::build(description, Build::default())
+    }
+
+    /// Builds the part of a network that a placement puts in this process, to be run by the clock.
+    pub fn placed(description: Description, placement: Placement) -> Result<Testbed, NetworkError> {
+        Testbed::placed_with(description, placement, &mut |spec| external::open(spec))
+    }
+
+    /// The same with ports that `open` makes.
+    pub fn placed_with(
+        description: Description,
+        placement: Placement,
+        open: &mut Open<'_>,
+    ) -> Result<Testbed, NetworkError> {
+        let (clock, begin) = placement.clock();
+        let build = Build { placement: Some(&placement), begin, ..Build::default() };
+        let mut testbed = Testbed::build(description, build)?;
+        testbed.network.attach(placement, clock, open)?;
+        Ok(testbed)
+    }
+
+    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
+    /// no interfaces, and nothing runs.
+    pub fn replayed(file: impl BufRead) -> Result<(Testbed, ReplaySummary), NetworkError> {
+        let Recorded { description, placement, recording } = Recorded::read(file)?;
+        let build = Build { placement: placement.as_ref(), ..Build::default() };
+        let mut testbed = Testbed::build(description, build)?;
+        let summary = testbed.network.bring_up(&recording)?;
+        Ok((testbed, summary))
+    }
+
+    fn build(mut description: Description, build: Build<'_>) -> Result<Testbed, NetworkError> {
+        let mut measuring = Measuring::take(&mut description)?;
+        let flows = core::mem::take(&mut measuring.flows);
+        let network = Network::build(description, KINDS, Build { beside: probe, ..build })?;
+        let mut testbed = Testbed {
+            network,
+            measuring,
+            flows: Vec::new(),
+            source_ports: SourcePorts::default(),
+            random_flows: BTreeSet::new(),
+            streams: Vec::new(),
+            traced: BTreeMap::new(),
+        };
+        testbed.set_sinks();
+        for spec in flows {
+            testbed.add_flow(spec)?;
+        }
+        Ok(testbed)
+    }
+
+    /// Gives every instrument a sink that measures as the description says.
+    fn set_sinks(&mut self) {
+        for node in 0..self.description().nodes.len() {
+            let sink = self.measuring.sink();
+            if let Some(instrument) = self.instrument_mut(node) {
+                *instrument.sink_mut() = sink;
+            }
+        }
+    }
+
+    /// The instrument at a node, or beside the router there; nothing if it is not here.
+    fn instrument(&self, node: usize) -> Option<&dyn Instrument> {
+        let world = self.network.world();
+        let beside = || instrument(world, self.network.beside(node)?.0);
+        instrument(world, NodeId(node as u32)).or_else(beside)
+    }
+
+    fn instrument_mut(&mut self, node: usize) -> Option<&mut dyn Instrument> {
+        let own = NodeId(node as u32);
+        let at = match instrument(self.network.world(), own) {
+            Some(_) => own,
+            None => self.network.beside(node)?.0,
+        };
+        instrument_mut(self.network.world_mut(), at)
+    }
+
+    /// The sources at a node: its own, or those of the probe beside a router.
+    pub fn generator(&self, node: usize) -> Option<&Generator> {
+        Some(self.instrument(node)?.generator())
+    }
+    /// The sink at a node: its own, or that of the probe beside a router.
+    pub fn sink(&self, node: usize) -> Option<&Sink> {
+        Some(self.instrument(node)?.sink())
+    }
+    /// Lets the sink at a node keep an entry for every packet.
+    pub fn keep_log(&mut self, node: usize) {
+        if let Some(instrument) = self.instrument_mut(node) {
+            instrument.sink_mut().keep_log();
+        }
+    }
+
+    /// The emulated edge at a node.
+    pub fn edge(&self, node: usize) -> Option<&Edge> {
+        self.network.world().device(NodeId(node as u32))
+    }
+    /// The simulated host at a node.
+    pub fn station(&self, node: usize) -> Option<&Station> {
+        self.network.world().device(NodeId(node as u32))
+    }
+    /// The probe beside a router.
+    pub fn probe(&self, node: usize) -> Option<&Probe> {
+        self.network.world().device(self.network.beside(node)?.0)
+    }
+    fn probe_mut(&mut self, node: usize) -> Option<&mut Probe> {
+        let id = self.network.beside(node)?.0;
+        self.network.world_mut().device_mut(id)
+    }
+
+    fn flow_of(&self, stream: StreamId) -> Option<&Flow> {
+        self.flows.get(*self.streams.get(stream.index())? as usize)
+    }
+
+    /// A table by name, of what was measured or of the network: of one node where it needs one, else of all.
+    pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
+        let table: fn(&Testbed) -> Value = match name {
+            "flows" => flow_ports::table,
+            "streams" => traffic::streams,
+            "series" => traffic::series,
+            "flow_series" => traffic::flow_series,
+            "delays" => traffic::delays,
+            "packets" => packets::table,
+            "routes" => traffic::routes,
+            "lsp_log" => edges::lsp_log,
+            "steps" => edges::steps,
+            _ => return self.network.table(name, node),
+        };
+        if let Some(node) = node {
+            self.network.check_table(name, node)?;
+        }
+        if name == "routes" {
+            traffic::check_routes(self);
+        }
+        Ok(table(self))
+    }
+}
