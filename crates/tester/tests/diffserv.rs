@@ -199,7 +199,7 @@ fn tables_say_what_entries_do_with_classes() {
     let e_lsp = format!("uniform E-LSP {}", OWN_MAP.join(" "));
     let l_lsp = "uniform L-LSP AF1".to_string();
     for node in 1..4 {
-        let mut classes = texts("ilm", Some(node), "class");
+        let mut classes = texts("ilm", Some(node), "tc");
         classes.sort();
         assert_eq!(classes, [Some(e_lsp.clone()), Some(l_lsp.clone())]);
     }

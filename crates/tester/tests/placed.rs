@@ -269,7 +269,7 @@ fn every_process_knows_the_models_of_lsps_that_begin_in_others() {
     let mut tail = process("r2", &[1], vec![d]);
     until("the LSPs are up", &mut [&mut head, &mut middle, &mut tail], |n| up(n[0]) == 2);
     for (network, node) in [(&mut middle, 1), (&mut tail, 2)] {
-        let mut classes = column(&network.table("ilm", Some(node)).expect("a table"), "class");
+        let mut classes = column(&network.table("ilm", Some(node)).expect("a table"), "tc");
         classes.sort_by_key(Value::to_string);
         assert_eq!(classes, [json!("pipe L-LSP CS1"), json!("uniform L-LSP EF")]);
     }
