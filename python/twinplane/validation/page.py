@@ -46,22 +46,25 @@ HEADINGS = {
 }
 INTRODUCTION = """# Validation of queues, meters and schedulers
 
-Written by `twinplane validate --kernel --page docs/models/validation.md`; run it to see the figures of your
-machine. Whole networks in virtual time (source, router, queue, wire, sink) are held against closed forms.
-What each discipline does is on [its own page](queues.md); meters are on [theirs](conditioners.md).
+This page shows how far queues, meters and schedulers agree with theory and with the disciplines of the
+kernel. It is written by `twinplane validate --kernel --page docs/models/validation.md`; run that command to
+see the figures of your machine. Whole networks in virtual time (source, router, queue, wire, sink) are
+compared with closed forms. [Queues](queues.md) explains what each discipline does, and [Classifiers and
+conditioners](conditioners.md) explains the meters.
 
-*How to read it.* The column *judged* says how.
+*How to read it.* The column *judged* says how a row is judged.
 
-- *interval*: statistical. From and to enclose the mean of {n} independent repetitions, by Student's t, and
-  the expected figure has to lie between them.
-- *goodness of fit*: statistical. Pearson's chi-square over cells of equal probability; expected are its
-  degrees of freedom, *to* is what it exceeds by chance as rarely as an interval misses.
-- *bound*: not statistical. From and to are a tolerance around the expected figure; below each table stands
-  where it comes from, and whether it is derived.
+- *interval*: statistical. *From* and *to* enclose the mean of {n} independent repetitions, by Student's t.
+  The expected figure has to lie between them.
+- *goodness of fit*: statistical. The measured figure is Pearson's chi-square over cells of equal
+  probability. The expected figure is its degrees of freedom. Chance exceeds *to* as rarely as it misses an
+  interval.
+- *bound*: not statistical. *From* and *to* are a tolerance around the expected figure. Below each table
+  stands where the tolerance comes from, and whether it is derived.
 - *exact*: measured and expected have to be equal.
 
-The {statistical} statistical rows hold all together with at least {family:.0%} probability if every theory
-does (Bonferroni over rows and seeds). That says nothing of the others.
+If every theory is right, the {statistical} statistical rows all hold together with a probability of at
+least {family:.0%} (Bonferroni over rows and seeds). This says nothing about the other rows.
 """
 
 
@@ -155,14 +158,15 @@ def sources(rows: Iterable[Row]) -> list[str]:
 KERNEL = f"""
 ## Beside the kernel's disciplines
 
-The same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds) through a qdisc of
-the kernel on a veth, and through ours at the times at which they really went in. A row holds if rates
-are within {RATE_WITHIN:.0%} and losses within {LOSSES_WITHIN:.0%} or {LOSSES_APART} packets,
-whichever is more, in one of at most {ATTEMPTS} attempts. The figures are those of the last attempt.
+Each row sends the same packets (Poisson arrivals beyond the rate, 100 to 1,500 bytes, for two seconds)
+through a qdisc of the kernel on a veth, and through our discipline at the times at which they really went
+into the kernel's. A row holds if rates are within {RATE_WITHIN:.0%} and losses within {LOSSES_WITHIN:.0%}
+or {LOSSES_APART} packets, whichever is more, in one of at most {ATTEMPTS} attempts. The figures are those
+of the last attempt.
 
-*Same fate*: both sent the packet, or both dropped it; which one is lost hangs on microseconds, and the
-kernel's departures are as late as its timer and the machine's other work make them. These rows are neither
-statistical nor exact: a machine whose other work keeps the kernel from its timer for tens of milliseconds
-(p99 shows it) sends less than the rate, and the attempt then fails without saying anything of the discipline.
-They are to be run on an idle machine.
+*Same fate* means that both sent the packet, or both dropped it. Which packet is lost depends on
+microseconds, and the kernel's departures are as late as its timer and the machine's other work make them.
+These rows are neither statistical nor exact. If other work keeps the kernel from its timer for tens of
+milliseconds (p99 shows it), the kernel sends less than the rate, and the attempt then fails without saying
+anything about the discipline. So run these rows on an idle machine.
 """
