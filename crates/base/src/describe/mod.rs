@@ -9,7 +9,7 @@
 //! - [`quantity`]: times, rates and sizes with their units
 //!
 //! Why not `serde`: its errors are sentences, it buffers tagged values and so forgets where they stood, and it knows neither ranges nor
-//! units nor meanings. See `docs/decisions/0020-one-description.md`.
+//! units nor meanings. See `docs/decisions/0021-one-description.md`.
 
 mod fields;
 mod near;
