@@ -65,6 +65,7 @@ class InLab(Ground):
     def __init__(self, p: DiffservParameters, seed: int, where: Real) -> None:
         self.p, self.seed, self.where = p, seed, where
         self.lab: Lab | None = None
+        self.lives = 0
 
     def up(self) -> None:
         """The routers signal their LSPs by themselves."""
@@ -95,8 +96,7 @@ class InLab(Ground):
 
         assert self.lab is not None
         placement = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
-        for port in placement["ports"]:
-            port["driver"] = self.where.driver
+        placement["incarnation"], self.lives = self.lives, self.lives + 1
         network.go_live({**placement, "fail_on_port_down": True})
         return network
 

@@ -233,8 +233,9 @@ class InLab(Flapping):
 
         assert self.lab is not None
         found = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
-        for port in found["ports"]:
-            port["driver"] = self.where.driver
+        if self.where.driver != "packet":
+            for port in found["ports"]:
+                port["driver"] = self.where.driver
         return {**found, "fail_on_port_down": True}
 
 
