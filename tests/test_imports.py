@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "twinplane"
 # From the ground up: whatever stands in a row may import what stands in the rows before it. This is the one
 # place where the order is stated.
 ORDER = (
-    ("errors", "_core"),
+    ("errors", "_core", "renamed"),
     ("core", "version", "units", "frames"),
     ("files", "wire", "filters", "profiles"),
     ("queues", "charts"),

@@ -11,9 +11,9 @@ from pathlib import Path
 import typer
 
 from ..errors import TwinplaneError
-from ..experiments import benches
+from ..experiments.labs.bench import LinkBench, given_pair, own_pair
+from ..experiments.labs.urgency import urgent
 from ..experiments.lsp_flap.parameters import line_rate_mbps
-from ..experiments.urgency import urgent
 from ..measure.calibration import Calibration, floor, name_of, search, write
 from ..results.real import DRIVERS
 from ..units import format_rate, format_time
@@ -67,12 +67,12 @@ def calibrate_ports(
 
 def _bench(
     interfaces: Sequence[str], netns: Sequence[str], driver: str, busy: bool, link_gbps: float
-) -> AbstractContextManager[benches.LinkBench]:
+) -> AbstractContextManager[LinkBench]:
     rate = f"{link_gbps} Gbit/s"
     if not interfaces:
         if netns:
             raise TwinplaneError("--netns says where interfaces are: none is given")
-        return benches.own_pair(driver, busy, rate)
+        return own_pair(driver, busy, rate)
     if len(interfaces) != 2:
         raise TwinplaneError(
             "calibrate: two interfaces that are joined to each other, or none (a veth pair is made)"
@@ -84,7 +84,7 @@ def _bench(
     if len(netns) not in (0, 1, 2):
         raise TwinplaneError("--netns: one for both interfaces, or one for each")
     places = [None, None] if not netns else list(netns) * (1 if len(netns) == 2 else 2)
-    return benches.given_pair(list(zip(interfaces, places, strict=True)), driver, busy, rate)
+    return given_pair(list(zip(interfaces, places, strict=True)), driver, busy, rate)
 
 
 def _print(found: Sequence[Calibration]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..network import Network
     from ..results.folder import Results
     from ..results.real import Real
-    from .live import Ground
+    from .labs import Ground
 
 Metrics = dict[str, Any]
 Tick = Callable[[float], None]

@@ -155,7 +155,7 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
 def _run_real(
     experiment: Experiment[Any], parameters: Parameters, task: Task, real: Real, tick: Tick | None
 ) -> Done:
-    from .live import Measured, joined, run_point
+    from .labs.point import Measured, joined, run_point
 
     runs: dict[str, Measured] = {}
     parts = experiment.parts(parameters)

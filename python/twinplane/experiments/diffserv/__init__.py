@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...charts.table import Table
     from ...results.folder import Results
     from ...results.real import Real
-    from ..live import Ground
+    from ..labs import Ground
 
 KINDS = {
     "mean_s": MEAN,
@@ -150,7 +150,7 @@ class Diffserv(Experiment[DiffservParameters]):
         self, parameters: DiffservParameters, seed: int, where: Real
     ) -> AbstractContextManager[Ground]:
         """See `real`."""
-        return real.ground(self, parameters, seed, where)
+        return real.ground(parameters, seed, where)
 
     def load(self, parameters: DiffservParameters) -> tuple[int, float, float]:
         """All of the traffic passes the host's port."""

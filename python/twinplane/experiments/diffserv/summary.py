@@ -13,6 +13,7 @@ from ...measure.statistics import quantile
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
+from ..labs.gathering import at_links, columns_of
 from .parameters import FLOWS, DiffservParameters
 
 QUANTILES = (("p50_s", 0.5), ("p90_s", 0.9), ("p99_s", 0.99), ("p999_s", 0.999))
@@ -44,9 +45,9 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
         metrics["digest"] = network.digest()
     tables = {
         "packets": _packets(packets, names, p),
-        "queues": _at_links(network, "queues"),
-        "queue_series": _since(_at_links(network, "queue_series"), p.begin_s),
-        "conditioners": _at_links(network, "conditioners"),
+        "queues": at_links(network, "queues"),
+        "queue_series": _since(at_links(network, "queue_series"), p.begin_s),
+        "conditioners": at_links(network, "conditioners"),
         "ports": readable(ports, network.names),
     }
     if p.uses_lsps:
@@ -85,11 +86,6 @@ def _append(tables: dict[str, Columns], name: str, columns: Columns) -> None:
 
 def _digest(digests: Sequence[str]) -> str:
     return hashlib.sha256(" ".join(digests).encode()).hexdigest()[: len(digests[0])]
-
-
-def columns_of(network: Network, name: str) -> Columns:
-    """A table of all routers, wherever they are."""
-    return network.gathered[name] if name in network.gathered else network.columns(name)
 
 
 def delays_of(packets: Columns, names: Sequence[str]) -> dict[str, list[int | None]]:
@@ -152,16 +148,6 @@ def _packets(packets: Columns, names: Sequence[str], p: DiffservParameters) -> C
         "departure_s": [(value - begin_ps) / 1e12 for value in packets["departure_ps"]],
         "delay_s": [None if value is None else value / 1e12 for value in packets["delay_ps"]],
     }
-
-
-def _at_links(network: Network, name: str) -> Columns:
-    """A table with a row for each end of a link, with the name of the neighbour there."""
-    found = readable(columns_of(network, name), network.names)
-    found["neighbor"] = [
-        network.links[link].other(network.node(node)).name
-        for link, node in zip(found["link"], found["node"], strict=True)
-    ]
-    return found
 
 
 def _since(columns: Columns, zero_s: float) -> Columns:

@@ -19,13 +19,14 @@ from ..base import Column, Comparison, Experiment, Metrics, Outcome, Tick, steps
 from ..parameters import build as build_parameters
 from . import figures, real
 from . import published as paper
+from .answered import check_answered
 from .build import build
 from .parameters import FlapParameters, line_rate_mbps
 from .summary import summarise
 
 if TYPE_CHECKING:
     from ...results.real import Real
-    from ..live import Ground
+    from ..labs import Ground
 
 SAME = 1e-4
 """Delays that differ by less than this share are called the same."""
@@ -63,7 +64,7 @@ class LspFlap(Experiment[FlapParameters]):
             return
         share = parameters.begin_s / end_s
         steps(network, parameters.begin_s, tick and (lambda done: tick(share * done)))
-        real.check_answered(network, parameters)
+        check_answered(network, parameters)
         steps(network, end_s, tick and (lambda done: tick(share + (1 - share) * done)))
 
     def summarise(self, network: Network, parameters: FlapParameters) -> Outcome:

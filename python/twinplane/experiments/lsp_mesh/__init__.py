@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +18,7 @@ from ...profiles import resolve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column, Experiment, Outcome, Tick, steps
-from ..live import Ground, OneProcess
+from ..labs import Ground, Here
 from .build import build
 from .parameters import MeshParameters
 from .summary import summarise
@@ -144,7 +144,7 @@ class LspMesh(Experiment[MeshParameters]):
 
     def ground(self, parameters: MeshParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
         """One process is the only place."""
-        return nullcontext(OneProcess(self, seed))
+        return Ground(self.name, lambda given: build(given, seed), Here())
 
     def load(self, parameters: MeshParameters) -> tuple[int, float, float]:
         """What each LSP carries."""

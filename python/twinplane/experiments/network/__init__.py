@@ -20,7 +20,7 @@ from .summary import summarise
 
 if TYPE_CHECKING:
     from ...results.real import Real
-    from ..live import Ground
+    from ..labs import Ground
 
 KINDS = {
     "mean_s": MEAN,
@@ -103,7 +103,7 @@ class OwnNetwork(Experiment[NetworkParameters]):
 
     def ground(self, parameters: NetworkParameters, seed: int, where: Real) -> AbstractContextManager[Ground]:
         """See `real`."""
-        return real.ground(self, parameters, seed, where)
+        return real.ground(parameters, seed, where)
 
     def load(self, parameters: NetworkParameters) -> tuple[int, float, float]:
         """See `build.load`."""

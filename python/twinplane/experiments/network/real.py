@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import TwinplaneError
-from ...measure.calibration import Spread
 from ...network import Network
 from ...results.real import Real
-from .. import benches
-from ..gathered import gather
-from ..live import Ground, OneProcess
-from ..urgency import urgent
+from ..labs import Ground, Here, InLab, require_namespaces
 from .build import build, offered
 from .parameters import NetworkParameters
 
 if TYPE_CHECKING:
     from ...lab import Lab
     from ...lab.plan import Plan
-    from ...measure.calibration import Search
-    from ..base import Experiment
 
 NO_RATE = "--rate auto: the rates of flows are in the file"
 
@@ -33,13 +25,7 @@ def check(p: NetworkParameters, where: Real) -> None:
     if where.rate_auto:
         raise TwinplaneError(f"{p.file}: {NO_RATE}")
     if where.place == "lab":
-        from ...lab import netns
-
-        if not netns.may_make():
-            raise TwinplaneError(
-                f"{p.file}: --lab: making network namespaces needs root"
-                " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
-            )
+        require_namespaces(p.file)
         planned(p)
 
 
@@ -70,11 +56,12 @@ def planned(p: NetworkParameters) -> Plan:
 
 PROBED_MAX = 8
 """Of more flows than this the first are probed."""
+# So few that no queue builds up.
 PROBES_PER_S, PROBE_BEGIN_S, PROBE_END_S, PROBE_DRAIN_S = 60.0, 0.5, 3.0, 0.5
 
 
-def _probed(network: Network) -> dict[tuple[int, int], float]:
-    """Delays of probes in the place of the flows, so few that no queue builds up, by flow and number."""
+def probed(network: Network) -> tuple[Network, float]:
+    """The network with a few probes in the place of its flows, and by when they have arrived."""
     flows = network.description.flows
     del flows[PROBED_MAX:], network.flows[PROBED_MAX:]
     for place, flow in enumerate(flows):
@@ -88,98 +75,28 @@ def _probed(network: Network) -> dict[tuple[int, int], float]:
             "start_ps": round((PROBE_BEGIN_S + place / PROBES_PER_S) * 1e12),
             "stop_ps": round(PROBE_END_S * 1e12),
         }
-    network.run(until=PROBE_END_S + PROBE_DRAIN_S)
-    found = network.columns("packets")
-    network.close()
-    rows = zip(*(found[key] for key in ("flow", "sequence", "delay_ps")), strict=True)
-    return {(flow, number): delay / 1e12 for flow, number, delay in rows if delay is not None}
+    return network, PROBE_END_S + PROBE_DRAIN_S
 
 
-@contextmanager
-def ground(experiment: Experiment[Any], p: NetworkParameters, seed: int, where: Real) -> Iterator[Ground]:
-    """What a run needs around it, removed behind it."""
-    if where.place == "process":
-        yield OneProcess(experiment, seed)
-        return
-    made = InLab(p, seed, where)
-    made.up()
-    try:
-        yield made
-    finally:
-        made.down()
+class OnLab(Ground):
+    """The file's routers are processes; hosts and testers are here, and flows begin when the network does."""
+
+    def probes(self, parameters: NetworkParameters) -> tuple[Network, float]:
+        """Through the routers of this lab, where the flows go."""
+        return probed(self.build(parameters))
 
 
-class InLab(Ground):
-    """A process for each router, each in its own network namespace; what measures is in this one."""
+def ground(p: NetworkParameters, seed: int, where: Real) -> Ground:
+    """What a run needs around it."""
 
-    def __init__(self, p: NetworkParameters, seed: int, where: Real) -> None:
-        self.p, self.seed, self.where = p, seed, where
-        self.lab: Lab | None = None
-        self.lives = 0
+    def made(parameters: NetworkParameters) -> Network:
+        return build(parameters, seed)
 
-    def up(self) -> None:
-        """The routers signal their LSPs by themselves."""
+    def lab() -> Lab:
         from ...lab import Lab
 
-        lab = Lab(planned(self.p))
-        with urgent():  # the routers inherit it
-            lab.up()
-        self.lab = lab
+        return Lab(planned(p))
 
-    def down(self) -> None:
-        """Everything that was made is removed."""
-        if self.lab is not None:
-            self.lab.down()
-            self.lab = None
-
-    def network(self, parameters: NetworkParameters) -> Network:
-        """Hosts and testers alone; flows begin when the network does."""
-        return self._live(build(parameters, self.seed))
-
-    def _live(self, network: Network) -> Network:
-        """By the clock, with the lab's interfaces."""
-        from ...lab import tester_placement
-
-        assert self.lab is not None
-        placement = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
-        placement["incarnation"], self.lives = self.lives, self.lives + 1
-        if self.where.driver != "packet":
-            for port in placement["ports"]:
-                port["driver"] = self.where.driver
-        network.go_live({**placement, "fail_on_port_down": True})
-        return network
-
-    def gather(self, network: Network) -> None:
-        """What queues and conditioners did, router by router."""
-        assert self.lab is not None
-        network.gathered_s = gather(self.lab, network)
-
-    def virtual(self, parameters: NetworkParameters) -> Network:
-        """The same network."""
-        return build(parameters, self.seed)
-
-    def path(self, parameters: NetworkParameters) -> Spread | None:
-        """Probes through the routers of this lab, which have nothing else to do, where the flows go."""
-        real, virtual = (
-            _probed(network)
-            for network in (self._live(build(parameters, self.seed)), build(parameters, self.seed))
-        )
-        beyond = sorted(real[probe] - delay for probe, delay in virtual.items() if probe in real)
-        return Spread.of_values(beyond) if beyond else None
-
-    def bench(self) -> AbstractContextManager[benches.LinkBench]:
-        """A veth pair like those of the hosts."""
-        return benches.own_pair(self.where.driver, self.where.busy)
-
-    def through(self, parameters: NetworkParameters, rate_bps: float) -> Search:
-        """There is no rate to find."""
-        raise TwinplaneError(f"{parameters.file}: {NO_RATE}")
-
-    def intact(self) -> None:
-        """A router that ended makes the figures void."""
-        assert self.lab is not None
-        for name, node in self.lab.state.nodes.items():
-            if node.kind == "router" and (node.process is None or not node.process.alive()):
-                raise TwinplaneError(
-                    f"{self.p.file}: router '{name}' ended during the run: its figures are void"
-                )
+    if where.place == "process":
+        return Ground("network", made, Here())
+    return OnLab(p.file, made, InLab(p.file, lab, where))

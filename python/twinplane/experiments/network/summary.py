@@ -12,7 +12,7 @@ from ...network.history import up_over_time
 from ...network.placing import signals
 from ...units import format_time
 from ..base import Outcome
-from ..gathered import at_links
+from ..labs.gathering import at_links
 from .parameters import NetworkParameters
 
 COUNTS = {"sent": "sent", "received": "received", "dropped": "lost"}

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import TwinplaneError
-from ..measure.calibration import Spread, Trial
-from ..network import Network
-from ..network.handles import Lsp
-from ..network.placing import delays, lateness, lateness_histogram
+from ...errors import TwinplaneError
+from ...measure.calibration import Spread, Trial
+from ...network import Network
+from ...network.handles import Lsp
+from ...network.placing import delays, lateness, lateness_histogram
 
 BEGIN_S = 0.3
 """From the first Path to the first packet."""
@@ -58,8 +58,8 @@ class LinkBench:
             network.close()
 
     def _fits(self, size: int) -> None:
-        from ..lab.interfaces import HEADER_AND_FCS
-        from ..model.lab_file import MTU_XDP
+        from ...lab.interfaces import HEADER_AND_FCS
+        from ...model.lab_file import MTU_XDP
 
         most = MTU_XDP + HEADER_AND_FCS
         if self.described.get("own") and self.described["driver"] == "xdp" and size > most:
@@ -118,7 +118,7 @@ def in_process() -> Iterator[LinkBench]:
 @contextmanager
 def own_pair(driver: str = "packet", busy: bool = False, rate: str = RATE) -> Iterator[LinkBench]:
     """A veth pair made for this, like those of a lab, each end in a silent namespace of its own."""
-    from ..lab import of_network, tester_placement
+    from ...lab import of_network, tester_placement
 
     network = Network(1)
     network.link(network.edge("tx"), network.edge("rx"), rate=rate, delay=0)

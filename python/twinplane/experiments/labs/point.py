@@ -1,102 +1,37 @@
-"""A point of a run in real time, and what surrounds it: calibration, bounds, the twin in virtual time."""
+"""A point of a run in real time, with what surrounds it: calibration, bounds, the twin in virtual time."""
 
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TwinplaneError
-from ..measure.bounds import TIME, bounds_of, own_share
-from ..measure.calibration import (
+from ...errors import TwinplaneError
+from ...measure.bounds import TIME, bounds_of, own_share
+from ...measure.calibration import (
     LEAST_PACKETS_PER_S,
-    Bench,
     Calibration,
     Search,
-    Spread,
     check_rate,
     floor,
     nothing_passes,
     read,
     search,
 )
-from ..network.placing import lateness
-from ..results.real import Real
-from .base import Outcome
+from ...network.placing import lateness
+from ...results.real import Real
+from ..base import Outcome
 from .urgency import urgent
 
 if TYPE_CHECKING:
-    from ..network import Network
-    from .base import Experiment, Tick
+    from ...network import Network
+    from ..base import Experiment, Tick
+    from .ground import Ground
 
 TWIN_TABLES = ("signals", "series", "lsps_up")
 """Tables of the twin that are kept."""
-
-
-class Ground(ABC):
-    """What stands ready for one point of an experiment, and is taken down when the point is finished."""
-
-    @abstractmethod
-    def network(self, parameters: Any) -> Network:
-        """The tester's part of the network (or all of it) by the clock; each time afresh."""
-
-    @abstractmethod
-    def virtual(self, parameters: Any) -> Network:
-        """Its twin in virtual time."""
-
-    def intact(self) -> None:
-        """Refuse the figures of a run in which something that it needs ended."""
-        return
-
-    def gather(self, network: Network) -> None:
-        """Take what only nodes in other processes know, before they end."""
-        return
-
-    def path(self, parameters: Any) -> Spread | None:
-        """What probes along the idle path took beyond virtual time; asked for after the run."""
-        return None
-
-    @abstractmethod
-    def bench(self) -> AbstractContextManager[Bench]:
-        """Ports like those of the run, back to back."""
-
-    @abstractmethod
-    def through(self, parameters: Any, rate_bps: float) -> Search:
-        """The highest rate without loss through the system under test, at most `rate_bps`."""
-
-
-class OneProcess(Ground):
-    """The network of an experiment in this process, whole, without interfaces and without a rate to find."""
-
-    def __init__(self, experiment: Experiment[Any], seed: int) -> None:
-        self.experiment, self.seed = experiment, seed
-
-    def network(self, parameters: Any) -> Network:
-        """See `Ground`."""
-        made = self.experiment.build(parameters, self.seed)
-        made.log_signals()
-        made.go_live({})
-        return made
-
-    def virtual(self, parameters: Any) -> Network:
-        """See `Ground`."""
-        return self.experiment.build(parameters, self.seed)
-
-    def bench(self) -> AbstractContextManager[Bench]:
-        """See `Ground`."""
-        from .benches import in_process
-
-        return in_process()
-
-    def through(self, parameters: Any, rate_bps: float) -> Search:
-        """See `Ground`."""
-        raise TwinplaneError(
-            f"{self.experiment.name}: --rate auto: its parameters set no rate of all traffic"
-        )
 
 
 @dataclass
@@ -138,7 +73,7 @@ def prepare(
         parameters, through = choose(experiment, parameters, real, ground, kept.search)
         return kept, through, parameters
     begin = time.monotonic()
-    with ground.bench() as bench:
+    with ground.place.bench() as bench:
         found = search(bench, size, most_bps)
         if found.rate_bps is None:
             raise TwinplaneError(nothing_passes(bench.describe(), size))
@@ -187,8 +122,8 @@ def run_point(
         if ready is not None:
             ready(network)
         experiment.run(network, parameters, tick)
-        ground.intact()
-        ground.gather(network)
+        ground.place.intact()
+        ground.place.gather(network)
     outcome = experiment.summarise(network, parameters)
     late = lateness(network)
     counts = experiment.count_bounds(network, parameters, outcome.metrics, own_share(calibration, late)[TIME])

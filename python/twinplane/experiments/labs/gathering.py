@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ..frames import Columns, readable
+from ...frames import Columns, readable
 
 if TYPE_CHECKING:
-    from ..lab import Lab
-    from ..network import Network
+    from ...lab import Lab
+    from ...network import Network
 
 TABLES = ("queues", "queue_series", "conditioners")
 """What only the nodes with the queues know."""
 
 
-def gather(lab: Lab, network: Network) -> float:
-    """Take these tables from the routers of a lab; returns for how many seconds the routers ran.
+def gather(lab: Lab, network: Network) -> None:
+    """Take these tables from the routers of a lab, and for how many seconds the routers ran.
 
     The network has what is in this process. The routers' clocks began with the lab, this one's with the run.
     """
@@ -34,7 +34,7 @@ def gather(lab: Lab, network: Network) -> float:
             for key, values in found.items():
                 whole.setdefault(key, []).extend(values)
         network.gathered[name] = whole
-    return since_lab_ps / 1e12
+    network.gathered_s = since_lab_ps / 1e12
 
 
 def columns_of(network: Network, name: str) -> Columns:

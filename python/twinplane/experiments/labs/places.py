@@ -1,0 +1,187 @@
+"""Where a run in real time happens: in this process, on a lab, or around somebody else's system."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from ...errors import TwinplaneError
+from . import bench
+from .gathering import gather
+from .urgency import urgent
+
+if TYPE_CHECKING:
+    from ...lab import Lab
+    from ...network import Network
+    from ...results.real import OuterPort, Real
+
+
+def require_namespaces(what: str) -> None:
+    """Refuse a lab, before anything is made, where this user may not make network namespaces."""
+    from ...lab import netns
+
+    if not netns.may_make():
+        raise TwinplaneError(
+            f"{what}: --lab: making network namespaces needs root"
+            " (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo"
+        )
+
+
+class Place(ABC):
+    """Where networks run by the clock, one after another."""
+
+    whole = False
+    """Are all nodes in this process?"""
+
+    def __init__(self) -> None:
+        self.lives = 0
+        """How many networks have run here: a neighbour that has seen an earlier one sees a restart."""
+
+    def up(self) -> None:
+        """Bring up what the place needs."""
+        return
+
+    def down(self) -> None:
+        """Remove everything that was made."""
+        return
+
+    @abstractmethod
+    def again(self) -> None:
+        """See to it that nothing of a trial is left when the next network begins."""
+
+    @abstractmethod
+    def placement(self) -> dict[str, Any]:
+        """Which nodes are in this process, and by which interfaces they reach the others."""
+
+    @abstractmethod
+    def bench(self) -> AbstractContextManager[bench.LinkBench]:
+        """Ports like those of the run, back to back, to calibrate on."""
+
+    def live(self, network: Network) -> Network:
+        """Let a network that has not run yet run here, by the clock."""
+        network.go_live({**self.placement(), "incarnation": self.lives})
+        self.lives += 1
+        return network
+
+    def intact(self) -> None:
+        """Refuse the figures of a run in which something that it needs ended."""
+        return
+
+    def gather(self, network: Network) -> None:
+        """Take what only nodes in other processes know, before they end."""
+        return
+
+
+class Here(Place):
+    """This process, with all nodes and without interfaces."""
+
+    whole = True
+
+    def again(self) -> None:
+        """A trial has left nothing: the run is the first life, as its twin is."""
+        self.lives = 0
+
+    def placement(self) -> dict[str, Any]:
+        """Everything is here."""
+        return {}
+
+    def bench(self) -> AbstractContextManager[bench.LinkBench]:
+        """There is no port to calibrate: the engine itself is."""
+        return bench.in_process()
+
+
+class Wired(Place):
+    """Interfaces lead from this process to the others."""
+
+    def __init__(self, where: Real) -> None:
+        super().__init__()
+        self.where = where
+
+    def bench(self) -> AbstractContextManager[bench.LinkBench]:
+        """A veth pair of its own, with the run's driver: the run's own interfaces lead to routers."""
+        return bench.own_pair(self.where.driver, self.where.busy)
+
+
+class InLab(Wired):
+    """A process for each router, each in its own network namespace; what measures is in this process."""
+
+    def __init__(self, name: str, make: Callable[[], Lab], where: Real) -> None:
+        super().__init__(where)
+        self.name, self.make = name, make
+        self._lab: Lab | None = None
+
+    @property
+    def lab(self) -> Lab:
+        """The lab, while it is up."""
+        assert self._lab is not None, "the lab is not up"
+        return self._lab
+
+    def up(self) -> None:
+        """The routers signal their LSPs by themselves as soon as they are up."""
+        lab = self.make()
+        with urgent():  # the routers inherit it
+            lab.up()
+        self._lab = lab
+
+    def down(self) -> None:
+        """Everything that was made is removed."""
+        if self._lab is not None:
+            self._lab.down()
+            self._lab = None
+
+    def again(self) -> None:
+        """Routers forget everything."""
+        self.down()
+        self.up()
+        self.lives = 0
+
+    def placement(self) -> dict[str, Any]:
+        """The interfaces of the lab's tester; a driver other than the usual one replaces the lab's."""
+        from ...lab import tester_placement
+
+        found = {**tester_placement(self.lab), "epoch_ns": None, "busy": self.where.busy}
+        if self.where.driver != "packet":
+            for port in found["ports"]:
+                port["driver"] = self.where.driver
+        return {**found, "fail_on_port_down": True}
+
+    def intact(self) -> None:
+        """A router that ended makes the figures void."""
+        for name, node in self.lab.state.nodes.items():
+            if node.kind == "router" and (node.process is None or not node.process.alive()):
+                raise TwinplaneError(
+                    f"{self.name}: router '{name}' ended during the run: its figures are void"
+                )
+
+    def gather(self, network: Network) -> None:
+        """What queues and conditioners did, router by router."""
+        gather(self.lab, network)
+
+
+class Outside(Wired):
+    """The tester alone: each of its nodes has a link, in the order of `ports`, to the system under test."""
+
+    def __init__(self, ports: Sequence[tuple[str, OuterPort]], where: Real) -> None:
+        super().__init__(where)
+        self.ports = ports
+
+    def again(self) -> None:
+        """Nobody makes the system forget: it sees the next network as a restart of the one before."""
+
+    def placement(self) -> dict[str, Any]:
+        """The interfaces, in whatever namespaces they are."""
+        ports = [
+            {
+                "node": node,
+                "link": link,
+                "interface": port.interface,
+                "netns": bench.netns_path(port.netns),
+                "driver": self.where.driver,
+                "offload": False,
+            }
+            for link, (node, port) in enumerate(self.ports)
+        ]
+        local = [node for node, _ in self.ports]
+        return {"local": local, "ports": ports, "busy": self.where.busy, "fail_on_port_down": True}
