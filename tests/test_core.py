@@ -57,6 +57,10 @@ def declared_shape(function: ast.FunctionDef) -> Shape:
     return [part for part in found if part[0] != "self"]
 
 
+MADE_BY_THE_CORE = (_core.Table,)
+"""Classes without a constructor."""
+
+
 def compiled_shapes() -> dict[str, Shape]:
     """Every function, constructor and method of the core."""
     found = {}
@@ -65,8 +69,10 @@ def compiled_shapes() -> dict[str, Shape]:
         if not inspect.isclass(value):
             found[name] = compiled_shape(value)
         elif not issubclass(value, Exception):
-            found[f"{name}.__init__"] = compiled_shape(value)
-            found |= {f"{name}.{method}": compiled_shape(getattr(value, method)) for method in methods}
+            if value not in MADE_BY_THE_CORE:
+                found[f"{name}.__init__"] = compiled_shape(value)
+            plain = [method for method in methods if callable(getattr(value, method))]
+            found |= {f"{name}.{method}": compiled_shape(getattr(value, method)) for method in plain}
     assert len(found) > 30, "hardly anything was found"
     return found
 
@@ -79,7 +85,7 @@ def declared_shapes(stub: str) -> dict[str, Shape]:
             found[item.name] = declared_shape(item)
         elif isinstance(item, ast.ClassDef):
             for part in item.body:
-                if isinstance(part, ast.FunctionDef) and part.name not in ("__iter__", "__next__"):
+                if isinstance(part, ast.FunctionDef) and (part.name[0] != "_" or part.name == "__init__"):
                     found[f"{item.name}.{part.name}"] = declared_shape(part)
     return found
 

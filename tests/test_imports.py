@@ -12,7 +12,9 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "twinplane"
 # place where the order is stated.
 ORDER = (
     ("errors", "_core", "renamed"),
-    ("core", "version", "units", "frames"),
+    ("core", "version", "units"),
+    ("declared",),
+    ("frames",),
     ("files", "wire", "filters", "profiles"),
     ("queues", "charts"),
     ("diffserv",),

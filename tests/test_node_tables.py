@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from twinplane.cli.node_tables import LAYOUTS, print_columns
+from twinplane import declared
+from twinplane.cli.node_tables import print_columns, title_of
 
 
 def shown(
@@ -28,17 +29,16 @@ def test_links_are_named_by_neighbours_and_parallel_ones_by_interfaces(
     }
     ports = [{"link": 0, "interface": "e1"}, {"link": 1, "interface": "e2"}]
     rows = shown(capsys, "conditioners", columns, ports)
-    assert rows[0] == ["Link", "to", "Where", "Rule", "Colour", "Action", "Packets", "Bytes"]
+    assert rows[0] == ["Link", "Where", "Rule", "Colour", "Action", "Packets", "Bytes"]
     assert [row[:2] for row in rows[1:]] == [["p", "(e1)"], ["p", "(e2)"], ["left", "ingress"]]
     assert shown(capsys, "conditioners", columns)[1][:3] == ["p", "(link", "0)"]
 
 
 def test_classes_of_lsps_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    columns = {"label": [16], "out": ["17"], "to": ["p"], "port": [1], "class": ["copy"], "packets": [0]}
-    assert shown(capsys, "ilm", columns)[0][-2:] == ["Class", "Packets"]
-    columns = {"prefix": ["10.2.0.0/24"], "classes": [["EF", "default"]], "class": ["pipe E-LSP"]}
-    assert shown(capsys, "ftn", columns)[1] == ["10.2.0.0/24", "EF,", "default", "pipe", "E-LSP"]
-    assert ("diffserv", "DiffServ") in LAYOUTS["lsps"]
+    columns = {"label": [16], "out": ["17"], "to": ["p"], "port": [1], "tc": ["copy"], "packets": [0]}
+    assert shown(capsys, "ilm", columns)[0] == ["Label", "Out", "To", "Tc", "Port", "Packets"]
+    columns = {"prefix": ["10.2.0.0/24"], "classes": [["EF", "default"]], "tc": ["pipe E-LSP"]}
+    assert shown(capsys, "ftn", columns)[1] == ["10.2.0.0/24", "pipe", "E-LSP", "EF,", "default"]
 
 
 def queue(path: str, discipline: str, **given: Any) -> dict[str, Any]:
@@ -81,6 +81,19 @@ def test_queues_are_a_tree_in_few_columns(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == "no queues but FIFOs\n"
 
 
-def test_titles_are_words() -> None:
-    for layout in LAYOUTS.values():
-        assert all(title[0].isupper() and "_" not in title for _, title in layout)
+def test_titles_are_words_with_their_units() -> None:
+    titles = {one.name: title_of(one) for table in declared.tables() for one in table.columns}
+    assert all(title[0].isupper() and "_" not in title for title in titles.values())
+    assert (titles["rx_bytes"], titles["bandwidth_bps"], titles["retry_s"]) == (
+        "Rx bytes",
+        "Bandwidth",
+        "Retry",
+    )
+    assert titles["failures"] == "Failures (attempts)"
+
+
+def test_a_table_of_many_columns_is_printed_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    table = declared.of_router("rsvp_transport")
+    lines = shown(capsys, table.name, {one.exact_name: [3] for one in table.columns})
+    assert ["acks_sent", "3", "acknowledgements", "Acknowledgements", "sent."] in lines
+    assert len(lines) == 1 + len(table.columns)

@@ -37,7 +37,7 @@ pub fn router(mut input: &[u8]) {
 
 /// The router still does what it is for: LSPs are up, and it forwards.
 fn works(network: &mut Testbed) {
-    let table = network.table("lsps", None).expect("a table");
+    let table = network.table_json("lsps", None).expect("a table");
     let up = table["state"].as_array().expect("states").iter().all(|state| state == "up");
     assert!(up, "{table}");
     let to = network.loopback(3);

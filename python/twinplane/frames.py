@@ -1,15 +1,18 @@
-"""Tables of the core as data frames: node indices become names, picoseconds become seconds."""
+"""Tables as data frames, by the schema that the core declares of them (`twinplane.declared`)."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from . import declared
 
 if TYPE_CHECKING:
     import polars as pl
 
 Columns = dict[str, list[Any]]
-"""A table as the core gives it: columns of equal length by name."""
+"""A table as the core gives it exactly: columns of equal length by name, times in picoseconds (``_ps``)."""
 
 
 def rows(columns: Mapping[str, Sequence[Any]]) -> int:
@@ -17,46 +20,11 @@ def rows(columns: Mapping[str, Sequence[Any]]) -> int:
     return len(next(iter(columns.values()), ()))
 
 
-FIRST = (
-    *("time_ps", "node", "flow", "lsps", "lsp", "stream", "phase", "link", "name", "prefix", "label", "port"),
-    *(
-        "index",
-        "from",
-        "to",
-        "start_ps",
-        "direction",
-        "type",
-        "count",
-        "sent",
-        "received",
-        "lost",
-        "duplicated",
-    ),
-    *("reordered", "packets", "role", "state", "in_label", "out_label", "out", "push", "gateway", "address"),
-    *("neighbor", "where", "rule", "colour", "action", "path", "discipline", "given_packets", "given_bytes"),
-    *("sent_packets", "sent_bytes", "dropped_packets", "dropped_bytes", "drops", "marked", "overlimits"),
-    *("backlog_packets", "backlog_bytes", "backlog_packets_max", "backlog_bytes_max"),
-    *("mean_packets", "mean_wait_s", "sequence", "departure_ps", "arrival_ps", "delay_ps"),
-)
-"""Which columns come first, in this order; the others follow as they come."""
-
-
-def ordered(columns: Columns) -> Columns:
-    """A table with the columns that identify a row first."""
-    keys = [key for key in FIRST if key in columns]
-    return {key: columns[key] for key in (*keys, *(key for key in columns if key not in keys))}
-
-
-def readable(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> Columns:
-    """A table with node names for indices and times in seconds."""
+def readable(columns: Mapping[str, Sequence[Any]]) -> Columns:
+    """A table with times in seconds (``_s``) in place of picoseconds (``_ps``)."""
     found: Columns = {}
     for key, values in columns.items():
-        if key == "node":
-            found[key] = [
-                names[value] if isinstance(value, int) and 0 <= value < len(names) else value
-                for value in values
-            ]
-        elif key.endswith("_ps"):
+        if key.endswith("_ps"):
             found[f"{key[:-3]}_s"] = [None if value is None else value / 1e12 for value in values]
         else:
             found[key] = list(values)
@@ -67,42 +35,48 @@ PAIRS = {"drops": ("reason", "packets"), "extra": ("name", "value")}
 """Columns of counts or figures by name: in a data frame each cell is a list of structs with these fields."""
 
 
-def frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """A data frame of a table; values that have no column type of their own become text.
+def typed(columns: Mapping[str, Sequence[Any]], table: declared.Table) -> pl.DataFrame:
+    """The data frame of a table that came as lists, as from a control socket, with the declared schema."""
+    return frame({one.exact_name: columns.get(one.exact_name, []) for one in table.columns}, table)
 
+
+def frame(columns: Mapping[str, Sequence[Any]], table: declared.Table | None = None) -> pl.DataFrame:
+    """A data frame of columns; those that `table` declares have its types, even if they are empty.
+
+    A column that an experiment made, or gave other values than the declared ones, has the type of its values.
     A column of `PAIRS` is made long by ``.explode("drops").unnest("drops")``.
     """
     import polars as pl
 
-    made: dict[str, pl.Series] = {}
-    for key, values in columns.items():
-        if key in PAIRS and all(value is None or isinstance(value, dict) for value in values):
-            made[key] = _pairs(key, values)
-            continue
-        plain = [_plain(value) for value in values]
-        try:
-            made[key] = pl.Series(key, plain, strict=False)
-        except (TypeError, pl.exceptions.PolarsError):
-            made[key] = pl.Series(key, [None if value is None else str(value) for value in plain])
+    schema = {} if table is None else table.schema()
+    made = [_series(key, values, schema) for key, values in readable(columns).items()]
     return pl.DataFrame(made)
 
 
-def _pairs(key: str, values: Sequence[Mapping[str, Any] | None]) -> pl.Series:
+def _series(name: str, values: Sequence[Any], schema: Mapping[str, pl.DataType]) -> pl.Series:
     import polars as pl
 
-    name, value = PAIRS[key]
-    kind = pl.Struct({name: pl.String, value: pl.Int64 if key == "drops" else pl.Float64})
-    cells = [
-        None if cell is None else [{name: one, value: figure} for one, figure in cell.items()]
-        for cell in values
-    ]
-    return pl.Series(key, cells, dtype=pl.List(kind), strict=False)
+    kind = schema.get(name)
+    if kind is not None:
+        cells = [_cell(value, kind) for value in values]
+        try:
+            return pl.Series(name, cells, dtype=kind)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            pass
+    if name in PAIRS:
+        key, value = PAIRS[name]
+        kind = pl.List(pl.Struct({key: pl.String, value: pl.UInt64 if name == "drops" else pl.Float64}))
+        return pl.Series(name, [_cell(cell, kind) for cell in values], dtype=kind)
+    return pl.Series(name, values, strict=False)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        inner = ", ".join(f"{key}={_plain(item)}" for key, item in value.items())
-        return inner
-    if isinstance(value, list) and not all(isinstance(item, int | float | str) for item in value):
-        return ", ".join(str(_plain(item)) for item in value)
+def _cell(value: Any, kind: pl.DataType) -> Any:
+    """A cell as a data frame takes it: a mapping becomes pairs, or JSON where the column is text."""
+    import polars as pl
+
+    if isinstance(value, Mapping) and isinstance(kind, pl.List) and isinstance(kind.inner, pl.Struct):
+        key, item = (field.name for field in kind.inner.fields)
+        return [{key: name, item: figure} for name, figure in value.items()]
+    if isinstance(value, Mapping) and kind == pl.String:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return value

@@ -1,14 +1,37 @@
 //! Conditioners on what arrives at routers: how they are put there, and what they counted, with those before queues.
 
 use super::Network;
-use super::columns::Columns;
 use super::description::LinkSpec;
 use super::error::{NetworkError, input};
 use super::queues::{SIDES, in_words};
 use base::PortId;
+use base::table::{Rows, Table};
 use node::conditioner::{Colour, Conditioner, ConditionerSpec};
 use node::router::Conditioning;
-use serde_json::{Value, json};
+
+base::table! {
+    /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a rule.
+    pub struct ConditionerTableRow<'a> in "conditioners" key ["node", "link", "where", "rule", "colour"] {
+        /// The node.
+        node: &'a str,
+        /// The link, by its place in the description.
+        link: usize,
+        /// The node at the link's other end.
+        neighbor: &'a str,
+        /// `ingress`, or `egress` for one before the queues.
+        r#where: &'static str,
+        /// The rule; absent of packets that none took.
+        rule: Option<String>,
+        /// The colour that the meter gave; absent of packets that no rule took.
+        colour: Option<&'static str>,
+        /// What was done with them.
+        action: String,
+        /// Packets of the colour.
+        packets: u64 = "packets",
+        /// Their bytes.
+        bytes: u64 = "bytes",
+    }
+}
 
 impl LinkSpec {
     /// The conditioner on what arrives at an end.
@@ -51,38 +74,31 @@ impl Network {
     }
 
     /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a rule.
-    pub(super) fn conditioners(&self, only: Option<usize>) -> Value {
-        let names = ["node", "link", "neighbor", "where", "rule", "colour", "packets", "bytes", "action"];
-        let mut table = Columns::new(&names);
-        let mut push = |node: usize, link: usize, place: &str, conditioner: &Conditioner| {
-            let (name, counted) = (json!(self.node_name(node)), conditioner.unmatched());
-            let far = json!(self.far_name(node, link));
-            for row in conditioner.report() {
-                table.push([
-                    name.clone(),
-                    json!(link),
-                    far.clone(),
-                    json!(place),
-                    json!(row.rule),
-                    json!(colour(row.colour)),
-                    json!(row.counted.packets),
-                    json!(row.counted.bytes),
-                    json!(row.action),
-                ]);
-            }
+    pub(super) fn conditioners(&self, only: Option<usize>) -> Table {
+        let mut table = Rows::new();
+        let mut push = |node: usize, link: usize, place: &'static str, conditioner: &Conditioner| {
+            let row = || ConditionerTableRow {
+                node: self.node_name(node),
+                link,
+                neighbor: self.far_name(node, link),
+                r#where: place,
+                rule: None,
+                colour: None,
+                action: "pass".into(),
+                packets: 0,
+                bytes: 0,
+            };
+            table.extend(conditioner.report().into_iter().map(|counted| ConditionerTableRow {
+                rule: Some(counted.rule),
+                colour: Some(colour(counted.colour)),
+                action: counted.action,
+                packets: counted.counted.packets,
+                bytes: counted.counted.bytes,
+                ..row()
+            }));
+            let counted = conditioner.unmatched();
             if counted.packets > 0 {
-                let (packets, bytes) = (json!(counted.packets), json!(counted.bytes));
-                table.push([
-                    name,
-                    json!(link),
-                    far,
-                    json!(place),
-                    Value::Null,
-                    Value::Null,
-                    packets,
-                    bytes,
-                    json!("pass"),
-                ]);
+                table.push(ConditionerTableRow { packets: counted.packets, bytes: counted.bytes, ..row() });
             }
         };
         for (index, link) in self.links.iter().enumerate() {

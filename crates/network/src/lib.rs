@@ -8,15 +8,16 @@ pub mod advice;
 pub mod beside;
 mod build;
 mod check;
-pub mod columns;
 mod command;
 mod conditioners;
 mod configure;
+mod counter_tables;
 mod description;
 pub mod error;
 pub mod kind;
 mod live;
 mod lsps;
+mod network_tables;
 pub mod paths;
 mod placement;
 mod plan;
@@ -26,7 +27,7 @@ mod replay;
 mod router_tables;
 mod serving;
 mod signals;
-mod tables;
+pub mod tables;
 
 pub use build::Build;
 pub use description::{
@@ -37,6 +38,7 @@ pub use kind::{KINDS, NodeKind};
 pub use live::Open;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
+pub use tables::{LogRow, Scope, TABLES, TableEntry};
 
 use base::command::TunnelId;
 use base::{LinkId, Map, NodeId, PortId};

@@ -1,14 +1,13 @@
 //! A network, or a part of one, by the clock on the wall.
 
-use super::columns::Columns;
 use super::error::{NetworkError, input};
 use super::placement::{DriverKind, PortPlacement};
 use super::{Build, Description, Network, NodeKind, Placement};
+use base::table::{Rows, Table};
 use base::{NodeId, Span, Time};
 use engine::Progress;
 use engine::external::{self, Clock, Driver, ExternalPort, ExternalSpec, PortError};
 use engine::real_time::{Control, Lateness, PortChange, PortState, Runner};
-use serde_json::{Value, json};
 use std::os::fd::RawFd;
 
 /// So long a run goes on before somebody may look for signals.
@@ -27,6 +26,78 @@ pub struct Wall {
     fail_on_port_down: bool,
     /// Interfaces that went up, down or away.
     changes: Vec<PortChange>,
+}
+
+base::table! {
+    /// In real time, what every interface counted, and how much later than due it was given its frames; in virtual time no rows.
+    pub struct InterfaceRow<'a> in "interfaces" key ["node", "link"] {
+        /// The node whose port it is.
+        node: &'a str,
+        /// The link, by its place in the description.
+        link: usize,
+        /// The interface.
+        interface: &'a str,
+        /// The path of its network namespace; absent if it is that of the process.
+        netns: Option<String>,
+        /// `packet` or `xdp`.
+        driver: &'static str,
+        /// `up`, `down` or `gone`.
+        state: &'static str,
+        /// Frames received.
+        rx_frames: u64 = "frames",
+        /// Their bytes.
+        rx_bytes: u64 = "bytes",
+        /// Frames sent; a super-frame counts as one.
+        tx_frames: u64 = "frames",
+        /// Their bytes.
+        tx_bytes: u64 = "bytes",
+        /// Frames that the kernel dropped because nobody took them in time.
+        rx_kernel_drops: u64 = "frames",
+        /// Frames that came and were too long to be taken.
+        rx_too_long: u64 = "frames",
+        /// Frames that came with something left undone that nobody here can do.
+        rx_unknown: u64 = "frames",
+        /// Frames dropped before they were sent: the interface is down, or takes nothing for long.
+        tx_dropped: u64 = "frames",
+        /// Frames to be sent that are longer than the interface takes.
+        tx_too_long: u64 = "frames",
+        /// Frames to be sent that the kernel refused.
+        tx_errors: u64 = "frames",
+        /// Super-frames that were cut in software.
+        tx_segmented: u64 = "frames",
+        /// Lateness that half of the frames did not exceed; absent before one was sent.
+        lateness_p50_s: Option<f64> = "s",
+        /// Lateness that 99 % of the frames did not exceed; absent before one was sent.
+        lateness_p99_s: Option<f64> = "s",
+        /// Greatest lateness.
+        lateness_max_s: f64 = "s",
+    }
+}
+
+base::table! {
+    /// In real time, how late things happened: events of the network, and frames handed to each interface; in virtual time no rows.
+    pub struct LatenessRow<'a> in "lateness" key ["what"] {
+        /// `events`, or an interface.
+        what: &'a str,
+        /// How many there were.
+        count: u64 = "events",
+        /// Mean lateness; absent, as are the quantiles, if there were none.
+        mean_s: Option<f64> = "s",
+        /// Lateness that half did not exceed.
+        p50_s: Option<f64> = "s",
+        /// Lateness that 90 % did not exceed.
+        p90_s: Option<f64> = "s",
+        /// Lateness that 99 % did not exceed.
+        p99_s: Option<f64> = "s",
+        /// Lateness that 99.9 % did not exceed.
+        p999_s: Option<f64> = "s",
+        /// Greatest lateness.
+        max_s: f64 = "s",
+        /// Upper bounds of the bins of the histogram; empty bins are left out.
+        upper_s: Vec<f64> = "s",
+        /// Events in each bin.
+        n: Vec<u64> = "events",
+    }
 }
 
 impl PortPlacement {
@@ -181,30 +252,8 @@ impl Network {
     }
 
     /// What every interface counted, and how much later than due it was given its frames.
-    pub(super) fn interfaces(&self) -> Value {
-        let names = [
-            "node",
-            "link",
-            "interface",
-            "netns",
-            "driver",
-            "state",
-            "rx_frames",
-            "rx_bytes",
-            "tx_frames",
-            "tx_bytes",
-            "rx_kernel_drops",
-            "rx_too_long",
-            "rx_unknown",
-            "tx_dropped",
-            "tx_too_long",
-            "tx_errors",
-            "tx_segmented",
-            "lateness_p50_s",
-            "lateness_p99_s",
-            "lateness_max_s",
-        ];
-        let mut table = Columns::new(&names);
+    pub(super) fn interfaces(&self) -> Table {
+        let mut table = Rows::new();
         if let Some(wall) = &self.wall {
             for (placed, view) in wall.ports.iter().zip(wall.runner.ports()) {
                 let c = view.counters;
@@ -217,53 +266,51 @@ impl Network {
                     DriverKind::Packet => "packet",
                     DriverKind::Xdp => "xdp",
                 };
-                table.push([
-                    json!(placed.node),
-                    json!(placed.link),
-                    json!(placed.interface),
-                    json!(placed.netns.as_ref().map(|path| path.display().to_string())),
-                    json!(driver),
-                    json!(state),
-                    json!(c.rx_frames),
-                    json!(c.rx_bytes),
-                    json!(c.tx_frames),
-                    json!(c.tx_bytes),
-                    json!(c.rx_kernel_drops),
-                    json!(c.rx_too_long),
-                    json!(c.rx_unknown),
-                    json!(c.tx_dropped + view.dropped),
-                    json!(c.tx_too_long),
-                    json!(c.tx_errors),
-                    json!(c.tx_segmented),
-                    json!(quantile_s(view.lateness, 0.5)),
-                    json!(quantile_s(view.lateness, 0.99)),
-                    json!(view.lateness.max().as_secs_f64()),
-                ]);
+                table.push(InterfaceRow {
+                    node: &placed.node,
+                    link: placed.link,
+                    interface: &placed.interface,
+                    netns: placed.netns.as_ref().map(|path| path.display().to_string()),
+                    driver,
+                    state,
+                    rx_frames: c.rx_frames,
+                    rx_bytes: c.rx_bytes,
+                    tx_frames: c.tx_frames,
+                    tx_bytes: c.tx_bytes,
+                    rx_kernel_drops: c.rx_kernel_drops,
+                    rx_too_long: c.rx_too_long,
+                    rx_unknown: c.rx_unknown,
+                    tx_dropped: c.tx_dropped + view.dropped,
+                    tx_too_long: c.tx_too_long,
+                    tx_errors: c.tx_errors,
+                    tx_segmented: c.tx_segmented,
+                    lateness_p50_s: quantile_s(view.lateness, 0.5),
+                    lateness_p99_s: quantile_s(view.lateness, 0.99),
+                    lateness_max_s: view.lateness.max().as_secs_f64(),
+                });
             }
         }
         table.finish()
     }
 
     /// How late things happened in real time: events of the network, and frames handed to each interface.
-    pub(super) fn lateness(&self) -> Value {
-        let mut table = Columns::new(&[
-            "what", "count", "mean_s", "p50_s", "p90_s", "p99_s", "p999_s", "max_s", "upper_s", "n",
-        ]);
-        let mut push = |what: &str, late: &Lateness| {
+    pub(super) fn lateness(&self) -> Table {
+        let mut table = Rows::new();
+        let mut push = |what, late: &Lateness| {
             let (upper, n): (Vec<f64>, Vec<u64>) =
                 late.bins().map(|bin| (bin.0.as_secs_f64(), bin.1)).unzip();
-            table.push([
-                json!(what),
-                json!(late.count()),
-                json!(late.mean().map(Span::as_secs_f64)),
-                json!(quantile_s(late, 0.5)),
-                json!(quantile_s(late, 0.9)),
-                json!(quantile_s(late, 0.99)),
-                json!(quantile_s(late, 0.999)),
-                json!(late.max().as_secs_f64()),
-                json!(upper),
-                json!(n),
-            ]);
+            table.push(LatenessRow {
+                what,
+                count: late.count(),
+                mean_s: late.mean().map(Span::as_secs_f64),
+                p50_s: quantile_s(late, 0.5),
+                p90_s: quantile_s(late, 0.9),
+                p99_s: quantile_s(late, 0.99),
+                p999_s: quantile_s(late, 0.999),
+                max_s: late.max().as_secs_f64(),
+                upper_s: upper,
+                n,
+            });
         };
         if let Some(wall) = &self.wall {
             push("events", wall.runner.lateness());

@@ -1,12 +1,82 @@
 //! Queue disciplines at the ends of links: how they are put there, what they counted, and whether that adds up.
 
 use super::Network;
-use super::columns::Columns;
 use super::description::LinkSpec;
 use super::error::{NetworkError, input};
-use base::{NodeId, Streams};
+use base::device::DropCounters;
+use base::table::{Figures, Rows, Table};
+use base::{NodeId, Streams, Time};
 use engine::discipline::{Facts, QueueRow, SpecError, Tree, TreeSpec};
-use serde_json::{Map, Value, json};
+
+base::table! {
+    /// Every queue and class in front of a link: what it was given, sent, dropped and holds. Bytes are those that the tree accounts.
+    pub struct QueueTableRow<'a> in "queues" key ["node", "link", "path"] {
+        /// The node that sends.
+        node: &'a str,
+        /// The link, by its place in the description.
+        link: usize,
+        /// The node at the link's other end.
+        neighbor: &'a str,
+        /// The queue's place in the tree: `root`, `root/gold` and so on.
+        path: String,
+        /// The path of the class that it is in, where that is another than its own path says.
+        parent: Option<String>,
+        /// The queue discipline, or `class` for a class that only groups others.
+        discipline: &'static str,
+        /// Packets given.
+        given_packets: u64 = "packets",
+        /// Their bytes.
+        given_bytes: u64 = "bytes",
+        /// Packets sent.
+        sent_packets: u64 = "packets",
+        /// Their bytes.
+        sent_bytes: u64 = "bytes",
+        /// Packets dropped, at once or out of the queue.
+        dropped_packets: u64 = "packets",
+        /// Their bytes.
+        dropped_bytes: u64 = "bytes",
+        /// Packets that wait.
+        backlog_packets: u64 = "packets",
+        /// Bytes that wait.
+        backlog_bytes: u64 = "bytes",
+        /// Packets dropped by reason; reasons that did not occur are left out.
+        drops: DropCounters = "packets",
+        /// Packets marked in place of being dropped (ECN).
+        marked: u64 = "packets",
+        /// How often the queue would have sent but was held back by its rate.
+        overlimits: u64 = "times",
+        /// The most packets that ever waited.
+        backlog_packets_max: u64 = "packets",
+        /// The most bytes that ever waited.
+        backlog_bytes_max: u64 = "bytes",
+        /// Packets that waited, mean over the time of the run.
+        mean_packets: f64 = "packets",
+        /// How long a packet waited, mean over those that left; absent before one did.
+        mean_wait_s: Option<f64> = "s",
+        /// What only this discipline knows, such as `average_bytes` of RED.
+        extra: Figures,
+    }
+}
+
+base::table! {
+    /// What waited in every queue and class over time, if that is kept (`queue_bin`).
+    pub struct QueueSeriesRow<'a> in "queue_series" key ["node", "link", "path", "start_s"] {
+        /// The node that sends.
+        node: &'a str,
+        /// The link, by its place in the description.
+        link: usize,
+        /// The node at the link's other end.
+        neighbor: &'a str,
+        /// The queue's place in the tree, as in table `queues`.
+        path: String,
+        /// When the bin begins.
+        start_s: Time = "s",
+        /// Bytes that waited, mean over the bin, or over what of the last bin is past.
+        mean_bytes: f64 = "bytes",
+        /// The most bytes that waited at once.
+        max_bytes: u64 = "bytes",
+    }
+}
 
 /// The two ends of a link.
 pub(super) const SIDES: [usize; 2] = [0, 1];
@@ -98,71 +168,45 @@ impl Network {
     }
 
     /// Every queue and class: what it was given, sent, dropped and holds.
-    pub(super) fn queues(&self, node: Option<usize>) -> Result<Value, NetworkError> {
+    pub(super) fn queues(&self, node: Option<usize>) -> Result<Table, NetworkError> {
         self.audit()?;
-        let mut table = Columns::new(&[
-            "node",
-            "link",
-            "neighbor",
-            "path",
-            "parent",
-            "discipline",
-            "given_packets",
-            "given_bytes",
-            "sent_packets",
-            "sent_bytes",
-            "dropped_packets",
-            "dropped_bytes",
-            "backlog_packets",
-            "backlog_bytes",
-            "drops",
-            "marked",
-            "overlimits",
-            "backlog_packets_max",
-            "backlog_bytes_max",
-            "mean_packets",
-            "mean_wait_s",
-            "extra",
-        ]);
+        let mut table = Rows::new();
         let now = self.world.now();
         for (node, link, tree) in self.trees(node) {
             for QueueRow { path, parent, discipline, counters: c, extra } in tree.report(now) {
-                let drops = c.drops.iter().map(|(reason, n)| (word(&json!(reason)), json!(n)));
-                let extra = extra.into_iter().map(|(name, value)| (name.to_string(), json!(value)));
-                table.push([
-                    json!(self.node_name(node)),
-                    json!(link),
-                    json!(self.far_name(node, link)),
-                    json!(path),
-                    json!(parent),
-                    json!(discipline),
-                    json!(c.given.packets),
-                    json!(c.given.bytes),
-                    json!(c.sent.packets),
-                    json!(c.sent.bytes),
-                    json!(c.dropped.packets),
-                    json!(c.dropped.bytes),
-                    json!(c.backlog.packets),
-                    json!(c.backlog.bytes),
-                    Value::Object(drops.collect::<Map<_, _>>()),
-                    json!(c.marked),
-                    json!(c.overlimits),
-                    json!(c.backlog_packets_max),
-                    json!(c.backlog_bytes_max),
-                    json!(c.mean_packets(now)),
-                    json!(c.mean_wait_s()),
-                    Value::Object(extra.collect::<Map<_, _>>()),
-                ]);
+                table.push(QueueTableRow {
+                    node: self.node_name(node),
+                    link,
+                    neighbor: self.far_name(node, link),
+                    path,
+                    parent,
+                    discipline,
+                    given_packets: c.given.packets,
+                    given_bytes: c.given.bytes,
+                    sent_packets: c.sent.packets,
+                    sent_bytes: c.sent.bytes,
+                    dropped_packets: c.dropped.packets,
+                    dropped_bytes: c.dropped.bytes,
+                    backlog_packets: c.backlog.packets,
+                    backlog_bytes: c.backlog.bytes,
+                    drops: c.drops.clone(),
+                    marked: c.marked,
+                    overlimits: c.overlimits,
+                    backlog_packets_max: c.backlog_packets_max,
+                    backlog_bytes_max: c.backlog_bytes_max,
+                    mean_packets: c.mean_packets(now),
+                    mean_wait_s: c.mean_wait_s(),
+                    extra: Figures(extra),
+                });
             }
         }
         Ok(table.finish())
     }
 
     /// What waited in every queue and class over time, if that is kept: mean and most bytes of each bin, of the last so far.
-    pub(super) fn queue_series(&self, node: Option<usize>) -> Result<Value, NetworkError> {
+    pub(super) fn queue_series(&self, node: Option<usize>) -> Result<Table, NetworkError> {
         self.audit()?;
-        let mut table =
-            Columns::new(&["node", "link", "neighbor", "path", "start_ps", "mean_bytes", "max_bytes"]);
+        let mut table = Rows::<QueueSeriesRow>::new();
         let now = self.world.now();
         let width = self.description.queue_bin.map_or(1, |bin| bin.0.max(1) as u64);
         for (node, link, tree) in self.trees(node) {
@@ -170,15 +214,15 @@ impl Network {
                 for (place, bin) in (0u64..).zip(row.counters.series(now)) {
                     let start = place.saturating_mul(width);
                     let span = width.min(now.0.saturating_sub(start)).max(1);
-                    table.push([
-                        json!(self.node_name(node)),
-                        json!(link),
-                        json!(self.far_name(node, link)),
-                        json!(row.path),
-                        json!(start),
-                        json!(bin.area as f64 / span as f64),
-                        json!(bin.max),
-                    ]);
+                    table.push(QueueSeriesRow {
+                        node: self.node_name(node),
+                        link,
+                        neighbor: self.far_name(node, link),
+                        path: row.path.clone(),
+                        start_s: Time(start),
+                        mean_bytes: bin.area as f64 / span as f64,
+                        max_bytes: bin.max,
+                    });
                 }
             }
         }
@@ -189,9 +233,4 @@ impl Network {
 /// An error of a tree or a conditioner, behind where that is.
 pub(super) fn in_words(what: &str, error: &SpecError) -> NetworkError {
     NetworkError::Input(format!("{what}: {error}"))
-}
-
-/// A value that is written as a word, without its quotes.
-pub(super) fn word(value: &Value) -> String {
-    value.as_str().unwrap_or("?").to_string()
 }

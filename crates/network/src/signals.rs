@@ -1,10 +1,35 @@
 //! The sequence of signalling messages at the routers that were asked to keep it.
 
 use super::Network;
-use super::columns::Columns;
+use base::Time;
+use base::table::{Rows, Table};
+use core::net::Ipv4Addr;
 use node::router::Direction;
-use serde_json::{Value, json};
 use wire::rsvp::MessageType;
+
+base::table! {
+    /// The RSVP messages of routers that were asked to keep them, each router's in order of time.
+    pub struct SignalRow<'a> in "signals" key [] {
+        /// The router.
+        node: &'a str,
+        /// When it sent or received the message.
+        time_s: Time = "s",
+        /// The link, by its place in the description; absent where the port has none.
+        link: Option<usize>,
+        /// The node at the link's other end; absent with the link.
+        neighbor: Option<&'a str>,
+        /// `rx` or `tx`.
+        direction: &'static str,
+        /// The type of the message: `Path`, `Resv` and so on.
+        r#type: &'static str,
+        /// The session that it is about, as end point and tunnel id; absent where it does not say.
+        session: Option<String>,
+        /// Address of the LSP's sender; absent where it does not say.
+        sender: Option<Ipv4Addr>,
+        /// LSP id; absent where it does not say.
+        lsp_id: Option<u16>,
+    }
+}
 
 /// Names of a direction and of a message type.
 pub fn words(direction: Direction, kind: u8) -> (&'static str, &'static str) {
@@ -15,30 +40,27 @@ pub fn words(direction: Direction, kind: u8) -> (&'static str, &'static str) {
     (direction, MessageType::of(kind).map_or("unknown", MessageType::name))
 }
 
-/// The messages of one router or of all, each router's in order of time: by which link they went to or came from which neighbour, and
-/// which session (end point and tunnel id) and LSP they were about, where they say.
-pub fn table(network: &Network, node: Option<usize>) -> Value {
-    let names = ["node", "time_ps", "link", "neighbor", "direction", "type", "session", "sender", "lsp_id"];
-    let mut table = Columns::new(&names);
+/// The messages of one router or of all.
+pub fn table(network: &Network, node: Option<usize>) -> Table {
+    let mut table = Rows::new();
     for node in network.ids().map(base::NodeId::index).filter(|n| node.is_none_or(|m| m == *n)) {
         let records = network.router(node).into_iter().flat_map(|router| router.signals().0);
         for record in records {
             let mut places = network.graph.links_of(node);
             let link = places.find(|&link| network.links[link].port_at(node) == Some(record.port));
             let neighbor = link.and_then(|link| network.graph.beyond(link, node));
-            let (direction, kind) = words(record.direction, record.kind);
-            let session = record.tunnel.map(|(to, id)| format!("{to}/{id}"));
-            table.push([
-                json!(network.node_name(node)),
-                json!(record.at.0),
-                json!(link),
-                json!(neighbor.map(|n| network.node_name(n))),
-                json!(direction),
-                json!(kind),
-                json!(session),
-                json!(record.lsp.map(|n| n.0.to_string())),
-                json!(record.lsp.map(|n| n.1)),
-            ]);
+            let (direction, r#type) = words(record.direction, record.kind);
+            table.push(SignalRow {
+                node: network.node_name(node),
+                time_s: record.at,
+                link,
+                neighbor: neighbor.map(|n| network.node_name(n)),
+                direction,
+                r#type,
+                session: record.tunnel.map(|(to, id)| format!("{to}/{id}")),
+                sender: record.lsp.map(|n| n.0),
+                lsp_id: record.lsp.map(|n| n.1),
+            });
         }
     }
     table.finish()

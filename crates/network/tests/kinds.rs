@@ -110,7 +110,7 @@ fn a_kind_that_only_this_test_knows() {
     network.ping(1, "10.7.0.2".parse().expect("an address"), 64, 1).expect("a ping");
     network.run_until(Time(2_000_000_000_000)).expect("no device fails");
     assert!(bulb(&network).is_some_and(|(_, lit)| lit > 0));
-    let lsps = network.table("lsps", None).expect("a table");
+    let lsps = network.table_json("lsps", None).expect("a table");
     assert_eq!(lsps["state"], json!(["up"]));
     let mut wrong = described();
     wrong["lsps"][0]["to"] = json!(0);

@@ -6,6 +6,7 @@ mod capture;
 mod error;
 mod interface_capture;
 mod network;
+mod table;
 mod wire_format;
 
 use pyo3::prelude::*;
@@ -22,6 +23,8 @@ mod _core {
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]
     use interface_capture::PyInterfaceCapture;
+    #[pymodule_export]
+    use table::{PyTable, empty_table, tables};
 
     #[pymodule_export]
     use wire_format::{decode, encode, error_words, summary};

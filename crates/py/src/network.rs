@@ -2,6 +2,7 @@
 
 use crate::capture;
 use crate::error::{input, network, run};
+use crate::table::PyTable;
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
 use network::{Description, HopSpec};
@@ -115,9 +116,8 @@ impl PyNetwork {
     }
 
     #[pyo3(signature = (name, node=None))]
-    fn table(&mut self, name: &str, node: Option<usize>) -> PyResult<String> {
-        let table = self.inner().table(name, node).map_err(network)?;
-        serde_json::to_string(&table).map_err(run)
+    fn table(&mut self, name: &str, node: Option<usize>) -> PyResult<PyTable> {
+        self.inner().table(name, node).map(PyTable::new).map_err(network)
     }
 
     /// What is surprising about its queues and conditioners, a sentence each.

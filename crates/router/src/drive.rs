@@ -39,7 +39,7 @@ pub fn tell_changes(network: &mut Network, log: &mut Log) {
 
 /// A table of the network, by rows.
 pub fn rows(network: &mut Network, name: &str) -> Value {
-    let table = network.table(name, None).unwrap_or_default();
+    let table = network.table_json(name, None).unwrap_or_default();
     let columns = table.as_object();
     let count = columns.and_then(|c| c.values().next()).and_then(Value::as_array).map_or(0, Vec::len);
     let row = |place: usize| {

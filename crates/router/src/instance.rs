@@ -143,7 +143,7 @@ impl Instance {
             return Ok(self.log.table());
         }
         self.listen();
-        let table = self.network.table(name, Some(self.node)).map_err(text)?;
+        let table = self.network.table_json(name, Some(self.node)).map_err(text)?;
         let first = table.as_object().and_then(|columns| columns.values().next());
         if first.and_then(Value::as_array).is_some_and(|column| column.len() > LARGE_ROWS) {
             self.trim = true;

@@ -1,7 +1,9 @@
 //! What the program says: one line each on standard error, the last of which are kept.
 
 use base::Time;
-use serde_json::{Value, json};
+use base::table::Rows;
+use network::LogRow;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
@@ -32,9 +34,9 @@ impl Log {
 
     /// What was said, as a table.
     pub fn table(&self) -> Value {
-        let times: Vec<u64> = self.lines.iter().map(|line| line.0.0).collect();
-        let texts: Vec<&str> = self.lines.iter().map(|line| line.1.as_str()).collect();
-        json!({"time_ps": times, "text": texts})
+        let mut rows = Rows::new();
+        rows.extend(self.lines.iter().map(|(time_s, text)| LogRow { time_s: *time_s, text }));
+        serde_json::to_value(rows.finish()).unwrap_or_default()
     }
 }
 

@@ -53,7 +53,7 @@ fn forget_counts(table: &mut Value) {
 fn compare(network: &mut Network, done: &ReplaySummary, before: &[Value]) {
     assert!(done.same, "{} inputs, {} outputs", done.inputs, done.outputs);
     for (name, expected) in TABLES.iter().zip(before) {
-        let mut found = network.table(name, Some(done.node)).expect("a table");
+        let mut found = network.table_json(name, Some(done.node)).expect("a table");
         forget_counts(&mut found);
         assert_eq!(&found, expected, "{name}");
     }
@@ -72,7 +72,7 @@ fn of_a_process_that_ended() {
     let (mut network, done) = replayed(&router);
     assert!(done.whole);
     compare(&mut network, &done, &before);
-    let events = network.table("events", Some(0)).expect("a table");
+    let events = network.table_json("events", Some(0)).expect("a table");
     assert!(events.to_string().contains("lsp-rerouted"));
 }
 

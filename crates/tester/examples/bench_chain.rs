@@ -39,7 +39,7 @@ fn main() {
     let clock = Instant::now();
     network.world_mut().run_until(Time(start + duration as u64 + 1_000_000_000_000)).expect("a run");
     let seconds = clock.elapsed().as_secs_f64();
-    let table = network.table("streams", None).expect("streams");
+    let table = network.table_json("streams", None).expect("streams");
     let received: u64 = table["received"].as_array().map_or(0, |c| c.iter().filter_map(|v| v.as_u64()).sum());
     let hops = received * (nodes as u64 - 1);
     let result = json!({

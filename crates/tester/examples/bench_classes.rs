@@ -80,7 +80,7 @@ fn main() {
     let seconds = clock.elapsed().as_secs_f64();
     network.audit().expect("queues that add up");
     let hops = carried(&network) - before.1;
-    let table = network.table("streams", None).expect("streams");
+    let table = network.table_json("streams", None).expect("streams");
     let received: u64 = table["received"].as_array().map_or(0, |c| c.iter().filter_map(|v| v.as_u64()).sum());
     let result = json!({
         "packet_hops_per_s": hops as f64 / seconds,

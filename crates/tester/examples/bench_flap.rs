@@ -57,7 +57,7 @@ fn main() {
     let clock = Instant::now();
     network.world_mut().run_until(Time(ps(start + seconds + 1.0))).expect("a run");
     let elapsed = clock.elapsed().as_secs_f64();
-    let table = network.table("streams", None).expect("streams");
+    let table = network.table_json("streams", None).expect("streams");
     let sum = |column: &str| -> u64 {
         table[column].as_array().map_or(0, |c| c.iter().filter_map(|v| v.as_u64()).sum())
     };

@@ -59,7 +59,7 @@ fn run() -> Result<Value, String> {
     far.join().map_err(|_| "the far end failed".to_string())??;
     network.clear_lateness();
     network.run_until(stop).map_err(|e| e.to_string())?;
-    network.table("lateness", None).map_err(|e| e.to_string())
+    network.table_json("lateness", None).map_err(|e| e.to_string())
 }
 
 fn main() -> ExitCode {

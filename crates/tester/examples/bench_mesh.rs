@@ -51,8 +51,8 @@ fn main() {
     let sum = |table: &Value, column: &str| -> u64 {
         table[column].as_array().map_or(0, |c| c.iter().filter_map(Value::as_u64).sum())
     };
-    let streams = network.table("streams", None).expect("streams");
-    let routes = network.table("routes", None).expect("routes");
+    let streams = network.table_json("streams", None).expect("streams");
+    let routes = network.table_json("routes", None).expect("routes");
     let reported = clock.elapsed().as_secs_f64() - built - added - signalled - probed;
     let result = json!({
         "lsps": lsps, "hops": hops, "build_s": built, "add_s": added, "signal_s": signalled, "probe_s": probed,

@@ -110,7 +110,7 @@ proptest! {
         let (sent, received) = conserved(&mut network).expect("conservation");
         prop_assert_eq!(sent, received);
         // The table says the same in seconds.
-        let streams = network.table("streams", None).expect("a table");
+        let streams = network.table_json("streams", None).expect("a table");
         let seconds = expected as f64 / 1e12;
         for name in ["delay_min_s", "delay_max_s", "delay_mean_s"] {
             let told = common::column(&streams, name)[0].as_f64().expect("a delay");
@@ -125,7 +125,7 @@ proptest! {
             network.keep_log(node);
         }
         run(&mut network, 20 * S);
-        let lsps = network.table("lsps", None).expect("a table");
+        let lsps = network.table_json("lsps", None).expect("a table");
         prop_assert!(common::column(&lsps, "state").iter().all(|state| state == "up"), "{}", lsps);
         let mut got = BTreeMap::new();
         for node in 0..mesh.nodes {

@@ -166,7 +166,7 @@ fn check(case: Case) {
     }
     // How the egress treated them: by the LSP's marking in the pipe model, if it arrived; else by the code point that leaves.
     let by_lsp = case.model == "uniform" || case.model == "pipe" && case.egress != "implicit-null";
-    let queues = network.table("queues", Some(3)).expect("a table");
+    let queues = network.table_json("queues", Some(3)).expect("a table");
     let paths = column(&queues, "path");
     let given = column(&queues, "given_packets");
     let packets = |band: &str| {
@@ -193,7 +193,7 @@ fn every_model_marks_every_hop_as_configured() {
 fn tables_say_what_entries_do_with_classes() {
     let (mut network, ..) = go(Case { model: "uniform", egress: "real", signalled: true });
     let mut texts = |table: &str, node, name: &str| {
-        let table = network.table(table, node).expect("a table");
+        let table = network.table_json(table, node).expect("a table");
         column(&table, name).iter().map(|v| v.as_str().map(str::to_string)).collect::<Vec<_>>()
     };
     let e_lsp = format!("uniform E-LSP {}", OWN_MAP.join(" "));
@@ -207,7 +207,7 @@ fn tables_say_what_entries_do_with_classes() {
     let signalled = texts("lsps", Some(1), "diffserv");
     assert!(signalled.contains(&Some(format!("E-LSP {}", map.join(" ")))), "{signalled:?}");
     assert!(signalled.contains(&Some("L-LSP set AF11".into())), "{signalled:?}");
-    let ftn = network.table("ftn", Some(0)).expect("a table");
+    let ftn = network.table_json("ftn", Some(0)).expect("a table");
     let classed: Vec<Value> = column(&ftn, "classes").into_iter().filter(|v| !v.is_null()).collect();
     assert_eq!(classed, [json!(["AF11", "AF12", "AF13"])]);
 }
@@ -295,6 +295,6 @@ fn a_router_without_diffserv_refuses_what_is_signalled() {
         .collect();
     // Unknown Object Class, DIFFSERV, C-Type 2: that of the L-LSP; nothing is signalled for the other one.
     assert!(!refused.is_empty() && refused.iter().all(|error| *error == (13, 0x4102)), "{refused:?}");
-    let up = column(&network.table("lsps", Some(1)).expect("a table"), "name");
+    let up = column(&network.table_json("lsps", Some(1)).expect("a table"), "name");
     assert_eq!(up, [json!("all")]);
 }

@@ -312,7 +312,7 @@ fn tshark_reads_failures_errors_summaries_and_signatures() {
         })
         .collect();
     assert!(errors.contains(&(27, 4)) && errors.contains(&(27, 2)), "{errors:?}");
-    let up = column(&network.table("lsps", Some(3)).expect("a table"), "name");
+    let up = column(&network.table_json("lsps", Some(3)).expect("a table"), "name");
     assert!(up.contains(&json!("strong")), "{up:?}");
     if !testing::available("tshark") {
         return;

@@ -33,7 +33,7 @@ fn streams_stop_with_their_tunnel() {
     let unsent = edge.drops().get(DropReason::NoRoute);
     // Half of the 3,907 packets are due after the tunnel is gone.
     assert!((1_950..=1_955).contains(&unsent), "{unsent} packets were not sent");
-    let received: u64 = network.table("streams", None).expect("streams")["received"]
+    let received: u64 = network.table_json("streams", None).expect("streams")["received"]
         .as_array()
         .map_or(0, |column| column.iter().filter_map(serde_json::Value::as_u64).sum());
     assert_eq!(received + unsent, 3_907);

@@ -52,7 +52,7 @@ fn run(description: &Value, recorded: bool, step: u64) -> (String, Vec<Value>) {
         network.world_mut().run_until(Time(at)).expect("a run");
     }
     let names = ["streams", "series", "lsp_log", "messages", "ports", "drops", "steps"];
-    let tables = names.map(|name| network.table(name, None).expect("a table"));
+    let tables = names.map(|name| network.table_json(name, None).expect("a table"));
     (network.world().digest().to_string(), tables.to_vec())
 }
 

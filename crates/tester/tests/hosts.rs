@@ -47,7 +47,7 @@ fn packets_between_hosts_take_the_lsps() {
     run(&mut network, S);
     let (sent, received) = conserved(&mut network).expect("conservation");
     assert!(sent > 10_000 && sent == received, "{received} of {sent}");
-    let ilm = network.table("ilm", Some(1)).expect("a table");
+    let ilm = network.table_json("ilm", Some(1)).expect("a table");
     let packets: Vec<u64> = column(&ilm, "packets").iter().filter_map(Value::as_u64).collect();
     assert!(packets.len() == 2 && packets.iter().all(|n| *n > 4_900), "{packets:?}");
 }
@@ -80,9 +80,9 @@ fn filters_take_packets_out_of_what_prefixes_carry() {
     let right = network.loopback(4);
     (0..7).for_each(|sequence| network.ping(3, right, 64, sequence).expect("a ping"));
     run(&mut network, S);
-    let streams = network.table("streams", None).expect("a table");
+    let streams = network.table_json("streams", None).expect("a table");
     let received = common::sum(&streams, "received");
-    let ilm = network.table("ilm", Some(1)).expect("a table");
+    let ilm = network.table_json("ilm", Some(1)).expect("a table");
     let mut packets: Vec<u64> = column(&ilm, "packets").iter().filter_map(Value::as_u64).collect();
     packets.sort_unstable();
     assert!(received > 490);
@@ -129,7 +129,7 @@ fn addresses_that_the_user_gives_are_used() {
     run(&mut network, 2 * S);
     let replies = |r: &&engine::EventRecord| matches!(r.event, Event::ProbeReply { kind: 0, .. });
     assert_eq!(network.events().iter().filter(replies).count(), 3);
-    let up = column(&network.table("lsps", None).expect("a table"), "state");
+    let up = column(&network.table_json("lsps", None).expect("a table"), "state");
     assert_eq!(up, [json!("up"), json!("up")]);
 }
 

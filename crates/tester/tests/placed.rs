@@ -45,7 +45,7 @@ fn until(what: &str, networks: &mut [&mut Testbed], mut so: impl FnMut(&mut [&mu
 }
 
 fn up(network: &mut Testbed) -> usize {
-    let lsps = network.table("lsps", None).expect("a table");
+    let lsps = network.table_json("lsps", None).expect("a table");
     column(&lsps, "state").iter().filter(|state| **state == "up").count()
 }
 
@@ -116,12 +116,12 @@ fn edges_signal_and_send_through_somebody_elses_routers() {
         });
         tester.add_flow(serde_json::from_value(flow).expect("a flow")).expect("a flow");
         until("all packets arrive", &mut [&mut tester, &mut system], |n| {
-            let streams = n[0].table("streams", None).expect("a table");
+            let streams = n[0].table_json("streams", None).expect("a table");
             sum(&streams, "received") == 300
         });
-        let ilm = system.table("ilm", Some(1)).expect("a table");
+        let ilm = system.table_json("ilm", Some(1)).expect("a table");
         assert_eq!((sum(&ilm, "packets"), column(&ilm, "label").len()), (300, 3));
-        let interfaces = tester.table("interfaces", None).expect("a table");
+        let interfaces = tester.table_json("interfaces", None).expect("a table");
         let sent = column(&interfaces, "tx_frames");
         assert!(sent[0].as_u64() > Some(300) && column(&interfaces, "state") == ["up", "up"], "{interfaces}");
         assert_eq!(column(&interfaces, "interface"), ["in-0", "out-1"]);
@@ -160,7 +160,7 @@ fn a_port_that_goes_away_is_told() {
         } else {
             assert!(ended.is_none() && told);
             assert_eq!(up(&mut first), 0);
-            let interfaces = first.table("interfaces", None).expect("a table");
+            let interfaces = first.table_json("interfaces", None).expect("a table");
             assert_eq!(column(&interfaces, "state"), ["gone"]);
         }
     }
@@ -197,7 +197,7 @@ fn each_life_of_a_process_is_another_instance() {
     });
     until("the LSP is back", &mut [&mut first, &mut third], |n| {
         up(n[0]) == 1 && up(n[1]) == 0 && {
-            let held = n[1].table("lsps", Some(1)).expect("a table");
+            let held = n[1].table_json("lsps", Some(1)).expect("a table");
             column(&held, "state").len() == 1
         }
     });
@@ -233,21 +233,22 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
     for network in [&mut host, &mut system] {
         network.add_flow(serde_json::from_value(flow.clone()).expect("a flow")).expect("a flow");
     }
-    let sent =
-        |network: &mut Testbed, column: &str| sum(&network.table("streams", None).expect("a table"), column);
+    let sent = |network: &mut Testbed, column: &str| {
+        sum(&network.table_json("streams", None).expect("a table"), column)
+    };
     until("all packets have arrived", &mut [&mut host, &mut system], |n| {
         let done = n[0].now() > start + Span::from_ms(50);
         done && sent(n[0], "sent") == sent(n[0], "received")
     });
-    let packets = host.table("packets", None).expect("a table");
+    let packets = host.table_json("packets", None).expect("a table");
     let delays = column(&packets, "delay_ps");
     assert_eq!(delays.len() as u64, sent(&mut host, "sent"));
     assert!(delays.len() > 10 && delays.iter().all(|delay| delay.as_u64() > Some(0)), "{delays:?}");
-    let queues = system.table("queues", None).expect("a table");
+    let queues = system.table_json("queues", None).expect("a table");
     assert!(sum(&queues, "sent_packets") >= delays.len() as u64, "{queues}");
-    let conditioners = system.table("conditioners", Some(0)).expect("a table");
+    let conditioners = system.table_json("conditioners", Some(0)).expect("a table");
     assert!(sum(&conditioners, "packets") >= delays.len() as u64, "{conditioners}");
-    assert_eq!(sum(&host.table("queues", None).expect("a table"), "sent_packets"), 0);
+    assert_eq!(sum(&host.table_json("queues", None).expect("a table"), "sent_packets"), 0);
 }
 
 /// Each router in a process of its own: nothing signals a tunnelling model, but each has the description.
@@ -269,7 +270,7 @@ fn every_process_knows_the_models_of_lsps_that_begin_in_others() {
     let mut tail = process("r2", &[1], vec![d]);
     until("the LSPs are up", &mut [&mut head, &mut middle, &mut tail], |n| up(n[0]) == 2);
     for (network, node) in [(&mut middle, 1), (&mut tail, 2)] {
-        let mut classes = column(&network.table("ilm", Some(node)).expect("a table"), "tc");
+        let mut classes = column(&network.table_json("ilm", Some(node)).expect("a table"), "tc");
         classes.sort_by_key(Value::to_string);
         assert_eq!(classes, [json!("pipe L-LSP CS1"), json!("uniform L-LSP EF")]);
     }

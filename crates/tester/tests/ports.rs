@@ -29,7 +29,7 @@ fn flow(name: &str, rate: u64, more: Value) -> Value {
 
 /// Lost packets and the greatest delay of each flow, in seconds.
 fn figures(network: &mut Testbed) -> Vec<(u64, f64)> {
-    let streams = network.table("streams", None).expect("a table");
+    let streams = network.table_json("streams", None).expect("a table");
     let (lost, delay) = (column(&streams, "lost"), column(&streams, "delay_max_s"));
     let pairs = lost.iter().zip(&delay);
     pairs.map(|(lost, delay)| (lost.as_u64().expect("a count"), delay.as_f64().expect("a delay"))).collect()
@@ -82,15 +82,15 @@ fn filters_see_the_ports_that_flows_have() {
     network.run_until(Time(2 * S)).expect("a run");
     let (sent, received) = conserved(&mut network).expect("conservation");
     assert!(sent - received < 20, "{sent} {received}");
-    let queues = network.table("queues", None).expect("a table");
+    let queues = network.table_json("queues", None).expect("a table");
     let given: Vec<u64> = column(&queues, "given_packets").iter().filter_map(Value::as_u64).collect();
     assert_eq!(column(&queues, "path"), ["root", "root/sip", "root/own", "root/rest"]);
     assert!(given[1] > 3_800 && given[2] > 200 && given[3] > 200, "{given:?}");
-    let table = network.table("flows", None).expect("a table");
+    let table = network.table_json("flows", None).expect("a table");
     assert_eq!(column(&table, "src_port"), [49_152, 4_000, 49_153]);
     assert_eq!(column(&table, "dst_port"), [5_061, 61_614, 61_614]);
     assert_eq!(
-        sum(&network.table("drops", None).expect("a table"), "count"),
+        sum(&network.table_json("drops", None).expect("a table"), "count"),
         0,
         "no host took any for its own"
     );
@@ -106,7 +106,7 @@ fn ports_change_nothing_that_is_random() {
         let tree = json!({"discipline": "pfifo", "limit": 50});
         let mut network = network(described(tree, json!([flow("x", 4_000_000, random)])));
         network.run_until(Time(S)).expect("a run");
-        network.table("packets", None).expect("a table")
+        network.table_json("packets", None).expect("a table")
     };
     assert_eq!(packets(json!({})), packets(json!({"src_port": 1, "dst_port": 65_535})));
 }

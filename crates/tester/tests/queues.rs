@@ -50,14 +50,14 @@ fn tables_tell_what_queues_and_conditioners_did() {
     let mut network = network(described());
     network.run_until(Time(2 * S)).expect("a run");
     conserved(&mut network).expect("conservation");
-    let queues = network.table("queues", None).expect("a table");
+    let queues = network.table_json("queues", None).expect("a table");
     assert_eq!(column(&queues, "path"), ["root", "root/fast", "root/slow"]);
     let (root, fast, slow) = (row(&queues, 0), row(&queues, 1), row(&queues, 2));
     assert_eq!(
         (&root["node"], &root["link"], &root["discipline"]),
         (&json!("r0"), &json!(0), &json!("prio"))
     );
-    let streams = network.table("streams", None).expect("a table");
+    let streams = network.table_json("streams", None).expect("a table");
     let sent: Vec<u64> = column(&streams, "sent").iter().filter_map(Value::as_u64).collect();
     assert_eq!(sum(&json!({"sent": column(&streams, "sent")}), "sent"), sent.iter().sum::<u64>());
     let given = |row: &Value| row["given_packets"].as_u64().expect("a number");
@@ -66,13 +66,13 @@ fn tables_tell_what_queues_and_conditioners_did() {
     assert!(slow["dropped_packets"].as_u64() > Some(100) && fast["dropped_packets"] == 0, "{slow} {fast}");
     assert!(slow["mean_wait_s"].as_f64() > fast["mean_wait_s"].as_f64());
     assert_eq!(slow["backlog_packets_max"], 20);
-    let series = network.table("queue_series", Some(0)).expect("a table");
+    let series = network.table_json("queue_series", Some(0)).expect("a table");
     let most = |path: &str| {
         let rows = column(&series, "path").into_iter().zip(column(&series, "max_bytes"));
         rows.filter(|row| row.0 == path).filter_map(|row| row.1.as_u64()).max()
     };
     assert_eq!(most("root/slow"), slow["backlog_bytes_max"].as_u64());
-    let conditioners = network.table("conditioners", None).expect("a table");
+    let conditioners = network.table_json("conditioners", None).expect("a table");
     let words = |name| {
         column(&conditioners, name).iter().map(|v| v.as_str().unwrap_or("-").to_string()).collect::<Vec<_>>()
     };
@@ -86,7 +86,9 @@ fn tables_tell_what_queues_and_conditioners_did() {
     let received: u64 = sum(&streams, "received");
     // What was red was dropped.
     assert_eq!(packets[0] + packets[2], received);
-    assert!(network.table("queues", Some(1)).expect("a table")["path"].as_array().is_some_and(Vec::is_empty));
+    assert!(
+        network.table_json("queues", Some(1)).expect("a table")["path"].as_array().is_some_and(Vec::is_empty)
+    );
 }
 
 proptest! {
@@ -103,7 +105,7 @@ proptest! {
         described["seed"] = json!(seed);
         described["links"][0]["a_queue"] = red(60_000);
         let first = |network: &mut Testbed| {
-            let queues = network.table("queues", Some(0)).expect("a table");
+            let queues = network.table_json("queues", Some(0)).expect("a table");
             queues.to_string()
         };
         let mut plain = network(described.clone());

@@ -59,7 +59,7 @@ const END: u64 = 2 * S;
 fn finish((mut network, capture): (Testbed, Option<engine::CaptureId>)) -> (String, Vec<u8>, String) {
     conserved(&mut network).expect("conservation");
     let tables: Vec<Value> = ["streams", "events", "ports", "messages", "lsp_log", "state"]
-        .map(|name| network.table(name, None).expect("a table"))
+        .map(|name| network.table_json(name, None).expect("a table"))
         .to_vec();
     let digest = network.world().digest().to_string();
     let bytes = capture.map(|id| network.world_mut().finish_capture(id).expect("a capture").bytes);

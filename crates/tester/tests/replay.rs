@@ -134,7 +134,7 @@ fn a_file_makes_the_network_again() {
     let (mut again, summary) = Testbed::replayed(&bytes[..]).expect("a replay");
     assert!(summary.same && summary.node == 1 && summary.outputs > 10, "{summary:?}");
     for table in ["ilm", "fib", "lsps", "counters"] {
-        let (made, found) = (network.table(table, Some(1)), again.table(table, Some(1)));
+        let (made, found) = (network.table_json(table, Some(1)), again.table_json(table, Some(1)));
         assert_eq!(made.expect("a table"), found.expect("a table"), "{table}");
     }
     assert!(

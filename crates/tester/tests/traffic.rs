@@ -34,7 +34,7 @@ fn around(name: &str, more: Value) -> Value {
 
 /// Departure, arrival and delay of each packet of a flow.
 fn packets(network: &mut Testbed, flow: u64) -> Vec<[Option<u64>; 3]> {
-    let table = network.table("packets", None).expect("a table");
+    let table = network.table_json("packets", None).expect("a table");
     let of = |name| column(&table, name);
     let rows = of("departure_ps").into_iter().zip(of("arrival_ps")).zip(of("delay_ps")).zip(of("flow"));
     rows.filter(|row| row.1 == flow).map(|(((a, b), c), _)| [a, b, c].map(|v| v.as_u64())).collect()
@@ -67,7 +67,7 @@ fn a_host_sends_to_itself_through_the_network() {
             assert_eq!(arrival.map(|at| at - departure.expect("a time")), delay.map(|d| d + bits * 10_000));
         }
     }
-    let addresses = network.table("neighbors", Some(3)).expect("a table");
+    let addresses = network.table_json("neighbors", Some(3)).expect("a table");
     assert_eq!(column(&addresses, "address").len(), 2, "{addresses}");
 }
 
@@ -81,7 +81,7 @@ fn lost_packets_are_in_the_table() {
     run(&mut network, S);
     let packets = packets(&mut network, 0);
     let lost = packets.iter().filter(|packet| packet[1].is_none()).count();
-    let table = network.table("streams", None).expect("a table");
+    let table = network.table_json("streams", None).expect("a table");
     assert_eq!((packets.len(), lost as u64), (250, common::sum(&table, "lost")));
     assert!((25..95).contains(&lost), "{lost}");
     let sd = column(&table, "delay_sd_s");

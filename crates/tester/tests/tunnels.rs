@@ -35,7 +35,7 @@ fn reserved(network: &Testbed, node: usize, link: usize) -> u64 {
 }
 
 fn state(network: &mut Testbed, group: usize) -> String {
-    let table = network.table("lsps", None).expect("a table");
+    let table = network.table_json("lsps", None).expect("a table");
     let row = common::column(&table, "lsps").iter().position(|g| g == group).expect("a group");
     common::column(&table, "state")[row].as_str().expect("a state").to_string()
 }
@@ -96,7 +96,7 @@ fn make_before_break_loses_nothing_and_counts_bandwidth_once() {
         );
         let (sent, received) = conserved(&mut network).expect("conservation");
         assert!(sent == received && sent > 100_000, "{received} of {sent}");
-        let streams = network.table("streams", None).expect("a table");
+        let streams = network.table_json("streams", None).expect("a table");
         assert_eq!(common::sum(&streams, "duplicated"), 0);
     }
 }

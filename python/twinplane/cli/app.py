@@ -43,6 +43,20 @@ def top(
     """Build, run and measure label-switched networks."""
 
 
+@app.command()
+def tables(
+    name: Annotated[str | None, typer.Argument(help="A table; without it all are listed.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The tables of networks and routers: type, unit and meaning of every column."""
+    from .node_tables import print_tables, tables_json
+
+    if as_json:
+        typer.echo(tables_json(name))
+    else:
+        print_tables(name)
+
+
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """The experiments, one line each."""

@@ -4,109 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from ..errors import TwinplaneError, suggest
+from .. import declared
+from ..errors import TwinplaneError
 from ..frames import Columns
 from ..units import format_rate, format_time
 from .queue_tables import print_queues
 from .tables import print_table
 
-TABLES = (
-    *("status", "lsps", "tunnels", "ilm", "ftn", "fib", "neighbors", "counters", "drops"),
-    *("queues", "conditioners", "queue_series"),
-    *("ports", "interfaces", "bandwidth", "messages", "processors", "state", "events", "log"),
-)
-"""What can be shown."""
-
-LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
-    "ilm": (
-        ("label", "In label"), ("out", "Out label"), ("to", "Next hop"), ("port", "Port"),
-        ("gateway", "Gateway"), ("class", "Class"), ("packets", "Packets"), ("bytes", "Bytes"),
-    ),
-    "ftn": (
-        ("prefix", "Prefix"), ("filter", "Filter"), ("classes", "Classes"), ("push", "Push"),
-        ("to", "Next hop"), ("port", "Port"), ("gateway", "Gateway"), ("class", "Class"),
-        ("packets", "Packets"), ("bytes", "Bytes"),
-    ),
-    "fib": (
-        ("prefix", "Prefix"), ("to", "Next hop"), ("port", "Port"), ("gateway", "Gateway"),
-        ("packets", "Packets"), ("bytes", "Bytes"),
-    ),
-    "lsps": (
-        ("name", "LSP"), ("role", "Role"), ("state", "State"), ("from", "From"), ("to", "To"),
-        ("tunnel", "Tunnel"), ("lsp", "LSP id"), ("in_label", "In label"), ("out_label", "Out label"),
-        ("bandwidth_bps", "Bandwidth"), ("setup_priority", "Setup"), ("holding_priority", "Hold"),
-        ("style", "Style"), ("diffserv", "DiffServ"),
-    ),
-    "tunnels": (
-        ("name", "LSP"), ("to", "To"), ("tunnel", "Tunnel"), ("active", "LSP id"),
-        ("candidate", "Candidate"), ("failures", "Failures"), ("retry_ps", "Next try"),
-    ),
-    "counters": (
-        ("port", "Port"), ("rx_packets", "Received"), ("rx_bytes", "Bytes"), ("tx_packets", "Sent"),
-        ("tx_bytes", "Bytes"),
-    ),
-    "drops": (("node", "Node"), ("reason", "Reason"), ("count", "Packets")),
-    "bandwidth": (
-        ("port", "Port"), ("address", "Address"), ("up", "Up"), ("reservable_bps", "Reservable"),
-        ("reserved_bps", "Reserved"),
-    ),
-    "interfaces": (
-        ("interface", "Interface"), ("link", "Link"), ("state", "State"), ("driver", "Driver"),
-        ("rx_frames", "Received"), ("rx_bytes", "Bytes"), ("rx_kernel_drops", "Missed"),
-        ("tx_frames", "Sent"), ("tx_bytes", "Bytes"), ("tx_dropped", "Dropped"), ("tx_errors", "Errors"),
-        ("lateness_p50_s", "Late, half"), ("lateness_p99_s", "Late, 99 %"), ("lateness_max_s", "Late, most"),
-    ),
-    "conditioners": (
-        ("link", "Link to"), ("where", "Where"), ("rule", "Rule"), ("colour", "Colour"),
-        ("action", "Action"), ("packets", "Packets"), ("bytes", "Bytes"),
-    ),
-    "queue_series": (
-        ("link", "Link to"), ("path", "Queue"), ("start_ps", "From"), ("mean_bytes", "Mean bytes"),
-        ("max_bytes", "Most"),
-    ),
-    "neighbors": (("port", "Port"), ("address", "Address"), ("mac", "MAC")),
-    "log": (("time_ps", "Time"), ("text", "Text")),
-}  # fmt: skip
-"""Columns in order with their titles; tables that are not here are printed as they come."""
-
-LEFT = frozenset(
-    (
-        "Prefix",
-        "Filter",
-        "LSP",
-        "Text",
-        "Address",
-        "node",
-        "name",
-        "from",
-        "to",
-        "event",
-        "reason",
-        "interface",
-        "Link to",
-        "Queue",
-        "Where",
-        "Rule",
-        "Colour",
-        "Action",
-        "Classes",
-        "Node",
-        "Reason",
-    )
-)
-
 OF_LINKS = ("queues", "conditioners", "queue_series")
 """Tables of ends of links."""
 
 
+WIDE = 16
+"""Tables with more columns are printed row by row, a line for each column."""
+
+
 def check_name(table: str) -> None:
     """Is there such a table?"""
-    if table not in TABLES:
-        hint = suggest(table, TABLES) or f" (one of {', '.join(TABLES)})"
-        raise TwinplaneError(f"'{table}': there is no table of that name{hint}")
+    if table != "status":
+        declared.of_router(table)
 
 
 def rows(columns: Columns) -> list[dict[str, Any]]:
@@ -130,42 +50,106 @@ def link_names(columns: Columns, ports: Sequence[Mapping[str, Any]] = ()) -> Col
     return {**columns, "link": named}
 
 
+def title_of(column: declared.Column) -> str:
+    """The words of a column's name, with the unit where neither they nor the cells say it."""
+    stem = column.name.removesuffix("_bps") if column.unit == "bit/s" else column.name
+    stem = stem.removesuffix("_s") if column.unit == "s" else stem
+    words = stem.replace("_", " ")
+    said = column.unit in ("", "s", "bit/s") or column.unit in words.split()
+    return words[:1].upper() + words[1:] + ("" if said else f" ({column.unit})")
+
+
 def print_columns(table: str, columns: Columns, ports: Sequence[Mapping[str, Any]] = ()) -> None:
-    """A table as a router would print it; `ports` are the router's, with their links and interfaces."""
+    """A table of a router, as it is declared; `ports` are the router's, with their links and interfaces.
+
+    Columns that the router does not have, as an older one, are left out.
+    """
     if table in OF_LINKS and "neighbor" in columns:
         columns = link_names(columns, ports)
     if table == "queues":
         print_queues(rows(columns))
         return
-    layout = [(key, title) for key, title in LAYOUTS.get(table, ()) if key in columns]
-    layout = layout or [(key, key.removesuffix("_ps").removesuffix("_bps")) for key in columns]
-    cells = [[_cell(key, value) for value in columns[key]] for key, _ in layout]
-    # Columns of words first, so that they can stand on the left.
-    order = sorted(range(len(layout)), key=lambda place: layout[place][1] not in LEFT and place > 0)
-    titles = [layout[place][1] for place in order]
-    left = next((n for n, title in enumerate(titles) if title not in LEFT), len(titles))
-    if not cells or not cells[0]:
-        print_table(titles, [], left=left)
+    found = declared.of_router(table)
+    hidden = ("neighbor",) if table in OF_LINKS else ()
+    shown = [one for one in found.columns if one.exact_name in columns and one.name not in hidden]
+    if len(shown) > WIDE:
+        _print_wide(shown, columns)
         return
-    print_table(titles, list(zip(*(cells[place] for place in order), strict=True)), left=left)
+    # Columns of words first, so that they can stand on the left.
+    words = [one for one in shown if one.type == "str" or (table in OF_LINKS and one.name == "link")]
+    first = [one for one in words if one is shown[0]] or shown[:1]
+    order = [*first, *(one for one in words if one not in first)]
+    order += [one for one in shown if one not in order]
+    cells = [[_cell(one, value) for value in columns[one.exact_name]] for one in order]
+    left = len(words) if words and words[0] is order[0] else 0
+    print_table([title_of(one) for one in order], list(zip(*cells, strict=True)), left=left)
 
 
-def _cell(key: str, value: Any) -> str:
+def _print_wide(shown: Sequence[declared.Column], columns: Columns) -> None:
+    count = len(columns[shown[0].exact_name])
+    for place in range(count):
+        lines = [
+            (one.name, _cell(one, columns[one.exact_name][place]), one.unit, one.meaning) for one in shown
+        ]
+        print_table(["Column", "Value", "Unit", "Meaning"], lines, left=4)
+    if not count:
+        print("no rows")
+
+
+def _cell(column: declared.Column, value: Any) -> str:
     if value is None:
         return "-"
-    if key.endswith("_ps") and isinstance(value, int):
+    if column.time:
         return f"{value / 1e12:.6f} s"
-    if key.startswith("lateness_") and isinstance(value, float):
+    if column.unit == "s" and isinstance(value, float):
         return format_time(value, 3)
-    if key.endswith("_bps") and isinstance(value, int):
+    if column.unit == "bit/s" and isinstance(value, int):
         return format_rate(value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict):
-        return " ".join(f"{name}={_cell(name, item)}" for name, item in value.items())
+        return " ".join(f"{name}={_plain(item)}" for name, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_cell("", item) for item in value)
+        return ", ".join(_plain(item) for item in value)
     return str(value)
+
+
+def print_tables(of: str | None) -> None:
+    """All tables, a line each; or the columns of those with one name."""
+    every = declared.tables()
+    if of is None:
+        print_table(
+            ["Table", "Of", "A row is"], [(one.name, SCOPES[one.scope], one.meaning) for one in every], left=3
+        )
+        return
+    declared.of_router(of)
+    for one in (one for one in every if one.name == of):
+        lines = [(c.name, c.type, c.unit, c.meaning) for c in one.columns]
+        print(f"{one.name} ({SCOPES[one.scope]}): {one.meaning}")
+        print_table(["Column", "Type", "Unit", "Meaning"], lines, left=4)
+
+
+def tables_json(of: str | None) -> str:
+    """The same for programs."""
+    if of is not None:
+        declared.of_router(of)
+    return json.dumps([asdict(one) for one in declared.tables() if of in (None, one.name)])
+
+
+SCOPES = {
+    "router": "a router",
+    "device": "a router or host",
+    "either": "a node, or all",
+    "network": "all nodes",
+    "process": "a router process",
+}
+"""Of what a table is asked, for people."""
 
 
 def print_status(found: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .. import frames
+from .. import declared, frames
 from ..errors import TwinplaneError, warn
 from ..network import lowering
 from . import making, netns, processes, removing, state
@@ -69,8 +69,8 @@ class LabNode:
         return found
 
     def table(self, table: str) -> pl.DataFrame:
-        """A table as a data frame, with names for nodes and seconds for times."""
-        return frames.frame(frames.readable(frames.ordered(self.columns(table)), list(self.lab.state.nodes)))
+        """A table as a data frame, times in seconds; its schema is that of the same table in virtual time."""
+        return frames.typed(self.columns(table), declared.of_router(table))
 
     def command(self, lsp: str, do: str, routes: Sequence[Sequence[str]] | None = None) -> None:
         """Tell the head end of an LSP to signal, tear, reoptimise or route it."""

@@ -122,10 +122,14 @@ class Engine:
         self._core = None
 
     def columns(self, name: str, node: Node | None = None) -> Columns:
-        """A table as the core gives it."""
-        with core.translated():
-            found: Columns = json.loads(self.start().table(name, None if node is None else node.index))
+        """A table as lists of exact values, times in picoseconds (``_ps``)."""
+        found: Columns = self.table(name, node).columns()
         return found
+
+    def table(self, name: str, node: Node | None = None) -> _core.Table:
+        """A table of the core, which data frames are made of without copying its columns."""
+        with core.translated():
+            return self.start().table(name, None if node is None else node.index)
 
     def node_info(self, index: int) -> dict[str, Any]:
         """Addresses and ports of a node."""

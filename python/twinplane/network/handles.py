@@ -156,7 +156,7 @@ class Flow(Shown):
 
     def _port(self, key: str) -> int:
         # Asked of the network as it is described so far: this does not start it.
-        return int(json.loads(self.network.running().table("flows", None))[key][self.index])
+        return int(self.network.running().table("flows").column(key)[self.index])
 
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import core, frames, units
+from .. import core, units
 from ..errors import TwinplaneError, suggest
 from ..model.arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec, udp_port
 from ..model.description import fault_specs, interface_address, ipv4, rsvp_options
@@ -606,8 +606,10 @@ class Network(Shown):
     # -- asking ---------------------------------------------------------------------------------------
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
-        """A table as a data frame, with names for nodes and seconds for times."""
-        return frames.frame(frames.readable(frames.ordered(self.columns(name, node)), self.names))
+        """A table as a data frame, times in seconds; `twinplane tables NAME` says what its columns mean."""
+        import polars as pl
+
+        return pl.DataFrame(self.engine.table(name, node))
 
     def events(self) -> pl.DataFrame:
         """What happened, in order of time: `time_s` in seconds, `node`, `event`; of LSPs `lsps`, `index`."""

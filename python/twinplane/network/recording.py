@@ -71,7 +71,7 @@ class ReplayedRouter:
     def table(self, name: str) -> Columns:
         """A table of the router as it is at the end of the recording."""
         with core.translated():
-            found: Columns = json.loads(self._network.table(name, self._place))
+            found: Columns = self._network.table(name, self._place).columns()
             return found
 
 

@@ -128,6 +128,7 @@ def save_tables(
     """Write one Parquet file for each table, the rows of all points in it."""
     import polars as pl
 
+    from ..declared import find, metadata
     from ..frames import frame
 
     kinds = list(dict.fromkeys(kind for tables in outcomes for kind in tables))
@@ -136,14 +137,14 @@ def save_tables(
         for tables, name in zip(outcomes, names, strict=True):
             if kind not in tables:
                 continue
-            made = frame(tables[kind])
+            made = frame(tables[kind], find(kind))
             labels = [pl.lit(value).alias(key) for key, value in name.items()]
             parts.append(made.with_columns(labels).select([*name, *made.columns]))
         whole = pl.concat(parts, how="diagonal_relaxed")
 
         # Through memory: what goes wrong with the disk is then the system's error, not the library's.
         buffer = io.BytesIO()
-        whole.write_parquet(buffer)
+        whole.write_parquet(buffer, metadata=metadata(kind, whole.schema))
         write_bytes(folder / "tables" / f"{kind}.parquet", buffer.getvalue())
 
 

@@ -60,6 +60,17 @@ impl<T: Display> Cell for Shown<T> {
     }
 }
 
+/// A value that stands in a table with its fields, as JSON.
+pub struct Fields<T>(pub T);
+
+impl<T: serde::Serialize> Cell for Fields<T> {
+    const TYPE: Type = Type::Json;
+    fn put(self, to: &mut Column) {
+        // What crosses to users can be written: it has neither maps with other keys than texts nor writers of its own.
+        to.push_str(&serde_json::to_string(&self.0).unwrap_or_else(|_| "null".into()));
+    }
+}
+
 impl<T: Cell> Cell for Option<T> {
     const TYPE: Type = T::TYPE;
     const NULLABLE: bool = true;
@@ -86,6 +97,28 @@ impl Cell for &DropCounters {
             for (reason, count) in self.iter() {
                 reasons.push_text(word(&reason));
                 packets.push_u64(count);
+            }
+        });
+    }
+}
+
+impl Cell for DropCounters {
+    const TYPE: Type = <&DropCounters as Cell>::TYPE;
+    fn put(self, to: &mut Column) {
+        (&self).put(to);
+    }
+}
+
+/// Counts by name: those names whose count is not zero.
+pub struct Counts(pub Vec<(String, u64)>);
+
+impl Cell for Counts {
+    const TYPE: Type = Type::Map { key: "name", value: "count", of: &Type::U64 };
+    fn put(self, to: &mut Column) {
+        to.push_map(|names, counts| {
+            for (name, count) in self.0.into_iter().filter(|entry| entry.1 > 0) {
+                names.push_str(&name);
+                counts.push_u64(count);
             }
         });
     }

@@ -98,7 +98,7 @@ impl Column {
             Type::U64 | Type::Time => Data::U64(Vec::new()),
             Type::I64 | Type::Span => Data::I64(Vec::new()),
             Type::F64 => Data::F64(Vec::new()),
-            Type::Utf8 => Data::Utf8 { offsets: vec![0], bytes: Vec::new() },
+            Type::Utf8 | Type::Json => Data::Utf8 { offsets: vec![0], bytes: Vec::new() },
             Type::List(of) => Data::List { offsets: vec![0], items: Box::new(Column::new(*of)) },
             Type::Map { of, .. } => Data::Map {
                 offsets: vec![0],

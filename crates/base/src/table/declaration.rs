@@ -21,6 +21,8 @@ pub enum Type {
     Time,
     /// A span in picoseconds, perhaps negative; seconds in data frames.
     Span,
+    /// A value with fields of its own, as JSON: what happened, which differs from row to row.
+    Json,
     /// Several values of one type.
     List(&'static Type),
     /// Values by name: a list of pairs in data frames, an object in JSON.
@@ -49,6 +51,7 @@ impl Type {
             Type::I64 => "i64".into(),
             Type::F64 | Type::Time | Type::Span => "f64".into(),
             Type::Utf8 => "str".into(),
+            Type::Json => "JSON".into(),
             Type::List(of) => format!("list of {}", of.words()),
             Type::Map { key, value, of } => format!("list of {{{key}: str, {value}: {}}}", of.words()),
         }

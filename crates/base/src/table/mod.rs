@@ -23,7 +23,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use cell::{Cell, Figures, Shown, word};
+pub use cell::{Cell, Counts, Fields, Figures, Shown, word};
 pub use column::{Bits, Column, Data};
 pub use declaration::{ColumnDecl, TableDecl, Type, column_name};
 pub use rows::{Row, Rows, Table};

@@ -34,6 +34,8 @@ crate::table! {
         drops: &'a DropCounters,
         /// What else.
         extra: Figures,
+        /// What happened.
+        event: Option<Fields<(u8, &'a str)>>,
     }
 }
 
@@ -53,6 +55,7 @@ pub fn every<'a>(name: &'a str, drops: &'a DropCounters, full: bool) -> Every<'a
         route: if full { vec![text(), text()] } else { Vec::new() },
         drops,
         extra: Figures(if full { vec![("load", 0.25)] } else { Vec::new() }),
+        event: full.then_some(Fields((1, name))),
     }
 }
 
@@ -90,7 +93,7 @@ fn json_is_exact() {
             "packets": [u64::MAX, null], "change": [-1, null], "mean_wait_s": [0.5, null],
             "time_ps": [1_500_000_000_000_u64, null], "delay_ps": [-2_000_000_000_000_i64, null],
             "labels": [[1, 2], null], "route": [["a", "a"], []], "drops": [{"buffer-full": 3}, {}],
-            "extra": [{"load": 0.25}, {}],
+            "extra": [{"load": 0.25}, {}], "event": [[1, "a"], null],
         })
     );
     let empty = Rows::<Every>::new().finish();

@@ -1,6 +1,6 @@
 //! Cells one by one: how a table becomes JSON, or objects of another language.
 
-use super::{Column, Data};
+use super::{Column, Data, Type};
 use core::ops::Range;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
@@ -19,6 +19,8 @@ pub enum Value<'a> {
     F64(f64),
     /// A text.
     Str(&'a str),
+    /// A value with fields of its own, as JSON.
+    Json(&'a str),
     /// A list: these items of a column.
     List(&'a Column, Range<usize>),
     /// Values by name: these of two columns.
@@ -39,7 +41,8 @@ impl Column {
             Data::I64(values) => Value::I64(values[place]),
             Data::F64(values) => Value::F64(values[place]),
             Data::Utf8 { offsets, bytes } => {
-                Value::Str(core::str::from_utf8(&bytes[between(offsets)]).unwrap_or_default())
+                let text = core::str::from_utf8(&bytes[between(offsets)]).unwrap_or_default();
+                if self.kind() == Type::Json { Value::Json(text) } else { Value::Str(text) }
             }
             Data::List { offsets, items } => Value::List(items, between(offsets)),
             Data::Map { offsets, keys, values } => Value::Map(keys, values, between(offsets)),
@@ -72,6 +75,11 @@ impl Serialize for Value<'_> {
             Value::I64(value) => to.serialize_i64(*value),
             Value::F64(value) => to.serialize_f64(*value),
             Value::Str(value) => to.serialize_str(value),
+            Value::Json(text) => {
+                let value: serde_json::Value =
+                    serde_json::from_str(text).map_err(serde::ser::Error::custom)?;
+                value.serialize(to)
+            }
             Value::List(items, range) => {
                 let mut cells = to.serialize_seq(Some(range.len()))?;
                 for place in range.clone() {

@@ -124,12 +124,12 @@ impl Siege {
 
     /// What there is now.
     pub fn report(&mut self) -> Result<Report, NetworkError> {
-        let streams = self.network.table("streams", None)?;
+        let streams = self.network.table_json("streams", None)?;
         let sum = |name: &str| -> u64 {
             streams[name].as_array().into_iter().flatten().filter_map(Value::as_u64).sum()
         };
         let traffic = (sum("sent"), sum("received"));
-        let lsps = self.network.table("lsps", None)?;
+        let lsps = self.network.table_json("lsps", None)?;
         let states = lsps["state"].as_array().map(Vec::as_slice).unwrap_or_default();
         let up = states.iter().filter(|state| *state == "up").count();
         let mut count = |wanted: fn(&Event) -> bool| {

@@ -5,10 +5,9 @@
 //! later changes the ports of no other.
 
 use super::{Flow, Testbed};
+use base::table::{Rows, Table};
 use network::NetworkError;
-use network::columns::Columns;
 use network::error::input;
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use wire::measurement;
 
@@ -57,19 +56,35 @@ impl SourcePorts {
     }
 }
 
-/// The flows, and the ports of their packets.
-pub fn table(testbed: &Testbed) -> Value {
-    let mut table = Columns::new(&["flow", "name", "from", "to", "src_port", "dst_port"]);
-    for (number, flow) in testbed.flows.iter().enumerate() {
-        table.push([
-            json!(number),
-            json!(flow.spec.name),
-            json!(testbed.node_name(flow.spec.from)),
-            json!(testbed.node_name(flow.spec.to)),
-            json!(flow.ports.src),
-            json!(flow.ports.dst),
-        ]);
+base::table! {
+    /// The flows of measured traffic, and the UDP ports of their packets.
+    pub struct FlowRow<'a> in "flows" key ["flow"] {
+        /// The flow, by its place in the description.
+        flow: usize,
+        /// Its name.
+        name: &'a str,
+        /// The node that sends.
+        from: &'a str,
+        /// The node that receives.
+        to: &'a str,
+        /// UDP source port.
+        src_port: u16,
+        /// UDP destination port.
+        dst_port: u16,
     }
+}
+
+/// The flows, and the ports of their packets.
+pub fn table(testbed: &Testbed) -> Table {
+    let mut table = Rows::new();
+    table.extend(testbed.flows.iter().enumerate().map(|(flow, built)| FlowRow {
+        flow,
+        name: &built.spec.name,
+        from: testbed.node_name(built.spec.from),
+        to: testbed.node_name(built.spec.to),
+        src_port: built.ports.src,
+        dst_port: built.ports.dst,
+    }));
     table.finish()
 }
 

@@ -29,12 +29,15 @@ use crate::packet::Ports;
 use crate::probe::Probe;
 use crate::sink::Sink;
 use crate::station::Station;
+use base::table::Table;
 use base::{Device, NodeId, StreamId};
 use core::ops::{Deref, DerefMut};
 use engine::external;
 use flow_ports::SourcePorts;
 use network::beside::BesideConfig;
-use network::{Build, Description, Network, NetworkError, Open, Placement, Recorded, ReplaySummary};
+use network::{
+    Build, Description, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -207,25 +210,35 @@ impl Testbed {
     }
 
     /// A table by name, of what was measured or of the network: of one node where it needs one, else of all.
-    pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
-        let table: fn(&Testbed) -> Value = match name {
-            "flows" => flow_ports::table,
-            "streams" => traffic::streams,
-            "series" => traffic::series,
-            "flow_series" => traffic::flow_series,
-            "delays" => traffic::delays,
-            "packets" => packets::table,
-            "routes" => traffic::routes,
-            "lsp_log" => edges::lsp_log,
-            "steps" => edges::steps,
-            _ => return self.network.table(name, node),
+    pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Table, NetworkError> {
+        let Some(entry) = TABLES.iter().find(|entry| entry.decl.name == name) else {
+            return self.network.table(name, node);
         };
         if let Some(node) = node {
-            self.network.check_table(name, node)?;
+            self.network.check_table(name, node, false)?;
         }
-        if name == "routes" {
-            traffic::check_routes(self);
-        }
-        Ok(table(self))
+        (entry.make)(self, node)
+    }
+
+    /// The same as the control socket gives it: an object of columns, times in picoseconds.
+    pub fn table_json(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
+        network::tables::json(&self.table(name, node)?)
     }
 }
+
+/// The tables of what was measured; those of the network are in `network::TABLES`.
+pub static TABLES: &[TableEntry<Testbed>] = &[
+    TableEntry::new::<edges::TransitionRow>(Scope::Network, |testbed, _| Ok(edges::lsp_log(testbed))),
+    TableEntry::new::<edges::StepRow>(Scope::Network, |testbed, _| Ok(edges::steps(testbed))),
+    TableEntry::new::<flow_ports::FlowRow>(Scope::Network, |testbed, _| Ok(flow_ports::table(testbed))),
+    TableEntry::new::<traffic::StreamRow>(Scope::Network, |testbed, _| Ok(traffic::streams(testbed))),
+    TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed))),
+    TableEntry::new::<traffic::SeriesRow>(Scope::Network, |testbed, _| Ok(traffic::series(testbed))),
+    TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| Ok(traffic::flow_series(testbed))),
+    TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed))),
+    TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
+        traffic::check_routes(testbed);
+        Ok(traffic::routes(testbed))
+    }),
+    TableEntry::new::<traffic::SinkRow>(Scope::Network, |testbed, _| Ok(traffic::sinks(testbed))),
+];

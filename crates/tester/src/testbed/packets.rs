@@ -2,26 +2,43 @@
 
 use super::{Flow, Testbed};
 use crate::sink::Kept;
-use base::{StreamId, Time};
-use network::columns::Columns;
-use serde_json::{Value, json};
+use base::table::{Rows, Table};
+use base::{Span, StreamId, Time};
+
+base::table! {
+    /// Every packet of the flows that keep them, those that were lost included: flow by flow, stream by stream, in order of sequence numbers.
+    pub struct PacketRow in "packets" key ["flow", "stream", "sequence"] {
+        /// The flow, by its place in the description.
+        flow: usize,
+        /// The stream, counted over all flows.
+        stream: u32,
+        /// Sequence number in the stream, from 0.
+        sequence: u64,
+        /// When it was due to leave.
+        departure_s: Time = "s",
+        /// When its last bit arrived; absent if it was lost, is on its way, or its sink is in another process.
+        arrival_s: Option<Time> = "s",
+        /// From departure to arrival; absent with the arrival.
+        delay_s: Option<Span> = "s",
+    }
+}
 
 /// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or still on its way, or
 /// whose sink is in another process; if its source is, only what arrived is known.
-pub fn table(testbed: &Testbed) -> Value {
-    let mut table = Columns::new(&["flow", "stream", "sequence", "departure_ps", "arrival_ps", "delay_ps"]);
+pub fn table(testbed: &Testbed) -> Table {
+    let mut table = Rows::new();
     for (number, flow) in testbed.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {
         for stream in streams_of(testbed, number, flow) {
             let arrived = arrivals(testbed, flow, stream);
             let mut push = |sequence: u64, departure: Time, kept: Option<&Kept>| {
-                table.push([
-                    json!(number),
-                    json!(stream.0),
-                    json!(sequence),
-                    json!(departure.0),
-                    json!(kept.map(|kept| kept.arrival.0)),
-                    json!(kept.map(|kept| kept.delay.0)),
-                ]);
+                table.push(PacketRow {
+                    flow: number,
+                    stream: stream.0,
+                    sequence,
+                    departure_s: departure,
+                    arrival_s: kept.map(|kept| kept.arrival),
+                    delay_s: kept.map(|kept| kept.delay),
+                });
             };
             let Some(departures) = departures(testbed, flow, stream) else {
                 arrived.iter().for_each(|kept| push(kept.sequence, kept.departure, Some(kept)));

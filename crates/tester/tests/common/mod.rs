@@ -49,7 +49,7 @@ pub fn conserved(network: &mut Testbed) -> Result<(u64, u64), String> {
     if !unbalanced.is_empty() {
         return Err(format!("frames vanished: {unbalanced:?}"));
     }
-    let streams = network.table("streams", None).map_err(|e| e.to_string())?;
+    let streams = network.table_json("streams", None).map_err(|e| e.to_string())?;
     let of = |name| column(&streams, name).into_iter().filter_map(|v| v.as_u64()).collect::<Vec<_>>();
     let (sent, received, lost) = (of("sent"), of("received"), of("lost"));
     for (row, ((sent, received), lost)) in sent.iter().zip(&received).zip(&lost).enumerate() {

@@ -49,7 +49,7 @@ fn prefixed(name: &str, rows: Vec<Vec<String>>) -> impl Iterator<Item = Vec<Stri
 impl Facts {
     /// The facts of what is in one process.
     pub fn of(network: &mut Testbed) -> Facts {
-        let mut table = |name: &str, node| network.table(name, node).expect("a table");
+        let mut table = |name: &str, node| network.table_json(name, node).expect("a table");
         let lsps = rows(&table("lsps", None), &["lsps", "index", "state", "lsp", "label", "hops"]);
         let streams = table("streams", None);
         let messages = table("signals", None);
@@ -82,10 +82,10 @@ impl Facts {
                 continue;
             }
             let name = network.description().nodes[node].name.clone();
-            let ilm = network.table("ilm", Some(node)).expect("a table");
+            let ilm = network.table_json("ilm", Some(node)).expect("a table");
             let ilm = rows(&ilm, &["label", "out", "to", "packets", "bytes"]);
             facts.labels.extend(keyed(prefixed(&name, ilm).collect(), 2));
-            let ftn = network.table("ftn", Some(node)).expect("a table");
+            let ftn = network.table_json("ftn", Some(node)).expect("a table");
             let ftn = rows(&ftn, &["prefix", "push", "to", "packets", "bytes"]);
             facts.classes.extend(keyed(prefixed(&name, ftn).collect(), 2));
         }

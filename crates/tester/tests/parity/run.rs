@@ -184,7 +184,7 @@ impl Run {
 
     /// What is left at routers after everything is torn down.
     pub fn left(&mut self) -> Vec<Value> {
-        let state = |part: &mut Testbed| part.table("state", None).expect("a table");
+        let state = |part: &mut Testbed| part.table_json("state", None).expect("a table");
         self.parts.iter_mut().map(state).collect()
     }
 }

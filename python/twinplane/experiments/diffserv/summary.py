@@ -48,10 +48,10 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
         "queues": at_links(network, "queues"),
         "queue_series": _since(at_links(network, "queue_series"), p.begin_s),
         "conditioners": at_links(network, "conditioners"),
-        "ports": readable(ports, network.names),
+        "ports": readable(ports),
     }
     if p.uses_lsps:
-        tables["lsp_log"] = readable(network.columns("lsp_log"), network.names)
+        tables["lsp_log"] = readable(network.columns("lsp_log"))
     labelled = {name: labelled_with(p.scenario, columns) for name, columns in tables.items()}
     return Outcome(metrics, labelled, topology(network))
 

@@ -44,7 +44,7 @@ def columns_of(network: Network, name: str) -> Columns:
 
 def at_links(network: Network, name: str) -> Columns:
     """A table with a row for each end of a link, with the name of the neighbour there."""
-    found = readable(columns_of(network, name), network.names)
+    found = readable(columns_of(network, name))
     found["neighbor"] = [
         network.links[link].other(network.node(node)).name
         for link, node in zip(found.get("link", []), found.get("node", []), strict=True)

@@ -53,9 +53,7 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
     if kept is not None:
         tables["signals"] = kept
     shift = p.begin_s
-    readable_tables = {
-        name: _since(readable(columns, network.names), shift) for name, columns in tables.items()
-    }
+    readable_tables = {name: _since(readable(columns), shift) for name, columns in tables.items()}
     return Outcome(metrics, readable_tables, topology(network))
 
 

@@ -59,7 +59,7 @@ def summarise(network: Network, p: MeshParameters, wall_s: float) -> Outcome:
         tables["signals"] = kept
     return Outcome(
         metrics,
-        {name: readable(columns, network.names) for name, columns in tables.items()},
+        {name: readable(columns) for name, columns in tables.items()},
         topology(network),
     )
 

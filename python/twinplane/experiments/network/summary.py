@@ -46,19 +46,16 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     tables = {
         **{name: at_links(network, name) for name in ("queues", "conditioners")},
         "queue_series": _within(at_links(network, "queue_series"), p.end_s),
-        "ports": readable(ports, network.names),
-        **{name: readable(network.columns(name), network.names) for name in ("series", "messages")},
-        **{
-            name: _named(readable(network.columns(name), network.names), network)
-            for name in ("streams", "flow_series")
-        },
+        "ports": readable(ports),
+        **{name: readable(network.columns(name)) for name in ("series", "messages")},
+        **{name: _named(readable(network.columns(name)), network) for name in ("streams", "flow_series")},
     }
     if here and (up := up_over_time(network)) is not None:
         tables["lsps_up"] = up
     if any(flow.logged for flow in network.flows):
-        tables["packets"] = _named(readable(network.columns("packets"), network.names), network)
+        tables["packets"] = _named(readable(network.columns("packets")), network)
     if (kept := signals(network)) is not None:
-        tables["signals"] = readable(kept, network.names)
+        tables["signals"] = readable(kept)
     _warn(network, p, flows, tables["queues"])
     drawn = topology(network)
     drawn["flows"] = [{key: flow[key] for key in ("name", "dscp")} for flow in network.description.flows]

@@ -101,7 +101,7 @@ fn of(name: &str, kind: Type, metadata: Vec<u8>) -> ArrowSchema {
         Type::I64 => ("l", vec![]),
         // Times are seconds outside.
         Type::F64 | Type::Time | Type::Span => ("g", vec![]),
-        Type::Utf8 => ("U", vec![]),
+        Type::Utf8 | Type::Json => ("U", vec![]),
         Type::List(of_) => ("+L", vec![of("item", *of_, Vec::new())]),
         Type::Map { key, value, of: of_ } => {
             let parts = vec![of(key, Type::Utf8, Vec::new()), of(value, *of_, Vec::new())];

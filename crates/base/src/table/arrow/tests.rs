@@ -109,11 +109,12 @@ fn every_type_arrives() {
                 "name": "a", "type": "a", "up": true, "label": 16, "packets": u64::MAX, "change": -1,
                 "mean_wait_s": 0.5, "time_s": 1.5, "delay_s": -2.0, "labels": [1, 2], "route": ["a", "a"],
                 "drops": [{"reason": "buffer-full", "packets": 3}], "extra": [{"name": "load", "value": 0.25}],
+                "event": "[1,\"a\"]",
             }),
             json!({
                 "name": "b", "type": null, "up": null, "label": null, "packets": null, "change": null,
                 "mean_wait_s": null, "time_s": null, "delay_s": null, "labels": null, "route": [], "drops": [],
-                "extra": [],
+                "extra": [], "event": null,
             }),
         ]
     );
@@ -129,8 +130,8 @@ fn every_type_arrives() {
 fn an_empty_table_has_the_same_schema() {
     let table = Arc::new(Table::empty(Every::DECL));
     let (schema, array) = (schema(Every::DECL), array(&table));
-    assert_eq!((array.length, array.n_children, schema.n_children), (0, 13, 13));
-    for place in 0..13 {
+    assert_eq!((array.length, array.n_children, schema.n_children), (0, 14, 14));
+    for place in 0..14 {
         let column: &ArrowArray = child(array.children, place);
         for buffer in 1..column.n_buffers as usize {
             // SAFETY: so many buffers there are.
@@ -144,7 +145,7 @@ fn what_is_exported_is_given_back_once() {
     let table = Arc::new(two());
     let mut first = array(&table);
     let second = array(&table);
-    let each = 1 + 13 + 2 + (1 + 2) * 2;
+    let each = 1 + 14 + 2 + (1 + 2) * 2;
     assert_eq!(Arc::strong_count(&table), 1 + 2 * each);
     // A consumer may take a child and release the rest.
     // SAFETY: the struct is moved out as the specification says, and the place marked as released.
@@ -210,6 +211,9 @@ proptest! {
                     Type::Time | Type::Span => prop_assert_eq!(row[decl.name].as_f64(), cell.as_f64().map(|ps| ps / 1e12)),
                     Type::Map { .. } => prop_assert_eq!(
                         row[decl.name].as_array().map(Vec::len), cell.as_object().map(|pairs| pairs.len())
+                    ),
+                    Type::Json => prop_assert_eq!(
+                        row[decl.name].as_str().map(str::to_string), cell.as_array().map(|_| cell.to_string())
                     ),
                     _ => prop_assert_eq!(&row[decl.name], cell),
                 }

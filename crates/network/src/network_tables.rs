@@ -1,0 +1,291 @@
+//! Tables of a whole network: its LSPs, its links, what its nodes said and did.
+
+use super::error::NetworkError;
+use super::{Network, signals};
+use base::device::DropCounters;
+use base::table::{Fields, Rows, Table};
+use base::{Event, Label, Time};
+
+base::table! {
+    /// All LSPs of all head ends that are in this process.
+    pub struct LspGroupRow<'a> in "lsps" key ["lsps", "index"] {
+        /// The group of LSPs, by its place in the description.
+        lsps: usize,
+        /// Its place in the group, from 0.
+        index: usize,
+        /// Its name: that of the group, with its number from 1 if there are several.
+        name: String,
+        /// The head end.
+        from: &'a str,
+        /// The egress.
+        to: &'a str,
+        /// `up`, `down`, or `not signalled`.
+        state: &'static str,
+        /// LSP id of the LSP that carries traffic; absent while it is down.
+        lsp: Option<u16>,
+        /// The label that the next hop gave; absent while it is down.
+        label: Option<Label>,
+        /// Links of its route; absent if the route is not known here.
+        hops: Option<usize> = "links",
+    }
+}
+
+base::table! {
+    /// How many RSVP messages each router sent and received, in bins of time.
+    pub struct MessageRow<'a> in "messages" key ["node", "start_s", "direction", "type"] {
+        /// The router.
+        node: &'a str,
+        /// When the bin begins.
+        start_s: Time = "s",
+        /// `rx` or `tx`.
+        direction: &'static str,
+        /// The type of the messages: `Path`, `Resv` and so on.
+        r#type: &'static str,
+        /// How many.
+        count: u32 = "messages",
+    }
+}
+
+base::table! {
+    /// What both ends of each link sent, what arrived, and what was lost on the way.
+    pub struct PortTableRow<'a> in "ports" key ["link", "from"] {
+        /// The link, by its place in the description.
+        link: usize,
+        /// The node that sends.
+        from: &'a str,
+        /// The node at the other end.
+        to: &'a str,
+        /// Frames that the port took, whether or not they have left yet.
+        sent_frames: u64 = "frames",
+        /// Their bytes, without preamble and gap.
+        sent_bytes: u64 = "bytes",
+        /// Frames that reached the other end.
+        received_frames: u64 = "frames",
+        /// Their bytes.
+        received_bytes: u64 = "bytes",
+        /// Frames refused by the port, dropped by its queues, or lost behind it.
+        dropped: u64 = "frames",
+        /// The same by reason; reasons that did not occur are left out.
+        drops: DropCounters = "frames",
+        /// The most bytes that ever waited for their first bit to leave.
+        waiting_bytes_max: u64 = "bytes",
+    }
+}
+
+base::table! {
+    /// What nodes told, in order of time.
+    pub struct EventRow<'a> in "events" key [] {
+        /// When.
+        time_s: Time = "s",
+        /// The node that told it; `tester` for one outside the network.
+        node: &'a str,
+        /// The group of LSPs that it is about, by its place in the description; absent if it is about none.
+        lsps: Option<u32>,
+        /// The LSP's place in the group, from 0; absent with the group.
+        index: Option<u32>,
+        /// What happened, under `event`, and what belongs to it.
+        event: Fields<&'a Event>,
+    }
+}
+
+base::table! {
+    /// The control processor of each router.
+    pub struct ProcessorRow<'a> in "processors" key ["node"] {
+        /// The router.
+        node: &'a str,
+        /// The most messages that ever waited.
+        queue_peak: usize = "messages",
+        /// How long it has worked.
+        busy_s: f64 = "s",
+        /// Messages dropped since too many waited.
+        queue_drops: u64 = "messages",
+    }
+}
+
+base::table! {
+    /// What is held anywhere: after everything is torn down, nothing.
+    pub struct StateRow<'a> in "state" key ["node"] {
+        /// The router.
+        node: &'a str,
+        /// State blocks of LSPs.
+        lsps: usize = "LSPs",
+        /// Sessions.
+        sessions: usize = "sessions",
+        /// Tunnels that begin here.
+        tunnels: usize = "tunnels",
+        /// Labels handed out.
+        labels: usize = "labels",
+        /// Bandwidth reserved, all ports together.
+        reserved_bps: u64 = "bit/s",
+        /// Timers set.
+        timers: usize = "timers",
+        /// Entries of the incoming label map.
+        ilm: usize = "entries",
+        /// Entries of the FTN map, those with a filter included.
+        ftn: usize = "entries",
+        /// Table writes and messages that are not done yet.
+        waiting: usize,
+    }
+}
+
+impl Network {
+    /// All LSPs of all head ends.
+    pub(super) fn lsp_groups(&self) -> Table {
+        let mut table = Rows::new();
+        let mut active = base::Map::new();
+        let mut labels = base::Map::new();
+        for head in 0..self.description.nodes.len() {
+            if !self.lsps.iter().any(|group| group.spec.from == head) {
+                continue;
+            }
+            let Some(router) = self.router(head) else { continue };
+            for tunnel in router.rsvp().tunnels() {
+                active.insert((head, tunnel.id), tunnel.active);
+            }
+            for lsp in router.rsvp().lsps() {
+                let tunnel = base::command::TunnelId { to: lsp.end_point, id: lsp.tunnel_id };
+                labels.insert((head, tunnel, lsp.lsp_id), lsp.out_label);
+            }
+        }
+        for (number, group) in self.lsps.iter().enumerate() {
+            let spec = &group.spec;
+            if !self.is_local(spec.from) {
+                continue;
+            }
+            for (index, id) in group.tunnels.iter().enumerate() {
+                let known = active.get(&(spec.from, *id)).copied();
+                let lsp = known.flatten();
+                let state = match (known, lsp) {
+                    (Some(_), Some(_)) => "up",
+                    (Some(_), None) => "down",
+                    (None, _) => "not signalled",
+                };
+                table.push(LspGroupRow {
+                    lsps: number,
+                    index,
+                    name: if spec.count == 1 {
+                        spec.name.clone()
+                    } else {
+                        format!("{}-{}", spec.name, index + 1)
+                    },
+                    from: self.node_name(spec.from),
+                    to: self.node_name(spec.to),
+                    state,
+                    lsp,
+                    label: lsp.and_then(|lsp| labels.get(&(spec.from, *id, lsp)).copied().flatten()),
+                    hops: group.links.as_ref().map(Vec::len),
+                });
+            }
+        }
+        table.finish()
+    }
+
+    pub(super) fn messages(&self) -> Table {
+        let mut table = Rows::new();
+        for node in 0..self.description.nodes.len() {
+            for bin in self.router(node).into_iter().flat_map(node::Router::messages) {
+                let (direction, r#type) = signals::words(bin.direction, bin.kind);
+                let node = self.node_name(node);
+                table.push(MessageRow { node, start_s: bin.start, direction, r#type, count: bin.count });
+            }
+        }
+        table.finish()
+    }
+
+    pub(super) fn ports(&self) -> Result<Table, NetworkError> {
+        let mut table = Rows::new();
+        for (link, from, to, c) in self.directions()? {
+            table.push(PortTableRow {
+                link,
+                from: self.node_name(from),
+                to: self.node_name(to),
+                sent_frames: c.sent_frames,
+                sent_bytes: c.sent_bytes,
+                received_frames: c.received_frames,
+                received_bytes: c.received_bytes,
+                dropped: c.drops.total(),
+                drops: c.drops,
+                waiting_bytes_max: c.waiting_bytes_max,
+            });
+        }
+        Ok(table.finish())
+    }
+
+    /// Both directions of the links of nodes that are here: link, sender, receiver, counters.
+    pub(super) fn directions(
+        &self,
+    ) -> Result<Vec<(usize, usize, usize, engine::DirectionCounters)>, NetworkError> {
+        let mut found = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            if !link.ends().iter().any(|&node| self.is_local(node)) {
+                continue;
+            }
+            let ends = [(link.spec.a, link.spec.b), (link.spec.b, link.spec.a)];
+            let counters = self.world.link_counters(link.id)?;
+            found.extend(ends.into_iter().zip(counters).map(|((from, to), c)| (index, from, to, c)));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn event_table(&mut self) -> Table {
+        self.events();
+        let mut table = Rows::new();
+        for record in &self.events {
+            let known = tunnel_of(&record.event)
+                .and_then(|tunnel| self.by_tunnel.get(&(record.node.0, tunnel)).copied());
+            let node = record.node.index();
+            table.push(EventRow {
+                time_s: record.at,
+                node: if node < self.description.nodes.len() { self.node_name(node) } else { "tester" },
+                lsps: known.map(|k| k.0),
+                index: known.map(|k| k.1),
+                event: Fields(&record.event),
+            });
+        }
+        table.finish()
+    }
+
+    pub(super) fn processors(&self) -> Table {
+        let mut table = Rows::new();
+        for node in 0..self.description.nodes.len() {
+            let Some(router) = self.router(node) else { continue };
+            let (queue_peak, busy_s) = router.processor_load();
+            let queue_drops = router.drops().get(base::device::DropReason::ControlQueueFull);
+            table.push(ProcessorRow { node: self.node_name(node), queue_peak, busy_s, queue_drops });
+        }
+        table.finish()
+    }
+
+    /// What is left anywhere: after everything is torn down, nothing.
+    pub(super) fn state(&self) -> Table {
+        let mut table = Rows::new();
+        for node in 0..self.description.nodes.len() {
+            let Some(router) = self.router(node) else { continue };
+            let audit = router.rsvp().audit();
+            let (writes, messages) = router.backlog();
+            table.push(StateRow {
+                node: self.node_name(node),
+                lsps: audit.lsps,
+                sessions: audit.sessions,
+                tunnels: audit.tunnels,
+                labels: audit.labels,
+                reserved_bps: audit.reserved.iter().map(|r| r.1.0).sum(),
+                timers: audit.timers,
+                ilm: router.forwarding().ilm_len(),
+                ftn: router.forwarding().ftn().count() + router.forwarding().filters().count(),
+                waiting: writes + messages + audit.transactions,
+            });
+        }
+        table.finish()
+    }
+}
+
+fn tunnel_of(event: &Event) -> Option<base::command::TunnelId> {
+    match event {
+        Event::LspUp { tunnel, .. }
+        | Event::LspDown { tunnel, .. }
+        | Event::LspError { tunnel, .. }
+        | Event::LspRerouted { tunnel, .. } => Some(*tunnel),
+        _ => None,
+    }
+}

@@ -1,0 +1,67 @@
+"""The page of tables, from what the core declares of them.
+
+python docs/reference/tables.py           write it
+python docs/reference/tables.py --check   fail if the page says something else
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from twinplane.declared import Table, tables
+
+PAGE = Path(__file__).with_name("tables.md")
+SCOPES = {
+    "router": "one router (`Network.table(NAME, node)`, `twinplane node show NAME`)",
+    "device": "one router or host (`Network.table(NAME, node)`, `twinplane node show NAME`)",
+    "either": "the whole network, or one router or host",
+    "network": "the whole network (`Network.table(NAME)`); a router process has its own part of it",
+    "process": "a router that runs as a process of its own (`twinplane node show NAME`)",
+}
+LEAD = """# Tables
+
+What every table of a network or a router holds: type, unit and meaning of each column. `Network.table(NAME)`
+gives a data frame with exactly these columns and types, whether or not it has rows. A router of a lab gives
+the same at its control socket, where a time that ends in `_s` here is whole picoseconds and ends in `_ps`.
+Parquet files of results have unit and meaning of the columns that are declared here in their metadata
+(`twinplane.columns`). `twinplane tables NAME` prints an entry of this page, which is made from the same
+declarations as the tables themselves.
+"""
+
+
+def anchor(table: Table, all_: tuple[Table, ...]) -> str:
+    """A heading that no other table has."""
+    twins = [one for one in all_ if one.name == table.name]
+    if len(twins) == 1:
+        return f"`{table.name}`"
+    return f"`{table.name}` of {'a router' if table.scope == 'router' else 'the network'}"
+
+
+def section(table: Table, all_: tuple[Table, ...]) -> str:
+    """One table."""
+    key = ", ".join(f"`{name}`" for name in table.key)
+    lines = [f"## {anchor(table, all_)}", "", table.meaning, "", f"Asked of {SCOPES[table.scope]}."]
+    lines[-1] += f" A row is identified by {key}." if key else " Rows are in order of time."
+    lines += ["", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
+    for column in table.columns:
+        absent = " or null" if column.nullable else ""
+        lines.append(f"| `{column.name}` | {column.type}{absent} | {column.unit} | {column.meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """See the module."""
+    every = tables()
+    text = "\n".join([LEAD, *(section(one, every) for one in every)])
+    if "--check" in sys.argv:
+        if not PAGE.exists() or text != PAGE.read_text():
+            print(f"{PAGE.name}: out of date: python docs/reference/tables.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
