@@ -77,7 +77,7 @@ def test_speeds_distances_and_defaults(tmp_path: Path) -> None:
     delays = [link["delay_ps"] / 1e6 for link in net.description.links]
     assert delays[0] == pytest.approx(5 * 266, rel=0.01)
     assert delays[2:] == [1000.0, 1000.0]
-    assert len(net.between(net.node("Pisa"), net.node("Rome#1"))) == 2
+    assert len(net.draft.between(net.node("Pisa"), net.node("Rome#1"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_queues_on_links_of_a_file(tmp_path: Path) -> None:
     tree, other = q.Pfifo(limit=7), q.Pfifo(limit=9)
 
     def placed(net: Network) -> dict[tuple[int, str], int]:
-        return {key: made.root.limit for key, made in net.placed.items()}  # type: ignore[union-attr]
+        return {key: made.root.limit for key, made in net.draft.placed.items()}  # type: ignore[union-attr]
 
     both = {(link, f"{end}_queue"): 7 for link in range(3) for end in "ab"}
     net = Network.from_graphml(file, queue=tree, diffserv=True)
@@ -149,7 +149,7 @@ def test_queues_on_links_of_a_file(tmp_path: Path) -> None:
     net.place("22", net.links[2], queue=other)
     assert placed(net) == both | {(0, "b_queue"): 9, (2, "b_queue"): 9}
     net.place("11", "00", ingress=q.Conditioner(rules=[{"name": "x", "dscp": "EF"}]))
-    assert (0, "b_ingress") in net.placed
+    assert (0, "b_ingress") in net.draft.placed
     net.flow("00", "22", rate="1 Mbit/s")
     net.run(until="100 ms")
     assert net.queues("00")["sent_packets"].sum() > 0 and net.conditioners("11")["packets"].sum() > 0

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TwinplaneError, suggest
 
 if TYPE_CHECKING:
-    from .handles import Link
-    from .nodes import Node
+    from .handles import Link, Node
 
 DRIVERS = ("packet", "xdp")
 """How frames get in and out: AF_PACKET or AF_XDP."""

@@ -162,4 +162,4 @@ class Classes:
     def put(self, index: int, node: str, key: str, made: Tree | Conditioner) -> None:
         """Put it at the end of a link."""
         side = "a" if self.network.links[index].a.name == node else "b"
-        self.network.placed[index, f"{side}_{key}"] = made
+        self.network.draft.placed[index, f"{side}_{key}"] = made

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TwinplaneError, suggest
 from ..model.description import Description
 from ..model.places import in_words
-from .handles import Flow, Link, Lsp
-from .nodes import Node
+from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
     from ..queues import Conditioner, Tree

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .. import core
+from .. import core, units
 from ..errors import TwinplaneError, warn
 from ..frames import Columns
 from ..model.places import together
+from ..units import Quantity
 from .draft import Draft
 from .outside import Outside
+from .settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .. import _core
-    from .handles import Capture, Lsp
-    from .nodes import Node, Peer
+    from .handles import Capture, Lsp, Node
 
-
-@dataclass
-class Settings:
-    """Options of a whole network."""
-
-    seed: int
-    convention: str
-    phases_ps: list[int]
-    series_bin_ps: int
-    queue_bin_ps: int | None
+EVENTS_PER_LOOK = 500_000
+"""Events between two calls of a `progress` function."""
 
 
 class Engine:
@@ -112,6 +106,35 @@ class Engine:
                     running.record(router.index)
         return running
 
+    @property
+    def now(self) -> float:
+        """Seconds since the start of the run."""
+        return 0.0 if not self.started else self.running().now_ps() / 1e12
+
+    def run(
+        self,
+        until: Quantity | None = None,
+        for_: Quantity | None = None,
+        progress: Callable[[float], object] | None = None,
+    ) -> None:
+        """See `twinplane.Network.run`."""
+        if (until is None) == (for_ is None):
+            raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
+        running = self.start()
+        now = running.now_ps()
+        target = (
+            units.span_ps(until, "until") if until is not None else now + units.span_ps(for_ or 0, "for_")
+        )
+        if target < now and self.outside.clock == "virtual":
+            raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
+        with core.translated():
+            if progress is None:
+                running.run_until(target)
+            else:
+                while not running.run_some(target, EVENTS_PER_LOOK):
+                    progress(running.now_ps() / 1e12)
+        self.warn_of_bursts()
+
     def open(self, capture: Capture) -> None:
         """Begin a capture."""
         with core.translated():
@@ -158,12 +181,12 @@ class Engine:
         with core.translated():
             self.start().lsp_command(lsp.index, command, argument)
 
-    def peer_send(self, peer: Peer, frame: bytes) -> None:
+    def peer_send(self, peer: Node, frame: bytes) -> None:
         """Put a frame on the link of a peer now."""
         with core.translated():
             self.start().peer_send(peer.index, bytes(frame))
 
-    def peer_receive(self, peer: Peer) -> list[tuple[float, bytes]]:
+    def peer_receive(self, peer: Node) -> list[tuple[float, bytes]]:
         """Time in seconds and bytes of every frame that a peer got since the last call."""
         with core.translated():
             return [(at / 1e12, bytes(frame)) for at, frame in self.start().peer_receive(peer.index)]

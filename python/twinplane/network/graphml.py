@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import units
 from ..errors import TwinplaneError, one_line, os_reason
@@ -23,9 +23,8 @@ from ..units import Quantity
 from .trees import is_description
 
 if TYPE_CHECKING:
-    from .network import Network
-
-    N = TypeVar("N", bound=Network)
+    from .describing import Describing
+    from .draft import Draft
 
 DEFAULT_RATE = "1 Gbit/s"
 DEFAULT_DELAY = "1 ms"
@@ -213,63 +212,70 @@ def node_names(places: Sequence[Place]) -> list[str]:
     return names
 
 
-def build(
-    kind: type[N],
-    path: Path,
-    *,
-    seed: int = 1,
-    profile: Any = "ideal",
-    default_rate: Quantity = DEFAULT_RATE,
-    default_delay: Quantity = DEFAULT_DELAY,
-    reservable: Quantity | None = None,
-    buffer: Quantity | None = None,
-    mtu: int = 9216,
-    rsvp: dict[str, Any] | None = None,
-    queue: Any = None,
-    ingress: Any = None,
-    diffserv: Any = None,
-    **options: Any,
-) -> N:
-    """A network of routers, one for each node; `options` go to `Network`.
+@dataclass(frozen=True)
+class Zoo:
+    """A file, and what `Network.from_graphml` takes beside the options of `Network`.
 
     `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
     node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
     """
-    topology = read(path)
-    network = kind(seed, **options)
-    names = node_names(topology.places)
-    nodes = [network.router(name, profile, diffserv=diffserv, **(rsvp or {})) for name in names]
-    for name, place in zip(names, topology.places, strict=True):
-        if place.latitude is not None and place.longitude is not None:
-            network.positions[name] = (place.longitude, place.latitude)
-    fallback_bps = units.rate_bps(default_rate, "default_rate")
-    for edge in topology.edges:
-        distance = topology.distance_km(edge)
-        network.link(
-            nodes[edge.a],
-            nodes[edge.b],
-            rate=edge.rate_bps or fallback_bps,
-            delay=default_delay if distance is None else f"{delay_us(distance):.6f} us",
-            reservable=reservable,
-            buffer=buffer,
-            mtu=mtu,
-        )
-    for key, given in (("queue", queue), ("ingress", ingress)):
-        if given is not None:
-            _place(network, key, given, str(path))
-    return network
+
+    path: Path
+    profile: Any = "ideal"
+    default_rate: Quantity = DEFAULT_RATE
+    default_delay: Quantity = DEFAULT_DELAY
+    reservable: Quantity | None = None
+    buffer: Quantity | None = None
+    mtu: int = 9216
+    rsvp: dict[str, Any] | None = None
+    queue: Any = None
+    ingress: Any = None
+    diffserv: Any = None
+
+    @classmethod
+    def of(cls, path: Path, options: Mapping[str, Any]) -> tuple[Zoo, dict[str, Any]]:
+        """Part its options from those of `Network`."""
+        own = {one.name for one in fields(cls)} - {"path"}
+        mine = {key: value for key, value in options.items() if key in own}
+        return cls(path, **mine), {key: value for key, value in options.items() if key not in own}
+
+    def describe(self, draft: Draft, describing: Describing) -> None:
+        """Routers, one for each node of the file, and their links."""
+        topology = read(self.path)
+        names = node_names(topology.places)
+        nodes = [
+            describing.router(name, self.profile, self.diffserv, dict(self.rsvp or {})) for name in names
+        ]
+        for name, place in zip(names, topology.places, strict=True):
+            if place.latitude is not None and place.longitude is not None:
+                draft.positions[name] = (place.longitude, place.latitude)
+        fallback_bps = units.rate_bps(self.default_rate, "default_rate")
+        for edge in topology.edges:
+            distance = topology.distance_km(edge)
+            describing.link(
+                nodes[edge.a],
+                nodes[edge.b],
+                rate=edge.rate_bps or fallback_bps,
+                delay=self.default_delay if distance is None else f"{delay_us(distance):.6f} us",
+                reservable=self.reservable,
+                buffer=self.buffer,
+                mtu=self.mtu,
+            )
+        for key, given in (("queue", self.queue), ("ingress", self.ingress)):
+            if given is not None:
+                _place(draft, describing, key, given, str(self.path))
 
 
-def _place(network: Network, key: str, given: Any, what: str) -> None:
+def _place(draft: Draft, describing: Describing, key: str, given: Any, what: str) -> None:
     """Put a tree or a conditioner at the ends of links: at all, or as a mapping says."""
     if not isinstance(given, Mapping) or is_description(given):
-        given = {node: given for node in network.nodes}
+        given = {node: given for node in draft.nodes}
     ends = {}
     for whose, one in given.items():
         node, other = whose if isinstance(whose, tuple) else (whose, None)
-        here = network.node(node, f"{what}: {key}:")
-        there = None if other is None else network.node(other, f"{what}: {key}:")
-        links = [link for link in network.links if here in (link.a, link.b)]
+        here = draft.node(node, f"{what}: {key}:")
+        there = None if other is None else draft.node(other, f"{what}: {key}:")
+        links = [link for link in draft.links if here in (link.a, link.b)]
         links = [link for link in links if there is None or link.other(here) is there]
         if there is not None and not links:
             raise TwinplaneError(f"{what}: {key}: there is no link between {here.name} and {there.name}")
@@ -278,5 +284,5 @@ def _place(network: Network, key: str, given: Any, what: str) -> None:
                 ends[link.index, here.index] = one
     for (link_index, node_index), one in ends.items():
         if one is not None:
-            at = network.nodes[node_index]
-            network.place(at, network.links[link_index], **{key: one})
+            at = draft.nodes[node_index]
+            describing.place(at, draft.links[link_index], **{key: one})

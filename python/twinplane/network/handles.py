@@ -1,11 +1,10 @@
-"""Links, LSPs, flows and captures, as handles on a network."""
+"""Links, LSPs, flows and captures, as handles on a network, and what handles ask of it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TwinplaneError
 from ..files import write_bytes
@@ -16,29 +15,108 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from .network import Network
-    from .nodes import Node
-
     Hop: TypeAlias = "Node | str | Link"
     """One step of an explicit route."""
+
+
+class Owner(Protocol):
+    """What handles ask of the network that they are parts of (`twinplane.network.answers` gives the answers).
+
+    Handles know nothing else of a network: whoever has these methods can own them.
+    """
+
+    def node(self, which: Node | str, what: str = "") -> Node:
+        """A node by its name or itself; an error begins with `what`."""
+
+    def node_info(self, index: int) -> dict[str, Any]:
+        """Addresses and ports of a node."""
+
+    def link_info(self, index: int) -> dict[str, Any]:
+        """Addresses of both ends of a link."""
+
+    def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
+        """A table of a node or of all, with names for nodes and seconds for times."""
+
+    def require_unstarted(self, what: str) -> None:
+        """Refuse what has to be said before the network runs."""
+
+    def add_lsp(self, head: Node, name: str, to: Node | str, **options: Any) -> Lsp:
+        """Describe an LSP, or signal it if the network runs already; see `HeadEnd.lsp`."""
+
+    def up_count(self, lsp: Lsp) -> int:
+        """How many LSPs of a group are up now."""
+
+    def command(self, lsp: Lsp, command: str) -> None:
+        """Let the head end of an LSP ``signal``, ``tear`` or ``reoptimise`` it now."""
+
+    def reroute(self, lsp: Lsp, route: Sequence[Hop]) -> None:
+        """Let the head end of an LSP take another route now, made before the old one is broken."""
+
+    def history(self, lsp: Lsp) -> pl.DataFrame:
+        """What a group of LSPs went through; see `Lsp.history`."""
+
+    def port(self, flow: Flow, key: str) -> int:
+        """The UDP port of a flow at one end, ``src_port`` or ``dst_port``."""
+
+    def by_phase(self, flow: Flow) -> pl.DataFrame:
+        """Figures of a flow, a row for each phase; see `Flow.stats`."""
+
+    def captured(self, capture: Capture) -> bytes:
+        """What was captured, as pcapng; the capture ends here."""
+
+    def ping(self, node: Node, to: Node | str, wait_s: float) -> float | None:
+        """Seconds until an echo reply comes; None if none does in time."""
+
+    def traceroute(
+        self, node: Node, to: Node | str | None, lsp: Lsp | None, wait_s: float, hops: int
+    ) -> pl.DataFrame:
+        """Who answers on the way; see `Prober.traceroute`."""
+
+    def send(self, peer: Node, frame: bytes) -> None:
+        """Put a frame on the link of a peer now."""
+
+    def receive(self, peer: Node) -> list[tuple[float, bytes]]:
+        """Time in seconds and bytes of every frame that a peer got since the last call."""
+
+
+class Node(Shown):
+    """A device of a network."""
+
+    _internal = frozenset({"owner", "index"})
+
+    kind = "node"
+
+    def __init__(self, owner: Owner, name: str, index: int) -> None:
+        self.owner = owner
+        self.name = name
+        self.index = index
+
+    @property
+    def loopback(self) -> str:
+        """The address that identifies the node."""
+        return str(self.owner.node_info(self.index)["loopback"])
+
+    def __repr__(self) -> str:
+        """What it is, for people."""
+        return f"<{self.kind} {self.name}>"
 
 
 class Link(Shown):
     """A link between two nodes."""
 
-    _internal = frozenset({"network", "index"})
+    _internal = frozenset({"owner", "index"})
 
-    def __init__(self, network: Network, index: int, a: Node, b: Node) -> None:
-        self.network = network
+    def __init__(self, owner: Owner, index: int, a: Node, b: Node) -> None:
+        self.owner = owner
         self.index = index
         self.a = a
         self.b = b
 
     def _end(self, node: Node | str, key: str) -> str:
-        found = self.network.node(node)
+        found = self.owner.node(node)
         if found not in (self.a, self.b):
             raise TwinplaneError(f"{found.name} is not an end of {self}")
-        return str(self.network.engine.link_info(self.index)[key][0 if found is self.a else 1])
+        return str(self.owner.link_info(self.index)[key][0 if found is self.a else 1])
 
     def address(self, node: Node | str) -> str:
         """The IPv4 address of one end."""
@@ -52,7 +130,7 @@ class Link(Shown):
         """What `Network.queues` says of the trees at both ends."""
         import polars as pl
 
-        return self.network.queues().filter(pl.col("link") == self.index)
+        return self.owner.table("queues").filter(pl.col("link") == self.index)
 
     def other(self, node: Node) -> Node:
         """The node at the other end."""
@@ -66,10 +144,10 @@ class Link(Shown):
 class Lsp(Shown):
     """An LSP, or a group of LSPs alike."""
 
-    _internal = frozenset({"network", "index", "spec"})
+    _internal = frozenset({"owner", "index", "spec"})
 
-    def __init__(self, network: Network, index: int, spec: dict[str, Any]) -> None:
-        self.network = network
+    def __init__(self, owner: Owner, index: int, spec: dict[str, Any]) -> None:
+        self.owner = owner
         self.index = index
         self.spec = spec
 
@@ -90,14 +168,12 @@ class Lsp(Shown):
         A row for each event: `time_s` in seconds since the start, `index` in the group, `event` (up, down,
         error, re-routed), `why` (empty where the tester's edge routers know of no reason).
         """
-        from .history import history
-
-        return history(self.network, self)
+        return self.owner.history(self)
 
     @property
     def up_count(self) -> int:
         """How many LSPs of the group are up now."""
-        return self.network.engine.lsp_up_count(self)
+        return self.owner.up_count(self)
 
     @property
     def up(self) -> bool:
@@ -114,19 +190,18 @@ class Lsp(Shown):
 
     def signal(self) -> None:
         """Set it up now."""
-        self.network.engine.lsp_command(self, "signal", None)
+        self.owner.command(self, "signal")
 
     def teardown(self) -> None:
         """Tear it down now."""
-        self.network.engine.lsp_command(self, "tear", None)
+        self.owner.command(self, "tear")
 
     def reoptimise(self, route: Sequence[Hop] | None = None) -> None:
         """Make a new path before breaking the old one, over another route if one is given."""
         if route is None:
-            self.network.engine.lsp_command(self, "reoptimise", None)
-            return
-        hops = self.network.draft.route(self.network.nodes[self.spec["from"]], route, f"lsp '{self.name}'")
-        self.network.engine.lsp_command(self, "route", json.dumps([hops]))
+            self.owner.command(self, "reoptimise")
+        else:
+            self.owner.reroute(self, route)
 
     def __repr__(self) -> str:
         """What it is, for people."""
@@ -136,10 +211,10 @@ class Lsp(Shown):
 class Flow(Shown):
     """Measured traffic from one node to another; over a group of LSPs, one stream each."""
 
-    _internal = frozenset({"network", "index", "logged"})
+    _internal = frozenset({"owner", "index", "logged"})
 
-    def __init__(self, network: Network, index: int, name: str, logged: bool = False) -> None:
-        self.network = network
+    def __init__(self, owner: Owner, index: int, name: str, logged: bool = False) -> None:
+        self.owner = owner
         self.index = index
         self.name = name
         self.logged = logged
@@ -147,16 +222,12 @@ class Flow(Shown):
     @property
     def src_port(self) -> int:
         """The UDP port that its packets come from."""
-        return self._port("src_port")
+        return self.owner.port(self, "src_port")
 
     @property
     def dst_port(self) -> int:
         """The UDP port that its packets go to."""
-        return self._port("dst_port")
-
-    def _port(self, key: str) -> int:
-        # Asked of the network as it is described so far: this does not start it.
-        return int(self.network.running().table("flows").column(key)[self.index])
+        return self.owner.port(self, "dst_port")
 
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and jitter of all streams together, by phase.
@@ -165,15 +236,13 @@ class Flow(Shown):
         delays and jitter seconds. Quantiles (`delay_p50_s` to `delay_p999_s`) are null where a phase has
         packets of several streams.
         """
-        from .traffic import by_phase
-
-        return by_phase(self.network, self.index)
+        return self.owner.by_phase(self)
 
     def streams(self) -> pl.DataFrame:
         """The same for every stream and phase, a row each; over a group of LSPs there is a stream each."""
         import polars as pl
 
-        return self.network.table("streams").filter(pl.col("flow") == self.index)
+        return self.owner.table("streams").filter(pl.col("flow") == self.index)
 
     def packets(self) -> pl.DataFrame:
         """Every packet by stream and sequence: when it left, when it came (none if it is lost), its delay.
@@ -181,11 +250,11 @@ class Flow(Shown):
         Columns: `flow`, `stream`, `sequence`, `departure_s`, `arrival_s`, `delay_s`, in seconds. Only with
         ``flow(..., log=True)``; a `TwinplaneError` otherwise.
         """
-        from .traffic import packets
+        import polars as pl
 
         if not self.logged:
             raise TwinplaneError(f"flow '{self.name}': its packets were not kept: flow(..., log=True)")
-        return packets(self.network, self.index)
+        return self.owner.table("packets").filter(pl.col("flow") == self.index)
 
     def __repr__(self) -> str:
         """What it is, for people."""
@@ -195,10 +264,10 @@ class Flow(Shown):
 class Capture(Shown):
     """Everything that passes over a link, for Wireshark."""
 
-    _internal = frozenset({"network", "limit"})
+    _internal = frozenset({"owner", "limit"})
 
-    def __init__(self, network: Network, link: Link, limit: int | None) -> None:
-        self.network = network
+    def __init__(self, owner: Owner, link: Link, limit: int | None) -> None:
+        self.owner = owner
         self.link = link
         self.limit = limit
         self._bytes: bytes | None = None
@@ -206,7 +275,7 @@ class Capture(Shown):
     def bytes(self) -> bytes:
         """What was captured, in the pcapng format; the capture ends here."""
         if self._bytes is None:
-            self._bytes = self.network.engine.capture_bytes(self)
+            self._bytes = self.owner.captured(self)
         return self._bytes
 
     def save(self, path: str | Path) -> Path:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from .handles import Lsp
-    from .network import Network
+    from .tables import Tables
 
 
 def up_now(log: Columns, group: int, before_ps: int | None = None) -> set[int]:
@@ -68,11 +68,11 @@ def error_words(code: int | None, value: int | None) -> str:
     return f"error {code}, value {value}" if words is None else str(words).replace(": ", ", ", 1)
 
 
-def names_of_addresses(network: Network) -> dict[str, str]:
+def names_of_addresses(tables: Tables) -> dict[str, str]:
     """Names of nodes by their router ids and by the addresses of their links."""
     found: dict[str, str] = {}
-    for node in network.nodes:
-        info = network.node_info(node.index)
+    for node in tables.nodes:
+        info = tables.node_info(node.index)
         for address in (info["loopback"], *(port["address"] for port in info["ports"])):
             found.setdefault(str(address), node.name)
     return found
@@ -82,9 +82,9 @@ UP_BIN_PS = 10**10
 """Width of the bins of `up_over_time`."""
 
 
-def up_over_time(network: Network) -> Columns | None:
+def up_over_time(tables: Tables) -> Columns | None:
     """How many LSPs are up over time, from the events of routers and the log of edges; None if none was."""
-    events, log = network.columns("events"), network.columns("lsp_log")
+    events, log = tables.columns("events"), tables.columns("lsp_log")
     merged: Columns = {key: list(log[key]) for key in ("time_ps", "lsps", "index", "up")}
     for at, group, index, event in zip(
         events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
@@ -99,27 +99,27 @@ def up_over_time(network: Network) -> Columns | None:
                 merged[key].append(value)
     if not merged["time_ps"]:
         return None
-    end_ps = max(UP_BIN_PS, round(network.now * 1e12))
-    times, up = up_series(merged, range(len(network.lsps)), UP_BIN_PS, end_ps)
+    end_ps = max(UP_BIN_PS, round(tables.now * 1e12))
+    times, up = up_series(merged, range(len(tables.lsps)), UP_BIN_PS, end_ps)
     return {"time_s": times, "up": up}
 
 
 WORDS = {"lsp-up": "up", "lsp-down": "down", "lsp-error": "error", "lsp-rerouted": "re-routed"}
 
 
-def history(network: Network, lsp: Lsp) -> pl.DataFrame:
+def history(tables: Tables, lsp: Lsp) -> pl.DataFrame:
     """Transitions of a group in order of time; those of the tester's edges carry no reason."""
     rows: list[tuple[float, int, str, str]] = []
     names: dict[str, str] = {}
-    events = network.columns("events")
+    events = tables.columns("events")
     for at, group, index, event in zip(
         events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
     ):
         if group == lsp.index:
             if event["event"] == "lsp-error":
-                names = names or names_of_addresses(network)
+                names = names or names_of_addresses(tables)
             rows.append((at / 1e12, index, WORDS.get(event["event"], event["event"]), _why(event, names)))
-    log = network.columns("lsp_log")
+    log = tables.columns("lsp_log")
     for at, group, index, is_up in zip(log["time_ps"], log["lsps"], log["index"], log["up"], strict=True):
         if group == lsp.index:
             rows.append((at / 1e12, index, "up" if is_up else "down", ""))

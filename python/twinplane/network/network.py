@@ -7,19 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import core, units
-from ..errors import TwinplaneError, suggest
-from ..model.arrivals import RATE_COUNTS, Arrivals, Sizes, arrivals_spec, size_spec, udp_port
-from ..model.description import fault_specs, interface_address, ipv4, rsvp_options
-from ..model.description import router_id as checked_router_id
+from .. import core
+from ..errors import TwinplaneError
 from ..units import Quantity
+from .answers import Answers
 from .attachments import Interface
+from .describing import Describing
 from .draft import Draft
-from .engine import Engine, Settings
+from .engine import Engine
+from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Edge, External, Host, Node, Peer, Router
 from .outside import Outside
+from .settings import check_clock, settings
 from .shown import Shown
+from .tables import Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,29 +29,9 @@ if TYPE_CHECKING:
     from .. import _core
     from ..frames import Columns
     from ..lab import Lab
+    from ..model.arrivals import Arrivals, Sizes
     from ..model.description import Description
-    from ..queues import Conditioner, Tree
     from .recording import Recording, Replay
-
-
-EVENTS_PER_LOOK = 500_000
-"""Events between two calls of a `progress` function."""
-
-CLOCKS = ("virtual", "wall")
-"""Which clock runs a network."""
-
-CONVENTIONS = ("first-to-first", "first-to-last", "last-to-last", "last-to-first")
-"""From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
-
-MTU = 9216
-"""The longest packet of a link that says nothing of it."""
-
-
-def _dscp(given: str | int, what: str) -> int:
-    try:
-        return units.dscp(given)
-    except TwinplaneError as error:
-        raise TwinplaneError(f"{what}: {error}") from None
 
 
 class Network(Shown):
@@ -59,35 +41,17 @@ class Network(Shown):
     The description is lowered when the network first runs; nodes and links are fixed from then on.
     """
 
-    # A network holds parts: `draft` (what has been described), `outside` (clock and interfaces) and `engine`
-    # (the running core, with captures and recordings). What other packages need of them stands at the end.
+    # A network holds parts, and its methods hand on to them: `draft` (what has been described), `describing`
+    # (how that is done), `outside` (clock and interfaces), `engine` (the running core, with captures and
+    # recordings), `faults`, `tables`, and `answers` (to handles). What other packages need of them stands at
+    # the end.
     _internal = frozenset(
-        [
-            "draft",
-            "outside",
-            "engine",
-            "description",
-            "placed",
-            "positions",
-            "explain",
-            "gathered",
-            "gathered_s",
-            "names",
-            "require_unstarted",
-            "running",
-            "lowered",
-            "placement",
-            "go_live",
-            "columns",
-            "node_info",
-            "link_info",
-            "phases_ps",
-            "series_bin_ps",
-            "queue_bin_ps",
-            "between",
-            "find_link",
+        {
+            *("draft", "describing", "outside", "engine", "faults", "tables", "answers"),
+            *("description", "positions", "explain", "names", "queue_bin_ps", "placement"),
+            *("require_unstarted", "running", "lowered", "go_live", "columns", "node_info", "link_info"),
             "forget_lateness",
-        ]
+        }
     )
 
     def __init__(
@@ -115,8 +79,6 @@ class Network(Shown):
 
         With `queue_bin` the backlog of every queue is kept over time, in bins of that width (`queue_series`).
         """
-        if clock not in CLOCKS:
-            raise TwinplaneError(f"clock={clock!r}: unknown{suggest(clock, CLOCKS)}")
         real = {
             "local": None if local is None else list(local),
             "incarnation": incarnation,
@@ -125,34 +87,26 @@ class Network(Shown):
             "cpu": cpu,
             "fail_on_port_down": strict_ports,
         }
-        if clock == "virtual" and (local is not None or incarnation or epoch_ns is not None or busy):
-            raise TwinplaneError("local, incarnation, epoch_ns and busy are for real time: clock='wall'")
-        if convention not in CONVENTIONS:
-            raise TwinplaneError(f"convention={convention!r}: one of {', '.join(CONVENTIONS)}")
-        width = None if queue_bin is None else units.span_ps(queue_bin, "queue_bin")
-        if width == 0:
-            raise TwinplaneError("queue_bin: it is not above zero")
-        settings = Settings(
-            seed,
-            convention,
-            [units.span_ps(phase, "phase") for phase in phases],
-            units.span_ps(series_bin, "series_bin"),
-            width,
-        )
+        check_clock(clock, real)
         self.draft = Draft()
         self.outside = Outside(clock, real)
-        self.engine = Engine(self.draft, self.outside, settings)
-        self.gathered: dict[str, Columns] = {}
-        """Tables of nodes that are in other processes, as they were at the end of a run."""
-        self.gathered_s = 0.0
-        """For how many seconds these nodes had run."""
+        self.engine = Engine(
+            self.draft, self.outside, settings(seed, convention, phases, series_bin, queue_bin)
+        )
+        self.tables = Tables(self.draft, self.engine)
+        self.answers = Answers(self.draft, self.engine, self.tables)
+        self.describing = Describing(self.answers, self.draft, self.outside, self.engine)
+        self.faults = Faults(self.draft, self.engine)
 
     @classmethod
     def from_graphml(cls, path: str | Path, seed: int = 1, **options: Any) -> Network:
         """A network of routers from a Topology Zoo file; see `twinplane.network.graphml` for the defaults."""
-        from .graphml import build
+        from .graphml import Zoo
 
-        return build(cls, Path(path), seed=seed, **options)
+        zoo, others = Zoo.of(Path(path), options)
+        network = cls(seed, **others)
+        zoo.describe(network.draft, network.describing)
+        return network
 
     @classmethod
     def from_file(cls, path: str | Path, seed: int | None = None, **options: Any) -> Network:
@@ -228,29 +182,15 @@ class Network(Shown):
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
         copied between labels and packets.
         """
-        from ..profiles import resolve
-
-        router = Router(self, name, len(self.nodes))
-        given: dict[str, Any] = {**checked_router_id(name, rsvp.pop("router_id", None))}
-        if diffserv is not None and diffserv is not False:
-            from ..diffserv import node_spec
-
-            given |= {"diffserv": node_spec(diffserv, f"{name}: diffserv")}
-        self._register(router, {"profile": resolve(profile), "rsvp": rsvp_options(name, rsvp), **given})
-        return router
+        return self.describing.router(name, profile, diffserv, rsvp)
 
     def edge(self, name: str, **rsvp: Any) -> Edge:
         """An emulated label-edge router of the tester; options as those of `router`."""
-        edge = Edge(self, name, len(self.nodes))
-        given = checked_router_id(name, rsvp.pop("router_id", None))
-        self._register(edge, {"rsvp": rsvp_options(name, rsvp), "programme": edge.steps, **given})
-        return edge
+        return self.describing.edge(name, rsvp)
 
     def peer(self, name: str) -> Peer:
         """A raw port for frames made by hand."""
-        peer = Peer(self, name, len(self.nodes))
-        self._register(peer, {})
-        return peer
+        return self.describing.peer(name)
 
     def host(
         self,
@@ -272,26 +212,12 @@ class Network(Shown):
         A host with several links has no `address` here: each link says its own, as ``link(...,
         addresses=...)``.
         """
-        own = None if address is None else interface_address(address, name)
-        fields: dict[str, Any] = {} if own is None else {"address": own}
-        if gateway is not None:
-            fields["gateway"] = ipv4(gateway, f"{name}: gateway")
         beyond = None if interface is None else Interface(interface, netns, driver, offload)
-        host = Host(self, name, len(self.nodes), None if own is None else own.partition("/")[0])
-        self._register(host, fields)
-        if beyond is not None:
-            self.outside.host_interfaces[host.index] = beyond
-        return host
+        return self.describing.host(name, address, gateway, beyond)
 
     def external(self, name: str, router_id: str | None = None) -> External:
         """Somebody else's router, in real time; `attach` says by which interfaces it is reached."""
-        external = External(self, name, len(self.nodes))
-        self._register(external, checked_router_id(name, router_id))
-        return external
-
-    def _register(self, node: Node, fields: dict[str, Any]) -> None:
-        self.require_unstarted(f"{node.kind} '{node.name}'")
-        self.draft.add_node(node, fields)
+        return self.describing.external(name, router_id)
 
     def link(
         self,
@@ -322,43 +248,21 @@ class Network(Shown):
         surprising about them, such as rates of classes that do not add up, is a `TwinplaneWarning` when the
         network first runs, and stands in `Network.warnings`.
         """
-        a, b = self.node(x), self.node(y)
-        self.require_unstarted(f"link {a.name} - {b.name}")
-        if a is b:
-            raise TwinplaneError(f"link {a.name} - {b.name}: the two ends are the same node")
-        if units.rate_bps(rate) == 0:
-            raise TwinplaneError(f"link {a.name} - {b.name}: its rate is zero")
-        link = Link(self, len(self.links), a, b)
-        self.links.append(link)
-        self.description.links.append(
-            {
-                "a": a.index,
-                "b": b.index,
-                "rate_bps": units.rate_bps(rate),
-                "delay_ps": units.span_ps(delay, "delay"),
-                "reservable_bps": None if reservable is None else units.rate_bps(reservable, "reservable"),
-                "buffer_bytes": None if buffer is None else units.size_bytes(buffer, "buffer"),
-                "mtu": MTU if mtu is None else int(mtu),
-                "mtu_said": mtu is not None,
-                "detection_ps": units.span_ps(detection, "detection"),
-                "metric": int(metric),
-                "a_clock_ppb": round(clock_ppm[0] * 1000),
-                "b_clock_ppb": round(clock_ppm[1] * 1000),
-                "addresses": None
-                if addresses is None
-                else [interface_address(text, f"link {a.name} - {b.name}") for text in addresses],
-            }
+        return self.describing.link(
+            x,
+            y,
+            rate,
+            delay,
+            reservable=reservable,
+            buffer=buffer,
+            mtu=mtu,
+            detection=detection,
+            metric=metric,
+            clock_ppm=clock_ppm,
+            addresses=addresses,
+            queue=queue,
+            ingress=ingress,
         )
-        if queue is not None or ingress is not None:
-            from .trees import attach
-
-            try:
-                attach(self.draft, link, queue, ingress)
-            except TwinplaneError:
-                self.links.pop()
-                self.description.links.pop()
-                raise
-        return link
 
     def place(
         self, node: Node | str, towards: Link | Node | str, *, queue: Any = None, ingress: Any = None
@@ -369,18 +273,7 @@ class Network(Shown):
         are parallel ones; what stands there is replaced. `queue` is what waits to leave `node` by the link,
         `ingress` is for what arrives by it; both as in `link`. The network must not have run yet.
         """
-        from .trees import attach
-
-        here = self.node(node)
-        link = self.draft.link_at(here, towards, f"{here.name}: place")
-        self.require_unstarted(f"what stands at {here.name} on {link}")
-        attach(
-            self.draft,
-            link,
-            None if queue is None else {here: queue},
-            None if ingress is None else {here: ingress},
-        )
-        return link
+        return self.describing.place(node, towards, queue, ingress)
 
     def flow(
         self,
@@ -417,43 +310,25 @@ class Network(Shown):
         A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
         the neighbours at their other ends. It may send to itself through the network.
         """
-        source, sink = self.node(a), self.node(c)
-        label = name or f"{source.name}-{sink.name}"
-        what = f"flow '{label}'"
-        if rate_counts not in RATE_COUNTS:
-            raise TwinplaneError(f"{what}: rate_counts={rate_counts!r}: frame or ip")
-        spec: dict[str, Any] = {
-            "name": label,
-            "from": source.index,
-            "to": sink.index,
-            "over": None if over is None else over.index,
-            "rate_bps": units.rate_bps(rate),
-            "size": size_spec(size, what),
-            "arrivals": arrivals_spec(arrivals, what),
-            "dscp": _dscp(dscp, what),
-            "start_ps": units.span_ps(start, "start"),
-            "stop_ps": None if stop is None else units.span_ps(stop, "stop"),
-            "trace": trace,
-            "rate_counts": rate_counts,
-            "log": log,
-        }
-        for key, node, end in (("from_link", source, from_link), ("to_link", sink, to_link)):
-            if end is not None:
-                spec[key] = self.draft.link_at(node, end, f"{what}: {key}").index
-        for key, number in (("src_port", src_port), ("dst_port", dst_port)):
-            if number is not None:
-                spec[key] = udp_port(number, f"{what}: {key}")
-        if stop is not None and spec["stop_ps"] <= spec["start_ps"]:
-            raise TwinplaneError(f"{what}: stop={stop!r} is not after start={start!r}: it would send nothing")
-        flow = Flow(self, len(self.flows), label, log)
-        if self.engine.started:
-            with core.translated():
-                flow.index = self.running().add_flow(json.dumps(spec))
-        else:
-            self.require_unstarted(f"flow '{label}'")
-            self.description.flows.append(spec)
-        self.flows.append(flow)
-        return flow
+        return self.describing.flow(
+            a,
+            c,
+            over,
+            rate,
+            size,
+            arrivals,
+            dscp,
+            start=start,
+            stop=stop,
+            trace=trace,
+            name=name,
+            rate_counts=rate_counts,
+            log=log,
+            from_link=from_link,
+            to_link=to_link,
+            src_port=src_port,
+            dst_port=dst_port,
+        )
 
     def attach(
         self,
@@ -481,7 +356,7 @@ class Network(Shown):
         self, a: Node | str | Link, b: Node | str | None = None, *, packets: int | None = None
     ) -> Capture:
         """Capture what passes over a link, the first `packets` frames if that is given."""
-        made = Capture(self, self.find_link(a, b), packets)
+        made = Capture(self.answers, self.draft.find_link(a, b), packets)
         self.engine.captures.append(made)
         if self.engine.started:
             self.engine.open(made)
@@ -527,7 +402,7 @@ class Network(Shown):
     @property
     def now(self) -> float:
         """Seconds since the start of the run."""
-        return 0.0 if not self.engine.started else self.running().now_ps() / 1e12
+        return self.engine.now
 
     def run(
         self,
@@ -539,32 +414,15 @@ class Network(Shown):
 
         `progress` is called now and then with the time that has been reached.
         """
-        if (until is None) == (for_ is None):
-            raise TwinplaneError('say how far to run: run(until="1 s") or run(for_="10 ms")')
-        running = self.engine.start()
-        now = running.now_ps()
-        target = (
-            units.span_ps(until, "until") if until is not None else now + units.span_ps(for_ or 0, "for_")
-        )
-        if target < now and self.clock == "virtual":
-            raise TwinplaneError(f"run(until={until!r}): it is already {units.format_time(now / 1e12)}")
-        with core.translated():
-            if progress is None:
-                running.run_until(target)
-            else:
-                while not running.run_some(target, EVENTS_PER_LOOK):
-                    progress(running.now_ps() / 1e12)
-        self.engine.warn_of_bursts()
+        self.engine.run(until, for_, progress)
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Cut a link now, given itself or by its two ends; what is queued and in flight on it is lost."""
-        with core.translated():
-            self.engine.start().fail_link(self.find_link(a, b).index)
+        self.faults.fail(a, b)
 
     def repair(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Mend a link now."""
-        with core.translated():
-            self.engine.start().repair_link(self.find_link(a, b).index)
+        self.faults.repair(a, b)
 
     def fault(self, a: Node | str | Link, b: Node | str | None = None, **what: Any) -> None:
         """Disturb a link from now on.
@@ -573,28 +431,15 @@ class Network(Shown):
         `by` a time), `corruption` is one for each bit; `delay` is a time, with up to `jitter` on top. With
         `until` the fault ends by itself; `direction` is forth, back or both. Zero takes a fault away.
         """
-        link = self.find_link(a, b)
-        running = self.engine.start()
-        for spec in fault_specs(self.link_info(link.index)["link"], running.now_ps(), what):
-            with core.translated():
-                running.fault(json.dumps(spec))
+        self.faults.fault(a, b, what)
 
     def heal(self) -> None:
         """Take all faults away: links can be used again, nodes are up."""
-        with core.translated():
-            self.engine.start().heal_all()
+        self.faults.heal()
 
     def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
         """Restart a node now: it forgets everything and is silent for a time."""
-        running = self.engine.start()
-        spec = {
-            "at": running.now_ps(),
-            "fault": "node-restart",
-            "node": self.node(node).index,
-            "down_for": units.span_ps(down, "down"),
-        }
-        with core.translated():
-            running.fault(json.dumps(spec))
+        self.faults.restart(node, down)
 
     def close(self) -> None:
         """Give interfaces back; nothing can be asked of the network any more.
@@ -607,9 +452,7 @@ class Network(Shown):
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table as a data frame, times in seconds; `twinplane tables NAME` says what its columns mean."""
-        import polars as pl
-
-        return pl.DataFrame(self.engine.table(name, node))
+        return self.tables.table(name, node)
 
     def events(self) -> pl.DataFrame:
         """What happened, in order of time: `time_s` in seconds, `node`, `event`; of LSPs `lsps`, `index`."""
@@ -662,17 +505,12 @@ class Network(Shown):
     @property
     def names(self) -> list[str]:
         """Node names by index."""
-        return [node.name for node in self.nodes]
+        return self.tables.names
 
     @property
     def description(self) -> Description:
         """What the core takes of nodes, links, LSPs and flows, as far as it has been described."""
         return self.draft.description
-
-    @property
-    def placed(self) -> dict[tuple[int, str], Tree | Conditioner]:
-        """See `Draft.placed`."""
-        return self.draft.placed
 
     @property
     def positions(self) -> dict[str, tuple[float, float]]:
@@ -685,27 +523,9 @@ class Network(Shown):
         return self.draft.explain
 
     @property
-    def phases_ps(self) -> list[int]:
-        """When the phases of measurement begin, in picoseconds."""
-        return self.engine.settings.phases_ps
-
-    @property
-    def series_bin_ps(self) -> int:
-        """Width of the bins of flows over time, in picoseconds."""
-        return self.engine.settings.series_bin_ps
-
-    @property
     def queue_bin_ps(self) -> int | None:
         """Width of the bins of queues over time, in picoseconds; None if none are kept."""
         return self.engine.settings.queue_bin_ps
-
-    def between(self, a: Node, b: Node) -> list[Link]:
-        """Every link between two nodes."""
-        return self.draft.between(a, b)
-
-    def find_link(self, a: Node | str | Link, b: Node | str | None) -> Link:
-        """A link by itself or by its two ends."""
-        return self.draft.find_link(a, b)
 
     def require_unstarted(self, what: str) -> None:
         """Refuse what has to be said before the network runs."""

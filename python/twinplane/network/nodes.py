@@ -8,35 +8,15 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError
 from ..units import Quantity
-from .shown import Shown
+from .handles import Node, Owner
 
 if TYPE_CHECKING:
     import polars as pl
 
     from .handles import Hop, Lsp
-    from .network import Network
 
 
-class Node(Shown):
-    """A device of a network."""
-
-    _internal = frozenset({"network", "index"})
-
-    kind = "node"
-
-    def __init__(self, network: Network, name: str, index: int) -> None:
-        self.network = network
-        self.name = name
-        self.index = index
-
-    @property
-    def loopback(self) -> str:
-        """The address that identifies the node."""
-        return str(self.network.engine.node_info(self.index)["loopback"])
-
-    def __repr__(self) -> str:
-        """What it is, for people."""
-        return f"<{self.kind} {self.name}>"
+__all__ = ["Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router"]
 
 
 class HeadEnd(Node):
@@ -79,13 +59,10 @@ class HeadEnd(Node):
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
         to `carries`: there may be several LSPs to the same prefixes, each for its behaviours.
         """
-        from .paths import add_lsp
-
-        return add_lsp(
-            self.network,
-            name=name,
-            head=self,
-            to=to,
+        return self.owner.add_lsp(
+            self,
+            name,
+            to,
             route=route,
             bandwidth=bandwidth,
             fallback=fallback,
@@ -119,15 +96,11 @@ class Prober(Node):
         `labels` that its answer quotes (RFC 4950), `rtt_s` in seconds. A `TwinplaneError` if neither `to` nor
         `lsp` is given.
         """
-        from .probing import asked_traceroute
-
-        return asked_traceroute(self.network, self, to, lsp, units.span_ps(wait, "wait") / 1e12, hops)
+        return self.owner.traceroute(self, to, lsp, units.span_ps(wait, "wait") / 1e12, hops)
 
     def ping(self, to: Node | str, *, wait: Quantity = "1 s") -> float | None:
         """Seconds until an echo reply comes, or None if none does within `wait`, which passes either way."""
-        from .probing import asked_ping
-
-        return asked_ping(self.network, self, to, units.span_ps(wait, "wait") / 1e12)
+        return self.owner.ping(self, to, units.span_ps(wait, "wait") / 1e12)
 
 
 class Router(HeadEnd, Prober):
@@ -136,7 +109,7 @@ class Router(HeadEnd, Prober):
     kind = "router"
 
     def _table(self, name: str) -> pl.DataFrame:
-        return self.network.table(name, self)
+        return self.owner.table(name, self)
 
     def ilm(self) -> pl.DataFrame:
         """The incoming label map (RFC 3031, 3.11): a row for each label that is taken here.
@@ -195,8 +168,8 @@ class Edge(HeadEnd):
     _internal = frozenset({"steps"})
     kind = "edge"
 
-    def __init__(self, network: Network, name: str, index: int) -> None:
-        super().__init__(network, name, index)
+    def __init__(self, owner: Owner, name: str, index: int) -> None:
+        super().__init__(owner, name, index)
         self.steps: list[dict[str, Any]] = []
 
     def programme(self, at: Quantity, action: str, lsps: Lsp, rate: float) -> None:
@@ -209,7 +182,7 @@ class Edge(HeadEnd):
             raise TwinplaneError(f"{self.name}: unknown action {action!r} (one of {', '.join(known)})")
         if rate <= 0:
             raise TwinplaneError(f"{self.name}: {action}: the rate {rate:g} is not above zero")
-        self.network.require_unstarted("a programme")
+        self.owner.require_unstarted("a programme")
         self.steps.append(
             {"at_ps": units.span_ps(at), "action": action, "lsps": lsps.index, "rate_per_s": float(rate)}
         )
@@ -222,11 +195,11 @@ class Peer(Node):
 
     def send(self, frame: bytes) -> None:
         """Put a frame (without frame check sequence) on the link now."""
-        self.network.engine.peer_send(self, frame)
+        self.owner.send(self, frame)
 
     def receive(self) -> list[tuple[float, bytes]]:
         """Time in seconds and bytes of every frame that arrived since the last call."""
-        return self.network.engine.peer_receive(self)
+        return self.owner.receive(self)
 
 
 class Host(Prober):
@@ -238,8 +211,8 @@ class Host(Prober):
 
     kind = "host"
 
-    def __init__(self, network: Network, name: str, index: int, address: str | None) -> None:
-        super().__init__(network, name, index)
+    def __init__(self, owner: Owner, name: str, index: int, address: str | None) -> None:
+        super().__init__(owner, name, index)
         self._address = address
 
     @property
@@ -258,7 +231,7 @@ class Host(Prober):
         return str(self._ports()[0]["neighbor"])
 
     def _ports(self) -> list[dict[str, Any]]:
-        ports: list[dict[str, Any]] = self.network.engine.node_info(self.index)["ports"]
+        ports: list[dict[str, Any]] = self.owner.node_info(self.index)["ports"]
         if not ports:
             raise TwinplaneError(f"{self.name}: it has no link")
         return ports

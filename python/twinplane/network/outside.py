@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import TwinplaneError
+from ..frames import Columns
 from .attachments import Attachment, Interface, of_hosts
 from .draft import Draft
-from .handles import Link
-from .nodes import Node
+from .handles import Link, Node
 
 
 class Outside:
@@ -22,6 +22,10 @@ class Outside:
         self.attachments: list[Attachment] = []
         self.host_interfaces: dict[int, Interface] = {}
         """By index of the host that is a real one, beyond the interface."""
+        self.gathered: dict[str, Columns] = {}
+        """Tables of nodes that are in other processes, as they were at the end of a run."""
+        self.gathered_s = 0.0
+        """For how many seconds these nodes had run."""
 
     def attach(
         self, node: Node, link: Link, name: str, netns: str | None, driver: str, offload: bool

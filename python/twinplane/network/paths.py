@@ -10,19 +10,21 @@ from .. import core, units
 from ..errors import TwinplaneError
 from ..filters import filter_spec, prefixes
 from ..units import Quantity
-from .handles import Lsp
-from .nodes import HeadEnd, Node
+from .handles import Lsp, Node
 
 if TYPE_CHECKING:
-    from .handles import Hop
-    from .network import Network
+    from .draft import Draft
+    from .engine import Engine
+    from .handles import Hop, Owner
 
 
 def add_lsp(
-    network: Network,
+    owner: Owner,
+    draft: Draft,
+    engine: Engine,
     *,
     name: str,
-    head: HeadEnd,
+    head: Node,
     to: Node | str,
     route: Sequence[Hop],
     bandwidth: Quantity,
@@ -44,7 +46,7 @@ def add_lsp(
     classes: Sequence[str | int] | str | int = (),
 ) -> Lsp:
     """See `twinplane.network.nodes.HeadEnd.lsp`."""
-    draft, what = network.draft, f"lsp '{name}'"
+    what = f"lsp '{name}'"
     tail = draft.node(to, what)
     if tail is head:
         raise TwinplaneError(f"{what}: it begins and ends at {tail.name}")
@@ -90,12 +92,12 @@ def add_lsp(
             if not spec["carries"]:
                 raise TwinplaneError(f"{what}: classes: 'carries' says to where packets of them take it")
             spec["classes"] = classes_spec(classes, f"{what}: classes")
-    lsp = Lsp(network, len(draft.lsps), spec)
-    if network.engine.started:
+    lsp = Lsp(owner, len(draft.lsps), spec)
+    if engine.started:
         with core.translated():
-            lsp.index = network.running().add_lsp(json.dumps(spec))
+            lsp.index = engine.running().add_lsp(json.dumps(spec))
     else:
-        network.require_unstarted(what)
+        engine.require_unstarted(what)
         draft.description.lsps.append(spec)
     draft.lsps.append(lsp)
     return lsp

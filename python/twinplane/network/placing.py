@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..frames import Columns
+    from .handles import Owner
     from .network import Network
 
 
@@ -75,7 +76,7 @@ def _own(spec: Mapping[str, Any]) -> str | None:
 
 def adopt(network: Network, description: Mapping[str, Any]) -> None:
     """Take the nodes and links of a description; its LSPs and flows stay where they are."""
-    kinds: dict[str, Callable[[Network, str, int], Node]] = {
+    kinds: dict[str, Callable[[Owner, str, int], Node]] = {
         "edge": Edge,
         "external": External,
         "peer": Peer,
@@ -83,9 +84,9 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
     }
     for index, spec in enumerate(description["nodes"]):
         if spec["kind"] == "host":
-            made: Node = Host(network, spec["name"], index, _own(spec))
+            made: Node = Host(network.answers, spec["name"], index, _own(spec))
         else:
-            made = kinds[spec["kind"]](network, spec["name"], index)
+            made = kinds[spec["kind"]](network.answers, spec["name"], index)
         fields = {key: value for key, value in spec.items() if key not in ("name", "kind")}
         if isinstance(made, Edge):
             fields["programme"] = made.steps
@@ -93,5 +94,5 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
         network.draft.add_node(made, fields)
     for index, spec in enumerate(description["links"]):
         a, b = network.nodes[spec["a"]], network.nodes[spec["b"]]
-        network.links.append(Link(network, index, a, b))
+        network.links.append(Link(network.answers, index, a, b))
         network.description.links.append(dict(spec))

@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ..frames import Columns
-    from .network import Network
 
 COUNTS = ("sent", "received", "lost", "duplicated", "reordered")
 QUANTILES = ("delay_p50_s", "delay_p90_s", "delay_p99_s", "delay_p999_s")
 
 
-def by_phase(network: Network, flow: int) -> pl.DataFrame:
-    """One row for each phase in which the flow sent or received; quantiles where it has one stream."""
-    streams = network.columns("streams")
+def by_phase(streams: Columns, flow: int) -> pl.DataFrame:
+    """Of the table of streams one row for each phase of a flow; quantiles where it has one stream."""
     rows: dict[int, list[int]] = {}
     for place, (number, phase) in enumerate(zip(streams["flow"], streams["phase"], strict=True)):
         if number == flow:
@@ -50,11 +48,3 @@ def _phase(streams: Columns, phase: int, places: list[int]) -> dict[str, Any]:
         row[key] = streams[key][received[0]] if len(received) == 1 else None
     row["jitter_s"] = max(of("jitter_s"), default=None)
     return row
-
-
-def packets(network: Network, flow: int) -> pl.DataFrame:
-    """Every packet of a flow that keeps a log: departure, arrival (none if it is lost), delay, in seconds."""
-    import polars as pl
-
-    found = network.table("packets")
-    return found.filter(pl.col("flow") == flow)

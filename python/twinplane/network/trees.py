@@ -10,8 +10,7 @@ from ..queues.base import Ports
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree, conditioner, tree
 from .draft import Draft
-from .handles import Link
-from .nodes import Node
+from .handles import Link, Node
 
 Placed = dict[tuple[int, str], Tree | Conditioner]
 """By link and key of the description (``a_queue``, ``b_ingress``)."""

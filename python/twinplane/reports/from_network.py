@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def page(network: Network, title: str | None) -> str:
     """Flows, LSPs, both planes and the topology as they are now."""
     stats, courses = [flow.stats() for flow in network.flows], flows.courses(network)
-    messages, course = network.table("messages"), up_over_time(network)
+    messages, course = network.table("messages"), up_over_time(network.tables)
     up = None if course is None else frame(course)
     chart = timeline(
         "planes",

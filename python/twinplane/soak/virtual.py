@@ -36,7 +36,7 @@ class Virtual:
     def disturb(self, seconds: float) -> None:
         """Cut b–c."""
         running = self.network.running()
-        link = self.network.link_info(self.network.find_link("b", "c").index)["link"]
+        link = self.network.engine.link_info(self.network.draft.find_link("b", "c").index)["link"]
         now = running.now_ps()
         until = now + round(seconds * PS_PER_S)
         running.fault(json.dumps({"fault": "link-down", "link": link, "at": now, "until": until}))

@@ -39,7 +39,7 @@ def summarise(network: Network, p: DiffservParameters) -> Outcome:
         p.scenario: flows,
         "totals": {p.scenario: totals(flows)},
     }
-    if not network.gathered:  # else what routers in other processes received is not known here
+    if not network.outside.gathered:  # else what routers in other processes received is not known here
         metrics["packet_hops"] = sum(ports["received_frames"])
     if network.clock == "virtual":
         metrics["digest"] = network.digest()

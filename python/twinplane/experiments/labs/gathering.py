@@ -33,13 +33,14 @@ def gather(lab: Lab, network: Network) -> None:
                 found["start_ps"] = [value - ahead_ps for value in found["start_ps"]]
             for key, values in found.items():
                 whole.setdefault(key, []).extend(values)
-        network.gathered[name] = whole
-    network.gathered_s = since_lab_ps / 1e12
+        network.outside.gathered[name] = whole
+    network.outside.gathered_s = since_lab_ps / 1e12
 
 
 def columns_of(network: Network, name: str) -> Columns:
     """A table of all nodes, wherever they are."""
-    return network.gathered[name] if name in network.gathered else network.columns(name)
+    gathered = network.outside.gathered
+    return gathered[name] if name in gathered else network.columns(name)
 
 
 def at_links(network: Network, name: str) -> Columns:

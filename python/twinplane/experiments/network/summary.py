@@ -50,7 +50,7 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         **{name: readable(network.columns(name)) for name in ("series", "messages")},
         **{name: _named(readable(network.columns(name)), network) for name in ("streams", "flow_series")},
     }
-    if here and (up := up_over_time(network)) is not None:
+    if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up
     if any(flow.logged for flow in network.flows):
         tables["packets"] = _named(readable(network.columns("packets")), network)
@@ -60,7 +60,7 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     drawn = topology(network)
     drawn["flows"] = [{key: flow[key] for key in ("name", "dscp")} for flow in network.description.flows]
     drawn["trees"] = trees(network)
-    drawn["queues_s"] = network.gathered_s if network.gathered else network.now
+    drawn["queues_s"] = network.outside.gathered_s if network.outside.gathered else network.now
     return Outcome(metrics, tables, drawn)
 
 
@@ -108,7 +108,7 @@ def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues:
             f"{left} packets still wait in queues {waited} after the flows ended: they count as dropped"
             " (--set drain_s=... gives them more time)"
         )
-    if network.gathered or not network.lsps:
+    if network.outside.gathered or not network.lsps:
         return
     for lsp in network.lsps:
         if lsp.spec.get("auto", True) and not lsp.up:

@@ -1,0 +1,96 @@
+"""Answers to what handles on nodes, links, LSPs, flows and captures ask of their network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import history, paths, probing, traffic
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .draft import Draft
+    from .engine import Engine
+    from .handles import Capture, Flow, Hop, Lsp, Node
+    from .tables import Tables
+
+
+class Answers:
+    """The owner of all handles of a network: every method is one of `twinplane.network.handles.Owner`."""
+
+    def __init__(self, draft: Draft, engine: Engine, tables: Tables) -> None:
+        self._draft, self._engine, self._tables = draft, engine, tables
+
+    def node(self, which: Node | str, what: str = "") -> Node:
+        """See `Owner`."""
+        return self._draft.node(which, what)
+
+    def node_info(self, index: int) -> dict[str, Any]:
+        """See `Owner`."""
+        return self._engine.node_info(index)
+
+    def link_info(self, index: int) -> dict[str, Any]:
+        """See `Owner`."""
+        return self._engine.link_info(index)
+
+    def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
+        """See `Owner`."""
+        return self._tables.table(name, node)
+
+    def require_unstarted(self, what: str) -> None:
+        """See `Owner`."""
+        self._engine.require_unstarted(what)
+
+    def add_lsp(self, head: Node, name: str, to: Node | str, **options: Any) -> Lsp:
+        """See `Owner`; options are those of `HeadEnd.lsp`."""
+        return paths.add_lsp(self, self._draft, self._engine, name=name, head=head, to=to, **options)
+
+    def up_count(self, lsp: Lsp) -> int:
+        """See `Owner`."""
+        return self._engine.lsp_up_count(lsp)
+
+    def command(self, lsp: Lsp, command: str) -> None:
+        """See `Owner`."""
+        self._engine.lsp_command(lsp, command, None)
+
+    def reroute(self, lsp: Lsp, route: Sequence[Hop]) -> None:
+        """See `Owner`."""
+        head = self._draft.nodes[lsp.spec["from"]]
+        hops = self._draft.route(head, route, f"lsp '{lsp.name}'")
+        self._engine.lsp_command(lsp, "route", json.dumps([hops]))
+
+    def history(self, lsp: Lsp) -> pl.DataFrame:
+        """See `Owner`."""
+        return history.history(self._tables, lsp)
+
+    def port(self, flow: Flow, key: str) -> int:
+        """See `Owner`; the network is asked as it is described so far: this does not start it."""
+        return int(self._engine.running().table("flows").column(key)[flow.index])
+
+    def by_phase(self, flow: Flow) -> pl.DataFrame:
+        """See `Owner`."""
+        return traffic.by_phase(self._tables.columns("streams"), flow.index)
+
+    def captured(self, capture: Capture) -> bytes:
+        """See `Owner`."""
+        return self._engine.capture_bytes(capture)
+
+    def ping(self, node: Node, to: Node | str, wait_s: float) -> float | None:
+        """See `Owner`."""
+        return probing.Prober(self._draft, self._engine).ping(node, to, wait_s)
+
+    def traceroute(
+        self, node: Node, to: Node | str | None, lsp: Lsp | None, wait_s: float, hops: int
+    ) -> pl.DataFrame:
+        """See `Owner`."""
+        return probing.Prober(self._draft, self._engine).traceroute(node, to, lsp, wait_s, hops)
+
+    def send(self, peer: Node, frame: bytes) -> None:
+        """See `Owner`."""
+        self._engine.peer_send(peer, frame)
+
+    def receive(self, peer: Node) -> list[tuple[float, bytes]]:
+        """See `Owner`."""
+        return self._engine.peer_receive(peer)
