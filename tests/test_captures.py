@@ -117,7 +117,7 @@ def traceroute(scenario: Scenario) -> None:
         address = json.loads(scenario.network.node_info(node))["loopback"]
         for ttl in (1, 2, 3):
             scenario.network.ping(0, address, ttl, ttl)
-    table = json.loads(scenario.network.table("ftn", 0))
+    table = scenario.network.table("ftn", 0).columns()
     for ttl in (1, 2, 3):
         scenario.network.ping(0, table["prefix"][0].split("/")[0], ttl, ttl)
     scenario.flow(group, size=1500)
