@@ -26,7 +26,7 @@ ROOT = DOCS.parent
 SITE = DOCS / "site"
 START = DOCS / "index.md"
 STYLE = DOCS / "style.css"
-BESIDE = ("README.md", "CHANGELOG.md")
+BESIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 """Pages that live beside `docs`, and stand at the top of the site."""
 
 

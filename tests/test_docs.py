@@ -101,7 +101,14 @@ def test_notebooks_run(script: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["build.py", "images/diffserv.py", "images/flap.py", "models/juniper_m10.py", "reference/lab_file.py"],
+    [
+        "build.py",
+        "images/diffserv.py",
+        "images/flap.py",
+        "images/house.py",
+        "models/juniper_m10.py",
+        "reference/lab_file.py",
+    ],
 )
 def test_what_is_made_is_up_to_date(script: str) -> None:
     call([sys.executable, str(DOCS / script), "--check"], ROOT)
@@ -136,3 +143,33 @@ def test_the_k_table_of_the_profile_page() -> None:
         else:
             assert k < float(n), key
         assert k == pytest.approx(page[key][0], rel=0.03), key
+
+
+NAMED_FUNCTION = re.compile(r"`([\w/]+\.(?:rs|py)):(\w+)`")
+
+
+def home(file: str) -> Path:
+    """Where the page on the architecture means a file to be."""
+    if file.endswith(".rs"):
+        crate, rest = file.split("/", 1)
+        return ROOT / "crates" / crate / "src" / rest
+    return ROOT / "python" / "twinplane" / file
+
+
+def test_the_functions_of_the_walks_are_there() -> None:
+    """`file:function` on the page of the architecture: each is defined in its file."""
+    named = NAMED_FUNCTION.findall((DOCS / "architecture.md").read_text())
+    assert len(set(named)) > 80
+    lost = []
+    for file, function in sorted(set(named)):
+        path = home(file)
+        defined = rf"^\s*(?:pub(?:\([\w: ]+\))? )?(?:async |const |unsafe )*(?:fn|def|class) {function}\b"
+        if not path.is_file() or not re.search(defined, path.read_text(), re.MULTILINE):
+            lost.append(f"{file}:{function}")
+    assert not lost, f"docs/architecture.md names what is not there: {', '.join(lost)}"
+
+
+def test_the_rooms_of_the_architecture_are_those_of_the_house() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")}
+    assert crates <= set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
