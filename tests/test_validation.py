@@ -103,7 +103,7 @@ def test_the_page_and_the_command(tmp_path: Path) -> None:
     assert "## RED" in text and "| RED, average of 65 MB | 1 | share dropped | interval |" in text
     said = " ".join(text.split())
     assert "the 28 statistical rows all hold together with a probability of at least 99%" in said
-    assert "28 statistical ones at 99% for their family, all seeds together, 14 exactly" in text
+    assert "28 statistical ones at 99% for their family, all seeds together, 14 exactly" in said
     assert page.verdict([], []).startswith("verdict  all 0 rows hold")
 
 

@@ -7,6 +7,7 @@ python docs/reference/tables.py --check   fail if the page says something else
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 
 from twinplane.declared import Table, tables
@@ -38,11 +39,17 @@ def anchor(table: Table, all_: tuple[Table, ...]) -> str:
     return f"`{table.name}` of {'a router' if table.scope == 'router' else 'the network'}"
 
 
+def wrapped(text: str) -> str:
+    """A paragraph in lines."""
+    return textwrap.fill(text, 116, break_long_words=False, break_on_hyphens=False)
+
+
 def section(table: Table, all_: tuple[Table, ...]) -> str:
     """One table."""
     key = ", ".join(f"`{name}`" for name in table.key)
-    lines = [f"## {anchor(table, all_)}", "", table.meaning, "", f"Asked of {SCOPES[table.scope]}."]
-    lines[-1] += f" A row is identified by {key}." if key else " Rows are in order of time."
+    asked = f"Asked of {SCOPES[table.scope]}."
+    asked += f" A row is identified by {key}." if key else " Rows are in order of time."
+    lines = [f"## {anchor(table, all_)}", "", wrapped(table.meaning), "", wrapped(asked)]
     lines += ["", "| column | type | unit | meaning |", "| --- | --- | --- | --- |"]
     for column in table.columns:
         absent = " or null" if column.nullable else ""

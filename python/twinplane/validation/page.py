@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from .verdict import (
@@ -123,14 +124,21 @@ def table(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in every)
 
 
+def wrapped(text: str, rest: str = "") -> str:
+    """A paragraph in lines; all but the first begin with `rest`."""
+    return textwrap.fill(text, 116, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+
+
 def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[int]) -> str:
     """The page."""
     counts = sorted({row.n for row in rows if row.kind == "interval"})
     statistical = sum(row.kind in STATISTICAL for row in rows)
     parts = [
         INTRODUCTION.format(n=" or ".join(map(str, counts)) or "no", statistical=statistical, family=FAMILY),
-        verdict(rows, beside).removeprefix("verdict  ").capitalize()
-        + f" (seeds {', '.join(map(str, seeds))}).",
+        wrapped(
+            verdict(rows, beside).removeprefix("verdict  ").capitalize()
+            + f" (seeds {', '.join(map(str, seeds))})."
+        ),
     ]
     for group, heading in HEADINGS.items():
         own = [row for row in rows if row.group == group]
@@ -139,7 +147,7 @@ def markdown(rows: Sequence[Row], beside: Sequence[Compared], seeds: Sequence[in
         parts.append(f"\n## {heading}\n")
         parts.append(table(TITLES, (cells(row) for row in own)))
         parts.append("\nWhere expected figures and bounds are from:\n")
-        parts += [f"- {said}." for said in sources(own)]
+        parts += [wrapped(f"- {said}.", "  ") for said in sources(own)]
     if beside:
         parts.append(KERNEL)
         parts.append(table(KERNEL_TITLES, (kernel_cells(one) for one in beside)))
