@@ -22,12 +22,12 @@ SCOPES = {
 }
 LEAD = """# Tables
 
-On this page you look up what a table of a network or a router holds: type, unit and meaning of each column.
-`Network.table(NAME)` gives a data frame with exactly these columns and types, whether or not it has rows. A
-router of a lab gives the same at its control socket; there, a time that ends in `_s` here is a whole number of
-picoseconds and ends in `_ps`. Parquet files of results have unit and meaning of these columns in their metadata
-(`twinplane.columns`). `twinplane tables NAME` prints an entry of this page. The page is made from the same
-declarations as the tables themselves.
+On this page you look up what a table of a network or a router holds: type, unit and meaning of each
+column. `Network.table(NAME)` gives a data frame with exactly these columns and types, whether or not it
+has rows. A router of a lab gives the same at its control socket; there, a time that ends in `_s` here is
+a whole number of picoseconds and ends in `_ps`. Parquet files of results have unit and meaning of these
+columns in their metadata (`twinplane.columns`). `twinplane tables NAME` prints an entry of this page. The
+page is made from the same declarations as the tables themselves.
 """
 
 
