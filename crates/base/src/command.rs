@@ -19,15 +19,16 @@ pub struct RouteHop {
     pub loose: bool,
 }
 
-/// Which reservation style the egress is asked for (RFC 2205, 1.3; RFC 3209, 2.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReservationStyle {
-    /// One reservation per sender.
-    FixedFilter,
-    /// One reservation shared by the LSPs of a tunnel: what make-before-break needs.
-    #[default]
-    SharedExplicit,
+crate::words! {
+    /// Which reservation style the egress is asked for (RFC 2205, 1.3; RFC 3209, 2.4).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ReservationStyle {
+        /// One reservation per sender.
+        FixedFilter = "fixed-filter",
+        /// One reservation shared by the LSPs of a tunnel: what make before break needs.
+        SharedExplicit = "shared-explicit",
+    }
+    default SharedExplicit;
 }
 
 /// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).

@@ -27,6 +27,7 @@ mod replay;
 mod router_tables;
 mod serving;
 mod signals;
+pub mod spec;
 pub mod tables;
 
 pub use build::Build;

@@ -8,10 +8,17 @@ use std::collections::VecDeque;
 use twinplane_network::kind::{
     Facts, HostFacts, KINDS, Node, NodeKind, OwnPart, Tests, read_own, write_facts,
 };
+use twinplane_network::spec::KindSpec;
 use twinplane_network::{Build, Description, Network, Placement};
 
 /// A lamp is a host on the network: it lights up as often as somebody sends it a frame.
-const LAMP: NodeKind = NodeKind { name: "lamp", read };
+const LAMP: NodeKind = NodeKind { name: "lamp", spec: KindSpec::of::<LampSpec>("A made-up node."), read };
+
+base::record! {
+    /// A made-up node, which says nothing of itself to users.
+    #[derive(Clone, Debug, PartialEq)]
+    struct LampSpec {}
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

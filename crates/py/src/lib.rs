@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "the docstrings of the Python package are in the Python package")]
 
 mod capture;
+mod describe;
 mod error;
 mod interface_capture;
 mod network;
@@ -19,6 +20,8 @@ mod _core {
     use crate::network::{PyNetwork, for_processes};
     #[pymodule_export]
     use capture::CaptureFile;
+    #[pymodule_export]
+    use describe::{read_network, schema};
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]

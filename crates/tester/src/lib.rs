@@ -17,6 +17,7 @@ pub mod series;
 pub mod sink;
 pub mod sizes;
 pub mod source;
+pub mod spec;
 pub mod station;
 pub mod testbed;
 

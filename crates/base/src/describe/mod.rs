@@ -12,6 +12,7 @@
 //! units nor meanings. See `docs/decisions/0021-one-description.md`.
 
 mod fields;
+mod lead;
 mod near;
 mod primitive;
 mod problem;
@@ -22,6 +23,7 @@ mod several;
 mod value;
 
 pub use fields::{Fields, Ranged};
+pub use lead::lead;
 pub use near::{listed, near};
 pub use primitive::{Name, named};
 pub use problem::DescribeProblem;

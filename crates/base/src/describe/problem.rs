@@ -19,7 +19,7 @@ crate::problems! {
         /// A word that is none of those that are known.
         UnknownWord { word: String, known: String, hint: String } is UnknownName, "unknown-word", "{word} is none of {known}{hint}";
         /// A number outside its range.
-        OutOfRange { value: String, least: String, most: String } is OutOfRange, "out-of-range", "{value}: {least} to {most}";
+        OutOfRange { value: String, least: String, most: String } is OutOfRange, "out-of-range", "{value}: it should be {least} to {most}";
         /// A quantity of nothing where there has to be some.
         NotAboveZero { value: String } is OutOfRange, "not-above-zero", "{value}: it is not above zero";
         /// A list of another length.

@@ -135,6 +135,14 @@ impl Schemas {
         Schema::Named(name)
     }
 
+    /// Changes the fields of a record that is known, for schemas whose parts come from several rooms.
+    pub fn amend(&mut self, record: &str, mut change: impl FnMut(&mut Field)) {
+        let known = self.entries.iter_mut().find(|entry| entry.0 == record);
+        if let Some((_, Some(Named::Record(found)))) = known {
+            found.fields.iter_mut().for_each(&mut change);
+        }
+    }
+
     /// The types with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Named)> {
         self.entries.iter().filter_map(|(name, entry)| Some((*name, entry.as_ref()?)))

@@ -80,10 +80,14 @@ fn each_mistake_has_its_place_its_kind_and_its_words() {
         (r#"{"nam": "a"}"#, "nam: unknown field 'nam' (did you mean 'name'?)", Kind::UnknownName),
         (r#"{"name": "a", "weight": 3}"#, "weight: 'weight' is called 'cost' now", Kind::UnknownName),
         (r#"{}"#, "name is missing", Kind::WrongType),
-        (r#"{"name": "a", "cost": 0}"#, "cost: 0: 1 to 100", Kind::OutOfRange),
+        (r#"{"name": "a", "cost": 0}"#, "cost: 0: it should be 1 to 100", Kind::OutOfRange),
         (r#"{"name": "a", "cost": "x"}"#, "cost: 'x': it should be a whole number", Kind::WrongType),
         (r#"{"name": "a", "rate": 0}"#, "rate: 0: it is not above zero", Kind::OutOfRange),
-        (r#"{"name": "a", "rate": "10 Gbit/s"}"#, "rate: 10 Gbit/s: 1 bit/s to 9 Gbit/s", Kind::OutOfRange),
+        (
+            r#"{"name": "a", "rate": "10 Gbit/s"}"#,
+            "rate: 10 Gbit/s: it should be 1 bit/s to 9 Gbit/s",
+            Kind::OutOfRange,
+        ),
         (
             r#"{"name": "a", "way": "lef"}"#,
             "way: 'lef' is none of left or right (did you mean 'left'?)",

@@ -82,6 +82,12 @@ impl Diagnostic {
         self
     }
 
+    /// Another problem at the same place: for whoever knows more of it.
+    pub fn with(mut self, problem: impl Problem) -> Diagnostic {
+        self.0.problem = Box::new(problem);
+        self
+    }
+
     /// Is the key at the end of the path wrong, rather than its value?
     pub fn is_on_key(&self) -> bool {
         self.0.on_key

@@ -22,17 +22,18 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct TransactionId(pub u64);
 
-/// How the time to live moves between a label and what is below it (RFC 3443).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TtlModel {
-    /// The LSP is as many hops as it has: TTL is copied at push and at pop (RFC 3443, 3.1).
-    #[default]
-    Uniform,
-    /// The LSP is one hop: a new TTL at push, the inner one decremented at pop (RFC 3443, 3.2).
-    Pipe,
-    /// As pipe, with penultimate-hop popping (RFC 3443, 3.3).
-    ShortPipe,
+crate::words! {
+    /// How the time to live moves between a label and what is below it (RFC 3443).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum TtlModel {
+        /// The LSP is as many hops as it has: TTL is copied at push and at pop (RFC 3443, 3.1).
+        Uniform = "uniform",
+        /// The LSP is one hop: a new TTL at push, the inner one decremented at pop (RFC 3443, 3.2).
+        Pipe = "pipe",
+        /// As pipe, with penultimate-hop popping (RFC 3443, 3.3).
+        ShortPipe = "short-pipe",
+    }
+    default Uniform;
 }
 
 /// Where TC of pushed labels comes from, and what TC of the label means by which a packet comes.

@@ -2,11 +2,31 @@
 
 use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
 use crate::Network;
+use crate::spec::reference::InterfaceName;
+use crate::spec::{KindSpec, labels::Labels};
 use base::Device;
+use core::net::Ipv4Addr;
 use node::Peer;
 
 /// Somebody else's router. It exists in real time only.
-pub const EXTERNAL: NodeKind = NodeKind { name: "external", read };
+pub const EXTERNAL: NodeKind = NodeKind {
+    name: "external",
+    spec: KindSpec::of::<ExternalSpec>("What is beyond an interface that exists already."),
+    read,
+};
+
+base::record! {
+    /// Somebody else's router beyond an interface that exists already, or beyond several.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ExternalSpec {
+        /// The interface, used where it is.
+        pub interface: Option<InterfaceName>, absent "the one that the endpoint names";
+        /// Its router id: an LSP to it needs one.
+        pub router_id: Option<Ipv4Addr>;
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
 
 fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
     nothing_of_its_own(&own)?;

@@ -18,6 +18,7 @@ pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
 
 use crate::Network;
+use crate::spec::KindSpec;
 use base::command::TunnelSpec;
 use base::device::DropCounters;
 use base::{Device, NodeId};
@@ -37,6 +38,8 @@ pub type OwnPart = Map<String, Value>;
 pub struct NodeKind {
     /// What `kind` of a node says in a description.
     pub name: &'static str,
+    /// What users may write of such a node.
+    pub spec: KindSpec,
     /// Reads what the description says for this kind alone; a sentence says what is wrong with it.
     pub read: fn(OwnPart) -> Result<Box<dyn Node>, String>,
 }

@@ -2,11 +2,22 @@
 
 use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
 use crate::Network;
+use crate::spec::{KindSpec, labels::Labels};
 use base::Device;
 use node::Peer;
 
 /// A raw port, on one link.
-pub const PEER: NodeKind = NodeKind { name: "peer", read };
+pub const PEER: NodeKind =
+    NodeKind { name: "peer", spec: KindSpec::of::<PeerSpec>("A raw port for frames made by hand."), read };
+
+base::record! {
+    /// A raw port, on one link.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PeerSpec {
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
 
 fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
     nothing_of_its_own(&own)?;

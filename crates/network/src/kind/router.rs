@@ -2,12 +2,47 @@
 
 use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
 use crate::Network;
+use crate::spec::link::Driver;
+use crate::spec::rsvp::RsvpSpec;
+use crate::spec::{KindSpec, labels::Labels};
+use base::describe::Value;
 use base::{Device, NodeId};
+use core::net::Ipv4Addr;
 use engine::World;
 use node::Router;
 
 /// A label-switching router, with a port beside it for test packets.
-pub const ROUTER: NodeKind = NodeKind { name: "router", read };
+pub const ROUTER: NodeKind =
+    NodeKind { name: "router", spec: KindSpec::of::<RouterSpec>("A Twinplane router."), read };
+
+base::record! {
+    /// A Twinplane router: in a lab a process in a network namespace whose kernel stays silent.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RouterSpec {
+        /// Device profile, by name or by file (*.toml).
+        pub profile: String = "ideal".into();
+        /// Its signalling.
+        pub rsvp: RsvpSpec = RsvpSpec::default();
+        /// DiffServ over MPLS (RFC 3270): true, or how.
+        pub diffserv: Option<Value>, absent "traffic classes are copied";
+        /// Router id.
+        pub router_id: Option<Ipv4Addr>, absent "given by the network";
+        /// How many signalling messages are kept for table `signals`.
+        pub log_signals: u32 = 0;
+        /// How it opens its interfaces in a lab.
+        pub driver: Option<Driver>, absent "packet";
+        /// Take large segments and unfinished checksums of the kernel's.
+        pub offload: Option<bool>, absent "with driver packet";
+        /// File to which all of its inputs are recorded, beside this one.
+        pub record: Option<String>;
+        /// Keep the process on this processor.
+        pub cpu: Option<u32>;
+        /// Poll without sleeping: a processor of its own is used up.
+        pub busy: bool = false;
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
 
 fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
     nothing_of_its_own(&own)?;

@@ -4,14 +4,34 @@ use crate::edge::Edge;
 use crate::programme::Step;
 use base::device::DropCounters;
 use base::{Device, NodeId};
+use core::net::Ipv4Addr;
 use engine::World;
 use network::Network;
 use network::kind::{Facts, Node, NodeKind, OwnPart, Tests, Tunnel, read_own};
+use network::spec::link::Driver;
+use network::spec::rsvp::RsvpSpec;
+use network::spec::{KindSpec, labels::Labels};
 use node::Router;
 use serde::Deserialize;
 
 /// The tester's emulated label edge router, on one link: it signals the LSPs that begin there by its programme.
-pub const EDGE: NodeKind = NodeKind { name: "edge", read };
+pub const EDGE: NodeKind =
+    NodeKind { name: "edge", spec: KindSpec::of::<EdgeSpec>("An emulated edge router of the tester."), read };
+
+base::record! {
+    /// The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring process.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct EdgeSpec {
+        /// Its signalling.
+        pub rsvp: RsvpSpec = RsvpSpec::default();
+        /// Router id.
+        pub router_id: Option<Ipv4Addr>, absent "given by the network";
+        /// How the tester opens the interface in a lab.
+        pub driver: Option<Driver>, absent "packet";
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
 
 /// What a description says of an edge alone.
 #[derive(Deserialize)]

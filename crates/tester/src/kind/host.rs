@@ -4,13 +4,54 @@
 use crate::station::Station;
 use base::device::DropCounters;
 use base::{Device, NodeId};
+use core::net::Ipv4Addr;
 use engine::World;
 use network::Network;
 use network::kind::{Facts, HostFacts, Node, NodeKind, OwnPart, Tests, read_own};
+use network::spec::address::InterfaceAddress;
+use network::spec::link::Driver;
+use network::spec::{KindSpec, labels::Labels};
 use node::Host;
 
 /// An IP host, on one link or several, to routers.
-pub const HOST: NodeKind = NodeKind { name: "host", read };
+pub const HOST: NodeKind = NodeKind { name: "host", spec: KindSpec::of::<HostSpec>("An IP host."), read };
+
+/// A host of the measuring process, with a link to each end of what is measured: its links give it its addresses.
+pub const STATION: NodeKind = NodeKind {
+    name: "station",
+    spec: KindSpec::of::<StationSpec>(
+        "A host of the measuring process, with a link to each end of what is measured.",
+    ),
+    read,
+};
+
+base::record! {
+    /// An IP host, on one link to a router: in a lab a network namespace with the kernel's own stack.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HostSpec {
+        /// Its address with the prefix length.
+        pub address: InterfaceAddress;
+        /// The router's address.
+        pub gateway: Option<Ipv4Addr>, absent "the first of the prefix";
+        /// Longest packet in bytes.
+        pub mtu: Option<u32>, in 68..=65_535, absent "1500";
+        /// Commands run in it, in order, when the lab is up.
+        pub exec: Vec<String> = Vec::new();
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
+
+base::record! {
+    /// A namespace with bare interfaces for the measuring process, a host with several links.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct StationSpec {
+        /// How it opens its interfaces in a lab.
+        pub driver: Option<Driver>, absent "packet";
+        /// For people and other tools; not used.
+        pub labels: Labels = Labels::default();
+    }
+}
 
 fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
     Ok(Box::new(HostNode(read_own(own)?)))

@@ -4,10 +4,10 @@ mod edge;
 mod host;
 
 pub use edge::EDGE;
-pub use host::HOST;
+pub use host::{HOST, STATION};
 
 use network::NodeKind;
 use network::kind::{EXTERNAL, PEER, ROUTER};
 
 /// All kinds that a testbed is built with.
-pub const KINDS: &[NodeKind] = &[ROUTER, EDGE, PEER, HOST, EXTERNAL];
+pub const KINDS: &[NodeKind] = &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER];

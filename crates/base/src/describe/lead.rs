@@ -1,0 +1,138 @@
+//! What an error is about, in the words of whoever wrote the description: `lsp 'east': route: `.
+
+use super::Value;
+use crate::diagnostic::{Diagnostic, Step};
+
+/// Groups whose elements have names: the key of the group, and what one of them is called.
+const GROUPS: [(&str, &str); 10] = [
+    ("nodes", "node"),
+    ("links", "link"),
+    ("lsps", "lsp"),
+    ("flows", "flow"),
+    ("queues", "queue"),
+    ("conditioners", "conditioner"),
+    ("classes", "class"),
+    ("filters", "filter"),
+    ("rules", "rule"),
+    ("events", "event"),
+];
+
+/// Keys that say nothing more: what follows them names the place.
+const SILENT: [&str; 4] = ["topology", "root", "endpoints", "queue"];
+
+/// The words for the place of an error in a description, each with a colon behind it; empty for the whole.
+pub fn lead(root: &Value, error: &Diagnostic) -> String {
+    let steps: Vec<&Step> = error.path().collect();
+    let steps = if error.is_on_key() { &steps[..steps.len().saturating_sub(1)] } else { &steps[..] };
+    let mut words = String::new();
+    let mut here = Some(root);
+    let mut at = 0;
+    while let Some(step) = steps.get(at) {
+        let group = match step {
+            Step::Key(key) => GROUPS.iter().find(|group| group.0 == key),
+            Step::Index(_) => None,
+        };
+        let below = here.and_then(|value| inside(value, step));
+        match (group, steps.get(at + 1)) {
+            (Some((_, what)), Some(element)) => {
+                let value = below.and_then(|value| inside(value, element));
+                words += &format!("{}: ", called(what, element, value));
+                here = value;
+                at += 2;
+                continue;
+            }
+            // What stands at one end of a link is named by the node there.
+            (None, Some(Step::Key(end))) if is_by_end(step, below, end) => {
+                words += &format!("{step} at {end}: ");
+                here = below.and_then(|value| value.get(end));
+                at += 2;
+                continue;
+            }
+            (_, next) => {
+                let is_silent = match step {
+                    Step::Index(_) => true,
+                    Step::Key(key) => SILENT.contains(&key.as_str()) && next.is_some(),
+                };
+                if !is_silent && !(matches!(step, Step::Key(key) if key == "endpoints")) {
+                    words += &format!("{step}: ");
+                }
+            }
+        }
+        here = below;
+        at += 1;
+    }
+    words
+}
+
+fn inside<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
+    match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.element(*index),
+    }
+}
+
+fn is_by_end(step: &Step, value: Option<&Value>, end: &str) -> bool {
+    let Step::Key(key) = step else { return false };
+    let own = |value: &Value| ["discipline", "root", "rules"].iter().any(|key| value.get(key).is_some());
+    matches!(key.as_str(), "queue" | "ingress")
+        && !["discipline", "root", "rules"].contains(&end)
+        && value.is_some_and(|value| matches!(value, Value::Map(_)) && !own(value))
+}
+
+/// An element of a group, by its name if it has one.
+fn called(what: &str, element: &Step, value: Option<&Value>) -> String {
+    let text = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_text);
+    let number = match element {
+        Step::Key(name) => return format!("{what} '{name}'"),
+        Step::Index(index) => index + 1,
+    };
+    if what == "link" {
+        let ends = value.and_then(|value| value.get("endpoints")).or(value);
+        let end = |index: usize| ends.and_then(|ends| ends.element(index)).and_then(Value::as_text);
+        return match (end(0), end(1)) {
+            (Some(a), Some(b)) => format!("link {a} - {b}"),
+            _ => format!("link number {number}"),
+        };
+    }
+    let ends = || Some(format!("{}-{}", text("from")?, text("to")?));
+    match text("name").map(String::from).or_else(|| if what == "flow" { ends() } else { None }) {
+        Some(name) => format!("{what} '{name}'"),
+        None if what == "filter" || what == "rule" => format!("{what} {number}"),
+        None => format!("{what} number {number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::DescribeProblem;
+
+    fn said(json: &str, path: &[&str], on_key: bool) -> String {
+        let root: Value = serde_json::from_str(json).expect("well formed");
+        let step = |text: &&str| text.parse::<usize>().map_or_else(|_| Step::from(*text), Step::from);
+        let error = Diagnostic::new(DescribeProblem::Twice { name: "x".into() }).below(path.iter().map(step));
+        lead(&root, &if on_key { error.on_key() } else { error })
+    }
+
+    #[test]
+    fn places_are_named_as_people_name_them() {
+        let json = r#"{"nodes": {"pe1": {}}, "links": [["pe1", "p:e0", {"queue": {"pe1": {"discipline": "htb"}}}]],
+            "lsps": [{"name": "east"}, {}], "flows": [{"from": "a", "to": "b"}],
+            "queues": {"gold": {"discipline": "htb", "classes": {"ef": {}}, "filters": [{}]}}}"#;
+        for (path, words) in [
+            (&["nodes", "pe1", "rsvp", "key"][..], "node 'pe1': rsvp: key: "),
+            (&["topology", "nodes", "pe1"], "node 'pe1': "),
+            (&["links", "0", "2", "mtu"], "link pe1 - p:e0: mtu: "),
+            (&["links", "0", "endpoints", "1"], "link pe1 - p:e0: "),
+            (&["lsps", "0", "route", "1"], "lsp 'east': route: "),
+            (&["lsps", "1", "to"], "lsp number 2: to: "),
+            (&["flows", "0", "size"], "flow 'a-b': size: "),
+            (&["queues", "gold", "root", "classes", "ef", "rate"], "queue 'gold': class 'ef': rate: "),
+            (&["queues", "gold", "filters", "0", "class"], "queue 'gold': filter 1: class: "),
+            (&[], ""),
+        ] {
+            assert_eq!(said(json, path, false), words);
+        }
+        assert_eq!(said(json, &["nodes", "pe1", "rsvpp"], true), "node 'pe1': ");
+    }
+}

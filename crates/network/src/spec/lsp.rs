@@ -1,0 +1,102 @@
+//! LSPs as users write them.
+
+use super::problem::NetworkProblem;
+use super::reference::{HopSpec, NodeRef};
+use base::command::ReservationStyle;
+use base::describe::{Name, Several, Value};
+use base::diagnostic::Diagnostic;
+use base::flow_spec::FilterSpec;
+use base::plane::Prefix;
+use base::{PhbSet, Rate, Span};
+
+base::record! {
+    /// A label-switched path from one router to another, or a group of them that differ only by number.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct LspSpec {
+        /// Its name; in a group each has its number behind, from 1 on.
+        pub name: Name;
+        /// Router where it begins.
+        pub from: NodeRef;
+        /// Router where it ends.
+        pub to: NodeRef;
+        /// How many alike.
+        pub count: u32 = 1, in 1..=1_000_000;
+        /// Routers after the first, each the next one on the way; NODE:INTERFACE if links are parallel.
+        pub route: Vec<HopSpec> = Vec::new(), absent "routers decide hop by hop";
+        /// Route that is tried when the other fails.
+        pub fallback: Vec<HopSpec> = Vec::new(), absent "none";
+        /// Other routers may be between those of the routes.
+        pub loose: bool = false;
+        /// Take the shortest path as explicit route, after those that are said.
+        pub shortest: bool = false;
+        /// Bandwidth to reserve for each.
+        pub bandwidth: Rate = Rate(0);
+        /// Destinations whose packets take it, one prefix or several.
+        pub carries: Option<Several<Prefix>>, absent "its test packets only";
+        /// Packets that take it wherever they go.
+        pub filters: Vec<FilterSpec> = Vec::new();
+        /// Per-hop behaviours whose packets take it on their way to `carries`.
+        pub classes: Option<PhbSet>, absent "all";
+        /// `e-lsp`, `l-lsp AF1`, or more of it (RFC 3270).
+        pub diffserv: Option<Value>, absent "nothing is signalled of classes";
+        /// Setup priority (RFC 3209, 4.7): 0 is the highest.
+        pub setup_priority: u8 = 7, in 0..=7;
+        /// Holding priority: 0 is the highest.
+        pub holding_priority: Option<u8>, in 0..=7, absent "the setup priority";
+        /// Reservation style.
+        pub style: ReservationStyle = ReservationStyle::SharedExplicit;
+        /// Record the route (RFC 3209, 4.4).
+        pub record_route: bool = true;
+        /// Record the labels, too.
+        pub record_labels: bool = false;
+        /// Time before the first retry after a failure; it doubles with each up to `retry_max`.
+        pub retry_first: Span = Span::from_secs(1);
+        /// Longest time between retries.
+        pub retry_max: Span = Span::from_secs(60);
+        /// How many retries.
+        pub retry_limit: Option<u32>, absent "without limit";
+        /// Signal it at once; an edge leaves it to its programme.
+        pub signal: bool = true;
+    }
+    check LspSpec::check;
+}
+
+impl LspSpec {
+    /// Its holding priority, said or not.
+    pub fn holding_priority(&self) -> u8 {
+        self.holding_priority.unwrap_or(self.setup_priority)
+    }
+
+    /// The explicit routes in order of preference.
+    pub fn routes(&self) -> impl Iterator<Item = &[HopSpec]> {
+        [&self.route[..], &self.fallback[..]].into_iter().filter(|route| !route.is_empty())
+    }
+
+    /// The prefixes whose packets take it.
+    pub fn carries(&self) -> &[Prefix] {
+        self.carries.as_ref().map_or(&[], |several| &several.0)
+    }
+
+    /// What can be seen without the rest of the network.
+    fn check(&self) -> Result<(), Diagnostic> {
+        if self.from.name == self.to.name {
+            return Err(NetworkProblem::LspWithoutWay { node: self.to.name.to_string() }.into());
+        }
+        let (setup, holding) = (self.setup_priority, self.holding_priority());
+        // RFC 3209, 4.7.3: the setup priority should never be higher than the holding priority.
+        if holding > setup {
+            let weak = NetworkProblem::WeakHolding { setup, holding };
+            return Err(Diagnostic::new(weak).at("holding_priority"));
+        }
+        let carries = !self.carries().is_empty();
+        if self.classes.is_some() && !carries {
+            return Err(Diagnostic::new(NetworkProblem::ClassesOfNothing {}).at("classes"));
+        }
+        if self.count > 1 && (carries || !self.filters.is_empty()) {
+            let key = if carries { "carries" } else { "filters" };
+            let shared = NetworkProblem::GroupCarries { count: self.count, key: key.into() };
+            return Err(Diagnostic::new(shared).at(key));
+        }
+        Ok(())
+    }
+}

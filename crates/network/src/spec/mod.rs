@@ -1,0 +1,319 @@
+//! A network as users write it, in a file or by calls: what may stand there is declared here once.
+//!
+//! - here: the whole, and the references from one part to another
+//! - [`link`], [`lsp`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
+//! - [`reference`]: names of nodes, ends of links, hops
+//! - [`problem`]: what can be wrong, with its words
+
+pub mod address;
+pub mod labels;
+pub mod link;
+pub mod lsp;
+pub mod problem;
+pub mod reference;
+pub mod rsvp;
+
+use crate::kind::NodeKind;
+use base::describe::{
+    Describe, DescribeProblem, Name, Named, Record, Schema, Schemas, Value, Variant, unknown_word, wrong_type,
+};
+use base::diagnostic::{At, Diagnostic};
+use link::LinkSpec;
+use lsp::LspSpec;
+use problem::NetworkProblem;
+use reference::{Endpoint, HopSpec, Names};
+use std::collections::BTreeSet;
+
+/// A node as it was written, read by its kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeWritten {
+    /// Which of the kinds it is of, by its name.
+    pub kind: &'static str,
+    /// All of its fields, defaults filled in.
+    pub fields: Value,
+}
+
+base::record! {
+    /// A network: nodes, links, queues, LSPs and flows.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct NetworkSpec {
+        /// Its namespaces are called tp-NAME-NODE.
+        pub name: Name;
+        /// Seed of all random streams.
+        pub seed: u64 = 1, in 0..=9_223_372_036_854_775_807;
+        /// Nodes by name; the order counts for addresses.
+        pub nodes: Vec<(Name, Value)> = Vec::new();
+        /// All links; the order counts for ports and addresses.
+        pub links: Vec<LinkSpec> = Vec::new();
+        /// Signalled when the network comes up.
+        pub lsps: Vec<LspSpec> = Vec::new();
+        /// Measured traffic, for `twinplane run FILE`; a lab that is up has none.
+        pub flows: Vec<Value> = Vec::new();
+        /// Trees of queue disciplines, by name, for `queue` of links.
+        pub queues: Vec<(Name, Value)> = Vec::new();
+        /// Meters and markers, by name, for `ingress` of links and for trees.
+        pub conditioners: Vec<(Name, Value)> = Vec::new();
+        /// Nodes and links, as containerlab has them, instead of those above.
+        pub topology: Option<Topology>;
+    }
+    read by hand;
+}
+
+base::record! {
+    /// Nodes and links where containerlab has them.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Topology {
+        /// By name.
+        pub nodes: Vec<(Name, Value)> = Vec::new();
+        /// All links.
+        pub links: Vec<LinkSpec> = Vec::new();
+    }
+}
+
+/// A network that was read, and whose references all lead somewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadNetwork {
+    /// The description; nodes and links of `topology` stand where others have them.
+    pub spec: NetworkSpec,
+    /// Nodes, read by their kinds.
+    pub nodes: Vec<(Name, NodeWritten)>,
+    /// The nodes and links were written under `topology`.
+    pub has_topology: bool,
+}
+
+impl Describe for NetworkSpec {
+    fn read(value: &Value) -> Result<NetworkSpec, Diagnostic> {
+        NetworkSpec::read_record(value, "")
+    }
+    fn write(&self) -> Value {
+        self.write_record()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        known.named("NetworkSpec", |known| Named::Record(NetworkSpec::record_schema(known)))
+    }
+}
+
+impl ReadNetwork {
+    /// Reads a network whose nodes are of these kinds.
+    pub fn read(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
+        ReadNetwork::read_all(value, kinds).map_err(problem::for_containerlab)
+    }
+
+    fn read_all(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
+        let mut spec = NetworkSpec::read(value)?;
+        let topology = spec.topology.take();
+        let has_topology = topology.is_some();
+        if let Some(topology) = topology {
+            for (key, is_there) in [("nodes", !spec.nodes.is_empty()), ("links", !spec.links.is_empty())] {
+                if is_there {
+                    return Err(Diagnostic::new(NetworkProblem::TopologyTwice { key: key.into() }).at(key));
+                }
+            }
+            (spec.nodes, spec.links) = (topology.nodes, topology.links);
+        }
+        let mut read = ReadNetwork { spec, nodes: Vec::new(), has_topology };
+        let inner = read.read_nodes(kinds).and_then(|()| read.resolve_links());
+        inner.map_err(|error| if has_topology { error.at("topology") } else { error })?;
+        read.resolve_lsps()?;
+        Ok(read)
+    }
+
+    fn read_nodes(&mut self, kinds: &[NodeKind]) -> Result<(), Diagnostic> {
+        for (name, value) in &self.spec.nodes {
+            let node = read_node(value, kinds).at(&*name.0).at("nodes")?;
+            self.nodes.push((name.clone(), node));
+        }
+        Ok(())
+    }
+
+    fn resolve_links(&mut self) -> Result<(), Diagnostic> {
+        let names = Names::new(self.nodes.iter().map(|node| node.0.clone()));
+        let mut used: BTreeSet<(usize, String)> = BTreeSet::new();
+        for (index, link) in self.spec.links.iter_mut().enumerate() {
+            for (side, end) in link.endpoints.iter_mut().enumerate() {
+                let place = |error: Diagnostic| error.at(side).at("endpoints").at(index).at("links");
+                end.node.resolve(&names).map_err(place)?;
+                let written = &self.nodes[end.node.index()].1;
+                if written.kind == "external" {
+                    external_interface(end, written).map_err(place)?;
+                }
+                let Some(interface) = &end.interface else { continue };
+                let node = end.node.name.to_string();
+                if interface == "lo" {
+                    return Err(place(NetworkProblem::Loopback { node }.into()));
+                }
+                if !used.insert((end.node.index(), interface.clone())) {
+                    let twice = NetworkProblem::InterfaceTwice { node, interface: interface.clone() };
+                    return Err(place(twice.into()));
+                }
+            }
+            if link.endpoints[0].node == link.endpoints[1].node {
+                return Err(Diagnostic::new(NetworkProblem::LinkToItself {}).at(index).at("links"));
+            }
+        }
+        // Names that were given come first; the others count up from e0.
+        for (index, link) in self.spec.links.iter_mut().enumerate() {
+            for end in &mut link.endpoints {
+                if end.interface.is_some() {
+                    continue;
+                }
+                let node = end.node.index();
+                let free =
+                    (0..).map(|count| format!("e{count}")).find(|name| !used.contains(&(node, name.clone())));
+                let name = free.unwrap_or_else(|| format!("l{index}"));
+                used.insert((node, name.clone()));
+                end.interface = Some(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve_lsps(&mut self) -> Result<(), Diagnostic> {
+        let names = Names::new(self.nodes.iter().map(|node| node.0.clone()));
+        let ends: Vec<[Endpoint; 2]> = self.spec.links.iter().map(|link| link.endpoints.clone()).collect();
+        let mut seen = BTreeSet::new();
+        for (index, lsp) in self.spec.lsps.iter_mut().enumerate() {
+            let place = |error: Diagnostic| error.at(index).at("lsps");
+            if !seen.insert(lsp.name.clone()) {
+                let twice = DescribeProblem::Twice { name: lsp.name.to_string() };
+                return Err(place(Diagnostic::new(twice).at("name")));
+            }
+            lsp.from.resolve(&names).at("from").map_err(place)?;
+            lsp.to.resolve(&names).at("to").map_err(place)?;
+            for (key, route) in [("route", &mut lsp.route), ("fallback", &mut lsp.fallback)] {
+                for (hop, spec) in route.iter_mut().enumerate() {
+                    resolve_hop(spec, &names, &ends).at(hop).at(key).map_err(place)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it with defaults filled in, as it could have been written.
+    pub fn write(&self) -> Value {
+        let mut value = self.spec.write();
+        let nodes = self.nodes.iter().map(|(name, node)| (name.to_string(), node.fields.clone()));
+        value.set("nodes", Value::Map(nodes.collect()));
+        value
+    }
+}
+
+/// The interface of this machine behind which somebody else's router is: the endpoint says it, or the node does.
+fn external_interface(end: &mut Endpoint, node: &NodeWritten) -> Result<(), Diagnostic> {
+    let own = node.fields.get("interface").and_then(Value::as_text);
+    let name = end.node.name.to_string();
+    match (&end.interface, own) {
+        (Some(given), Some(own)) if given != own => {
+            Err(NetworkProblem::OtherInterface { node: name, own: own.into(), given: given.clone() }.into())
+        }
+        (None, None) => Err(NetworkProblem::WhichInterface { node: name }.into()),
+        (None, Some(own)) => {
+            end.interface = Some(own.into());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The node at the end of a hop, or the link that it names.
+fn resolve_hop(hop: &mut HopSpec, names: &Names, ends: &[[Endpoint; 2]]) -> Result<(), Diagnostic> {
+    match hop {
+        HopSpec::Node(node) => node.resolve(names),
+        HopSpec::Link(link) if *link < ends.len() => Ok(()),
+        HopSpec::Link(link) => Err(NetworkProblem::NoLink { link: *link, count: ends.len() }.into()),
+        HopSpec::Interface(end) => {
+            end.node.resolve(names)?;
+            let at_node =
+                || ends.iter().enumerate().filter(|(_, link)| link.iter().any(|e| e.node == end.node));
+            match at_node().find(|(_, link)| link.contains(end)) {
+                Some((link, _)) => {
+                    *hop = HopSpec::Link(link);
+                    Ok(())
+                }
+                None => {
+                    let own = at_node().flat_map(|(_, link)| link.iter()).filter(|e| e.node == end.node);
+                    let known: Vec<&str> = own.filter_map(|e| e.interface.as_deref()).collect();
+                    let interface = end.interface.clone().unwrap_or_default();
+                    let hint = base::describe::near(&interface, &known);
+                    let node = end.node.name.to_string();
+                    Err(NetworkProblem::NoInterface { node, interface, hint }.into())
+                }
+            }
+        }
+    }
+}
+
+/// Reads a node by its kind.
+pub fn read_node(value: &Value, kinds: &[NodeKind]) -> Result<NodeWritten, Diagnostic> {
+    let known: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let Value::Map(_) = value else { return Err(wrong_type(value, "a mapping with a kind")) };
+    let Some(word) = value.get("kind") else {
+        let example = format!(": {}", base::describe::listed(&known));
+        return Err(DescribeProblem::Missing { field: "kind".into(), example }.into());
+    };
+    let Some(kind) = kinds.iter().find(|kind| word.as_text() == Some(kind.name)) else {
+        let renamed = word.as_text().and_then(problem::former_kind);
+        return Err(match renamed {
+            Some(problem) => Diagnostic::new(problem),
+            None => unknown_word(word, &known),
+        })
+        .at("kind");
+    };
+    let mut fields = Value::Map(vec![("kind".into(), kind.name.into())]);
+    if let Value::Map(entries) = (kind.spec.read)(value)? {
+        entries.into_iter().for_each(|(key, value)| fields.set(&key, value));
+    }
+    Ok(NodeWritten { kind: kind.name, fields })
+}
+
+/// The schema of a network with these kinds of nodes: `nodes` are a choice by `kind`.
+pub fn schema(known: &mut Schemas, kinds: &[NodeKind]) {
+    NetworkSpec::schema(known);
+    let node = known.named("NodeSpec", |known| {
+        Named::Choice(base::describe::Choice {
+            meaning: "A node, by its kind.".into(),
+            tag: "kind",
+            variants: kinds
+                .iter()
+                .map(|kind| Variant {
+                    word: kind.name,
+                    meaning: kind.spec.meaning.into(),
+                    record: (kind.spec.schema)(known),
+                })
+                .collect(),
+            short: Vec::new(),
+        })
+    });
+    for record in ["NetworkSpec", "Topology"] {
+        known.amend(record, |field| {
+            if field.key == "nodes" {
+                field.schema = Schema::Map(Box::new(node.clone()));
+            }
+        });
+    }
+}
+
+/// What users may write of a node of some kind.
+#[derive(Clone, Copy, Debug)]
+pub struct KindSpec {
+    /// What a node of this kind is.
+    pub meaning: &'static str,
+    /// Reads what was written, `kind` among it, and writes it back with defaults.
+    pub read: fn(&Value) -> Result<Value, Diagnostic>,
+    /// The name of its record among the schemas.
+    pub schema: fn(&mut Schemas) -> &'static str,
+}
+
+impl KindSpec {
+    /// A kind whose nodes are described by this record.
+    pub const fn of<R: Record>(meaning: &'static str) -> KindSpec {
+        KindSpec {
+            meaning,
+            read: |value| R::read_record(value, "kind").map(|record| record.write()),
+            schema: base::describe::named_of::<R>,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

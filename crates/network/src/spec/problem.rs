@@ -1,0 +1,96 @@
+//! What can be wrong with a network, beside what can be wrong with any description. The words of all of it stand here.
+
+use base::describe::{Name, near};
+use base::diagnostic::{Diagnostic, Step};
+
+base::problems! {
+    /// Problems of a network's description, and of what is asked of a network that runs.
+    pub enum NetworkProblem {
+        /// A name that no node has.
+        UnknownNode { name: String, hint: String } is UnknownName, "unknown-node", "'{name}', no node has that name{hint}";
+        /// A field of containerlab's files that has no meaning here.
+        Containerlab { field: String, why: String } is UnknownName, "containerlab-field", "'{field}' is containerlab's and is not used here: {why}";
+        /// A kind that has another name now.
+        RenamedKind { kind: String, new: String } is UnknownName, "renamed-kind", "'{kind}' is called '{new}' now";
+        /// A kind of containerlab's.
+        ForeignKind { kind: String, nearest: String } is UnknownName, "foreign-kind", "'{kind}' is containerlab's; nearest to it is '{nearest}'";
+        /// Nodes or links at the top and under `topology`.
+        TopologyTwice { key: String } is Conflict, "topology-twice", "{key} are under 'topology', too: one of the two";
+        /// An interface that the kernel makes itself.
+        Loopback { node: String } is Conflict, "loopback-name", "{node}: 'lo' is the kernel's own interface";
+        /// Two links that end at one interface.
+        InterfaceTwice { node: String, interface: String } is Conflict, "interface-twice", "'{node}' has an interface '{interface}' already";
+        /// An endpoint and its node that name two interfaces.
+        OtherInterface { node: String, own: String, given: String } is Conflict, "other-interface", "the interface of '{node}' is '{own}', not '{given}'";
+        /// Somebody else's router, and no interface to it.
+        WhichInterface { node: String } is WrongType, "which-interface", "which interface '{node}' is behind is not said: '{node}:eth1', or 'interface: eth1'";
+        /// A link from a node to itself.
+        LinkToItself {} is Conflict, "link-to-itself", "the two ends are the same node";
+        /// A hop over an interface that the node does not have.
+        NoInterface { node: String, interface: String, hint: String } is UnknownName, "unknown-interface", "'{node}' has no interface '{interface}'{hint}";
+        /// A link by a place that no link has.
+        NoLink { link: usize, count: usize } is UnknownName, "unknown-link", "link {link}: there are {count}, counted from 0";
+        /// An LSP that ends where it begins.
+        LspWithoutWay { node: String } is Conflict, "lsp-without-way", "it begins and ends at {node}";
+        /// A holding priority below the setup priority.
+        WeakHolding { setup: u8, holding: u8 } is Conflict, "weak-holding", "priorities are 0 (highest) to 7, and holding must not be weaker than setup (setup {setup}, holding {holding})";
+        /// Classes of no destination.
+        ClassesOfNothing {} is Conflict, "classes-of-nothing", "'carries' says to where packets of them take it, and is missing";
+        /// A group of several LSPs that should carry packets of users.
+        GroupCarries { count: u32, key: String } is Conflict, "group-carries", "a group of {count} LSPs carries its test packets only: '{key}' is for one LSP";
+    }
+}
+
+/// No node has this name; the nearest one that exists is suggested, or all if they are few.
+pub fn unknown_node(name: &Name, known: &[Name]) -> Diagnostic {
+    let known: Vec<&str> = known.iter().map(|name| &**name).collect();
+    let hint = match near(name, &known) {
+        hint if hint.is_empty() && (1..=8).contains(&known.len()) => {
+            format!(" (one of {})", known.join(", "))
+        }
+        hint => hint,
+    };
+    NetworkProblem::UnknownNode { name: name.to_string(), hint }.into()
+}
+
+/// What containerlab's files have and these have not, with what to do instead.
+const CONTAINERLAB: [(&str, &str); 13] = [
+    ("image", "it runs no containers: a host runs what is installed on this machine"),
+    ("type", "a router's timing is its 'profile'"),
+    ("mgmt", "routers are managed through sockets, not through a network"),
+    ("mgmt-ipv4", "routers are managed through sockets, not through a network"),
+    ("startup-config", "LSPs are listed under 'lsps'"),
+    ("binds", "a host sees the files of this machine"),
+    ("env", "a host's commands are given under 'exec'"),
+    ("ports", "a host has an address of its own"),
+    ("vars", "metadata go into 'labels'"),
+    ("defaults", "each node says what it is"),
+    ("kinds", "each node says what it is"),
+    ("prefix", "namespaces are called tp-NAME-NODE"),
+    ("group", "metadata go into 'labels'"),
+];
+
+/// The same error, in words for whoever comes with a file of containerlab's.
+pub fn for_containerlab(error: Diagnostic) -> Diagnostic {
+    if error.code() != "unknown-field" {
+        return error;
+    }
+    let Some(Step::Key(field)) = error.path().last().cloned() else { return error };
+    match CONTAINERLAB.iter().find(|known| known.0 == field) {
+        Some((_, why)) => error.with(NetworkProblem::Containerlab { field, why: (*why).into() }),
+        None => error,
+    }
+}
+
+/// The kinds that had another name, and those of containerlab that are nearest to one of ours.
+pub fn former_kind(kind: &str) -> Option<NetworkProblem> {
+    let word = kind;
+    let kind = kind.to_string();
+    Some(match word {
+        "tester" => NetworkProblem::RenamedKind { kind, new: "edge".into() },
+        "linux" => NetworkProblem::ForeignKind { kind, nearest: "host".into() },
+        "bridge" | "ovs-bridge" => NetworkProblem::ForeignKind { kind, nearest: "router".into() },
+        "ext-container" => NetworkProblem::ForeignKind { kind, nearest: "host".into() },
+        _ => return None,
+    })
+}

@@ -1,0 +1,80 @@
+//! Flows of test packets as users write them.
+
+use super::arrivals::ArrivalsSpec;
+use super::problem::FlowProblem;
+use super::sizes::{FrameSize, SizesSpec};
+use base::describe::{Describe, Name};
+use base::diagnostic::{At, Diagnostic};
+use base::{Dscp, Rate, Time};
+use network::spec::reference::{Endpoint, NodeRef};
+
+base::words! {
+    /// Which bytes of a packet a rate counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RateCounted {
+        /// Those of the Ethernet frame with its frame check sequence.
+        Frame = "frame",
+        /// Those of the IP packet.
+        Ip = "ip",
+    }
+    default Frame;
+}
+
+base::record! {
+    /// A flow of test packets.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FlowSpec {
+        /// Its name, of which there is one only.
+        pub name: Option<Name>, absent "FROM-TO";
+        /// Where it begins: a host, a station, an edge, a router.
+        pub from: NodeRef;
+        /// Where it ends.
+        pub to: NodeRef;
+        /// LSP that it takes from where it begins.
+        pub over: Option<Name>, absent "routers decide";
+        /// Rate of all its packets; of arrivals on-off while it is on.
+        pub rate: Rate = Rate(1_000_000), in 1..=9_223_372_036_854_775_807;
+        /// Bytes that the rate counts: of Ethernet frames, or of the IP packets in them.
+        pub rate_counts: RateCounted = RateCounted::Frame;
+        /// Frame with header and frame check sequence, in bytes: bytes, imix, or a mapping of kind uniform, empirical or exponential.
+        pub size: SizesSpec = SizesSpec::Fixed(FrameSize(512));
+        /// When packets are due: constant, poisson, or a mapping of kind on-off or trace.
+        pub arrivals: ArrivalsSpec = ArrivalsSpec::Constant;
+        /// Code point, by name or number.
+        pub dscp: Dscp = Dscp::DEFAULT;
+        /// UDP port that its packets come from.
+        pub src_port: Option<u16>, in 1..=65_535, absent "one from 49152 on, its own";
+        /// UDP port that they go to.
+        pub dst_port: Option<u16>, in 1..=65_535, absent "61614";
+        /// When it starts.
+        pub start: Time = Time::ZERO;
+        /// When it stops.
+        pub stop: Option<Time>, in 1..=9_223_372_036_854_775_807, absent "with the run";
+        /// Packets write down the links that they cross.
+        pub trace: bool = false;
+        /// Keep every packet: table `packets`.
+        pub log: bool = false;
+        /// Link by which it leaves a node with several: the neighbour, or NODE:INTERFACE of either end.
+        pub from_link: Option<Endpoint>, absent "on the shortest path";
+        /// Link at whose address it ends, in the same way.
+        pub to_link: Option<Endpoint>, absent "on the shortest path";
+    }
+    check FlowSpec::check;
+}
+
+impl FlowSpec {
+    /// Its name, said or not.
+    pub fn name(&self) -> String {
+        match &self.name {
+            Some(name) => name.to_string(),
+            None => format!("{}-{}", self.from.name, self.to.name),
+        }
+    }
+
+    fn check(&self) -> Result<(), Diagnostic> {
+        let Some(stop) = self.stop.filter(|stop| *stop <= self.start) else { return Ok(()) };
+        let [stop, start] =
+            [stop, self.start].map(|time| time.write().as_text().unwrap_or("0 s").to_string());
+        Err(FlowProblem::StopsBeforeStart { stop, start }.into()).at("stop")
+    }
+}
