@@ -107,7 +107,7 @@ def test_notebooks_run(script: Path, tmp_path: Path) -> None:
         "images/flap.py",
         "images/house.py",
         "models/juniper_m10.py",
-        "reference/lab_file.py",
+        "reference/api.py",
     ],
 )
 def test_what_is_made_is_up_to_date(script: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .errors import TwinplaneError, one_line
+from .errors import KINDS, FailedError, TwinplaneError, one_line
 
 if TYPE_CHECKING:
     from . import _core
@@ -41,9 +41,32 @@ def translated() -> Iterator[None]:
     try:
         yield
     except core.CoreError as error:
-        raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
+        raise of_core(error) from None
     except OSError as error:
         raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
+
+
+def of_core(error: Exception) -> TwinplaneError:
+    """The exception that users meet for one of the core's; its data comes along."""
+    text = OS_NUMBER.sub("", one_line(error))
+    if (kind := getattr(error, "kind", None)) is None:
+        return FailedError(text) if isinstance(error, load().RunError) else TwinplaneError(text)
+    made = KINDS[kind](text)
+    found: Any = error
+    made.path, made.code, made.arguments = found.path, found.code, found.arguments
+    return made
+
+
+def schema() -> dict[str, dict[str, Any]]:
+    """Everything that a description may say: types by name, with their fields."""
+    found: dict[str, dict[str, Any]] = load().schema()
+    return found
+
+
+def read_network(described: Any) -> dict[str, Any]:
+    """The values of a network file, with every default filled in and every interface named."""
+    found: dict[str, Any] = load().read_network(described)
+    return found
 
 
 def network(description: dict[str, Any], placement: dict[str, Any] | None = None) -> _core.Network:

@@ -165,7 +165,7 @@ def _kind(value: Any) -> str:
     return "l-lsp" if kind == "l-lsp" else "e-lsp"
 
 
-def _short(value: Any) -> Any:
+def short_form(value: Any) -> Any:
     """``l-lsp AF1`` as a mapping."""
     if not isinstance(value, str):
         return value
@@ -179,7 +179,7 @@ KINDS = ("e-lsp", "l-lsp")
 LspDiffServ = Annotated[
     Annotated[ELsp, Tag("e-lsp")] | Annotated[LLsp, Tag("l-lsp")],
     Discriminator(_kind),
-    BeforeValidator(_short),
+    BeforeValidator(short_form),
 ]
 """An E-LSP or an L-LSP, or its short form."""
 
@@ -206,7 +206,7 @@ def node_spec(given: Any, what: str) -> dict[str, Any]:
 def lsp_spec(given: Any, what: str) -> dict[str, Any]:
     """What an LSP is, as the core takes it: ``"e-lsp"``, ``"l-lsp AF1"``, a model or a mapping."""
     try:
-        given = _short(given)
+        given = short_form(given)
     except ValueError as error:
         raise TwinplaneError(f"{what}: {error}") from None
     if isinstance(given, (ELsp, LLsp)):

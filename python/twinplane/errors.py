@@ -1,19 +1,66 @@
-"""The one exception that users meet, and the words it uses."""
+"""The exceptions that users meet, by kind, and the words that Python itself uses."""
 
 from __future__ import annotations
 
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 HOME = f"{Path(__file__).parent}/"
 """Where this package is."""
 
 
 class TwinplaneError(Exception):
-    """Something cannot be done as asked. The text is one clear sentence."""
+    """Something cannot be done as asked. The text is one clear sentence.
+
+    Of an error in a description, `path` says where in it (keys and positions from the top), `code` which
+    problem it is, `arguments` the figures and names in the sentence.
+    """
+
+    path: tuple[str | int, ...] = ()
+    code: str | None = None
+    arguments: Mapping[str, Any] = MappingProxyType({})
+
+
+class UnknownNameError(TwinplaneError, LookupError):
+    """A name that nothing has: of a node, a field, a choice."""
+
+
+class OutOfRangeError(TwinplaneError, ValueError):
+    """A value of the right type that is too small, too large, or not allowed here."""
+
+
+class WrongTypeError(TwinplaneError, TypeError):
+    """A value of another type or form than is needed, or none where one is needed."""
+
+
+class TooLateError(TwinplaneError, RuntimeError):
+    """Right in itself, but the run has gone beyond the point where it could be said."""
+
+
+class ConflictError(TwinplaneError, ValueError):
+    """Two things that are said contradict each other, or the same thing is said twice."""
+
+
+class FailedError(TwinplaneError, RuntimeError):
+    """What is asked is right, and something below failed: a file, an interface, the engine."""
+
+
+KINDS: Mapping[str, type[TwinplaneError]] = MappingProxyType(
+    {
+        "unknown-name": UnknownNameError,
+        "out-of-range": OutOfRangeError,
+        "wrong-type": WrongTypeError,
+        "too-late": TooLateError,
+        "conflict": ConflictError,
+        "failed": FailedError,
+    }
+)
+"""Exceptions by the kinds of the core's diagnostics."""
 
 
 class TwinplaneWarning(UserWarning):

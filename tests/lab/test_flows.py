@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def written(folder: Path, *flows: str, head: str = HEAD) -> Path:
 
 
 WRONG = [
-    (f"{{{ENDS}, size: imx}}", "size: 'imx': a number and a unit are needed, such as '512 B' (or imix, or"),
+    (f"{{{ENDS}, size: imx}}", "size: 'imx' is not a size: bytes, imix, or a mapping of kind"),
     (f"{{{ENDS}, size: 63}}", "size: 63: an Ethernet frame has 64 to 65553 bytes"),
     (f"{{{ENDS}, size: {{kind: unifrom}}}}", "size: kind: 'unifrom' is none of uniform, empirical or expone"),
     (f"{{{ENDS}, size: {{min: 64}}}}", "size: kind is missing: uniform, empirical or exponential"),
@@ -49,15 +50,18 @@ WRONG = [
     ),
     (
         f"{{{ENDS}, arrivals: poison}}",
-        "arrivals: 'poison': constant, poisson, or a mapping of kind on-off or",
+        "arrivals: 'poison' is none of constant, poisson, on-off or trace (did",
     ),
     (
         f"{{{ENDS}, arrivals: {{kind: onoff}}}}",
         "kind: 'onoff' is none of on-off or trace (did you mean 'on-off'?)",
     ),
     (f"{{{ENDS}, arrivals: {{kind: on-off, on: 1 s}}}}", "arrivals: off is missing"),
-    (f"{{{ENDS}, arrivals: {{kind: on-off, on: {{men: 1}}, off: 1}}}}", "arrivals: on: mean is missing"),
-    (f"{{{ENDS}, arrivals: {{kind: on-off, on: 0 s, off: 1}}}}", "arrivals: on: '0 s': it is not above zero"),
+    (
+        f"{{{ENDS}, arrivals: {{kind: on-off, on: {{men: 1}}, off: 1}}}}",
+        "arrivals: on: unknown field 'men' (did you mean 'mean'?)",
+    ),
+    (f"{{{ENDS}, arrivals: {{kind: on-off, on: 0 s, off: 1}}}}", "arrivals: on: 0: it is not above zero"),
     (f"{{{ENDS}, arrivals: {{kind: trace}}}}", "flow 'left-right': arrivals: gaps: there are none"),
     (
         f"{{{ENDS}, arrivals: {{kind: trace, gaps: [1], sizes: [64, 64]}}}}",
@@ -72,26 +76,26 @@ WRONG = [
         f"{{{ENDS}, arrivals: {{kind: trace, gaps: [1], limit: 1}}}}",
         "limit: it is for a capture: pcap is missing",
     ),
-    (f"{{{ENDS}, dscp: EFF}}", "dscp: 'EFF': no such code point: EF, AF11 to AF43,"),
-    (f"{{{ENDS}, src_port: 0}}", "src_port: 0: a UDP port is 1 to 65535"),
-    (f"{{{ENDS}, dst_port: 65536}}", "dst_port: 65536: a UDP port is 1 to 65535"),
-    (f"{{{ENDS}, dst_port: sip}}", "dst_port: 'sip': a UDP port is 1 to 65535"),
+    (f"{{{ENDS}, dscp: EFF}}", "dscp: 'EFF' is not a code point: EF, AF11 to AF43,"),
+    (f"{{{ENDS}, src_port: 0}}", "src_port: 0: it should be 1 to 65535"),
+    (f"{{{ENDS}, dst_port: 65536}}", "dst_port: 65536: it should be 0 to 65535"),
+    (f"{{{ENDS}, dst_port: sip}}", "dst_port: 'sip': it should be a whole number"),
     (
         f"{{{ENDS}, size: {{kind: exponential, mean: 9999}}}}",
         "size: mean=9999 is not between min=64 and max=9018: most frames would be as long as a bound",
     ),
-    (f"{{{ENDS}, dscp: 64}}", "dscp: 64: a code point is 0 to 63"),
+    (f"{{{ENDS}, dscp: 64}}", "dscp: 64 is not a code point"),
     (f"{{{ENDS}, rat: 1}}", "unknown field 'rat' (did you mean 'rate'?)"),
-    (f"{{{ENDS}, rate: 0}}", "flow 'left-right': rate=0: a flow has a rate"),
+    (f"{{{ENDS}, rate: 0}}", "flow 'left-right': rate: 0: it is not above zero"),
     (f"{{{ENDS}, start: -1 s}}", "start: '-1 s': it cannot be negative"),
-    (f"{{{ENDS}, start: 4, stop: 2}}", "flow 'left-right': stop: 2 is not after its start (4)"),
-    (f"{{{ENDS}, over: est}}", "over says 'est', no LSP has that name (did you mean 'east'?)"),
+    (f"{{{ENDS}, start: 4, stop: 2}}", "flow 'left-right': stop: 2 s is not after its start (4 s)"),
+    (f"{{{ENDS}, over: est}}", "over: 'est', no LSP has that name (did you mean 'east'?)"),
     (f"{{{ENDS}, over: east}}", "its LSP goes from 'pe1' to 'pe2'"),
     (f"{{{ENDS}, from_link: pe2}}", "from_link: there is no link between left and pe2"),
     (f"{{{ENDS}, from_link: 'pe1:e7'}}", "from_link says 'pe1:e7': 'pe1' has no such interface"),
     (
         "{from: lft, to: right}",
-        "flow 'lft-right': from says 'lft', no node has that name (did you mean 'left'?)",
+        "flow 'lft-right': from: 'lft', no node has that name (did you mean 'left'?)",
     ),
     ("{from: left, to: left}", "flow 'left-left': from 'left' to itself: from_link and to_link say by which"),
     ("{name: a b, from: left, to: right}", "flow 'a b': name: 'a b' is not a name"),
@@ -105,14 +109,20 @@ def test_mistakes_have_their_line(tmp_path: Path, flow: str, sentence: str) -> N
     with pytest.raises(TwinplaneError) as caught:
         Lab(path)
     text = str(caught.value)
-    assert text.startswith(f"{path}:{FIRST}: flow ") and sentence in text and "\n" not in text
+    assert (
+        re.match(rf"{re.escape(str(path))}:{FIRST}:\d+: flow ", text)
+        and sentence in text
+        and "\n" not in text
+    )
     words = [part.strip() for part in text.split(":")]
     assert all(a != b for a, b in itertools.pairwise(words))  # nothing is said twice
 
 
 def test_names_are_given_once(tmp_path: Path) -> None:
     path = written(tmp_path, f"{{{ENDS}}}", f"{{name: left-right, {ENDS}}}")
-    with pytest.raises(TwinplaneError, match=rf":{FIRST + 1}: flow 'left-right': another has the same name"):
+    with pytest.raises(
+        TwinplaneError, match=rf":{FIRST + 1}:12: flow 'left-right': name: 'left-right' is given twice"
+    ):
         Lab(path)
 
 
@@ -178,7 +188,7 @@ def test_warnings_of_queues_have_their_line(tmp_path: Path) -> None:
     tree = "{discipline: htb, classes: {a: {rate: 1 Mbit/s}, b: {parent: a, rate: 2 Mbit/s}}, default: b}"
     path = written(tmp_path, f"{{{ENDS}}}", head=HEAD.replace("{discipline: pfifo, limit: 5}", tree))
     with pytest.warns(
-        TwinplaneWarning, match=rf"{path}:9: link pe1 - pe2: queue at pe1: class .b.: its ceiling of 2"
+        TwinplaneWarning, match=rf"{path}:9:99: link pe1 - pe2: queue at pe1: class .b.: its ceiling of 2"
     ):
         tp.Network.from_file(path).run(until="1 ms")
 
@@ -186,18 +196,18 @@ def test_warnings_of_queues_have_their_line(tmp_path: Path) -> None:
 def test_flows_that_nothing_tells_apart_have_their_line(tmp_path: Path) -> None:
     path = written(tmp_path, f"{{name: a, {ENDS}}}", f"{{name: b, {ENDS}, src_port: 49152}}")
     said = r"flow 'b': it has the addresses and the ports \(49152 to 61614\) of flow 'a'"
-    with pytest.warns(TwinplaneWarning, match=f"{path}:{FIRST + 1}: {said}"):
+    with pytest.warns(TwinplaneWarning, match=rf"{path}:{FIRST + 1}:\d+: {said}"):
         tp.Network.from_file(path).run(until="1 ms")
 
 
 def test_what_only_a_lab_can_do(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(HEAD.replace("10.1.0.2/24}", "10.1.0.2/24, exec: [ls]}").removesuffix("flows:\n"))
-    with pytest.warns(TwinplaneWarning, match=rf"{path}:3: node 'left': exec: only a lab does that"):
+    with pytest.warns(TwinplaneWarning, match=rf"{path}:3:\d+: node 'left': exec: only a lab does that"):
         tp.Network.from_file(path)
     text = HEAD.replace("{kind: host, address: 10.1.0.2/24}", "{kind: external, interface: eth9}")
     path.write_text(text.removesuffix("flows:\n"))
-    with pytest.raises(TwinplaneError, match=rf"{path}:3: node 'left': it is external: "):
+    with pytest.raises(TwinplaneError, match=rf"{path}:3:\d+: node 'left': it is external: "):
         tp.Network.from_file(path)
 
 

@@ -11,7 +11,7 @@ import pytest
 from twinplane.lab import Lab, netns
 
 from .conftest import LabFile
-from .support import TWO_SITES, command, good, left_behind, name_of, refused, why_no_labs
+from .support import TWO_SITES, command, good, left_behind, name_of, refused
 
 ALONE = """\
 name: {name}
@@ -80,7 +80,7 @@ def test_name_taken(lab_file: LabFile) -> None:
 
 def test_missing_interface(lab_file: LabFile) -> None:
     file = lab_file(ALONE.replace("IF", "tptnone0"))
-    assert refused("lab", "up", file).endswith(":4: external 'dut': there is no interface 'tptnone0' here")
+    assert refused("lab", "up", file).endswith(":4:8: external 'dut': there is no interface 'tptnone0' here")
     assert gone(file)
 
 
@@ -191,7 +191,7 @@ def test_ip_fails_halfway(lab_file: LabFile, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_recording_that_has_no_folder(lab_file: LabFile) -> None:
     file = lab_file(TWO_SITES.replace("p:     {kind: router}", "p:     {kind: router, record: nosuch/p.rec}"))
-    assert ":6: node 'p': record: there is no folder" in refused("lab", "up", file)
+    assert ":6:10: node 'p': record: there is no folder" in refused("lab", "up", file)
 
 
 def test_no_lab(needs_labs: None) -> None:
@@ -201,8 +201,3 @@ def test_no_lab(needs_labs: None) -> None:
         "no node of a lab" in (said := refused("lab", "exec", "t-nosuch", "--", "true"))
         or "no lab is up" in said
     )
-
-
-def test_why_not_is_said() -> None:
-    reason = why_no_labs()
-    assert reason is None or reason

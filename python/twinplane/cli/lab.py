@@ -251,24 +251,25 @@ def check(file: File) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON schema of lab files, for editors."""
-    from ..model.schema import text
+    from .. import core
+    from ..model.generate_schema import text
 
-    typer.echo(text(), nl=False)
+    typer.echo(text(core.schema()), nl=False)
 
 
 def name_of(which: str) -> str:
     """The name of a lab that is given by its file or by its name."""
     from ..errors import TwinplaneError
-    from ..model import fields, source
+    from ..model import lab_file, source
 
     path = Path(which)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         data = source.read(path).data
         name = data.get("name") if isinstance(data, dict) else None
-        if not isinstance(name, str | int) or not fields.NAME.fullmatch(str(name)):
+        if not isinstance(name, str | int) or not lab_file.is_name(str(name)):
             raise TwinplaneError(f"{path}: it does not say the name of a lab")
         return str(name)
-    if not fields.NAME.fullmatch(which):
+    if not lab_file.is_name(which):
         raise TwinplaneError(f"'{which}' is neither a file nor the name of a lab")
     return which
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import core
 from ..errors import TwinplaneError
-from ..model import fields
-from ..model import lab_file as model
+from ..model import generated as model
+from ..model import lab_file
 from ..network.lowering import Lowered
 
 NETNS = Path("/run/netns")
@@ -145,16 +145,16 @@ def without_external(description: dict[str, Any]) -> dict[str, Any]:
 
 def _member(lowered: Lowered, index: int, node: dict[str, Any], measured: frozenset[str]) -> Member:
     name = str(node["name"])
-    if not fields.NAME.fullmatch(name):
+    if not lab_file.is_name(name):
         raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
     given = lowered.extras.nodes.get(name)
-    kind = {"edge": "tester", "peer": "tester"}.get(node["kind"], node["kind"])
+    kind = {"peer": "edge"}.get(node["kind"], node["kind"])
     if kind == "host" and (node.get("address") is None or name in measured):
         kind = "station"
     member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
-    if isinstance(given, model.HostNode) and kind == "host":
+    if isinstance(given, model.HostSpec) and kind == "host":
         member.exec = list(given.exec)
-    if isinstance(given, model.RouterNode):
+    if isinstance(given, model.RouterSpec):
         member.cpu, member.busy = given.cpu, given.busy
         if given.record is not None:
             base = Path.cwd() if lowered.source is None else lowered.source.path.resolve().parent
@@ -177,9 +177,9 @@ def _interface(
     given = lowered.extras.nodes.get(end.node)
     driver = lowered.extras.drivers[index]
     offload: bool | None = None
-    if isinstance(given, model.RouterNode | model.TesterNode | model.StationNode):
+    if isinstance(given, model.RouterSpec | model.EdgeSpec | model.StationSpec):
         driver = driver or given.driver
-    if isinstance(given, model.RouterNode):
+    if isinstance(given, model.RouterSpec):
         offload = given.offload
     driver = driver or "packet"
     if offload and driver == "xdp":
@@ -213,9 +213,13 @@ def _check_mtus(made: Plan) -> None:
     for pair in made.links:
         what = f"link {pair[0].link}: {pair[0].node} - {pair[1].node}"
         for end in pair:
-            if end.driver == "xdp" and made.members[end.node].kind != "external" and end.mtu > model.MTU_XDP:
+            if (
+                end.driver == "xdp"
+                and made.members[end.node].kind != "external"
+                and end.mtu > lab_file.MTU_XDP
+            ):
                 raise made.lowered.error(
-                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {model.MTU_XDP} bytes"
+                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {lab_file.MTU_XDP} bytes"
                 )
         if any(made.members[end.node].kind == "host" for end in pair):
             continue

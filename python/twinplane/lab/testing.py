@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..network import Network
 
 
-MEASURING = ("tester", "station")
+MEASURING = ("edge", "station")
 """Kinds of nodes that are in the measuring process."""
 
 

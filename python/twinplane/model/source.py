@@ -15,6 +15,9 @@ from ..errors import TwinplaneError, one_line, os_reason
 Place = tuple[str | int, ...]
 """Keys and positions from the top of the file down to a value."""
 
+Mark = tuple[int, int]
+"""Line and column, both from 1 on."""
+
 VALUES_MAX = 1_000_000
 """More values than a lab has; aliases that refer to aliases could make any number of them."""
 
@@ -58,19 +61,32 @@ class Source:
 
     path: Path
     data: Any = None
-    lines: dict[Place, int] = field(default_factory=dict)
+    marks: dict[Place, Mark] = field(default_factory=dict)
+    """Where values begin."""
+    keys: dict[Place, Mark] = field(default_factory=dict)
+    """Where the keys of values begin."""
+
+    def mark(self, place: Sequence[str | int], on_key: bool = False) -> Mark:
+        """Line and column of a value (or its key), or of the nearest one above that was written down."""
+        for length in range(len(place), -1, -1):
+            here = tuple(place[:length])
+            key, value = self.keys.get(here), self.marks.get(here)
+            # What is written below its key begins with the key.
+            below = key is not None and value is not None and value[0] > key[0]
+            if (on_key and length == len(place)) or below or value is None:
+                value = key or value
+            if value is not None:
+                return value
+        return (1, 1)
 
     def line(self, place: Sequence[str | int]) -> int:
-        """The line of a value, or of the nearest one above it that was written down."""
-        for length in range(len(place), -1, -1):
-            found = self.lines.get(tuple(place[:length]))
-            if found is not None:
-                return found
-        return 1
+        """The line of a value."""
+        return self.mark(place)[0]
 
-    def error(self, place: Sequence[str | int], text: str) -> LabFileError:
+    def error(self, place: Sequence[str | int], text: str, on_key: bool = False) -> LabFileError:
         """An error at a value."""
-        return LabFileError(f"{self.path}:{self.line(place)}: {text}")
+        line, column = self.mark(place, on_key)
+        return LabFileError(f"{self.path}:{line}:{column}: {text}")
 
 
 def read(path: Path) -> Source:
@@ -118,6 +134,10 @@ def _reason(error: yaml.MarkedYAMLError) -> str:
     return reason
 
 
+def _mark(node: yaml.Node) -> Mark:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
 class _Builder:
     """Makes values of nodes, and notes their lines."""
 
@@ -136,7 +156,7 @@ class _Builder:
             raise self.error(node, f"more than {VALUES_MAX} values")
         if node in self.open:
             raise self.error(node, "an alias refers to what it is itself a part of")
-        self.source.lines.setdefault(place, node.start_mark.line + 1)
+        self.source.marks.setdefault(place, _mark(node))
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node)
         self.open.append(node)
@@ -161,15 +181,16 @@ class _Builder:
                 raise self.error(key_node, "a key is a word, not a list or a mapping")
             key = str(key_node.value)
             if key in found:
-                first = self.source.lines[(*place, key)]
+                first = self.source.keys[(*place, key)][0]
                 raise self.error(key_node, f"'{key}' is given twice (first in line {first})")
-            self.source.lines[(*place, key)] = key_node.start_mark.line + 1
+            self.source.keys[(*place, key)] = _mark(key_node)
             found[key] = self.value(value_node, (*place, key))
         for other in merged:
             if not isinstance(other, yaml.MappingNode):
                 raise self.error(other, "only a mapping can be merged with '<<'")
             for key, value in self.value(other, (*place, "<<")).items():
-                self.source.lines.setdefault((*place, key), other.start_mark.line + 1)
+                self.source.keys.setdefault((*place, key), _mark(other))
+                self.source.marks.setdefault((*place, key), _mark(other))
                 found.setdefault(key, value)
         return found
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import suggest
-from ..model import lab_file as model
+from ..model import generated as model
 from ..model import reading
 from ..model.source import LabFileError, Place, Source, value_at
 from ..queues.base import GROUPS
@@ -16,6 +16,9 @@ from ..queues.tree import Tree
 
 if TYPE_CHECKING:
     from .network import Network
+
+OWN = frozenset(("discipline", "root", "rules"))
+"""Keys by which a tree or a conditioner is told from a mapping by end."""
 
 OF = {"queue": "queues", "ingress": "conditioners"}
 """Where what a link names is written."""
@@ -86,9 +89,16 @@ def _root(data: Any, place: Place) -> Place:
 class Classes:
     """The queues and conditioners of links."""
 
-    def __init__(self, lab: model.LabFile, source: Source, network: Network) -> None:
+    def __init__(self, lab: model.NetworkSpec, source: Source, network: Network) -> None:
         self.lab, self.source, self.network = lab, source, network
         self.used: set[tuple[str, str]] = set()
+        self.known: dict[str, dict[str, Tree | Conditioner]] = {
+            where: {
+                name: self.modelled((where, name), key, given, "")
+                for name, given in getattr(lab, where).items()
+            }
+            for key, where in OF.items()
+        }
 
     def of_link(
         self, link: Place, key: str, given: Any, ends: tuple[str, str]
@@ -97,10 +107,10 @@ class Classes:
         if given is None:
             return
         place = reading.written(self.source.data, (*link, key))
-        if not isinstance(given, Mapping):
+        if not isinstance(given, Mapping) or OWN & set(given):
             ours = [name for name in ends if self.takes(name, key)]
             for name in ours:
-                yield name, self.named(place, key, given)
+                yield name, self.named(place, key, given, f"{key}: ")
             return
         for name, one in given.items():
             here = reading.written(self.source.data, (*link, key, name))
@@ -109,33 +119,39 @@ class Classes:
                     here, f"{key}: '{name}' is no end of it, {' and '.join(ends)} are{suggest(name, ends)}"
                 )
             if not self.takes(name, key):
-                kind = self.lab.nodes[name].kind
+                kind = (self.lab.nodes[name].WORD or ("", ""))[1]
                 raise self.error(here, f"{key}: '{name}' is of kind {kind}: its ports are not ours")
-            yield name, self.named(here, key, one)
+            yield name, self.named(here, key, one, f"{key} at {name}: ")
 
     def takes(self, name: str, key: str) -> bool:
         """Are queues, or conditioners, of ours at the ports of the node?"""
         ours = (
-            (model.RouterNode,)
-            if key == "ingress"
-            else (model.RouterNode, model.TesterNode, model.StationNode)
+            (model.RouterSpec,) if key == "ingress" else (model.RouterSpec, model.EdgeSpec, model.StationSpec)
         )
         return isinstance(self.lab.nodes[name], ours)
 
-    def named(self, place: Place, key: str, given: Any) -> Tree | Conditioner:
-        """A tree or a conditioner."""
-        found: Any = given
+    def named(self, place: Place, key: str, given: Any, lead: str) -> Tree | Conditioner:
+        """A tree or a conditioner; `lead` says where it stands."""
+        found: Any
         if isinstance(given, str):
             found, place = self.look_up(place, OF[key], given), (OF[key], given)
+        else:
+            found = self.modelled(place, key, given, lead)
         if isinstance(found, Tree) and isinstance(found.conditioner, str):
             inner = self.look_up((*place, "conditioner"), "conditioners", found.conditioner)
             found = found.model_copy(update={"conditioner": inner})
         assert isinstance(found, (Tree, Conditioner))
         return found
 
+    def modelled(self, place: Place, key: str, given: Any, lead: str) -> Tree | Conditioner:
+        """What is written at a place; `lead` says where that is."""
+        if key == "queue":
+            return reading.modelled(self.source, place, Tree, given, lead)
+        return reading.modelled(self.source, place, Conditioner, given, lead)
+
     def look_up(self, place: Place, where: str, name: str) -> Any:
         """What a name stands for."""
-        known: dict[str, Any] = getattr(self.lab, where)
+        known = self.known[where]
         if name not in known:
             hint = suggest(name, known) or (f" (one of {', '.join(known)})" if known else "")
             raise self.error(place, f"'{name}' is not under '{where}'{hint}")
@@ -151,7 +167,7 @@ class Classes:
         return [
             str(self.error((where, name), f"it is not used: {why}"))
             for where, why in nobody.items()
-            for name in getattr(self.lab, where)
+            for name in self.known[where]
             if (where, name) not in self.used
         ]
 

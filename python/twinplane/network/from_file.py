@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import warn
-from ..model import lab_file as model
-from ..model import reading, source
+from ..model import generated as model
+from ..model import lab_file, source
 from . import lowering
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
     """The network that a lab file describes, in one process; `options` go to `Network`."""
     found = source.read(path)
-    lab, checked = reading.checked(found)
+    lab, checked = lab_file.checked(found)
     for name, node in lab.nodes.items():
-        if isinstance(node, model.ExternalNode):
+        if isinstance(node, model.ExternalSpec):
             raise checked.error(
                 ("nodes", name),
                 f"node '{name}': it is external: what is beyond an interface is in labs only"

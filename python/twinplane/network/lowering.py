@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from .. import units
-from ..errors import TwinplaneError, suggest
+from ..diffserv import DiffServ, ELsp, LLsp, short_form
+from ..errors import TwinplaneError
 from ..filters import filter_spec
-from ..model import flows, reading, source
-from ..model import lab_file as model
+from ..model import generated as model
+from ..model import lab_file, reading, source
 from ..model.places import in_words, named
 from ..model.source import LabFileError, Place, Source
+from ..model.written import Written
 from . import classes, file_flows
 from .handles import Link
 from .network import Network
@@ -35,6 +37,12 @@ class End:
     node: str
     interface: str
 
+    @classmethod
+    def of(cls, written: str) -> End:
+        """From ``NODE:INTERFACE``."""
+        node, _, interface = written.partition(":")
+        return cls(node, interface)
+
 
 @dataclass
 class Extras:
@@ -42,7 +50,7 @@ class Extras:
 
     ends: list[tuple[End, End]] = field(default_factory=list)
     drivers: list[str | None] = field(default_factory=list)
-    nodes: dict[str, model.AnyNode] = field(default_factory=dict)
+    nodes: dict[str, model.NodeSpec] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ def lower(path: Path) -> Lowered:
 
 def of_source(found: Source) -> Lowered:
     """Lower what was read."""
-    lab, checked = reading.checked(found)
+    lab, checked = lab_file.checked(found)
     return Lowering(lab, checked, Network(seed=lab.seed)).lowered()
 
 
@@ -105,7 +113,7 @@ def _listed(kind: str, text: str, data: Any) -> Place:
     """The LSP or the flow that a message names."""
     if (found := re.search(rf"{kind} '([^']+)'", text)) is not None:
         for index, item in enumerate((data or {}).get(f"{kind}s") or []):
-            if flows.called(kind, item) == found[1]:
+            if reading.called(kind, item) == found[1]:
                 return (f"{kind}s", index)
     return ()
 
@@ -113,10 +121,10 @@ def _listed(kind: str, text: str, data: Any) -> Place:
 class Lowering:
     """Puts what a file says into a network that is empty yet."""
 
-    def __init__(self, lab: model.LabFile, found: Source, network: Network) -> None:
+    def __init__(self, lab: model.NetworkSpec, found: Source, network: Network) -> None:
         self.lab, self.source, self.network = lab, found, network
         self.extras = Extras(nodes=dict(lab.nodes))
-        self.used: dict[str, set[str]] = {name: set() for name in lab.nodes}
+        self.extras.ends = [(End.of(link.endpoints[0]), End.of(link.endpoints[1])) for link in lab.links]
         self.network.draft.explain = lambda text: str(explained(text, found))
         self.classes = classes.Classes(lab, found, self.network)
 
@@ -125,7 +133,6 @@ class Lowering:
         for name, node in self.lab.nodes.items():
             with self.at("nodes", name):
                 self.add_node(name, node)
-        self.name_interfaces()
         self.network.draft.interface_names = [
             (f"{a.node}:{a.interface}", f"{b.node}:{b.interface}") for a, b in self.extras.ends
         ]
@@ -133,12 +140,8 @@ class Lowering:
             with self.at("links", index):
                 self.add_link(index, link)
         self.check_degrees()
-        names: set[str] = set()
         for index, lsp in enumerate(self.lab.lsps):
             with self.at("lsps", index):
-                if lsp.name in names:
-                    raise TwinplaneError(f"lsp '{lsp.name}': another has the same name")
-                names.add(lsp.name)
                 self.add_lsp(index, lsp)
         for index, flow in enumerate(self.lab.flows):
             file_flows.add(self, index, flow)
@@ -169,9 +172,9 @@ class Lowering:
 
     # -- nodes ----------------------------------------------------------------------------------------
 
-    def add_node(self, name: str, node: model.AnyNode) -> None:
+    def add_node(self, name: str, node: model.NodeSpec) -> None:
         """Add a node."""
-        if isinstance(node, model.RouterNode):
+        if isinstance(node, model.RouterSpec):
             profile = node.profile
             if profile.endswith(".toml"):
                 profile = str(self.source.path.parent / profile)
@@ -180,83 +183,45 @@ class Lowering:
                     self.network.router(
                         name,
                         profile,
-                        diffserv=node.diffserv,
+                        diffserv=self.diffserv(name, node.diffserv),
                         router_id=node.router_id,
                         **rsvp_options(node.rsvp),
                     )
                 except TwinplaneError as error:
                     raise TwinplaneError(f"node '{name}': {error}") from None
-        elif isinstance(node, model.TesterNode):
+        elif isinstance(node, model.EdgeSpec):
             self.network.edge(name, router_id=node.router_id, **rsvp_options(node.rsvp))
-        elif isinstance(node, model.HostNode):
+        elif isinstance(node, model.HostSpec):
             self.network.host(name, node.address, node.gateway)
-        elif isinstance(node, model.StationNode):
+        elif isinstance(node, model.StationSpec):
             self.network.host(name)
-        else:
+        elif isinstance(node, model.ExternalSpec):
             self.network.external(name, node.router_id)
+        else:
+            self.network.peer(name)
+
+    def diffserv(self, name: str, given: Any) -> DiffServ | None:
+        """What a router knows of DiffServ over MPLS."""
+        if given is None or given is False:
+            return None
+        place = ("nodes", name, "diffserv")
+        return reading.modelled(self.source, place, DiffServ, {} if given is True else given, "diffserv: ")
 
     # -- links ----------------------------------------------------------------------------------------
 
-    def name_interfaces(self) -> None:
-        """Names that the file gives come first; the others count up from e0."""
-        given: list[list[str | None]] = []
-        for index, link in enumerate(self.lab.links):
-            row: list[str | None] = []
-            for endpoint in link.endpoints:
-                node, _, interface = endpoint.partition(":")
-                place: Place = ("links", index)
-                found = self.lab.nodes.get(node)
-                if found is None:
-                    hint = suggest(node, self.lab.nodes) or f" (one of {', '.join(self.lab.nodes)})"
-                    raise self.error(place, f"'{node}', no node has that name{hint}")
-                if isinstance(found, model.ExternalNode):
-                    interface = self.external_interface(place, node, found, interface)
-                if interface and interface in self.used[node]:
-                    raise self.error(place, f"'{node}' has an interface '{interface}' already")
-                if interface == "lo":
-                    raise self.error(place, f"{node}: 'lo' is the kernel's own interface")
-                self.used[node].add(interface)
-                row.append(interface or None)
-            given.append(row)
-        for link, row in zip(self.lab.links, given, strict=True):
-            ends = [
-                End(node := endpoint.partition(":")[0], interface or self.next_interface(node))
-                for endpoint, interface in zip(link.endpoints, row, strict=True)
-            ]
-            self.extras.ends.append((ends[0], ends[1]))
-
-    def external_interface(self, place: Place, name: str, node: model.ExternalNode, given: str) -> str:
-        """The name of an interface that exists already."""
-        if given and node.interface and given != node.interface:
-            raise self.error(place, f"the interface of '{name}' is '{node.interface}', not '{given}'")
-        if not given and not node.interface:
-            raise self.error(
-                place, f"which interface '{name}' is behind is not said: '{name}:eth1', or 'interface: eth1'"
-            )
-        return given or str(node.interface)
-
-    def next_interface(self, node: str) -> str:
-        """The first of e0, e1 and so on that a node has not used."""
-        used = self.used[node]
-        name = next(name for count in range(len(used) + 1) if (name := f"e{count}") not in used)
-        used.add(name)
-        return name
-
-    def add_link(self, index: int, link: model.Link) -> None:
+    def add_link(self, index: int, link: model.LinkSpec) -> None:
         """Add a link with what stands at its ends."""
         ends = self.extras.ends[index]
         nodes = [self.lab.nodes[end.node] for end in ends]
-        if ends[0].node == ends[1].node:
-            raise self.error(("links", index), "the two ends are the same node")
-        hosts = [node for node in nodes if isinstance(node, model.HostNode)]
-        if not any(isinstance(node, model.RouterNode) for node in nodes):
+        hosts = [node for node in nodes if isinstance(node, model.HostSpec)]
+        if not any(isinstance(node, model.RouterSpec) for node in nodes):
             raise self.error(("links", index), "one of its ends has to be a router")
         if hosts and None not in (hosts[0].mtu, link.mtu) and hosts[0].mtu != link.mtu:
             raise self.error(
                 ("links", index), f"mtu={link.mtu}: the host at its end says {hosts[0].mtu}: one of the two"
             )
         for end, node in zip(ends, nodes, strict=True):
-            if isinstance(node, model.StationNode) and link.addresses is None:
+            if isinstance(node, model.StationSpec) and link.addresses is None:
                 raise self.error(
                     ("links", index),
                     f"'{end.node}' is a station: addresses are needed, of both ends in their"
@@ -265,11 +230,13 @@ class Lowering:
         drivers = [
             node.driver
             for node in nodes
-            if isinstance(node, model.RouterNode | model.TesterNode | model.StationNode)
+            if isinstance(node, model.RouterSpec | model.EdgeSpec | model.StationSpec)
         ]
-        default = model.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else model.MTU_DEFAULT
+        default = (
+            lab_file.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else lab_file.MTU_DEFAULT
+        )
         if hosts:
-            default = hosts[0].mtu or model.MTU_HOST
+            default = hosts[0].mtu or lab_file.MTU_HOST
         rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
         reservable: Any = link.reservable
         if reservable is None and not rate:
@@ -283,7 +250,9 @@ class Lowering:
             buffer=link.buffer,
             mtu=link.mtu or default,
             metric=link.metric,
-            addresses=link.addresses,
+            addresses=None if link.addresses is None else (link.addresses[0], link.addresses[1]),
+            detection=link.detection,
+            clock_ppm=(link.clock_ppm[0], link.clock_ppm[1]),
         )
         self.add_classes(index, link)
         self.network.description.links[-1] |= {
@@ -292,7 +261,7 @@ class Lowering:
         }
         self.extras.drivers.append(link.driver)
 
-    def add_classes(self, index: int, link: model.Link) -> None:
+    def add_classes(self, index: int, link: model.LinkSpec) -> None:
         """Queues and conditioners at its ends."""
         ends = self.extras.ends[index]
         for key, given in (("queue", link.queue), ("ingress", link.ingress)):
@@ -305,10 +274,10 @@ class Lowering:
         """Refuse nodes with more links than their kind has, or fewer."""
         for name, node in self.lab.nodes.items():
             count = sum(name in (a.node, b.node) for a, b in self.extras.ends)
-            if isinstance(node, model.HostNode | model.TesterNode) and count != 1:
+            if isinstance(node, model.HostSpec | model.EdgeSpec) and count != 1:
                 has = "no link" if count == 0 else f"{count} links"
-                raise self.error(("nodes", name), f"it has {has}: a {node.kind} has one, to a router")
-            if isinstance(node, model.StationNode) and count == 0:
+                raise self.error(("nodes", name), f"it has {has}: {called(node)} has one, to a router")
+            if isinstance(node, model.StationSpec) and count == 0:
                 raise self.error(("nodes", name), "it has no link: a station has one or several, to routers")
 
     # -- LSPs -----------------------------------------------------------------------------------------
@@ -316,21 +285,21 @@ class Lowering:
     def add_lsp(self, index: int, lsp: model.LspSpec) -> None:
         """Add an LSP."""
         what = f"lsp '{lsp.name}'"
-        for key, name in (("from", lsp.head), ("to", lsp.tail)):
+        for key, name in (("from", lsp.from_), ("to", lsp.to)):
             with self.at("lsps", index, key):
                 node = self.network.node(name, f"{what}: {key} says")
                 if node.kind == "host" or (key == "from" and not isinstance(node, HeadEnd)):
                     raise TwinplaneError(
-                        f"{what}: {key} says '{name}', which is of kind {self.lab.nodes[name].kind}:"
+                        f"{what}: {key} says '{name}', which is of kind {kind_of(self.lab.nodes[name])}:"
                         " an LSP begins and ends at routers"
                     )
-        tail = self.lab.nodes[lsp.tail]
-        if isinstance(tail, model.ExternalNode) and tail.router_id is None:
+        tail = self.lab.nodes[lsp.to]
+        if isinstance(tail, model.ExternalSpec) and tail.router_id is None:
             raise self.error(
                 ("lsps", index),
-                f"'{lsp.tail}' is external: an LSP to it needs its router_id (line {self.line(lsp.tail)})",
+                f"'{lsp.to}' is external: an LSP to it needs its router_id (line {self.line(lsp.to)})",
             )
-        head = self.network.node(lsp.head)
+        head = self.network.node(lsp.from_)
         assert isinstance(head, HeadEnd)
         routes = {}
         for key, hops in (("route", lsp.route), ("fallback", lsp.fallback)):
@@ -338,16 +307,11 @@ class Lowering:
                 routes[key] = [self.hop(what, key, hop) for hop in hops]
                 if hops:
                     self.network.draft.route(
-                        head, routes[key], what, tail=self.network.node(lsp.tail), loose=lsp.loose
+                        head, routes[key], what, tail=self.network.node(lsp.to), loose=lsp.loose
                     )
-        if lsp.count > 1 and (lsp.carries or lsp.filters):
-            raise self.error(
-                ("lsps", index),
-                f"a group of {lsp.count} LSPs carries no packets of hosts: 'carries' is for one LSP",
-            )
         made = head.lsp(
             lsp.name,
-            to=lsp.tail,
+            to=lsp.to,
             route=routes["route"],
             bandwidth=lsp.bandwidth,
             fallback=routes["fallback"],
@@ -359,36 +323,71 @@ class Lowering:
             record_route=lsp.record_route,
             record_labels=lsp.record_labels,
             signal=lsp.signal,
-            carries=lsp.carries,
+            retry_first=lsp.retry_first,
+            retry_max=lsp.retry_max,
+            retry_limit=lsp.retry_limit,
+            carries=lsp.carries or (),
             filters=[self.filter(what, index, place, one) for place, one in enumerate(lsp.filters)],
-            diffserv=lsp.diffserv,
+            diffserv=self.lsp_diffserv(index, lsp.diffserv),
             classes=() if lsp.classes is None else lsp.classes,
         )
         if isinstance(head, Edge) and lsp.signal:  # a router does so by itself
             head.programme(0, "signal", made, TESTER_LSPS_PER_S)
 
-    def hop(self, what: str, key: str, hop: str) -> Node | Link:
-        """A hop: a node, or the link that leads to an interface of a node."""
-        name, colon, interface = hop.partition(":")
-        node = self.network.node(name, f"{what}: {key} says")
-        if not colon:
-            return node
-        for place, ends in enumerate(self.extras.ends):
-            if End(name, interface) in ends:
-                return self.network.links[place]
-        known = self.used[name]
-        raise TwinplaneError(
-            f"{what}: {key} says '{hop}': '{name}' has no such interface{suggest(interface, known)}"
-        )
+    def lsp_diffserv(self, index: int, given: Any) -> ELsp | LLsp | None:
+        """What an LSP knows of DiffServ."""
+        if given is None:
+            return None
+        place = ("lsps", index, "diffserv")
+        try:
+            given = short_form(given)
+        except (ValueError, TwinplaneError) as error:
+            raise self.error(place, f"diffserv: {error}") from None
+        model_: type[ELsp | LLsp] = LLsp if given.get("kind") == "l-lsp" else ELsp
+        return reading.modelled(self.source, place, model_, given, "diffserv: ")
 
-    def filter(self, what: str, index: int, place: int, given: model.Filter) -> dict[str, Any]:
+    def hop(self, what: str, key: str, hop: Any) -> Node | Link:
+        """A hop: a node, or the link that leads to an interface of a node."""
+        if isinstance(hop, dict):
+            return self.network.links[hop["link"]]
+        return self.network.node(hop, f"{what}: {key} says")
+
+    def filter(self, what: str, index: int, place: int, given: model.FilterSpec) -> dict[str, Any]:
         """A filter, checked here for its line."""
         with self.at("lsps", index, "filters", place):
-            return filter_spec(given.model_dump(exclude_none=True), what)
+            return filter_spec(said(given), what)
 
 
-def rsvp_options(given: model.Rsvp) -> dict[str, Any]:
+def said(given: Written) -> dict[str, Any]:
+    """The fields of a record that are not absent."""
+    found = {entry.name: getattr(given, entry.name) for entry in fields(given)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def kind_of(node: model.NodeSpec) -> str:
+    """The word of its kind."""
+    return "" if node.WORD is None else node.WORD[1]
+
+
+def called(node: model.NodeSpec) -> str:
+    """Its kind, in a sentence."""
+    kind = kind_of(node)
+    return f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}"
+
+
+HELLO = "9 s"
+"""Interval of Hellos in networks of files: by them neighbours notice a router that lost its state."""
+
+
+def rsvp_options(given: model.RsvpSpec) -> dict[str, Any]:
     """Signalling options as `Network.router` takes them."""
-    names = {"hello": "hello_interval", "key": "rsvp_key", "key_id": "rsvp_key_id"}
-    said = given.model_dump(exclude_none=True).items()
-    return {names.get(key, key): value for key, value in said if (key, value) != ("hello", "none")}
+    names = {
+        "hello": "hello_interval",
+        "key": "rsvp_key",
+        "key_id": "rsvp_key_id",
+        "handshake": "rsvp_handshake",
+    }
+    found = {"hello": HELLO, **said(given)}
+    if given.key is None:
+        found = {key: value for key, value in found.items() if key not in ("key_id", "handshake")}
+    return {names.get(key, key): value for key, value in found.items() if (key, value) != ("hello", "none")}

@@ -46,10 +46,8 @@ def check(p: FlapParameters, where: Real) -> None:
     require_namespaces(NAME)
     from ...lab import Lab
 
-    if where.lab is not None and len(Lab(where.lab).plan.of_kind("tester")) != 2:
-        raise TwinplaneError(
-            f"{where.lab}: two nodes of kind tester are needed: the ingress, then the egress"
-        )
+    if where.lab is not None and len(Lab(where.lab).plan.of_kind("edge")) != 2:
+        raise TwinplaneError(f"{where.lab}: two nodes of kind edge are needed: the ingress, then the egress")
 
 
 def ground(p: FlapParameters, seed: int, where: Real) -> Ground:

@@ -1,0 +1,71 @@
+"""The tables of fields of the page of network files, from the types that the core declares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .generate_python import Types, meaning_of
+
+HEADING = "## Every field"
+
+
+def page(now: str, types: Types) -> str:
+    """The page with its tables made anew."""
+    head, heading, rest = now.partition(HEADING)
+    lead = rest.partition("### ")[0]
+    return f"{head}{heading}{lead.rstrip()}\n\n{tables(types)}"
+
+
+def tables(types: Types) -> str:
+    """A table for each record, behind the choice that it is one of."""
+    tags = {
+        variant["record"]: f"{one['tag']} `{variant['word']}`"
+        for one in types.values()
+        for variant in one.get("variants", ())
+    }
+    parts = []
+    for name, one in types.items():
+        if one["kind"] != "record" or not one["fields"]:
+            continue
+        where = f" ({tags[name]})" if name in tags else ""
+        lines = [f"### {name}{where}", "", one["meaning"], "", "| field | value | default | meaning |"]
+        lines.append("| --- | --- | --- | --- |")
+        for field in one["fields"]:
+            shown = "needed" if field["required"] else _default(field.get("default"))
+            value = _value(field["schema"]).replace("|", "\\|")
+            lines.append(f"| `{field['key']}` | {value} | {shown} | {meaning_of(field)} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _default(value: Any) -> str:
+    if value is None or isinstance(value, (list, dict)):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _value(schema: dict[str, Any]) -> str:
+    """What may stand there, in a few words."""
+    kind = schema["kind"]
+    if kind == "int":
+        least, most = schema["least"], schema["most"]
+        if least >= 0 and most >= 2**31:
+            return "whole number" if least == 0 else f"whole number from {least} on"
+        return f"{least} to {most}"
+    if kind == "quantity":
+        return f"{schema['quantity']}, in {schema['unit']} if it has no unit"
+    if kind == "words":
+        return ", ".join(f"`{word['word']}`" for word in schema["words"])
+    if kind == "list":
+        return f"list of: {_value(schema['element'])}"
+    if kind == "tuple":
+        return f"two of: {_value(schema['elements'][0])}"
+    if kind == "map":
+        return f"by name: {_value(schema['element'])}"
+    if kind == "one-of":
+        return " or ".join(dict.fromkeys(_value(one) for one in schema["of"]))
+    if kind == "named":
+        anchor = schema["name"].lower()
+        return f"[{schema['name']}](#{anchor})"
+    plain = {"any": "", "bool": "`true`, `false`", "number": "number", "text": str(schema.get("form", ""))}
+    return plain[kind]

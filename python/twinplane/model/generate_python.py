@@ -1,0 +1,130 @@
+"""The description as typed Python, from the types that the core declares."""
+
+from __future__ import annotations
+
+import keyword
+import textwrap
+from typing import Any
+
+Types = dict[str, dict[str, Any]]
+
+HEAD = '''"""The description of a network as typed Python.
+
+Generated from the core by `python -m twinplane.model.generate`.
+"""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from ..units import Quantity
+from .written import Written
+'''
+
+
+def text(types: Types) -> str:
+    """The whole module."""
+    tags = _tags(types)
+    parts = [HEAD]
+    for name, one in types.items():
+        if one["kind"] == "record":
+            parts.append(_record(name, one, tags.get(name)))
+    for name, one in types.items():
+        if one["kind"] == "choice":
+            short = dict.fromkeys(hint_of(form) for form in one["short"])
+            choices = " | ".join([*(variant["record"] for variant in one["variants"]), *short])
+            parts.append(f'{name}: TypeAlias = "{choices}"\n"""{_line(one["meaning"])}"""\n')
+    return "\n\n".join(parts)
+
+
+def _tags(types: Types) -> dict[str, tuple[str, str]]:
+    """By which word a record is told from others."""
+    found = {}
+    for one in types.values():
+        for variant in one.get("variants", ()):
+            found[variant["record"]] = (one["tag"], variant["word"])
+    return found
+
+
+def attribute(key: str) -> str:
+    """A field's name in Python."""
+    return f"{key}_" if keyword.iskeyword(key) else key
+
+
+def _line(meaning: str) -> str:
+    return meaning.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def _record(name: str, one: dict[str, Any], tag: tuple[str, str] | None) -> str:
+    lines = [
+        "@dataclass(frozen=True, kw_only=True)",
+        f"class {name}(Written):",
+        f'    """{_line(one["meaning"])}"""',
+        "",
+    ]
+    renamed = {attribute(f["key"]): f["key"] for f in one["fields"] if attribute(f["key"]) != f["key"]}
+    if renamed:
+        lines.append(f"    KEYS: ClassVar[Mapping[str, str]] = {renamed!r}")
+    if tag is not None:
+        lines.append(f"    WORD: ClassVar[tuple[str, str] | None] = {tag!r}")
+    for one_field in one["fields"]:
+        lines.append(f"    {attribute(one_field['key'])}: {_hint(one_field)}{_default(one_field)}")
+        lines.append(textwrap.indent(f'"""{_line(meaning_of(one_field))}"""', "    "))
+    return "\n".join(lines) + "\n"
+
+
+def meaning_of(one_field: dict[str, Any]) -> str:
+    """What a field means, and what happens where it is not said."""
+    absent = one_field.get("absent")
+    meaning = str(one_field["meaning"])
+    return f"{meaning.removesuffix('.')} [default: {absent}]." if absent else meaning
+
+
+def _hint(one_field: dict[str, Any]) -> str:
+    hint = hint_of(one_field["schema"])
+    optional = not one_field["required"] and "default" not in one_field
+    return f"{hint} | None" if optional and hint != "Any" else hint
+
+
+def hint_of(schema: dict[str, Any]) -> str:
+    """The Python type of a value."""
+    kind = schema["kind"]
+    if kind in ("any", "bool", "int", "text"):
+        return {"any": "Any", "bool": "bool", "int": "int", "text": "str"}[kind]
+    if kind == "number":
+        return "float"
+    if kind == "quantity":
+        return "Quantity"
+    if kind == "words":
+        return f"Literal[{', '.join(repr(word['word']) for word in schema['words'])}]"
+    if kind == "list":
+        return f"list[{hint_of(schema['element'])}]"
+    if kind == "tuple":
+        return f"list[{hint_of(schema['elements'][0])}]"
+    if kind == "map":
+        return f"dict[str, {hint_of(schema['element'])}]"
+    if kind == "one-of":
+        hints = list(dict.fromkeys(hint_of(one) for one in schema["of"]))
+        return "Any" if "Any" in hints else " | ".join(hints)
+    return str(schema["name"])
+
+
+def _default(one_field: dict[str, Any]) -> str:
+    if one_field["required"]:
+        return ""
+    default = one_field.get("default")
+    if isinstance(default, list):
+        return " = field(default_factory=list)"
+    if isinstance(default, dict):
+        schema = one_field["schema"]
+        made = schema["name"] if schema["kind"] == "named" else "dict"
+        return (
+            f" = field(default_factory=lambda: {made}())"
+            if made != "dict"
+            else " = field(default_factory=dict)"
+        )
+    return f" = {default!r}"

@@ -1,0 +1,202 @@
+"""Every field of a network file with wrong values that its declaration rules out."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from twinplane import core
+from twinplane.errors import TwinplaneError
+from twinplane.model import lab_file, source
+
+from tests.support.campaign import scaled
+
+Place = tuple[str | int, ...]
+
+WHOLE: dict[str, Any] = {
+    "name": "whole",
+    "seed": 7,
+    "nodes": {
+        "pe1": {"kind": "router", "profile": "ideal", "rsvp": {"refresh": "30 s"}},
+        "p": {"kind": "router"},
+        "h": {"kind": "host", "address": "10.1.0.2/24"},
+        "s": {"kind": "station"},
+        "e": {"kind": "edge", "rsvp": {"hello": "none"}},
+        "x": {"kind": "external", "interface": "eth7"},
+        "raw": {"kind": "peer"},
+    },
+    "links": [
+        {"endpoints": ["pe1", "p"], "rate": "1 Gbit/s"},
+        {"endpoints": ["h", "pe1"]},
+        {"endpoints": ["s", "p"], "addresses": ["10.2.0.2/24", "10.2.0.1/24"]},
+        {"endpoints": ["e", "p"]},
+        {"endpoints": ["x", "p"]},
+        {"endpoints": ["raw", "p"]},
+    ],
+    "lsps": [{"name": "east", "from": "pe1", "to": "p", "route": ["p"], "filters": [{"protocol": "tcp"}]}],
+    "flows": [
+        {"name": "plain", "from": "h", "to": "s"},
+        {
+            "name": "bursts",
+            "from": "h",
+            "to": "s",
+            "size": {"kind": "uniform", "min": 64, "max": 1518},
+            "arrivals": {"kind": "on-off", "on": {"mean": "3 ms"}, "off": "1 ms"},
+        },
+        {
+            "name": "listed",
+            "from": "h",
+            "to": "s",
+            "size": {"kind": "empirical", "sizes": [64, 1518]},
+            "arrivals": {"kind": "trace", "gaps": ["1 ms"]},
+        },
+        {"name": "short", "from": "h", "to": "s", "size": {"kind": "exponential", "mean": 400}},
+    ],
+}
+"""A record of every type."""
+
+RECORDS: dict[str, Place] = {
+    "NetworkSpec": (),
+    "RouterSpec": ("nodes", "pe1"),
+    "RsvpSpec": ("nodes", "pe1", "rsvp"),
+    "HostSpec": ("nodes", "h"),
+    "StationSpec": ("nodes", "s"),
+    "EdgeSpec": ("nodes", "e"),
+    "ExternalSpec": ("nodes", "x"),
+    "PeerSpec": ("nodes", "raw"),
+    "LinkSpec": ("links", 0),
+    "LspSpec": ("lsps", 0),
+    "FilterSpec": ("lsps", 0, "filters", 0),
+    "FlowSpec": ("flows", 0),
+    "UniformSizes": ("flows", 1, "size"),
+    "EmpiricalSizes": ("flows", 2, "size"),
+    "ExponentialSizes": ("flows", 3, "size"),
+    "OnOff": ("flows", 1, "arrivals"),
+    "PeriodSpec": ("flows", 1, "arrivals", "on"),
+    "Trace": ("flows", 2, "arrivals"),
+}
+"""Where each stands."""
+
+
+def wrong(schema: dict[str, Any], chance: random.Random) -> Iterator[Any]:
+    """Values that the declaration of a field rules out."""
+    kind = schema["kind"]
+    word = "".join(chance.choices("abcxyz", k=chance.randint(3, 9)))
+    if kind == "bool":
+        yield from (word, chance.randint(2, 99), [True])
+    elif kind == "int":
+        least, most = schema["least"], schema["most"]
+        yield from (
+            word,
+            chance.random() + 0.25,
+            [],
+            least - 1 - chance.randrange(9),
+            most + 1 + chance.randrange(9),
+        )
+    elif kind == "number":
+        yield from (word, [], {})
+    elif kind == "quantity":
+        yield from (word, f"1 {word}{word}", -chance.random() - 0.1, [], {}, True, "1e400", f"{word} s")
+    elif kind == "words":
+        yield from (word, chance.randint(0, 9), [], {})
+    elif kind == "text":
+        yield from ([], {}, 1.5, True)
+        if schema["form"] != "any text":
+            yield from (f"{word} {word}/", "", *([f"-{word}"] if schema.get("pattern") else []))
+    elif kind == "list":
+        yield from (chance.randint(0, 9), {word: 1})
+        yield from ([value] for value in wrong(schema["element"], chance))
+    elif kind == "tuple":
+        yield from (chance.randint(0, 9), [], [1, 2, 3])
+    elif kind == "map":
+        yield from (chance.randint(0, 9), word, [1])
+    elif kind == "one-of" and not any(one["kind"] in ("any", "named", "map") for one in schema["of"]):
+        yield from ({word: 1}, -1.5)
+    elif kind == "named":
+        yield from ([[]], True, {f"no{word}": 1})
+
+
+def fields() -> list[tuple[Place, dict[str, Any]]]:
+    types = core.schema()
+    assert set(RECORDS) | {"Topology"} == {name for name, one in types.items() if one["kind"] == "record"}
+    return [((*RECORDS[name], field["key"]), field) for name in RECORDS for field in types[name]["fields"]]
+
+
+def with_value(place: Place, value: Any) -> dict[str, Any]:
+    whole = copy.deepcopy(WHOLE)
+    here: Any = whole
+    for step in place[:-1]:
+        here = here[step]
+    here[place[-1]] = value
+    return whole
+
+
+def refusal(whole: dict[str, Any]) -> Any:
+    try:
+        core.read_network(whole)
+    except core.load().InputError as error:
+        return error
+    return None
+
+
+def test_the_whole_is_right() -> None:
+    assert core.read_network(WHOLE)["nodes"]["pe1"]["rsvp"]["refresh"] == "30 s"
+
+
+def test_every_field_refuses_what_its_declaration_rules_out() -> None:
+    tried = 0
+    for place, field in fields():
+        for seed in range(scaled(6)):
+            for value in wrong(field["schema"], random.Random(f"{place}{seed}")):
+                error = refusal(with_value(place, value))
+                assert error is not None, (place, value)
+                tried += 1
+                assert error.path[: len(place)] == place or (
+                    # Two things that contradict each other are told of by what holds both.
+                    error.kind == "conflict" and place[: len(error.path)] == error.path
+                ), (place, value, error.path, str(error))
+                assert "\n" not in str(error) and str(error) == error.lead + error.words
+    assert tried > 2000
+
+
+def test_every_mistake_has_its_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    for place, field in fields():
+        value = next(wrong(field["schema"], random.Random(1)), None)
+        if value is None:
+            continue
+        text = yaml.safe_dump(with_value(place, value), sort_keys=False)
+        with pytest.raises(TwinplaneError) as caught:
+            lab_file.checked(source.parse(text, path))
+        name, line, column, sentence = str(caught.value).split(":", 3)
+        written = text.splitlines()[int(line) - 1]
+        assert name == str(path) and 1 <= int(column) <= len(written) + 1 and sentence.strip()
+        key = str(place[-1])
+        assert key in written or key in text.splitlines()[int(line) - 2], (place, value, str(caught.value))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=str)
+def test_unknown_fields_and_missing_ones(record: str) -> None:
+    place = RECORDS[record]
+    with pytest.raises(core.load().InputError) as caught:
+        core.read_network(with_value((*place, "nonsense"), 1))
+    error: Any = caught.value
+    assert (error.path, error.on_key, error.code) == ((*place, "nonsense"), True, "unknown-field")
+    for field in core.schema()[record]["fields"]:
+        if field["required"]:
+            whole = with_value((*place, field["key"]), 1)
+            here: Any = whole
+            for step in place:
+                here = here[step]
+            del here[field["key"]]
+            with pytest.raises(core.load().InputError) as caught:
+                core.read_network(whole)
+            error = caught.value
+            assert (
+                error.code == "missing" and error.path == place and error.arguments["field"] == field["key"]
+            )
