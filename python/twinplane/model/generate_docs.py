@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from .generate_python import Types, meaning_of
@@ -17,25 +18,44 @@ def page(now: str, types: Types) -> str:
 
 
 def tables(types: Types) -> str:
-    """A table for each record, behind the choice that it is one of."""
-    tags = {
-        variant["record"]: f"{one['tag']} `{variant['word']}`"
-        for one in types.values()
-        for variant in one.get("variants", ())
-    }
+    """A section for each choice, and for each record with a table of its fields."""
     parts = []
     for name, one in types.items():
-        if one["kind"] != "record" or not one["fields"]:
-            continue
-        where = f" ({tags[name]})" if name in tags else ""
-        lines = [f"### {name}{where}", "", one["meaning"], "", "| field | value | default | meaning |"]
-        lines.append("| --- | --- | --- | --- |")
-        for field in one["fields"]:
-            shown = "needed" if field["required"] else _default(field.get("default"))
-            value = _value(field["schema"]).replace("|", "\\|")
-            lines.append(f"| `{field['key']}` | {value} | {shown} | {meaning_of(field)} |")
-        parts.append("\n".join(lines) + "\n")
+        if one["kind"] == "choice":
+            parts.append(_choice(name, one, types))
+        elif one["kind"] == "record" and one["fields"]:
+            parts.append(_record(name, one, types))
     return "\n".join(parts)
+
+
+def _choice(name: str, one: dict[str, Any], types: Types) -> str:
+    lines = [f"### {name}", "", _wrapped(one["meaning"]), ""]
+    lines += [f"- {_value(short)}" for short in one.get("short", ())]
+    for variant in one["variants"]:
+        record = types.get(variant["record"], {})
+        shown = f", [{variant['record']}](#{variant['record'].lower()})" if record.get("fields") else ""
+        lines.append(_wrapped(f"- {one['tag']} `{variant['word']}`{shown}: {variant['meaning']}", "  "))
+    return "\n".join(lines) + "\n"
+
+
+def _record(name: str, one: dict[str, Any], types: Types) -> str:
+    tags = [
+        f"It is the {choice['tag']} `{variant['word']}` of [{other}](#{other.lower()})."
+        for other, choice in types.items()
+        for variant in choice.get("variants", ())
+        if variant["record"] == name
+    ]
+    lines = [f"### {name}", "", _wrapped(" ".join([one["meaning"], *tags])), ""]
+    lines += ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
+    for field in one["fields"]:
+        shown = "needed" if field["required"] else _default(field.get("default"))
+        value = _value(field["schema"]).replace("|", "\\|")
+        lines.append(f"| `{field['key']}` | {value} | {shown} | {meaning_of(field)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, rest: str = "") -> str:
+    return textwrap.fill(text, 116, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
 
 
 def _default(value: Any) -> str:
