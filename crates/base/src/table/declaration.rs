@@ -140,6 +140,8 @@ pub const fn column_name(field: &'static str) -> &'static str {
 /// Declares a table: a type for its rows, and a [`TableDecl`] that cannot disagree with it.
 ///
 /// ```
+/// use twinplane_base as base;
+///
 /// base::table! {
 ///     /// What becomes of labelled packets.
 ///     pub struct Example in "example" key ["label"] {
