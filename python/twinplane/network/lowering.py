@@ -178,12 +178,13 @@ class Lowering:
             profile = node.profile
             if profile.endswith(".toml"):
                 profile = str(self.source.path.parent / profile)
+            diffserv = self.diffserv(name, node.diffserv)
             with self.at("nodes", name, "profile"):
                 try:
                     self.network.router(
                         name,
                         profile,
-                        diffserv=self.diffserv(name, node.diffserv),
+                        diffserv=diffserv,
                         router_id=node.router_id,
                         **rsvp_options(node.rsvp),
                     )
