@@ -71,7 +71,7 @@ def test_models_and_code_points_in_lab_files() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe or uniform"),
+        ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe, uniform"),
         ("{63: EF}", "{64: EF}", 4, "node 'a': diffserv: dscp: '64': a code point is 0 to 63"),
         ("{63: EF}", "{63: XF}", 4, "'XF' is no per-hop behaviour"),
         ("dscp: {63: EF}", "exp_map: {5: EF}", 4, "diffserv: 'exp_map' is now called 'tc_map'"),
