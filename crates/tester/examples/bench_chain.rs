@@ -22,7 +22,10 @@ fn main() {
     let duration = u128::from(packets) * u128::from(size * 8u64) * 1_000_000_000_000 / u128::from(rate_bps);
     let kind = |i: usize| if i == 0 || i + 1 == nodes { "edge" } else { "router" };
     let programme = json!([{"at_ps": 0, "action": "signal", "lsps": 0, "rate_per_s": 1000.0}]);
-    let node = |i: usize| json!({"name": format!("n{i}"), "kind": kind(i), "programme": if i == 0 { programme.clone() } else { json!([]) }});
+    let node = |i: usize| match i {
+        0 => json!({"name": "n0", "kind": kind(0), "programme": programme}),
+        _ => json!({"name": format!("n{i}"), "kind": kind(i)}),
+    };
     let description = json!({
         "seed": 1,
         "nodes": (0..nodes).map(node).collect::<Vec<_>>(),

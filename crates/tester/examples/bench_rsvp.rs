@@ -51,15 +51,17 @@ fn main() {
     let pairs = lsps.div_ceil(50_000).max(1) as usize;
     let each = lsps / pairs as u64;
     let rsvp = json!({"refresh_reduction": reduction, "refresh_ps": 3_600_000_000_000_000u64});
-    let node = |name: String, kind: &str, programme| json!({"name": name, "kind": kind, "rsvp": rsvp, "programme": programme});
-    let mut nodes: Vec<_> = (0..3).map(|i| node(format!("r{i}"), "router", json!([]))).collect();
+    let edge =
+        |name: String, programme| json!({"name": name, "kind": "edge", "rsvp": rsvp, "programme": programme});
+    let mut nodes: Vec<_> =
+        (0..3).map(|i| json!({"name": format!("r{i}"), "kind": "router", "rsvp": rsvp})).collect();
     let mut links = vec![(0, 1), (1, 2)];
     let mut groups = Vec::new();
     for pair in 0..pairs {
         let (ingress, egress) = (nodes.len(), nodes.len() + 1);
         let programme = json!([{"at_ps": 1_000_000_000_000u64, "action": "signal", "lsps": pair, "rate_per_s": 50_000.0}]);
-        nodes.push(node(format!("in{pair}"), "edge", programme));
-        nodes.push(node(format!("out{pair}"), "edge", json!([])));
+        nodes.push(edge(format!("in{pair}"), programme));
+        nodes.push(edge(format!("out{pair}"), json!([])));
         links.extend([(ingress, 0), (2, egress)]);
         groups.push(json!({"name": "lsp", "from": ingress, "to": egress, "count": each, "routes": [[0, 1, 2, egress]]}));
     }
