@@ -186,26 +186,26 @@ def test_the_queues_are_those_of_the_paper() -> None:
     tree = classes.output(DiffservParameters(scenario="diffserv")).lowered(lambda _: [])
     assert tree["accounting"]["layer"] == "link"
     root = tree["root"]
-    assert (root["discipline"], root["bandwidth_bps"], root["avpkt_bytes"], root["allot_bytes"]) == (
+    assert (root["discipline"], root["bandwidth"], root["avpkt"], root["allot"]) == (
         "cbq",
         100_000_000,
         1000,
         1514,
     )
-    of = {one["name"]: one for one in root["classes"]}
-    assert [of[name]["rate_bps"] for name in ("total", "EF", "AF1", "DE")] == [
+    of = root["classes"]
+    assert [of[name]["rate"] for name in ("total", "EF", "AF1", "DE")] == [
         2_800_000,
         800_000,
         10**6,
         10**6,
     ]
     assert [of[name]["bounded"] for name in ("total", "EF", "AF1", "DE")] == [True, False, False, False]
-    assert all(one["maxburst_packets"] == 10 for one in of.values())
-    assert of["EF"]["queue"] == {"discipline": "bfifo", "limit_bytes": 10_000}
-    red = {"limit_bytes": 120_000, "min_bytes": 10_000, "max_bytes": 100_000, "burst_packets": 11}
+    assert all(one["maxburst"] == 10 for one in of.values())
+    assert of["EF"]["queue"] == {"discipline": "bfifo", "limit": 10_000}
+    red = {"limit": 120_000, "min": 10_000, "max": 100_000, "burst": 11}
     assert red.items() <= of["DE"]["queue"].items()
-    gred = {"limit_bytes": 120_000, "min_bytes": 30_000, "max_bytes": 100_000, "burst_packets": 35}
-    assert all(gred.items() <= queue["red"].items() for queue in of["AF1"]["queue"]["queues"])
+    gred = {"limit": 120_000, "min": 30_000, "max": 100_000, "burst": 35}
+    assert all(gred.items() <= queue.items() for queue in of["AF1"]["queue"]["queues"].values())
 
 
 def test_what_does_not_add_up_is_said_once() -> None:

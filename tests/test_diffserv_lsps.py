@@ -62,7 +62,7 @@ def test_models_and_code_points_in_lab_files() -> None:
     found = lowering.of_source(source.parse(LAB, Path("x.yaml"))).description
     assert [lsp["diffserv"] for lsp in found["lsps"]] == [
         {"kind": "e-lsp", "map": None, "model": "uniform"},
-        {"kind": "l-lsp", "class": "AF11", "model": "pipe"},
+        {"kind": "l-lsp", "class": "AF1", "model": "pipe"},
         {"kind": "l-lsp", "class": "EF"},
     ]
     assert found["nodes"][0]["diffserv"] == {"model": "pipe", "dscp": [[63, "EF"]]}

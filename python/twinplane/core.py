@@ -63,6 +63,12 @@ def schema() -> dict[str, dict[str, Any]]:
     return found
 
 
+def check(type_name: str, value: object) -> Any:
+    """What a value describes, with all defaults; one of the `KINDS` of errors if it is wrong."""
+    with translated():
+        return load().check(type_name, value)
+
+
 def read_network(described: Any) -> dict[str, Any]:
     """The values of a network file, with every default filled in and every interface named."""
     found: dict[str, Any] = load().read_network(described)

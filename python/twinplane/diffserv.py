@@ -156,7 +156,8 @@ class LLsp(Spec):
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
-        found = {"kind": self.kind, "class": phb.name_of(self.class_)}
+        groups = (group for group, codes in phb.GROUPS.items() if self.class_ in codes)
+        found = {"kind": self.kind, "class": next(groups, phb.name_of(self.class_))}
         return found if self.model is None else {**found, "model": self.model}
 
 

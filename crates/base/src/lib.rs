@@ -39,7 +39,7 @@ pub mod wheel;
 
 pub use command::Command;
 pub use device::{Device, Output, Verdict};
-pub use diffserv::{DiffServConfig, DscpMap, LspDiffServ};
+pub use diffserv::{DiffServConfig, DscpMap, ELsp, LLsp, LspDiffServ};
 pub use event::Event;
 pub use frame::{Body, Frame};
 pub use histogram::Histogram;

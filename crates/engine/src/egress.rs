@@ -248,8 +248,9 @@ mod tests {
     }
 
     fn egress() -> Egress {
-        let classes = json!([{"name": "a", "queue": {"discipline": "tbf", "rate_bps": 8_000_000, "burst_bytes": 2000, "limit_bytes": 9000}}]);
-        let filters = json!([{"match": {"phb": ["EF"], "mark": 9, "inputs": [4]}, "class": "a"}]);
+        let classes =
+            json!({"a": {"queue": {"discipline": "tbf", "rate": 8_000_000, "burst": 2000, "limit": 9000}}});
+        let filters = json!([{"phb": ["EF"], "mark": 9, "inputs": [4], "class": "a"}]);
         let spec = json!({"root": {"discipline": "drr", "classes": classes, "filters": filters}});
         let spec = serde_json::from_value(spec).expect("a description");
         let facts = Facts { rate: Rate(0), mtu: 1500 };

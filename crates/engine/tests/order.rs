@@ -93,20 +93,20 @@ impl Device for Wanderer {
 
 /// Trees that hold packets back, reorder and drop them, by chance too.
 const TREES: [&str; 7] = [
-    r#"{"discipline": "bfifo", "limit_bytes": 3000}"#,
-    r#"{"discipline": "tbf", "rate_bps": 300000000, "burst_bytes": 1600, "limit_bytes": 20000}"#,
-    r#"{"discipline": "tbf", "rate_bps": 4000000000, "burst_bytes": 3200, "peak_bps": 7000000000, "peak_burst_bytes": 1600,
+    r#"{"discipline": "bfifo", "limit": 3000}"#,
+    r#"{"discipline": "tbf", "rate": 300000000, "burst": 1600, "limit": 20000}"#,
+    r#"{"discipline": "tbf", "rate": 4000000000, "burst": 3200, "peakrate": 7000000000, "mtu": 1600,
         "queue": {"discipline": "pfifo", "limit": 12}}"#,
-    r#"{"discipline": "prio", "filters": [{"match": {"phb": ["EF"]}, "class": "first"}], "classes": [{"name": "first"},
-        {"name": "rest", "queue": {"discipline": "tbf", "rate_bps": 500000000, "burst_bytes": 1600, "limit_bytes": 8000}}]}"#,
-    r#"{"discipline": "red", "limit_bytes": 6000, "min_bytes": 400, "max_bytes": 1600, "avpkt_bytes": 200, "burst_packets": 3,
-        "probability": 0.3, "bandwidth_bps": 1000000000}"#,
-    r#"{"discipline": "drr", "default": "rest", "filters": [{"match": {"phb": ["EF"]}, "class": "small"}],
-        "classes": [{"name": "small", "quantum_bytes": 100}, {"name": "rest", "quantum_bytes": 700}]}"#,
-    r#"{"discipline": "prio", "filters": [{"match": {"phb": ["AF11"]}, "class": "low"}], "default": "high", "classes": [
-        {"name": "high", "queue": {"discipline": "red", "limit_bytes": 3000, "min_bytes": 200, "max_bytes": 900, "avpkt_bytes": 200,
-            "burst_packets": 2, "probability": 0.5, "bandwidth_bps": 1000000000}},
-        {"name": "low", "queue": {"discipline": "drr", "default": "a", "classes": [{"name": "a", "quantum_bytes": 300}]}}]}"#,
+    r#"{"discipline": "prio", "filters": [{"phb": ["EF"], "class": "first"}], "classes": {"first": {},
+        "rest": {"queue": {"discipline": "tbf", "rate": 500000000, "burst": 1600, "limit": 8000}}}}"#,
+    r#"{"discipline": "red", "limit": 6000, "min": 400, "max": 1600, "avpkt": 200, "burst": 3,
+        "probability": 0.3, "bandwidth": 1000000000}"#,
+    r#"{"discipline": "drr", "default": "rest", "filters": [{"phb": ["EF"], "class": "small"}],
+        "classes": {"small": {"quantum": 100}, "rest": {"quantum": 700}}}"#,
+    r#"{"discipline": "prio", "filters": [{"phb": ["AF11"], "class": "low"}], "default": "high", "classes": {
+        "high": {"queue": {"discipline": "red", "limit": 3000, "min": 200, "max": 900, "avpkt": 200,
+            "burst": 2, "probability": 0.5, "bandwidth": 1000000000}},
+        "low": {"queue": {"discipline": "drr", "default": "a", "classes": {"a": {"quantum": 300}}}}}}"#,
 ];
 
 /// Puts a tree at a port, if it is to have one.

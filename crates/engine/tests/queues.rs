@@ -68,15 +68,16 @@ enum Way {
 
 /// Queues that hold back what they have, drop from their middle, or draw lots.
 fn shaper(number: usize) -> QueueSpec {
-    let tbf = json!({"discipline": "tbf", "rate_bps": 70_000_000, "burst_bytes": 2000, "queue": {"discipline": "fq-codel", "limit": 20,
-        "target_ps": 2_000_000, "interval_ps": 20_000_000}});
-    let red = json!({"discipline": "red", "limit_bytes": 20_000, "min_bytes": 3000, "max_bytes": 9000, "avpkt_bytes": 800, "burst_packets": 5});
+    let tbf = json!({"discipline": "tbf", "rate": 70_000_000, "burst": 2000, "queue": {"discipline": "fq-codel", "limit": 20,
+        "target": "2000000 ps", "interval": "20000000 ps"}});
+    let red =
+        json!({"discipline": "red", "limit": 20_000, "min": 3000, "max": 9000, "avpkt": 800, "burst": 5});
     let spec = match number % 3 {
-        0 => json!({"discipline": "htb", "default": "a", "classes": [{"name": "all", "rate_bps": 90_000_000},
-            {"name": "a", "parent": "all", "rate_bps": 1_000_000, "ceil_bps": 80_000_000, "queue": red}]}),
+        0 => json!({"discipline": "htb", "default": "a", "classes": {"all": {"rate": 90_000_000},
+            "a": {"parent": "all", "rate": 1_000_000, "ceil": 80_000_000, "queue": red}}}),
         1 => tbf,
-        _ => json!({"discipline": "cbq", "avpkt_bytes": 800, "bandwidth_bps": 100_000_000, "default": "a",
-            "classes": [{"name": "a", "rate_bps": 40_000_000, "bounded": true, "queue": red}]}),
+        _ => json!({"discipline": "cbq", "avpkt": 800, "bandwidth": 100_000_000, "default": "a",
+            "classes": {"a": {"rate": 40_000_000, "bounded": true, "queue": red}}}),
     };
     serde_json::from_value(spec).expect("a queue")
 }
@@ -112,8 +113,8 @@ fn run(plan: &Plan, way: Way, steps: u64, in_step: bool) -> Seen {
         for (number, (node, port, rate, buffer)) in queued.into_iter().enumerate() {
             let root = match buffer {
                 _ if way == Way::Shaped => shaper(number),
-                Some(limit_bytes) => QueueSpec::Bfifo(BfifoSpec { limit_bytes }),
-                None => QueueSpec::Pfifo(PfifoSpec { limit: 1 << 40 }),
+                Some(limit) => QueueSpec::Bfifo(BfifoSpec { limit: base::describe::Size(limit) }),
+                None => QueueSpec::Pfifo(PfifoSpec { limit: u64::from(u32::MAX) }),
             };
             let tree = tree(&world, root, Rate(rate), &format!("queue {} {}", node.0, port.0));
             world.set_queue(node, port, tree).unwrap();
@@ -200,8 +201,7 @@ fn burst(root: serde_json::Value, rate: u64, count: usize, delay: Span) -> (Worl
 
 #[test]
 fn a_port_that_sends_in_no_time_is_shaped_all_the_same() {
-    let tbf =
-        json!({"discipline": "tbf", "rate_bps": 8_000_000, "burst_bytes": 1000, "limit_bytes": 100_000});
+    let tbf = json!({"discipline": "tbf", "rate": 8_000_000, "burst": 1000, "limit": 100_000});
     let (mut world, [_, sink]) = burst(tbf, 0, 50, Span::from_us(3));
     world.run_until(Time(u64::MAX - 1)).unwrap();
     let got = &world.device::<Sink>(sink).unwrap().got;
@@ -275,8 +275,7 @@ fn a_port_in_use_gets_no_other_queue() {
 /// By the clock on the wall a queue does what it does in virtual time: whatever is late, what is due is not.
 #[test]
 fn a_rate_is_enforced_by_the_clock_on_the_wall() {
-    let tbf =
-        json!({"discipline": "tbf", "rate_bps": 80_000_000, "burst_bytes": 2000, "limit_bytes": 10_000_000});
+    let tbf = json!({"discipline": "tbf", "rate": 80_000_000, "burst": 2000, "limit": 10_000_000});
     let (mut world, [_, sink]) = burst(tbf, 1_000_000_000, 3000, Span::ZERO);
     let mut runner = Runner::new(Clock::new());
     let until = Time::ZERO + Span::from_ms(200);

@@ -6,14 +6,15 @@
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_classify`
 
-use base::flow::FlowFilter;
+use base::describe::{ClassName, Dscps, LabelRange, PortRange, Protocol, Several};
 use base::plane::Prefix;
 use base::{Dscp, Frame, Phb, PortId};
 use core::net::Ipv4Addr;
 use std::hint::black_box;
 use std::time::Instant;
+use twinplane_forwarding::queue::Input;
 use twinplane_forwarding::queue::classify::{Classifier, Match};
-use twinplane_forwarding::queue::spec::FilterSpec;
+use twinplane_forwarding::queue::spec::ClassFilter;
 
 const FRAMES: usize = 1 << 10;
 const PASSES: usize = 50;
@@ -28,19 +29,33 @@ fn address(n: u32) -> Ipv4Addr {
 
 const KINDS: [Kind; 7] = [
     ("phb", |n| Match { phb: Some(Phb::new(n as u8).into_iter().collect()), ..Match::default() }, 64),
-    ("dscp", |n| Match { dscp: Some(Dscp::new(n as u8).into_iter().collect()), ..Match::default() }, 64),
-    ("label", |n| Match { labels: Some((16 + n, 16 + n)), ..Match::default() }, 1000),
-    ("labels", |n| Match { labels: Some((16 + 10 * n, 25 + 10 * n)), ..Match::default() }, 1000),
+    (
+        "dscp",
+        |n| Match { dscp: Some(Dscps(Dscp::new(n as u8).into_iter().collect())), ..Match::default() },
+        64,
+    ),
+    (
+        "label",
+        |n| Match { labels: Some(LabelRange { first: 16 + n, last: 16 + n }), ..Match::default() },
+        1000,
+    ),
+    (
+        "labels",
+        |n| Match { labels: Some(LabelRange { first: 16 + 10 * n, last: 25 + 10 * n }), ..Match::default() },
+        1000,
+    ),
     ("mark", |n| Match { mark: Some(n), ..Match::default() }, 1000),
-    ("input", |n| Match { inputs: Some(vec![PortId(n as u16)]), ..Match::default() }, 1000),
+    (
+        "input",
+        |n| Match { inputs: Some(Several(vec![Input::Port(PortId(n as u16))])), ..Match::default() },
+        1000,
+    ),
     (
         "flow",
         |n| {
             let (src, dst) = (Some(Prefix::host(address(0))), Some(Prefix::host(address(n))));
-            let ports = Some((2000, 2000));
-            let filter =
-                FlowFilter { src, dst, protocol: Some(17), dst_ports: ports, ..FlowFilter::default() };
-            Match { flow: Some(filter), ..Match::default() }
+            let dst_ports = Some(PortRange { first: 2000, last: 2000 });
+            Match { src, dst, protocol: Some(Protocol(17)), dst_ports, ..Match::default() }
         },
         1000,
     ),
@@ -75,9 +90,10 @@ fn frame(kind: &str, n: u32) -> Frame {
 fn run(kind: &Kind, filters: u32) -> f64 {
     let names: Vec<String> = (0..filters).map(|n| format!("c{n}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let specs: Vec<FilterSpec> =
-        (0..filters).map(|n| FilterSpec { matches: kind.1(n), class: format!("c{n}") }).collect();
-    let classifier = match Classifier::new(&specs, None, &names, "root") {
+    let specs: Vec<ClassFilter> = (0..filters)
+        .map(|n| ClassFilter { matches: kind.1(n), class: ClassName(format!("c{n}").into()) })
+        .collect();
+    let classifier = match Classifier::new(&specs, None, &names) {
         Ok(classifier) => classifier,
         Err(error) => panic!("{error}"),
     };

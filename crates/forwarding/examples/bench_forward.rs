@@ -13,14 +13,17 @@
 //! `cargo run --release -p twinplane-forwarding --example bench_forward -- --labels 1000 [--batch 64] [--rounds 25]
 //! [--rules 0]`
 
+use base::describe::{ClassName, LabelRange, Size};
+use base::diagnostic::Diagnostic;
 use base::plane::{LabelStack, NextHop, Nhlfe, PortConfig, TableOp, TcSource, TtlModel};
 use base::{Frame, Label, MacAddr, NodeId, Phb, PortId, Rate, Time, Verdict};
 use core::net::Ipv4Addr;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
-use twinplane_forwarding::conditioner::{ActionSpec, Conditioner, ConditionerSpec, MeterSpec, RuleSpec};
-use twinplane_forwarding::queue::SpecError;
+use twinplane_forwarding::conditioner::{
+    ActionSpec, Conditioner, ConditionerSpec, MeterSpec, RuleSpec, TwoRate,
+};
 use twinplane_forwarding::queue::classify::Match;
 use twinplane_forwarding::{Config, Forwarding};
 
@@ -85,22 +88,24 @@ fn tables(labels: u32) -> Result<Forwarding, base::plane::TableError> {
 }
 
 /// A rule for each of so many ranges that the labels are divided into.
-fn conditioner(labels: u32, rules: u32) -> Result<Conditioner, SpecError> {
+fn conditioner(labels: u32, rules: u32) -> Result<Conditioner, Diagnostic> {
     let step = labels.div_ceil(rules);
-    let (rate, burst) = (Rate::from_gbps(400), 1_000_000);
-    let meter =
-        MeterSpec::TwoRate { cir_bps: rate, cbs_bytes: burst, pir_bps: rate, pbs_bytes: burst, aware: false };
+    let (rate, burst) = (Rate::from_gbps(400), Size(1_000_000));
+    let meter = MeterSpec::TwoRate(TwoRate { cir: rate, cbs: burst, pir: rate, pbs: burst, aware: false });
     let red = ActionSpec::Remark { phb: Phb::DEFAULT, below_labels: false, tc: None };
     let rule = |n: u32| RuleSpec {
-        name: n.to_string(),
-        matches: Match { labels: Some((FIRST + n * step, FIRST + (n + 1) * step - 1)), ..Match::default() },
+        name: ClassName(n.to_string().into()),
+        matches: Match {
+            labels: Some(LabelRange { first: FIRST + n * step, last: FIRST + (n + 1) * step - 1 }),
+            ..Match::default()
+        },
         meter: Some(meter),
         green: ActionSpec::Pass,
         yellow: red,
         red,
     };
     let rules = (0..rules.min(labels)).map(rule).collect();
-    Conditioner::new(&ConditionerSpec { rules, ..ConditionerSpec::default() }, "ingress")
+    Conditioner::new(&ConditionerSpec { rules, ..ConditionerSpec::default() })
 }
 
 fn gateway(port: PortId) -> Ipv4Addr {

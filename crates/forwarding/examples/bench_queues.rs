@@ -9,6 +9,8 @@
 //!
 //! `cargo run --release -p twinplane-forwarding --example bench_queues`
 
+use base::describe::{ClassName, Size};
+use base::diagnostic::Diagnostic;
 use base::random::Streams;
 use base::{Body, Frame, Rate, Time};
 use std::hint::black_box;
@@ -16,8 +18,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use twinplane_forwarding::queue::classify::Match;
 use twinplane_forwarding::queue::spec::{
-    CbqClass, CbqSpec, DrrClass, DrrSpec, FilterSpec, HtbClass, HtbSpec, PrioClass, PrioSpec, QueueSpec,
-    SpecError,
+    CbqClass, CbqSpec, ClassFilter, DrrClass, DrrSpec, HtbClass, HtbSpec, PrioClass, PrioSpec, QueueSpec,
 };
 use twinplane_forwarding::queue::{Accounting, Facts, Take, Tree, TreeSpec};
 
@@ -30,29 +31,33 @@ const DECISIONS: u32 = 2_000;
 const ROUNDS: usize = 201;
 const CLASSES: [u32; 2] = [4, 1_000];
 
-fn name(class: u32) -> String {
-    format!("c{class}")
+fn name(class: u32) -> ClassName {
+    ClassName(format!("c{class}").into())
 }
 
-fn filters(classes: u32) -> Vec<FilterSpec> {
+fn filters(classes: u32) -> Vec<ClassFilter> {
     let filter = |class| {
         let matches = Match { mark: Some(class), ..Match::default() };
-        FilterSpec { matches, class: name(class) }
+        ClassFilter { matches, class: name(class) }
     };
     (0..classes).map(filter).collect()
 }
 
 fn htb(classes: u32) -> QueueSpec {
-    let class = |name: String, parent: Option<String>, rate| HtbClass {
-        name,
-        parent,
-        rate_bps: Rate(rate),
-        ceil_bps: Some(Rate(LINK)),
-        burst_bytes: None,
-        cburst_bytes: None,
-        priority: 0,
-        quantum_bytes: None,
-        queue: None,
+    let class = |name: ClassName, parent: Option<ClassName>, rate| {
+        (
+            name,
+            HtbClass {
+                parent,
+                rate: Rate(rate),
+                ceil: Some(Rate(LINK)),
+                burst: None,
+                cburst: None,
+                prio: 0,
+                quantum: None,
+                queue: None,
+            },
+        )
     };
     let leaf = |at| class(name(at), Some("all".into()), LINK / u64::from(classes));
     let all = (0..classes).map(leaf).chain([class("all".into(), None, LINK)]).collect();
@@ -61,33 +66,37 @@ fn htb(classes: u32) -> QueueSpec {
         classes: all,
         filters: filters(classes),
         default: None,
-        direct_packets: 1000,
+        direct_qlen: 1000,
     })
 }
 
 fn cbq(classes: u32) -> QueueSpec {
-    let class = |at| CbqClass {
-        name: name(at),
-        parent: None,
-        rate_bps: Rate(LINK / u64::from(classes)),
-        priority: 5,
-        weight: None,
-        allot_bytes: None,
-        bounded: false,
-        isolated: false,
-        maxburst_packets: 20,
-        minburst_packets: 0,
-        minidle: None,
-        avpkt_bytes: None,
-        ewma_log: None,
-        queue: None,
+    let class = |at| {
+        (
+            name(at),
+            CbqClass {
+                parent: None,
+                rate: Rate(LINK / u64::from(classes)),
+                prio: 5,
+                weight: None,
+                allot: None,
+                bounded: false,
+                isolated: false,
+                maxburst: 20,
+                minburst: 0,
+                minidle: None,
+                avpkt: None,
+                ewma: None,
+                queue: None,
+            },
+        )
     };
     QueueSpec::Cbq(CbqSpec {
-        bandwidth_bps: None,
-        avpkt_bytes: LEN,
-        mpu_bytes: 0,
-        ewma_log: 5,
-        allot_bytes: 1514,
+        bandwidth: None,
+        avpkt: Size(LEN.into()),
+        mpu: Size(0),
+        ewma: 5,
+        allot: Size(1514),
         classes: (0..classes).map(class).collect(),
         filters: filters(classes),
         default: None,
@@ -95,7 +104,7 @@ fn cbq(classes: u32) -> QueueSpec {
 }
 
 fn drr(classes: u32) -> QueueSpec {
-    let class = |at| DrrClass { name: name(at), quantum_bytes: None, queue: Box::default() };
+    let class = |at| (name(at), DrrClass::default());
     QueueSpec::Drr(DrrSpec {
         classes: (0..classes).map(class).collect(),
         filters: filters(classes),
@@ -104,7 +113,7 @@ fn drr(classes: u32) -> QueueSpec {
 }
 
 fn prio(classes: u32) -> QueueSpec {
-    let class = |at| PrioClass { name: name(at), queue: Box::default() };
+    let class = |at| (name(at), PrioClass::default());
     QueueSpec::Prio(PrioSpec {
         classes: (0..classes).map(class).collect(),
         filters: filters(classes),
@@ -134,7 +143,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(root: QueueSpec, classes: u32, random: bool) -> Result<Bench, SpecError> {
+    fn new(root: QueueSpec, classes: u32, random: bool) -> Result<Bench, Diagnostic> {
         let spec = TreeSpec { accounting: Accounting::default(), conditioner: None, root };
         let facts = Facts { rate: Rate(LINK), mtu: 1500 };
         let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"))?;
@@ -175,7 +184,7 @@ impl Bench {
 }
 
 /// Rounds of all numbers of classes take turns, so that what else the machine does hits all.
-fn run(name: &str, make: Make, load: &str) -> Result<Vec<String>, SpecError> {
+fn run(name: &str, make: Make, load: &str) -> Result<Vec<String>, Diagnostic> {
     let bench = |classes: &u32| Bench::new(make(*classes), *classes, load == "random");
     let mut benches = CLASSES.iter().map(bench).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..ROUNDS {

@@ -33,22 +33,22 @@ static ALLOCATOR: Counting = Counting;
 
 /// A rule of each kind: all fields, all meters, all actions.
 const RULES: &str = r#"{"accounting":{"layer":"ip"},"rules":[
-    {"name":"port","match":{"inputs":[9],"mark":7}},
-    {"name":"label","match":{"labels":[100,100],"tc":[1,2]},
-        "meter":{"kind":"single-rate","cir_bps":8000,"cbs_bytes":100,"ebs_bytes":100,"aware":true},
-        "green":{"kind":"mark","mark":3},"yellow":{"kind":"remark","phb":"AF12","below_labels":true}},
-    {"name":"labels","match":{"labels":[101,200],"labelled":true}},
-    {"name":"flow","match":{"flow":{"dst":"10.9.0.0/24","protocol":17,"dst_ports":[0,9]}},
-        "meter":{"kind":"token-bucket","rate_bps":8000,"burst_bytes":100,"peak_bps":9000,"mtu_bytes":100}},
-    {"name":"code","match":{"dscp":[46],"phb":["EF"]},
-        "meter":{"kind":"two-rate","cir_bps":8000,"cbs_bytes":100,"pir_bps":9000,"pbs_bytes":200},
-        "yellow":{"kind":"remark","phb":"CS1"}}]}"#;
+    {"name":"port","inputs":[9],"mark":7},
+    {"name":"label","labels":[100,100],"tc":[1,2],
+        "meter":{"kind":"single-rate","cir":8000,"cbs":100,"ebs":100,"aware":true},
+        "green":"mark 3","yellow":"remark AF12 below labels"},
+    {"name":"labels","labels":[101,200],"labelled":true},
+    {"name":"flow","dst":"10.9.0.0/24","protocol":17,"dst_ports":[0,9],
+        "meter":{"kind":"token-bucket","rate":8000,"burst":100,"peakrate":9000,"mtu":100}},
+    {"name":"code","dscp":[46],"phb":["EF"],
+        "meter":{"kind":"two-rate","cir":8000,"cbs":100,"pir":9000,"pbs":200},
+        "yellow":"remark CS1"}]}"#;
 
 #[test]
 fn conditioning_asks_for_no_memory() {
     let mut tables = node(&[]);
     let spec: ConditionerSpec = serde_json::from_str(RULES).expect("well formed");
-    tables.set_conditioner(P0, Some(Conditioner::new(&spec, "ingress").expect("right")));
+    tables.set_conditioner(P0, Some(Conditioner::new(&spec).expect("right")));
     tables.note_inputs(true);
     let mut frames: Vec<_> = (0..64u8)
         .map(|n| match n % 4 {

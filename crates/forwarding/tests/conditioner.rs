@@ -12,14 +12,14 @@ use twinplane_forwarding::{Config, Forwarding};
 
 fn conditioned(mut tables: Forwarding, json: &str) -> Forwarding {
     let spec: ConditionerSpec = serde_json::from_str(json).expect("well formed");
-    tables.set_conditioner(P0, Some(Conditioner::new(&spec, "ingress").expect("right")));
+    tables.set_conditioner(P0, Some(Conditioner::new(&spec).expect("right")));
     tables
 }
 
 /// A packet has 18 bytes of payload and 34 of headers; two fit in the bucket.
-const POLICE: &str = r#"{"rules":[{"name":"ef","match":{"phb":["EF"]},
-    "meter":{"kind":"token-bucket","rate_bps":1,"burst_bytes":104}}]}"#;
-const REMARK: &str = r#"{"rules":[{"name":"all","green":{"kind":"remark","phb":"AF12"}}]}"#;
+const POLICE: &str = r#"{"rules":[{"name":"ef","phb":["EF"],
+    "meter":{"kind":"token-bucket","rate":1,"burst":104}}]}"#;
+const REMARK: &str = r#"{"rules":[{"name":"all","green":"remark AF12"}]}"#;
 
 #[test]
 fn a_policer_drops_what_its_meter_refuses() {

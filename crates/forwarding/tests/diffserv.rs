@@ -131,14 +131,14 @@ fn an_lsp_that_ends_here_shows_or_hides_its_marking() {
 /// RFC 3270, 2.3 and 2.6: what the conditioner makes of a packet is written where the marking stood that told its PHB.
 #[test]
 fn what_is_remarked_where_an_lsp_ends_shows_where_the_phb_was_determined() {
-    let remark = r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#;
+    let remark = r#"{"rules":[{"name":"r","green":"remark AF12"}]}"#;
     let remark: ConditionerSpec = serde_json::from_str(remark).expect("a conditioner");
     for (model, left) in
         [(TunnelModel::Pipe, "CS1"), (TunnelModel::ShortPipe, "AF12"), (TunnelModel::Uniform, "AF12")]
     {
         let ops = [ilm(200, here(e_lsp(model))), ilm(300, here(e_lsp(TunnelModel::Pipe)))];
         let mut tables = supporting(model, &ops);
-        tables.set_conditioner(P0, Some(Conditioner::new(&remark, "in").expect("sound")));
+        tables.set_conditioner(P0, Some(Conditioner::new(&remark).expect("sound")));
         for (label, left) in [(200, left), (0, left), (300, "CS1")] {
             let mut frame = frame(&[(label, 5, 9)], ip("CS1"));
             assert_eq!(forward(&mut tables, &mut frame), OUT);
@@ -239,12 +239,12 @@ fn phbs_choose_among_the_lsps_of_the_longest_prefix() {
 
 #[test]
 fn what_the_ingress_remarks_goes_on_as_remarked() {
-    let spec = r#"{"rules":[{"name":"down","match":{"phb":["EF"]},"green":{"kind":"remark","phb":"AF12"}}]}"#;
+    let spec = r#"{"rules":[{"name":"down","phb":["EF"],"green":"remark AF12"}]}"#;
     let spec: ConditionerSpec = serde_json::from_str(spec).expect("a conditioner");
     for (model, label, left) in [(TunnelModel::Pipe, 200, "CS1"), (TunnelModel::Uniform, 200, "AF12")] {
         let ops = [ftn(out(&[100], e_lsp(model))), ilm(200, here(e_lsp(model)))];
         let mut tables = supporting(model, &ops);
-        tables.set_conditioner(P0, Some(Conditioner::new(&spec, "ingress").expect("well formed")));
+        tables.set_conditioner(P0, Some(Conditioner::new(&spec).expect("well formed")));
         treated(&mut tables, &[], ip("EF"), &[(100, 2, 255)], later(ip("AF12")), "AF12");
         treated(&mut tables, &[], ip("CS6"), &[(100, 6, 255)], later(ip("CS6")), "CS6");
         // Its label says EF, and so does what a uniform LSP leaves behind.
@@ -257,8 +257,8 @@ fn what_the_ingress_remarks_goes_on_as_remarked() {
 /// meaning.
 #[test]
 fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
-    let spec = r#"{"rules":[{"name":"down","match":{"phb":["AF21"]},"green":{"kind":"remark","phb":"AF22"}},
-        {"name":"out","match":{"phb":["AF23"]},"green":{"kind":"remark","phb":"EF"}}]}"#;
+    let spec = r#"{"rules":[{"name":"down","phb":["AF21"],"green":"remark AF22"},
+        {"name":"out","phb":["AF23"],"green":"remark EF"}]}"#;
     let spec: ConditionerSpec = serde_json::from_str(spec).expect("a conditioner");
     let signalled = ["default", "default", "default", "AF23", "AF21", "EF", "AF22", "default"].map(phb);
     let model = TunnelModel::Pipe;
@@ -268,7 +268,7 @@ fn what_the_egress_remarks_has_the_bits_of_its_lsp() {
     {
         let mut tables = supporting(model, &[ftn(out(&[100], class)), ilm(200, out(&[201], class))]);
         tables.note_encaps(true);
-        let mut conditioner = Conditioner::new(&spec, "conditioner").expect("well formed");
+        let mut conditioner = Conditioner::new(&spec).expect("well formed");
         conditioner.set_diffserv(&DiffServConfig::default());
         for (name, before, after, treatment) in [("AF21", af21, af22, "AF22"), ("AF23", af23, ef, "EF")] {
             let mut pushed = frame(&[], ip(name));

@@ -10,7 +10,8 @@ use node::conditioner::{Colour, Conditioner, ConditionerSpec};
 use node::router::Conditioning;
 
 base::table! {
-    /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a rule.
+    /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a
+    /// rule.
     pub struct ConditionerTableRow<'a> in "conditioners" key ["node", "link", "where", "rule", "colour"] {
         /// The node.
         node: &'a str,
@@ -53,7 +54,7 @@ impl Network {
                         "{what}: it is no router of ours: only these condition what arrives"
                     ));
                 }
-                Conditioner::new(spec, "ingress").map_err(|error| in_words(&what, &error))?;
+                Conditioner::new(spec).map_err(|error| in_words(&what, &error, spec))?;
             }
         }
         Ok(())
@@ -62,7 +63,7 @@ impl Network {
     /// What a router does with packets as they arrive.
     pub(super) fn conditioning(&self, node: usize) -> Conditioning {
         let conditioner =
-            |(port, spec): (PortId, &ConditionerSpec)| Some((port, Conditioner::new(spec, "ingress").ok()?));
+            |(port, spec): (PortId, &ConditionerSpec)| Some((port, Conditioner::new(spec).ok()?));
         let given =
             self.ports_of(node).filter_map(|(link, side)| Some((link.ports[side], link.spec.ingress(side)?)));
         let trees = || self.ports_of(node).filter_map(|(link, side)| link.spec.queue(side));
@@ -73,7 +74,8 @@ impl Network {
         }
     }
 
-    /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a rule.
+    /// What each rule of every conditioner counted for each colour; packets that no rule took are in a row without a
+    /// rule.
     pub(super) fn conditioners(&self, only: Option<usize>) -> Table {
         let mut table = Rows::new();
         let mut push = |node: usize, link: usize, place: &'static str, conditioner: &Conditioner| {

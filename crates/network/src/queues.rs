@@ -3,13 +3,16 @@
 use super::Network;
 use super::description::LinkSpec;
 use super::error::{NetworkError, input};
+use base::describe::{Describe, lead};
 use base::device::DropCounters;
+use base::diagnostic::Diagnostic;
 use base::table::{Figures, Rows, Table};
 use base::{NodeId, Streams, Time};
-use engine::discipline::{Facts, QueueRow, SpecError, Tree, TreeSpec};
+use engine::discipline::{Facts, QueueRow, Tree, TreeSpec};
 
 base::table! {
-    /// Every queue and class in front of a link: what it was given, sent, dropped and holds. Bytes are those that the tree accounts.
+    /// Every queue and class in front of a link: what it was given, sent, dropped and holds. Bytes are those that the
+    /// tree accounts.
     pub struct QueueTableRow<'a> in "queues" key ["node", "link", "path"] {
         /// The node that sends.
         node: &'a str,
@@ -89,7 +92,8 @@ impl LinkSpec {
 }
 
 impl Network {
-    /// Puts queue disciplines at the ports of the nodes that are here; what is wrong with those of other nodes is told as well.
+    /// Puts queue disciplines at the ports of the nodes that are here; what is wrong with those of other nodes is told
+    /// as well.
     pub(super) fn add_queues(&mut self) -> Result<(), NetworkError> {
         if self.description.queue_bin.is_some_and(|bin| bin.0 <= 0) {
             return input("queue_bin_ps: a bin is longer than nothing");
@@ -114,7 +118,7 @@ impl Network {
         let name = format!("queue/{}/{index}", self.node_name(node));
         let random = Streams::new(self.description.seed).stream(&name);
         let facts = Facts { rate: link.spec.rate, mtu: link.spec.mtu };
-        let mut tree = Tree::new(spec, &facts, random).map_err(|error| in_words(&what, &error))?;
+        let mut tree = Tree::new(spec, &facts, random).map_err(|error| in_words(&what, &error, spec))?;
         if let Some(diffserv) = &self.description.nodes[node].diffserv {
             tree.set_diffserv(diffserv);
         }
@@ -151,8 +155,8 @@ impl Network {
         })
     }
 
-    /// Compares what every queue was given with what it sent, dropped and holds, in packets and bytes, and with Little's law. An error
-    /// says that a discipline is wrong, not the user.
+    /// Compares what every queue was given with what it sent, dropped and holds, in packets and bytes, and with
+    /// Little's law. An error says that a discipline is wrong, not the user.
     pub fn audit(&self) -> Result<(), NetworkError> {
         let Some(wrong) = self.world.audit_queues().into_iter().next() else { return Ok(()) };
         let link = self.links.iter().position(|link| link.id == wrong.link);
@@ -203,7 +207,8 @@ impl Network {
         Ok(table.finish())
     }
 
-    /// What waited in every queue and class over time, if that is kept: mean and most bytes of each bin, of the last so far.
+    /// What waited in every queue and class over time, if that is kept: mean and most bytes of each bin, of the last so
+    /// far.
     pub(super) fn queue_series(&self, node: Option<usize>) -> Result<Table, NetworkError> {
         self.audit()?;
         let mut table = Rows::<QueueSeriesRow>::new();
@@ -231,6 +236,6 @@ impl Network {
 }
 
 /// An error of a tree or a conditioner, behind where that is.
-pub(super) fn in_words(what: &str, error: &SpecError) -> NetworkError {
-    NetworkError::Input(format!("{what}: {error}"))
+pub(super) fn in_words(what: &str, error: &Diagnostic, described: &impl Describe) -> NetworkError {
+    NetworkError::Input(format!("{what}: {}{}", lead(&described.write(), error), error.words()))
 }

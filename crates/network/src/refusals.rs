@@ -1,11 +1,12 @@
-//! Nodes that will refuse what an LSP says of behaviours, on the ways that its Path takes by its routes, or by those of the network.
+//! Nodes that will refuse what an LSP says of behaviours, on the ways that its Path takes by its routes, or by those of
+//! the network.
 //!
-//! Nothing more is known before a network runs: routes may change, and somebody else's routers do as they like. So this is said, and not
-//! refused.
+//! Nothing more is known before a network runs: routes may change, and somebody else's routers do as they like. So this
+//! is said, and not refused.
 
 use super::Network;
 use super::description::{HopSpec, LspSpec, NodeSpec};
-use base::{LspDiffServ, Phb, PhbSet};
+use base::{ELsp, LLsp, LspDiffServ, Phb, PhbSet};
 
 /// What a node has against the DIFFSERV object of a Path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,8 @@ enum Refusal {
 }
 
 impl Network {
-    /// A sentence for each reason for which nodes on a way of an LSP refuse it, in the order of its routes and of the nodes on them.
+    /// A sentence for each reason for which nodes on a way of an LSP refuse it, in the order of its routes and of the
+    /// nodes on them.
     pub(super) fn refusals(&self, spec: &LspSpec) -> Vec<String> {
         let nodes = &self.description.nodes;
         let against: Vec<Option<Refusal>> = nodes.iter().map(|node| refusal(spec, node)).collect();
@@ -94,10 +96,10 @@ impl Network {
 fn refusal(spec: &LspSpec, node: &NodeSpec) -> Option<Refusal> {
     let asked: PhbSet = match spec.diffserv? {
         // No object: it is an E-LSP with the preconfigured mapping, of which other nodes are told nothing.
-        LspDiffServ::ELsp { map: None, signal: false, .. } => return None,
-        LspDiffServ::ELsp { map: None, .. } => PhbSet::default(),
-        LspDiffServ::ELsp { map: Some(map), .. } => map.as_array().iter().copied().collect(),
-        LspDiffServ::LLsp { class, .. } => class.phbs(),
+        LspDiffServ::ELsp(ELsp { map: None, signal: false, .. }) => return None,
+        LspDiffServ::ELsp(ELsp { map: None, .. }) => PhbSet::default(),
+        LspDiffServ::ELsp(ELsp { map: Some(map), .. }) => map.as_array().iter().copied().collect(),
+        LspDiffServ::LLsp(LLsp { class, .. }) => class.phbs(),
     };
     if !node.facts().is_own_router() {
         return None;

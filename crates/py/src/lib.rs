@@ -4,6 +4,7 @@
 
 mod capture;
 mod describe;
+mod described;
 mod error;
 mod interface_capture;
 mod network;
@@ -22,6 +23,8 @@ mod _core {
     use capture::CaptureFile;
     #[pymodule_export]
     use describe::{read_network, schema};
+    #[pymodule_export]
+    use described::check;
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]

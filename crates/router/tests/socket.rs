@@ -36,7 +36,7 @@ fn tables_and_status() {
 fn queues_and_conditioners_of_its_own_ports() {
     let mut described = description(3);
     described["queue_bin_ps"] = json!(100_000_000_000u64);
-    let tree = json!({"root": {"discipline": "prio", "classes": [{"name": "a"}, {"name": "b"}]}});
+    let tree = json!({"root": {"discipline": "prio", "classes": {"a": {}, "b": {}}}});
     (described["links"][0]["a_queue"], described["links"][1]["a_queue"]) = (tree.clone(), tree);
     described["links"][0]["a_ingress"] = json!({"rules": [{"name": "all"}]});
     let router = Router::start(&described);

@@ -1,9 +1,10 @@
 //! Packet-hops per second of four flows through three routers with CBQ and RED at their egress ports, capture off.
 //!
-//! `--packets P`: a host, three routers, a host, in a chain. Hosts are at 1 Gbit/s, links between routers at 100 Mbit/s and 1 ms; four UDP flows of
-//! 1000-byte IP packets and 30 Mbit/s each fill them to 120 %. Each egress port of a router shares its rate by CBQ in four classes, told
-//! apart by behaviour, whose leaves are RED queues. `--plain` leaves the disciplines away (one queue of 60 kB). A packet-hop is a
-//! packet over a link. Prints one line of JSON. The same network in ns-3: `benches/anchors/ns3_tc.cc`.
+//! `--packets P`: a host, three routers, a host, in a chain. Hosts are at 1 Gbit/s, links between routers at 100 Mbit/s
+//! and 1 ms; four UDP flows of 1000-byte IP packets and 30 Mbit/s each fill them to 120 %. Each egress port of a router
+//! shares its rate by CBQ in four classes, told apart by behaviour, whose leaves are RED queues. `--plain` leaves the
+//! disciplines away (one queue of 60 kB). A packet-hop is a packet over a link. Prints one line of JSON. The same
+//! network in ns-3: `benches/anchors/ns3_tc.cc`.
 
 use base::{LinkId, Time};
 use network::Description;
@@ -20,16 +21,19 @@ const CLASSES: [(&str, u64, u8, u8); 4] =
 
 /// CBQ over four classes, with RED in each.
 fn tree() -> Value {
-    let red = json!({"discipline": "red", "limit_bytes": 60_000, "min_bytes": 15_000, "max_bytes": 45_000, "avpkt_bytes": PACKET,
-                     "burst_packets": 25, "probability": 0.1});
-    let class = |(name, mbps, priority, _): (&str, u64, u8, u8)| json!({"name": name, "rate_bps": mbps * 1_000_000, "priority": priority, "queue": red.clone()});
+    let red = json!({"discipline": "red", "limit": 60_000, "min": 15_000, "max": 45_000, "avpkt": PACKET,
+                     "burst": 25, "probability": 0.1});
+    let class = |(name, mbps, priority, _): (&str, u64, u8, u8)| {
+        (name.to_string(), json!({"rate": mbps * 1_000_000, "prio": priority, "queue": red.clone()}))
+    };
+    let classes: serde_json::Map<String, Value> = CLASSES.into_iter().map(class).collect();
     let filters = json!([
-        {"match": {"phb": ["EF"]}, "class": "ef"},
-        {"match": {"phb": ["AF11"]}, "class": "af1"},
-        {"match": {"phb": ["AF21"]}, "class": "af2"},
+        {"phb": ["EF"], "class": "ef"},
+        {"phb": ["AF11"], "class": "af1"},
+        {"phb": ["AF21"], "class": "af2"},
     ]);
     json!({"accounting": {"layer": "ip"}, "root": {
-        "discipline": "cbq", "avpkt_bytes": PACKET, "default": "rest", "filters": filters, "classes": CLASSES.map(class),
+        "discipline": "cbq", "avpkt": PACKET, "default": "rest", "filters": filters, "classes": classes,
     }})
 }
 

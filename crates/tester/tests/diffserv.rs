@@ -1,5 +1,5 @@
-//! DiffServ over MPLS through a whole network (RFC 3270): code points, EXP bits and labels at every hop, for every tunnelling model,
-//! with and without penultimate-hop popping; and what tshark says of it.
+//! DiffServ over MPLS through a whole network (RFC 3270): code points, EXP bits and labels at every hop, for every
+//! tunnelling model, with and without penultimate-hop popping; and what tshark says of it.
 
 mod common;
 
@@ -14,8 +14,8 @@ use twinplane_tester::Testbed;
 const OWN_MAP: [&str; 8] = ["CS6", "default", "EF", "AF41", "AF42", "AF43", "CS4", "CS5"];
 const PRECONFIGURED: [&str; 8] = ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"];
 
-/// Flows by the length of their frames: the behaviours that they are marked with, that the ingress makes of it, and that the second
-/// router does.
+/// Flows by the length of their frames: the behaviours that they are marked with, that the ingress makes of it, and
+/// that the second router does.
 const FLOWS: [(u32, &str, u8, &str, &str); 5] = [
     (200, "EF", 46, "EF", "CS6"),
     (210, "AF11", 10, "AF11", "AF11"),
@@ -42,13 +42,13 @@ fn described(case: Case) -> Value {
     nodes.push(json!({"name": "left", "kind": "host", "address": "10.1.0.2/24"}));
     nodes.push(json!({"name": "right", "kind": "host", "address": "10.2.0.2/24"}));
     let mut links = chain(4, 100_000_000, MS);
-    let remark = |phb: &str, to: &str| json!({"rules": [{"name": "remark", "match": {"phb": [phb]}, "green": {"kind": "remark", "phb": to}}]});
+    let remark = |phb: &str, to: &str| json!({"rules": [{"name": "remark", "phb": [phb], "green": format!("remark {to}")}]});
     links[0]["b_ingress"] = remark("EF", "CS6");
     links.push(json!({"a": 4, "b": 0, "rate_bps": 100_000_000, "b_ingress": remark("CS1", "AF13")}));
     let behaviours = ["EF", "CS6", "default"];
-    let bands: Vec<Value> = behaviours.iter().chain(&["rest"]).map(|name| json!({"name": name})).collect();
-    let filters: Vec<Value> =
-        behaviours.iter().map(|phb| json!({"match": {"phb": [phb]}, "class": phb})).collect();
+    let bands: serde_json::Map<String, Value> =
+        behaviours.iter().chain(&["rest"]).map(|name| (name.to_string(), json!({}))).collect();
+    let filters: Vec<Value> = behaviours.iter().map(|phb| json!({"phb": [phb], "class": phb})).collect();
     let queue =
         json!({"root": {"discipline": "prio", "classes": bands, "filters": filters, "default": "rest"}});
     links.push(json!({"a": 3, "b": 5, "rate_bps": 100_000_000, "a_queue": queue}));
@@ -164,7 +164,8 @@ fn check(case: Case) {
         );
         assert_eq!(on(4), [(None, outside)], "{case:?} {name}: to the host");
     }
-    // How the egress treated them: by the LSP's marking in the pipe model, if it arrived; else by the code point that leaves.
+    // How the egress treated them: by the LSP's marking in the pipe model, if it arrived; else by the code point that
+    // leaves.
     let by_lsp = case.model == "uniform" || case.model == "pipe" && case.egress != "implicit-null";
     let queues = network.table_json("queues", Some(3)).expect("a table");
     let paths = column(&queues, "path");
@@ -274,7 +275,7 @@ fn what_makes_no_sense_is_refused() {
     let said = refusal(|d| d["lsps"][1]["carries"] = json!([]));
     assert!(said.contains("'carries'"), "{said}");
     let said = refusal(|d| d["lsps"][1]["diffserv"]["class"] = json!("AF9"));
-    assert!(said.contains("'AF9' is no per-hop behaviour"), "{said}");
+    assert!(said.contains("class: 'AF9' is not one scheduling class"), "{said}");
     let said = refusal(|d| d["nodes"][4]["diffserv"] = json!({}));
     assert!(said.contains("node 'left'"), "{said}");
 }

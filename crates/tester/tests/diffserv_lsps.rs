@@ -1,5 +1,5 @@
-//! LSPs of several classes in one network (RFC 3270, 2.4 and 2.6): each with its own tunnelling model, packets of a class whose LSP is
-//! gone, and what tshark says of the messages.
+//! LSPs of several classes in one network (RFC 3270, 2.4 and 2.6): each with its own tunnelling model, packets of a
+//! class whose LSP is gone, and what tshark says of the messages.
 
 mod common;
 
@@ -42,14 +42,15 @@ fn bytes_of(network: &mut Testbed, tap: engine::CaptureId) -> Vec<u8> {
     network.world_mut().finish_capture(tap).expect("a capture").bytes
 }
 
-/// A row of four routers between two hosts. The second router remarks EF, in an E-LSP, as CS6, and AF12, in an L-LSP, as AF13.
+/// A row of four routers between two hosts. The second router remarks EF, in an E-LSP, as CS6, and AF12, in an L-LSP,
+/// as AF13.
 fn row(node: &str, egress: &str, e_lsp: Option<&str>, l_lsp: Option<&str>) -> Value {
     let router = |n: usize| json!({"name": format!("r{n}"), "kind": "router", "rsvp": {"egress_label": egress}, "diffserv": {"model": node}});
     let mut nodes: Vec<Value> = (0..4).map(router).collect();
     nodes.push(json!({"name": "left", "kind": "host", "address": "10.1.0.2/24"}));
     nodes.push(json!({"name": "right", "kind": "host", "address": "10.2.0.2/24"}));
     let mut links = chain(4, 100_000_000, MS);
-    let rule = |phb: &str, to: &str| json!({"name": phb, "match": {"phb": [phb]}, "green": {"kind": "remark", "phb": to}});
+    let rule = |phb: &str, to: &str| json!({"name": phb, "phb": [phb], "green": format!("remark {to}")});
     links[0]["b_ingress"] = json!({"rules": [rule("EF", "CS6"), rule("AF12", "AF13")]});
     links.push(json!({"a": 4, "b": 0, "rate_bps": 100_000_000}));
     links.push(json!({"a": 3, "b": 5, "rate_bps": 100_000_000}));
@@ -95,8 +96,8 @@ fn each_lsp_has_the_model_that_it_was_given() {
             if egress == "implicit-null" {
                 continue;
             }
-            // EXP 6 is CS6 of the preconfigured mapping, EXP 3 the third drop precedence. Explicit null is for LSPs that are as the
-            // egress takes all of them.
+            // EXP 6 is CS6 of the preconfigured mapping, EXP 3 the third drop precedence. Explicit null is for LSPs
+            // that are as the egress takes all of them.
             let (ef, af) = (seen(&last, 200), seen(&last, 220));
             let null = egress == "explicit-null" && e_lsp.is_none_or(|own| own == node);
             assert!(
@@ -217,7 +218,8 @@ fn nodes_that_will_refuse_an_lsp_are_warned_of() {
     assert_eq!(few, [format!("lsp 'ef': node 'r3', where it ends, {what}")]);
 }
 
-/// Two ways from r0 to r3: the L-LSP for EF takes the one over r1, the E-LSP, if there is one, that over r2, as routes do.
+/// Two ways from r0 to r3: the L-LSP for EF takes the one over r1, the E-LSP, if there is one, that over r2, as routes
+/// do.
 fn diamond(all: bool) -> Value {
     let router = |n: usize| json!({"name": format!("r{n}"), "kind": "router", "diffserv": {}});
     let mut nodes: Vec<Value> = (0..4).map(router).collect();
@@ -264,7 +266,8 @@ fn packets_of_a_class_whose_lsp_is_gone_take_what_is_next() {
         network.set_link(1, false).expect("a link");
         run(&mut network, 420 * MS);
         let [_, two] = phase(&mut network, 500 * MS);
-        // By the E-LSP for all, with its EXP bits; else by the route, without a label. The other class stays in its LSP.
+        // By the E-LSP for all, with its EXP bits; else by the route, without a label. The other class stays in its
+        // LSP.
         let next = if all { Some(5) } else { None };
         assert_eq!(exps(&two, 200), [next], "{all}");
         assert_eq!((exps(&two, 210), exps(&two, 220)), (vec![default], vec![Some(0)]));

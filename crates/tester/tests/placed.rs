@@ -1,5 +1,5 @@
-//! Parts of networks in real time: what a placement must say, somebody else's router between two edges, ports that go away, lives of a
-//! process.
+//! Parts of networks in real time: what a placement must say, somebody else's router between two edges, ports that go
+//! away, lives of a process.
 
 mod common;
 #[path = "common/memory.rs"]
@@ -216,7 +216,7 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
         json!({"a": 2, "b": 3, "rate_bps": 100_000_000, "addresses": ["192.168.1.66/26", "192.168.1.65/26"]}),
     );
     links[0]["a_queue"] = json!({"root": {"discipline": "pfifo", "limit": 100}});
-    links[2]["b_ingress"] = json!({"rules": [{"name": "all", "green": {"kind": "remark", "phb": "EF"}}]});
+    links[2]["b_ingress"] = json!({"rules": [{"name": "all", "green": "remark EF"}]});
     let described = json!({"nodes": nodes, "links": links});
     let ([a, b], [c, d]) = (memory::pair("first"), memory::pair("last"));
     let local = json!({"local": ["host"], "ports": [port("host", 2), port("host", 3)]});

@@ -12,24 +12,13 @@ IN_TREE = re.compile(r"\broot((?:/[A-Za-z0-9_.:-]+)*): ")
 """How the core names a place in a tree."""
 
 
-FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+(?==)")
-"""What may be a field of the core."""
-
-
-def named(text: str) -> str:
-    """What the core says, with fields by the names that users write: ``limit`` is ``limit_bytes`` to it."""
-    from ..queues.registry import WRITTEN
-
-    return FIELD.sub(lambda match: WRITTEN.get(match[0], match[0]), text)
-
-
 def in_words(text: str) -> str:
     """What the core says, in the words that a user knows: ``root/gold: `` is ``class 'gold': ``."""
 
     def said(match: re.Match[str]) -> str:
         return "".join(f"class '{name}': " for name in match[1].split("/")[1:] if name != "queue")
 
-    return LINK.sub(r"link \1 - \2: \3 at \4", IN_TREE.sub(said, named(text)))
+    return LINK.sub(r"link \1 - \2: \3 at \4", IN_TREE.sub(said, text))
 
 
 AT = re.compile(r"(link \S+ - \S+: (?:queue|ingress) at \S+: )(.*)")

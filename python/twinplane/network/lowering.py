@@ -15,7 +15,7 @@ from ..errors import TwinplaneError
 from ..filters import filter_spec
 from ..model import generated as model
 from ..model import lab_file, reading, source
-from ..model.places import in_words, named
+from ..model.places import in_words
 from ..model.source import LabFileError, Place, Source
 from ..model.written import Written
 from . import classes, file_flows
@@ -73,7 +73,7 @@ class Lowered:
 def explained(text: str, found: Source) -> LabFileError:
     """What the core says, with the line that it is about."""
     place, said = classes.place_in_tree(text, found.data) or (place_of(text, found.data), text)
-    return found.error(place, named(said))
+    return found.error(place, said)
 
 
 def lower(path: Path) -> Lowered:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -106,11 +106,6 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
 
-    KEYS: ClassVar[Mapping[str, str]] = {}
-    """What fields are called in the description that the core takes, where that differs."""
-    TIMES: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are times: the core takes picoseconds."""
-
     def __init__(self, **given: Any) -> None:
         try:
             self.__pydantic_validator__.validate_python(given, self_instance=self)
@@ -134,17 +129,16 @@ class Spec(BaseModel):
         for name in type(self).model_fields:
             value = getattr(self, name)
             if value is not None:
-                key = self.KEYS.get(name, name)
-                found[key] = units.span_ps(value, name) if name in self.TIMES else lower(value, ports)
+                found[name] = lower(value, ports)
         return found
 
 
 def lower(value: Any, ports: Ports) -> Any:
-    """A value as the core takes it; classes by name become a list."""
+    """A value as the core takes it."""
     if isinstance(value, Spec):
         return value.lowered(ports)
     if isinstance(value, Mapping):
-        return [{"name": name, **lower(item, ports)} for name, item in value.items()]
+        return {name: lower(item, ports) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [lower(item, ports) for item in value]
     return value

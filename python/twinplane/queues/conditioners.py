@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -16,13 +15,6 @@ from .matching import Match, check_order
 
 class TokenBucket(Spec):
     """A token bucket, with a second one for the peak rate if that is given: green conforms, red exceeds."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "rate": "rate_bps",
-        "burst": "burst_bytes",
-        "peakrate": "peak_bps",
-        "mtu": "mtu_bytes",
-    }
 
     kind: Literal["token-bucket"] = Field(default="token-bucket", description="Green conforms, red exceeds.")
     rate: Rate = Field(description="Rate at which tokens come.")
@@ -46,8 +38,6 @@ class TokenBucket(Spec):
 class SingleRate(Spec):
     """The single-rate three-colour marker (RFC 2697)."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"cir": "cir_bps", "cbs": "cbs_bytes", "ebs": "ebs_bytes"}
-
     kind: Literal["single-rate"] = Field(
         default="single-rate", description="Three colours by one rate (RFC 2697)."
     )
@@ -66,13 +56,6 @@ class SingleRate(Spec):
 
 class TwoRate(Spec):
     """The two-rate three-colour marker (RFC 2698)."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "cir": "cir_bps",
-        "cbs": "cbs_bytes",
-        "pir": "pir_bps",
-        "pbs": "pbs_bytes",
-    }
 
     kind: Literal["two-rate"] = Field(
         default="two-rate", description="Three colours by two rates (RFC 2698)."
@@ -161,8 +144,8 @@ class Rule(Match):
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
         meter = None if self.meter is None else self.meter.lowered(ports)
-        actions = {key: _lowered(getattr(self, key)) for key in ("green", "yellow", "red")}
-        return {"name": self.name, "match": self.match(ports), "meter": meter, **actions}
+        actions = {key: getattr(self, key) for key in ("green", "yellow", "red")}
+        return {"name": self.name, **self.match(ports), "meter": meter, **actions}
 
 
 class Accounting(Spec):

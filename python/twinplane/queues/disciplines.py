@@ -7,13 +7,13 @@ below them are here: `Tbf`, `Prio`, `Drr`, `Htb`, `Cbq`. What they do is told in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from .. import units
 from . import structure
-from .base import Count, Name, Ports, Rate, Size, Spec, SpecError, Time
+from .base import Count, Name, Rate, Size, Spec, SpecError, Time
 from .early import Gred, Red
 from .matching import Filter
 from .waiting import Bfifo, FqCodel, Pfifo
@@ -21,15 +21,6 @@ from .waiting import Bfifo, FqCodel, Pfifo
 
 class Tbf(Spec):
     """Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "rate": "rate_bps",
-        "burst": "burst_bytes",
-        "limit": "limit_bytes",
-        "peakrate": "peak_bps",
-        "mtu": "peak_burst_bytes",
-    }
-    TIMES: ClassVar[frozenset[str]] = frozenset(("latency",))
 
     discipline: Literal["tbf"] = Field(default="tbf", description="Token-bucket filter.")
     rate: Rate = Field(description="Rate at which tokens come.")
@@ -56,17 +47,6 @@ class Tbf(Spec):
         if (self.peakrate is None) != (self.mtu is None):
             raise SpecError("peakrate and mtu go together: the second bucket's rate and size")
         return self
-
-    def lowered(self, ports: Ports) -> dict[str, Any]:
-        """As the core takes it; a latency becomes a limit, as tc does it."""
-        found = super().lowered(ports)
-        if found.pop("latency", None) is not None:
-            span = units.span_ps(self.latency or 0)
-            limits = [self.rate * span // (8 * units.PS_PER_S) + self.burst]
-            if self.peakrate is not None:
-                limits.append(self.peakrate * span // (8 * units.PS_PER_S) + self.mtu)
-            found["limit_bytes"] = min(limits)
-        return found
 
 
 class _Classful(Spec):
@@ -103,8 +83,6 @@ class Prio(_Classful):
 class DrrClass(Spec):
     """A class of `Drr`."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"quantum": "quantum_bytes"}
-
     quantum: Size | None = Field(default=None, description="Bytes of a turn [default: the longest frame].")
     queue: Queue | None = Field(default=None, description="What waits in it [default: a pfifo of 1000].")
 
@@ -124,15 +102,6 @@ class Drr(_Classful):
 
 class HtbClass(Spec):
     """A class of `Htb`."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "rate": "rate_bps",
-        "ceil": "ceil_bps",
-        "burst": "burst_bytes",
-        "cburst": "cburst_bytes",
-        "prio": "priority",
-        "quantum": "quantum_bytes",
-    }
 
     parent: Name | None = Field(default=None, description="The class that it is in.")
     rate: Rate = Field(description="Rate that it has for certain.")
@@ -162,8 +131,6 @@ class HtbClass(Spec):
 class Htb(_Classful):
     """Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"direct_qlen": "direct_packets"}
-
     discipline: Literal["htb"] = Field(default="htb", description="Hierarchical token bucket.")
     r2q: Count | None = Field(
         default=None, description="Rate by this is the quantum of classes [default: 10]."
@@ -185,17 +152,6 @@ class Htb(_Classful):
 
 class CbqClass(Spec):
     """A class of `Cbq`."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "rate": "rate_bps",
-        "prio": "priority",
-        "allot": "allot_bytes",
-        "maxburst": "maxburst_packets",
-        "minburst": "minburst_packets",
-        "avpkt": "avpkt_bytes",
-        "ewma": "ewma_log",
-    }
-    TIMES: ClassVar[frozenset[str]] = frozenset(("minidle",))
 
     parent: Name | None = Field(
         default=None, description="The class that it is in [default: the root class]."
@@ -231,14 +187,6 @@ class CbqClass(Spec):
 
 class Cbq(_Classful):
     """Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it until it was removed)."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "bandwidth": "bandwidth_bps",
-        "avpkt": "avpkt_bytes",
-        "mpu": "mpu_bytes",
-        "ewma": "ewma_log",
-        "allot": "allot_bytes",
-    }
 
     discipline: Literal["cbq"] = Field(default="cbq", description="Class-based queueing.")
     bandwidth: Rate | None = Field(

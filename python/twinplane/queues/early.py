@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -36,16 +35,6 @@ Burst = Annotated[
 
 class _Early(Spec):
     """Parameters of random early detection."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "limit": "limit_bytes",
-        "min": "min_bytes",
-        "max": "max_bytes",
-        "avpkt": "avpkt_bytes",
-        "burst": "burst_packets",
-        "bandwidth": "bandwidth_bps",
-        "harddrop": "hard_drop",
-    }
 
     limit: Size | None = Field(default=None, description="Bytes that may wait, whatever the average is.")
     min: Size | None = Field(
@@ -97,7 +86,7 @@ class _Early(Spec):
         for key in ("probability", "bandwidth", "ecn", "harddrop"):
             if getattr(self, key) is not None:
                 found[key] = getattr(self, key)
-        return {self.KEYS.get(key, key): value for key, value in found.items()}
+        return found
 
 
 class Red(_Early):
@@ -179,14 +168,9 @@ class Gred(_Early):
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
-        queues = [
-            {
-                "name": name,
-                "phb": phb.names(self._behaviours(name)),
-                "priority": queue.prio,
-                "red": self._queue(name),
-            }
+        queues = {
+            name: {"phb": phb.names(self._behaviours(name)), "prio": queue.prio, **self._queue(name)}
             for name, queue in self.queues.items()
-        ]
-        found = {"discipline": "gred", "limit_bytes": self.limit, "rio": self.grio, "queues": queues}
+        }
+        found = {"discipline": "gred", "limit": self.limit, "grio": self.grio, "queues": queues}
         return found if self.default is None else {**found, "default": self.default}

@@ -133,7 +133,7 @@ class Match(Spec):
                 found[key] = getattr(self, key)
         flow = self.flow()
         if flow is not None:
-            found["flow"] = flow
+            found |= flow
         if self.inputs is not None:
             found["inputs"] = sorted({port for one in self.inputs for port in ports(one)})
         return found
@@ -192,7 +192,7 @@ class Filter(Match):
 
     def lowered(self, ports: Ports) -> dict[str, Any]:
         """As the core takes it."""
-        return {"match": self.match(ports), "class": self.class_}
+        return {"class": self.class_, **self.match(ports)}
 
 
 def check_order(matches: Sequence[Match], group: str, noun: str) -> None:

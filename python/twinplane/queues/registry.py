@@ -31,16 +31,3 @@ INNER: dict[tuple[type[BaseModel] | None, str], type[BaseModel]] = {
     (conditioners.Conditioner, "rules"): conditioners.Rule,
 }
 """Models by the field that holds them, in a model or in any."""
-
-WRITTEN: dict[str, str] = {
-    core: written
-    for model in (
-        *disciplines.DISCIPLINES,
-        *INNER.values(),
-        conditioners.TokenBucket,
-        conditioners.SingleRate,
-        conditioners.TwoRate,
-    )
-    for written, core in model.KEYS.items()  # type: ignore[attr-defined]
-}
-"""What users call the fields that the core calls by these names."""

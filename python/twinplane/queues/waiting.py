@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,8 +22,6 @@ class Pfifo(Spec):
 class Bfifo(Spec):
     """First in, first out, limited in bytes (tc-bfifo)."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"limit": "limit_bytes"}
-
     discipline: Literal["bfifo"] = Field(
         default="bfifo", description="First in, first out, limited in bytes."
     )
@@ -33,15 +30,6 @@ class Bfifo(Spec):
 
 class FqCodel(Spec):
     """Fair queueing with CoDel (RFC 8290; tc-fq_codel)."""
-
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "quantum": "quantum_bytes",
-        "target": "target_ps",
-        "interval": "interval_ps",
-        "ce_threshold": "ce_threshold_ps",
-        "memory_limit": "memory_bytes",
-    }
-    TIMES: ClassVar[frozenset[str]] = frozenset(("target", "interval", "ce_threshold"))
 
     discipline: Literal["fq-codel", "fq_codel"] = Field(
         default="fq-codel", description="Fair queueing with CoDel."

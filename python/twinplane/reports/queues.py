@@ -261,13 +261,10 @@ def _rules(rows: Sequence[Row], neighbor: Any) -> Table:
     return Table("What rules did to packets", titles, cells, 5)
 
 
-RATES = (("rate_bps", ""), ("ceil_bps", "up to "), ("peak_bps", "peak "), ("bandwidth_bps", "bandwidth "))
-SIZES = (
-    ("limit_bytes", "limit "),
-    ("min_bytes", "min "),
-    ("max_bytes", "max "),
-    ("quantum_bytes", "quantum "),
-)
+RATES = (("rate", ""), ("ceil", "up to "), ("peakrate", "peak "), ("bandwidth", "bandwidth "))
+SIZES = (("limit", "limit "), ("min", "min "), ("max", "max "), ("quantum", "quantum "))
+IN_PACKETS = ("pfifo", "fq-codel")
+"""Disciplines whose limit counts packets."""
 
 
 def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Iterator[tuple[str, Place]]:
@@ -279,30 +276,37 @@ def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Ite
     yield path, (shown, _words(queue))
     if queue.get("queue"):
         yield from layout(queue["queue"], f"{path}/queue", f"{shown}/queue")
-    yield from _classes(queue.get("classes", []), None, path, shown)
-    for one in queue.get("queues", []):
-        words = f"{' '.join(map(str, one['phb']))}: {_words(one['red'])}"
-        yield f"{path}/{one['name']}", (f"{shown}/{one['name']}", words)
+    yield from _classes(_by_name(queue.get("classes")), None, path, shown)
+    for name, one in _by_name(queue.get("queues")).items():
+        words = f"{' '.join(map(str, one['phb']))}: {_words(one.get('red', one))}"
+        yield f"{path}/{name}", (f"{shown}/{name}", words)
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    """Classes by name; in results of earlier revisions they are a list."""
+    return {one["name"]: one for one in given} if isinstance(given, list) else dict(given or {})
 
 
 def _classes(
-    classes: Sequence[Mapping[str, Any]], outer: str | None, path: str, shown: str
+    classes: Mapping[str, Mapping[str, Any]], outer: str | None, path: str, shown: str
 ) -> Iterator[tuple[str, Place]]:
-    for one in classes:
+    for name, one in classes.items():
         if one.get("parent") != outer:
             continue
-        own, where = f"{path}/{one['name']}", f"{shown}/{one['name']}"
+        own, where = f"{path}/{name}", f"{shown}/{name}"
         inner = dict(layout(one["queue"], own, where)) if one.get("queue") else {}
         words = (_words(one), inner.pop(own, ("", ""))[1])
         yield own, (where, ", ".join(text for text in words if text))
         yield from inner.items()
-        yield from _classes(classes, one["name"], path, where)
+        yield from _classes(classes, name, path, where)
 
 
 def _words(spec: Mapping[str, Any]) -> str:
     found = [f"{lead}{format_rate(spec[key])}" for key, lead in RATES if spec.get(key)]
-    found += [f"{lead}{size(spec[key])}" for key, lead in SIZES if spec.get(key)]
-    if spec.get("limit"):
+    packets = spec.get("discipline") in IN_PACKETS
+    sizes = SIZES[1:] if packets else SIZES
+    found += [f"{lead}{size(spec[key])}" for key, lead in sizes if spec.get(key)]
+    if packets and spec.get("limit"):
         found.append(f"limit {spec['limit']} packets")
     if spec.get("probability"):
         found.append(f"p {spec['probability']:g}")

@@ -2,7 +2,7 @@
 
 use super::problem::{DescribeProblem, wrong_type};
 use super::quantity::Size;
-use super::{Describe, Value, near};
+use super::{Describe, Record, Value, near};
 use crate::diagnostic::{At, Diagnostic};
 use crate::time::{Rate, Span, Time};
 
@@ -13,11 +13,12 @@ pub struct Fields<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
-    /// Sorts the keys of a mapping to the fields. `tag` belongs to whoever chose this record; `was` has former names with the new ones.
+    /// Sorts the keys of a mapping to the fields. `tag` belongs to whoever chose this record; `was` has former names
+    /// with the new ones.
     pub fn of(
         value: &'a Value,
         keys: &[&'static str; N],
-        was: &[(Option<&'static str>, &'static str)],
+        was: &[Was],
         tag: &str,
     ) -> Result<Fields<'a, N>, Diagnostic> {
         let Value::Map(entries) = value else {
@@ -65,6 +66,33 @@ impl<'a, const N: usize> Fields<'a, N> {
     }
 }
 
+/// A former name of a field, if it had one, and its name.
+pub type Was = (Option<&'static str>, &'static str);
+
+/// The entries of a mapping that belong to a record, and those that belong to the record beside it. An unknown key is
+/// refused with the keys of both.
+pub fn parted<Beside: Record>(
+    value: &Value,
+    keys: &[&'static str],
+    was: &[Was],
+    tag: &str,
+) -> Result<(Value, Value), Diagnostic> {
+    let Value::Map(entries) = value else { return Ok((value.clone(), value.clone())) };
+    let (beside, beside_was) = (Beside::keys(), Beside::was());
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for (key, given) in entries {
+        let entry = (key.clone(), given.clone());
+        if keys.contains(&key.as_str()) || (!tag.is_empty() && key == tag) {
+            own.push(entry);
+        } else if beside.contains(&key.as_str()) {
+            others.push(entry);
+        } else {
+            return Err(unknown(key, &[keys, &beside].concat(), &[was, &beside_was].concat()));
+        }
+    }
+    Ok((Value::Map(own), Value::Map(others)))
+}
+
 fn unknown(key: &str, keys: &[&str], was: &[(Option<&str>, &str)]) -> Diagnostic {
     let problem = match was.iter().find(|(old, _)| *old == Some(key)) {
         Some((_, new)) => DescribeProblem::RenamedField { field: key.into(), new: (*new).into() },
@@ -103,7 +131,7 @@ macro_rules! ranged {
         })*
     };
 }
-ranged!(u8, u16, u32, u64, usize, i64);
+ranged!(u8, u16, u32, u64, usize, i32, i64);
 
 macro_rules! ranged_quantity {
     ($($quantity:ident),*) => {

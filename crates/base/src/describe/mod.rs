@@ -1,18 +1,20 @@
-//! Descriptions: types that are declared once and can be read from what a user wrote, written back, and described to editors, Python
-//! and the documentation.
+//! Descriptions: types that are declared once and can be read from what a user wrote, written back, and described to
+//! editors, Python and the documentation.
 //!
 //! - [`Value`]: what a user wrote, from YAML, JSON or Python
 //! - [`Describe`]: a type that reads itself from a [`Value`]; errors are [`Diagnostic`]s with their path
-//! - [`record!`](crate::record), [`choice!`](crate::choice), [`words!`](crate::words): declare such types, each field once: type, default,
+//! - [`record!`](crate::record), [`choice!`](crate::choice), [`words!`](crate::words): declare such types, each field
+//!   once: type, default,
 //!   range, meaning, what its absence means, and the name that it had before
 //! - [`Schemas`]: what all of them look like, for generators
 //! - [`quantity`]: times, rates and sizes with their units
 //!
-//! Why not `serde`: its errors are sentences, it buffers tagged values and so forgets where they stood, and it knows neither ranges nor
-//! units nor meanings. See `docs/decisions/0021-one-description.md`.
+//! Why not `serde`: its errors are sentences, it buffers tagged values and so forgets where they stood, and it knows
+//! neither ranges nor units nor meanings. See `docs/decisions/0021-one-description.md`.
 
 mod fields;
 mod lead;
+mod name;
 mod near;
 mod primitive;
 mod problem;
@@ -22,10 +24,10 @@ mod schema;
 mod several;
 mod value;
 
-pub use fields::{Fields, Ranged};
+pub use fields::{Fields, Ranged, Was, parted};
 pub use lead::lead;
+pub use name::{ClassName, Key, Name, named};
 pub use near::{listed, near};
-pub use primitive::{Name, named};
 pub use problem::DescribeProblem;
 pub use problem::{malformed, unknown_word, wrong_type};
 pub use quantity::Size;
@@ -64,6 +66,16 @@ pub trait Describe: Sized {
 
 /// A [`Describe`] that is a mapping with known keys.
 pub trait Record: Describe {
+    /// Keys that it knows, those of records beside it included.
+    fn keys() -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Former names of its fields.
+    fn was() -> Vec<Was> {
+        Vec::new()
+    }
+
     /// Reads it from a mapping in which key `tag` belongs to somebody else; an empty tag is none.
     fn read_record(value: &Value, tag: &str) -> Result<Self, Diagnostic>;
 

@@ -3,7 +3,7 @@
 use super::problem::{malformed, wrong_type};
 use super::{Describe, DescribeProblem, Schema, Schemas, Value};
 use crate::diagnostic::{At, Diagnostic};
-use crate::label::Dscp;
+use crate::label::{Dscp, TrafficClass};
 use crate::phb::Phb;
 use crate::plane::Prefix;
 use core::net::Ipv4Addr;
@@ -60,7 +60,7 @@ macro_rules! int {
         })*
     };
 }
-int!(u8, u16, u32, u64, usize, i64);
+int!(u8, u16, u32, u64, usize, i32, i64);
 
 impl Describe for f64 {
     fn read(value: &Value) -> Result<f64, Diagnostic> {
@@ -90,61 +90,6 @@ impl Describe for String {
     }
     fn schema(_: &mut Schemas) -> Schema {
         Schema::Text { form: "any text", pattern: None }
-    }
-}
-
-/// A name of a node, an LSP, a class: it becomes part of names of files and namespaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(pub Arc<str>);
-
-/// The most characters of a name: it is a part of names of network namespaces.
-const NAME_MAX: usize = 32;
-
-/// Is a text of the form of names? Letters, digits, `-`, `_`, `.` and what `more` allows, the first of them a letter or a digit.
-pub fn named(text: &str, more: &[char]) -> bool {
-    let inside = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c) || more.contains(&c);
-    (1..=NAME_MAX).contains(&text.len())
-        && text.chars().all(inside)
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-}
-
-impl Describe for Name {
-    fn read(value: &Value) -> Result<Name, Diagnostic> {
-        let text = match value {
-            Value::Text(text) => text.clone(),
-            // A number in a file where a word is meant: a node called 1.
-            Value::Int(number) => number.to_string(),
-            other => return Err(wrong_type(other, "a name")),
-        };
-        if named(&text, &[]) {
-            return Ok(Name(text.into()));
-        }
-        let form =
-            "a name: it has up to 32 letters, digits, '-', '_' and '.', and begins with a letter or a digit";
-        Err(malformed(&text.into(), form))
-    }
-    fn write(&self) -> Value {
-        (&*self.0).into()
-    }
-    fn schema(_: &mut Schemas) -> Schema {
-        Schema::Text { form: "a name", pattern: Some("^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$") }
-    }
-}
-
-impl core::ops::Deref for Name {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-impl core::fmt::Display for Name {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl From<&str> for Name {
-    fn from(text: &str) -> Name {
-        Name(text.into())
     }
 }
 
@@ -221,6 +166,22 @@ impl Describe for Dscp {
     }
     fn example() -> Option<&'static str> {
         Some("EF")
+    }
+}
+
+impl Describe for TrafficClass {
+    fn read(value: &Value) -> Result<TrafficClass, Diagnostic> {
+        let found = match value {
+            Value::Int(tc) => u8::try_from(*tc).ok().and_then(TrafficClass::new),
+            _ => None,
+        };
+        found.ok_or_else(|| malformed(value, "a TC: the bits of a label are 0 to 7"))
+    }
+    fn write(&self) -> Value {
+        self.value().into()
+    }
+    fn schema(_: &mut Schemas) -> Schema {
+        Schema::Int { least: 0, most: 7 }
     }
 }
 
@@ -311,30 +272,5 @@ impl<T: Describe> Describe for [T; 2] {
     fn schema(known: &mut Schemas) -> Schema {
         let element = T::schema(known);
         Schema::Tuple(vec![element.clone(), element])
-    }
-}
-
-/// Values by name, in the order in which they were written.
-impl<T: Describe> Describe for Vec<(Name, T)> {
-    fn read(value: &Value) -> Result<Vec<(Name, T)>, Diagnostic> {
-        let Value::Map(entries) = value else { return Err(wrong_type(value, "a mapping by name")) };
-        let mut found: Vec<(Name, T)> = Vec::with_capacity(entries.len());
-        let mut seen = std::collections::BTreeSet::new();
-        for (key, value) in entries {
-            let name = Name::read(&key.as_str().into()).map_err(Diagnostic::on_key).at(key.as_str())?;
-            if !seen.insert(key.as_str()) {
-                return Err(Diagnostic::new(DescribeProblem::Twice { name: key.clone() })
-                    .at(key.as_str())
-                    .on_key());
-            }
-            found.push((name, T::read(value).at(key.as_str())?));
-        }
-        Ok(found)
-    }
-    fn write(&self) -> Value {
-        Value::Map(self.iter().map(|(name, value)| (name.to_string(), value.write())).collect())
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        Schema::Map(Box::new(T::schema(known)))
     }
 }

@@ -1,7 +1,8 @@
 //! Declarations of described types.
 
-/// Declares a struct that users describe by a mapping. Of each field it says the meaning (its doc comment), the type, and then, each if it
-/// applies and in this order: the key where it differs from the name, the default, the range, what its absence means, its former name.
+/// Declares a struct that users describe by a mapping. Of each field it says the meaning (its doc comment), the type,
+/// and then, each if it applies and in this order: the key where it differs from the name, the default, the range, what
+/// its absence means, its former name.
 ///
 /// ```
 /// use twinplane_base as base;
@@ -20,8 +21,12 @@
 /// }
 /// ```
 ///
-/// A `check path::to::function;` behind the fields names a function from `&Self` to `Result<(), Diagnostic>` that looks at fields together.
-/// With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may also be written in other forms.
+/// A `check path::to::function;` behind the fields names a function from `&Self` to `Result<(), Diagnostic>` that looks
+/// at fields together. With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may
+/// also be written in other forms.
+///
+/// A `beside { pub inner: Other }` behind the fields adds a record whose fields users write among those of this one: a
+/// rule is a match with a name and actions.
 #[macro_export]
 macro_rules! record {
     (
@@ -34,14 +39,32 @@ macro_rules! record {
                 $(= $default:expr)? $(, in $least:literal ..= $most:literal)? $(, absent $absent:literal)? $(, was $was:literal)? ;
             )*
         }
+        $(beside { $(#[doc = $beside_doc:literal])* $beside_vis:vis $beside:ident : $beside_ty:ty })?
         $(check $check:path;)?
         $(read by $hand:ident;)?
     ) => {
         $(#[doc = $doc])*
         $(#[derive($($derive),*)])?
-        $vis struct $name { $( $(#[doc = $field_doc])* $field_vis $field: $ty ),* }
+        $vis struct $name {
+            $( $(#[doc = $field_doc])* $field_vis $field: $ty, )*
+            $( $(#[doc = $beside_doc])* $beside_vis $beside: $beside_ty, )?
+        }
 
         impl $crate::describe::Record for $name {
+            fn keys() -> Vec<&'static str> {
+                #[allow(unused_mut, reason = "only records with others beside them have more")]
+                let mut keys = vec![$($crate::key_of!($field $(as $key)?)),*];
+                $( keys.extend(<$beside_ty as $crate::describe::Record>::keys()); )?
+                keys
+            }
+
+            fn was() -> Vec<$crate::describe::Was> {
+                #[allow(unused_mut, reason = "only records with others beside them have more")]
+                let mut was = vec![$(($crate::optional!($($was)?), $crate::key_of!($field $(as $key)?))),*];
+                $( was.extend(<$beside_ty as $crate::describe::Record>::was()); )?
+                was
+            }
+
             fn read_record(
                 value: &$crate::describe::Value,
                 tag: &str,
@@ -50,6 +73,10 @@ macro_rules! record {
                 const WAS: &[(Option<&str>, &str)] =
                     &[$(($crate::optional!($($was)?), $crate::key_of!($field $(as $key)?))),*];
                 const COUNT: usize = KEYS.len();
+                $(
+                    let (own, others) = $crate::describe::parted::<$beside_ty>(value, KEYS, WAS, tag)?;
+                    let value = &own;
+                )?
                 #[allow(unused_variables, unused_mut, reason = "a record may have no field")]
                 let mut fields = $crate::describe::Fields::<COUNT>::of(
                     value,
@@ -63,14 +90,16 @@ macro_rules! record {
                     $( $crate::diagnostic::At::at($crate::describe::Ranged::check_range(&$field, $least, $most), key)?; )?
                     let _ = key;
                 )*
-                let made = $name { $($field),* };
+                $( let $beside = <$beside_ty as $crate::describe::Record>::read_record(&others, "")?; )?
+                let made = $name { $($field,)* $($beside,)? };
                 $( $check(&made)?; )?
                 Ok(made)
             }
 
             fn record_schema(known: &mut $crate::describe::Schemas) -> $crate::describe::RecordSchema {
                 let _ = &known;
-                $crate::describe::RecordSchema {
+                #[allow(unused_mut, reason = "only records with others beside them have more")]
+                let mut made = $crate::describe::RecordSchema {
                     meaning: $crate::describe::meaning(&[$($doc),*]),
                     fields: vec![$({
                         let default: Option<$ty> = $crate::optional!($($default)?);
@@ -86,7 +115,9 @@ macro_rules! record {
                         }
                     }),*],
                     short: Vec::new(),
-                }
+                };
+                $( made.fields.extend(<$beside_ty as $crate::describe::Record>::record_schema(known).fields); )?
+                made
             }
         }
 
@@ -102,6 +133,11 @@ macro_rules! record {
                         value => entries.push(($crate::key_of!($field $(as $key)?).to_string(), value)),
                     }
                 )*
+                $(
+                    if let $crate::describe::Value::Map(others) = $crate::describe::Describe::write(&self.$beside) {
+                        entries.extend(others);
+                    }
+                )?
                 $crate::describe::Value::Map(entries)
             }
         }
@@ -156,14 +192,15 @@ macro_rules! record_read {
     };
 }
 
-/// Declares an enum of records that a key tells apart: `Variant(Record) = "word",` for each.
+/// Declares an enum of records that a key tells apart: `Variant(Record) = "word",` for each; behind `or` another word
+/// may stand that is taken for it.
 #[macro_export]
 macro_rules! choice {
     (
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),* $(,)?)])?
         $vis:vis enum $name:ident by $tag:literal {
-            $( $(#[doc = $variant_doc:literal])* $variant:ident($record:ty) = $word:literal, )*
+            $( $(#[doc = $variant_doc:literal])* $variant:ident($record:ty) = $word:literal $(or $alias:literal)?, )*
         }
         $(read by $hand:ident;)?
     ) => {
@@ -185,7 +222,10 @@ macro_rules! choice {
             fn read_choice(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
                 let word = $crate::describe::tag_of(value, $tag, $name::WORDS)?;
                 match word {
-                    $( $word => <$record as $crate::describe::Record>::read_record(value, $tag).map($name::$variant), )*
+                    $(
+                        $word $(| $alias)? =>
+                            <$record as $crate::describe::Record>::read_record(value, $tag).map($name::$variant),
+                    )*
                     _ => Err($crate::describe::unknown_tag(value, $tag, $name::WORDS)),
                 }
             }
@@ -243,8 +283,8 @@ macro_rules! choice_read {
     };
 }
 
-/// Declares an enum whose variants are words: `Variant = "word",` for each. A former word is named behind `was`; behind the variants
-/// `default Variant;` may say which is the default. In recordings it is its word, too.
+/// Declares an enum whose variants are words: `Variant = "word",` for each. A former word is named behind `was`; behind
+/// the variants `default Variant;` may say which is the default. In recordings it is its word, too.
 #[macro_export]
 macro_rules! words {
     (
@@ -347,4 +387,24 @@ pub fn named_of<T: Describe>(known: &mut Schemas) -> &'static str {
         Schema::Named(name) => name,
         _ => "",
     }
+}
+
+/// Lets a described type stand in recordings and commands: it is written as users write it.
+#[macro_export]
+macro_rules! described {
+    ($($name:ty),* $(,)?) => {
+        $(
+            impl $crate::describe::serde::Serialize for $name {
+                fn serialize<S: $crate::describe::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                    $crate::describe::serde::Serialize::serialize(&$crate::describe::Describe::write(self), to)
+                }
+            }
+
+            impl<'de> $crate::describe::serde::Deserialize<'de> for $name {
+                fn deserialize<D: $crate::describe::serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                    $crate::describe::deserialize(from)
+                }
+            }
+        )*
+    };
 }

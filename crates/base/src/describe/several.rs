@@ -74,12 +74,8 @@ impl Describe for SchedulingClass {
         if let Some(class) = class(value) {
             return Ok(class);
         }
-        let phb =
-            Phb::read(value).map_err(|_| malformed(value, "one scheduling class, such as EF or AF1"))?;
-        if phb.as_assured().is_some() {
-            return Err(malformed(value, "one scheduling class, such as EF or AF1"));
-        }
-        Ok(phb.scheduling_class())
+        let phb = Phb::read(value).map_err(|_| malformed(value, "one scheduling class, such as EF or AF1"));
+        phb.map(Phb::scheduling_class)
     }
     fn write(&self) -> Value {
         self.to_string().into()

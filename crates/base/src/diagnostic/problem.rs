@@ -63,7 +63,7 @@ macro_rules! argument {
         })*
     };
 }
-argument!(u8, u16, u32, u64, usize, i64, i128);
+argument!(u8, u16, u32, u64, usize, i32, i64, i128);
 impl From<f64> for Argument {
     fn from(value: f64) -> Argument {
         Argument::Float(value)

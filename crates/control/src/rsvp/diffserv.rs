@@ -11,7 +11,7 @@ use super::error::Problem;
 use super::lsp::{Lsp, Role, SessionKey};
 use base::command::TunnelId;
 use base::plane::{Encaps, LspClasses, TcMap, TcSource, TunnelModel};
-use base::{DiffServConfig, LspDiffServ, Phb};
+use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, Phb};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, diffserv};
 use wire::rsvp::{DiffServ, MapEntry, Path, PhbId, Session, class};
@@ -82,12 +82,12 @@ const fn is_malformed(id: PhbId) -> bool {
 /// The object that the head end of an LSP sends.
 pub(super) fn object(spec: &LspDiffServ) -> Option<DiffServ> {
     match *spec {
-        LspDiffServ::ELsp { map: Some(map), .. } => {
+        LspDiffServ::ELsp(ELsp { map: Some(map), .. }) => {
             let entry = |(tc, phb): (u8, &Phb)| MapEntry { tc, phb: PhbId::of(*phb) };
             Some(DiffServ::ELsp((0..8).zip(map.as_array()).map(entry).collect()))
         }
-        LspDiffServ::ELsp { map: None, signal, .. } => signal.then(|| DiffServ::ELsp(Vec::new())),
-        LspDiffServ::LLsp { class, .. } => Some(DiffServ::LLsp(PhbId::of_class(class))),
+        LspDiffServ::ELsp(ELsp { map: None, signal, .. }) => signal.then(|| DiffServ::ELsp(Vec::new())),
+        LspDiffServ::LLsp(LLsp { class, .. }) => Some(DiffServ::LLsp(PhbId::of_class(class))),
     }
 }
 
@@ -183,18 +183,15 @@ mod tests {
         let map = TcMap::new([phb("EF"); 8]);
         let lsps = (0..64)
             .filter_map(Phb::new)
-            .map(|p| LspDiffServ::LLsp { class: p.scheduling_class(), model: None });
-        let mapped = [Some(map), Some(TcMap::PRECONFIGURED), None].map(|map| LspDiffServ::ELsp {
-            map,
-            signal: true,
-            model: None,
-        });
+            .map(|p| LspDiffServ::LLsp(LLsp { class: p.scheduling_class(), model: None }));
+        let mapped = [Some(map), Some(TcMap::PRECONFIGURED), None]
+            .map(|map| LspDiffServ::ELsp(ELsp { map, signal: true, model: None }));
         for spec in lsps.chain(mapped) {
             let object = object(&spec).expect("an object");
             assert_eq!(check(Some(&config), &object), Ok(()), "{object}");
             assert_eq!(encaps(&object, config.tc_map), spec.encaps(config.tc_map));
         }
-        assert_eq!(object(&LspDiffServ::ELsp { map: None, signal: false, model: None }), None);
+        assert_eq!(object(&LspDiffServ::ELsp(ELsp { map: None, signal: false, model: None })), None);
     }
 
     #[test]

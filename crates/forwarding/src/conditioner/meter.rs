@@ -1,11 +1,12 @@
 //! Meters: which colour a packet has.
 //!
-//! A meter is exact at every packet, however long it runs (see `crate::tokens`). Its tokens come as a fluid: where
-//! the RFCs speak of buckets that are "incremented by one CIR times per second", a fraction of a token counts as that
+//! A meter is exact at every packet, however long it runs (see `crate::tokens`). Its tokens come as a fluid: where the
+//! RFCs speak of buckets that are "incremented by one CIR times per second", a fraction of a token counts as that
 //! fraction.
 
 use super::spec::MeterSpec;
 use crate::tokens::Tokens;
+use base::diagnostic::Diagnostic;
 use base::{Phb, Rate, Time};
 
 /// What a meter says of a packet.
@@ -61,51 +62,21 @@ const PEAK_BYTES: u64 = 2047;
 
 impl Meter {
     /// Builds what a user described, or says what is wrong with it.
-    pub fn new(spec: &MeterSpec) -> Result<Meter, String> {
-        let positive = |name: &str, value: u64| {
-            if value > 0 { Ok(()) } else { Err(format!("{name} is 0: it has to be at least 1")) }
-        };
+    pub fn new(spec: &MeterSpec) -> Result<Meter, Diagnostic> {
+        spec.check()?;
         let kind = match *spec {
-            MeterSpec::TokenBucket { rate_bps, burst_bytes, peak_bps, mtu_bytes } => {
-                positive("rate_bps", rate_bps.0)?;
-                positive("burst_bytes", burst_bytes)?;
-                let peak = match (peak_bps, mtu_bytes) {
-                    (None, None) => None,
-                    (None, Some(_)) => {
-                        return Err("mtu_bytes without peak_bps, whose bucket it is for".into());
-                    }
-                    (Some(peak), mtu) => {
-                        if peak < rate_bps {
-                            let (peak, rate) = (peak.0, rate_bps.0);
-                            return Err(format!("peak_bps {peak} is below rate_bps {rate}"));
-                        }
-                        let mtu = mtu.unwrap_or(PEAK_BYTES);
-                        positive("mtu_bytes", mtu)?;
-                        Some(Tokens::full(peak, mtu))
-                    }
-                };
-                Kind::TokenBucket { bucket: Tokens::full(rate_bps, burst_bytes), peak }
+            MeterSpec::TokenBucket(spec) => {
+                let peak =
+                    spec.peakrate.map(|rate| Tokens::full(rate, spec.mtu.map_or(PEAK_BYTES, |mtu| mtu.0)));
+                Kind::TokenBucket { bucket: Tokens::full(spec.rate, spec.burst.0), peak }
             }
-            MeterSpec::SingleRate { cir_bps, cbs_bytes, ebs_bytes, aware } => {
-                positive("cir_bps", cir_bps.0)?;
-                // RFC 2697, 2: "at least one of them must be larger than 0".
-                if cbs_bytes == 0 && ebs_bytes == 0 {
-                    return Err("cbs_bytes and ebs_bytes are both 0: at least one has to be more".into());
-                }
-                let committed = Tokens::full(cir_bps, cbs_bytes);
-                Kind::SingleRate { committed, excess: Tokens::full(Rate(0), ebs_bytes), aware }
+            MeterSpec::SingleRate(spec) => {
+                let committed = Tokens::full(spec.cir, spec.cbs.0);
+                Kind::SingleRate { committed, excess: Tokens::full(Rate(0), spec.ebs.0), aware: spec.aware }
             }
-            MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
-                positive("cir_bps", cir_bps.0)?;
-                // RFC 2698, 2: "The PIR must be equal to or greater than the CIR"; both bursts "must be greater than
-                // 0".
-                if pir_bps < cir_bps {
-                    return Err(format!("pir_bps {} is below cir_bps {}", pir_bps.0, cir_bps.0));
-                }
-                positive("cbs_bytes", cbs_bytes)?;
-                positive("pbs_bytes", pbs_bytes)?;
-                let committed = Tokens::full(cir_bps, cbs_bytes);
-                Kind::TwoRate { committed, peak: Tokens::full(pir_bps, pbs_bytes), aware }
+            MeterSpec::TwoRate(spec) => {
+                let committed = Tokens::full(spec.cir, spec.cbs.0);
+                Kind::TwoRate { committed, peak: Tokens::full(spec.pir, spec.pbs.0), aware: spec.aware }
             }
         };
         Ok(Meter { kind, filled: Time(0) })

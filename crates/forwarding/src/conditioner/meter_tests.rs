@@ -2,6 +2,8 @@
 //! packets, buckets that are filled token by token as the RFCs write it, and buckets in fractions.
 
 use super::*;
+use crate::conditioner::{SingleRate, TokenBucket, TwoRate};
+use base::describe::Size;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -37,12 +39,12 @@ fn conforms(past: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst: u64) ->
 
 /// The definition of a token bucket by all intervals.
 fn by_intervals(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
-    let MeterSpec::TokenBucket { rate_bps, burst_bytes, peak_bps, mtu_bytes } = *spec else { return vec![] };
+    let MeterSpec::TokenBucket(TokenBucket { rate, burst, peakrate, mtu }) = *spec else { return vec![] };
     let (mut past, mut now) = (Vec::new(), 0);
     let colour = |&(gap, bytes, _): &Arrival| {
         now += gap;
-        let peak = peak_bps.is_none_or(|p| conforms(&past, now, bytes, p.0, mtu_bytes.unwrap_or(2047)));
-        if peak && conforms(&past, now, bytes, rate_bps.0, burst_bytes) {
+        let peak = peakrate.is_none_or(|p| conforms(&past, now, bytes, p.0, mtu.map_or(2047, |mtu| mtu.0)));
+        if peak && conforms(&past, now, bytes, rate.0, burst.0) {
             past.push((now, bytes));
             Colour::Green
         } else {
@@ -58,11 +60,11 @@ fn token_by_token(spec: &MeterSpec, tick: u64, arrivals: &[Arrival]) -> Vec<Colo
     let tokens = |rate: Rate| (u128::from(rate.0) * u128::from(tick) / 1_000_000_000_000) as u64;
     let mut out = Vec::new();
     match *spec {
-        MeterSpec::SingleRate { cir_bps, cbs_bytes, ebs_bytes, aware } => {
-            let (cbs, ebs) = (cbs_bytes * 8, ebs_bytes * 8);
+        MeterSpec::SingleRate(SingleRate { cir, cbs, ebs, aware }) => {
+            let (cbs, ebs) = (cbs.0 * 8, ebs.0 * 8);
             let (mut tc, mut te) = (cbs, ebs);
             for &(gap, bytes, precedence) in arrivals {
-                for _ in 0..gap * tokens(cir_bps) {
+                for _ in 0..gap * tokens(cir) {
                     if tc < cbs {
                         tc += 1;
                     } else if te < ebs {
@@ -81,14 +83,14 @@ fn token_by_token(spec: &MeterSpec, tick: u64, arrivals: &[Arrival]) -> Vec<Colo
                 });
             }
         }
-        MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
-            let (cbs, pbs) = (cbs_bytes * 8, pbs_bytes * 8);
+        MeterSpec::TwoRate(TwoRate { cir, cbs, pir, pbs, aware }) => {
+            let (cbs, pbs) = (cbs.0 * 8, pbs.0 * 8);
             let (mut tc, mut tp) = (cbs, pbs);
             for &(gap, bytes, precedence) in arrivals {
-                for _ in 0..gap * tokens(pir_bps) {
+                for _ in 0..gap * tokens(pir) {
                     tp = (tp + 1).min(pbs);
                 }
-                for _ in 0..gap * tokens(cir_bps) {
+                for _ in 0..gap * tokens(cir) {
                     tc = (tc + 1).min(cbs);
                 }
                 let (bits, input) = (u64::from(bytes) * 8, input(precedence));
@@ -104,7 +106,7 @@ fn token_by_token(spec: &MeterSpec, tick: u64, arrivals: &[Arrival]) -> Vec<Colo
                 });
             }
         }
-        MeterSpec::TokenBucket { .. } => {}
+        MeterSpec::TokenBucket(_) => {}
     }
     out
 }
@@ -144,11 +146,11 @@ fn in_fractions(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
         |rate: Rate, gap: u64| Ratio(i128::from(rate.0) * i128::from(gap), 8_000_000_000_000).reduced();
     let mut out = Vec::new();
     match *spec {
-        MeterSpec::SingleRate { cir_bps, cbs_bytes, ebs_bytes, aware } => {
-            let (cbs, ebs) = (Ratio::whole(cbs_bytes), Ratio::whole(ebs_bytes));
+        MeterSpec::SingleRate(SingleRate { cir, cbs, ebs, aware }) => {
+            let (cbs, ebs) = (Ratio::whole(cbs.0), Ratio::whole(ebs.0));
             let (mut tc, mut te) = (cbs, ebs);
             for &(gap, bytes, precedence) in arrivals {
-                let all = tc.plus(brought(cir_bps, gap));
+                let all = tc.plus(brought(cir, gap));
                 tc = all.min(cbs);
                 te = te.plus(all.minus(tc)).min(ebs);
                 let (need, input) = (Ratio::whole(bytes.into()), input(precedence));
@@ -163,12 +165,12 @@ fn in_fractions(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
                 });
             }
         }
-        MeterSpec::TwoRate { cir_bps, cbs_bytes, pir_bps, pbs_bytes, aware } => {
-            let (cbs, pbs) = (Ratio::whole(cbs_bytes), Ratio::whole(pbs_bytes));
+        MeterSpec::TwoRate(TwoRate { cir, cbs, pir, pbs, aware }) => {
+            let (cbs, pbs) = (Ratio::whole(cbs.0), Ratio::whole(pbs.0));
             let (mut tc, mut tp) = (cbs, pbs);
             for &(gap, bytes, precedence) in arrivals {
-                tc = tc.plus(brought(cir_bps, gap)).min(cbs);
-                tp = tp.plus(brought(pir_bps, gap)).min(pbs);
+                tc = tc.plus(brought(cir, gap)).min(cbs);
+                tp = tp.plus(brought(pir, gap)).min(pbs);
                 let (need, input) = (Ratio::whole(bytes.into()), input(precedence));
                 out.push(if (aware && input == Colour::Red) || !tp.at_least(need) {
                     Colour::Red
@@ -181,7 +183,7 @@ fn in_fractions(spec: &MeterSpec, arrivals: &[Arrival]) -> Vec<Colour> {
                 });
             }
         }
-        MeterSpec::TokenBucket { .. } => {}
+        MeterSpec::TokenBucket(_) => {}
     }
     out
 }
@@ -214,14 +216,14 @@ proptest! {
         arrivals in picoseconds(120),
         rate in rate(),
         burst in 40u64..6000,
-        peak in proptest::option::of((0u64..4_000_000, proptest::option::of(40u64..3000))),
+        peak in proptest::option::of((1u64..4_000_000, proptest::option::of(40u64..3000))),
     ) {
-        let spec = MeterSpec::TokenBucket {
-            rate_bps: Rate(rate),
-            burst_bytes: burst,
-            peak_bps: peak.map(|(more, _)| Rate(rate + more)),
-            mtu_bytes: peak.and_then(|(_, mtu)| mtu),
-        };
+        let spec = MeterSpec::TokenBucket(TokenBucket {
+            rate: Rate(rate),
+            burst: Size(burst),
+            peakrate: peak.map(|(more, _)| Rate(rate + more)),
+            mtu: peak.and_then(|(_, mtu)| mtu).map(Size),
+        });
         prop_assert_eq!(colours(&spec, &arrivals), by_intervals(&spec, &arrivals));
     }
 
@@ -234,10 +236,10 @@ proptest! {
         aware in any::<bool>(),
     ) {
         let arrived: Vec<Arrival> = arrivals.iter().map(|&(gap, bytes, p)| (gap * TICK, bytes, p)).collect();
-        let spec = MeterSpec::SingleRate { cir_bps: Rate(cir), cbs_bytes: cbs, ebs_bytes: other, aware };
+        let spec = MeterSpec::SingleRate(SingleRate { cir: Rate(cir), cbs: Size(cbs), ebs: Size(other), aware });
         prop_assert_eq!(colours(&spec, &arrived), token_by_token(&spec, TICK, &arrivals));
-        let (cbs_bytes, pbs_bytes, pir_bps) = (cbs.max(1), other, Rate(cir + more * 1_000_000));
-        let spec = MeterSpec::TwoRate { cir_bps: Rate(cir), cbs_bytes, pir_bps, pbs_bytes, aware };
+        let (cbs, pbs, pir) = (Size(cbs.max(1)), Size(other), Rate(cir + more * 1_000_000));
+        let spec = MeterSpec::TwoRate(TwoRate { cir: Rate(cir), cbs, pir, pbs, aware });
         prop_assert_eq!(colours(&spec, &arrived), token_by_token(&spec, TICK, &arrivals));
     }
 
@@ -249,10 +251,10 @@ proptest! {
         (cbs, other) in (0u64..4000, 1u64..4000),
         aware in any::<bool>(),
     ) {
-        let spec = MeterSpec::SingleRate { cir_bps: Rate(cir), cbs_bytes: cbs, ebs_bytes: other, aware };
+        let spec = MeterSpec::SingleRate(SingleRate { cir: Rate(cir), cbs: Size(cbs), ebs: Size(other), aware });
         prop_assert_eq!(colours(&spec, &arrivals), in_fractions(&spec, &arrivals));
-        let (cbs_bytes, pbs_bytes, pir_bps) = (cbs.max(1), other, Rate(cir + more));
-        let spec = MeterSpec::TwoRate { cir_bps: Rate(cir), cbs_bytes, pir_bps, pbs_bytes, aware };
+        let (cbs, pbs, pir) = (Size(cbs.max(1)), Size(other), Rate(cir + more));
+        let spec = MeterSpec::TwoRate(TwoRate { cir: Rate(cir), cbs, pir, pbs, aware });
         prop_assert_eq!(colours(&spec, &arrivals), in_fractions(&spec, &arrivals));
     }
 }
@@ -261,12 +263,12 @@ proptest! {
 fn nothing_drifts() {
     // 125 bytes at 3 Mbit/s are 333,333,333 1/3 ps. Packets that come at the first whole picosecond at which their
     // tokens are there all conform, and after any three of them no token is left, not even a millionth of one.
-    let spec = MeterSpec::TokenBucket {
-        rate_bps: Rate(3_000_000),
-        burst_bytes: 250,
-        peak_bps: None,
-        mtu_bytes: None,
-    };
+    let spec = MeterSpec::TokenBucket(TokenBucket {
+        rate: Rate(3_000_000),
+        burst: Size(250),
+        peakrate: None,
+        mtu: None,
+    });
     let mut meter = Meter::new(&spec).expect("right");
     assert_eq!(meter.colour(Time(0), 250, Colour::Green), Colour::Green);
     for n in 1..=300_000u64 {
@@ -280,16 +282,16 @@ fn nothing_drifts() {
 
 #[test]
 fn the_largest_numbers_do_not_overflow() {
-    let (most, max) = (Rate(u64::MAX), u64::MAX);
+    let (most, max) = (Rate(u64::MAX), Size(u64::MAX));
     for spec in [
-        MeterSpec::TokenBucket {
-            rate_bps: most,
-            burst_bytes: max,
-            peak_bps: Some(most),
-            mtu_bytes: Some(max),
-        },
-        MeterSpec::SingleRate { cir_bps: most, cbs_bytes: max, ebs_bytes: max, aware: true },
-        MeterSpec::TwoRate { cir_bps: most, cbs_bytes: max, pir_bps: most, pbs_bytes: max, aware: true },
+        MeterSpec::TokenBucket(TokenBucket {
+            rate: Rate(most.0 - 1),
+            burst: max,
+            peakrate: Some(most),
+            mtu: Some(max),
+        }),
+        MeterSpec::SingleRate(SingleRate { cir: most, cbs: max, ebs: max, aware: true }),
+        MeterSpec::TwoRate(TwoRate { cir: most, cbs: max, pir: most, pbs: max, aware: true }),
     ] {
         let mut meter = Meter::new(&spec).expect("right");
         assert_eq!(meter.colour(Time(1), u32::MAX, Colour::Green), Colour::Green);
@@ -300,24 +302,24 @@ fn the_largest_numbers_do_not_overflow() {
 
 #[test]
 fn what_can_not_meter_is_refused() {
-    let refused = |json: &str| {
-        let spec: MeterSpec = serde_json::from_str(json).expect(json);
-        Meter::new(&spec).expect_err(json)
-    };
+    let refused = |json: &str| crate::queue::testing::spec::<MeterSpec>(json).expect_err(json);
     for (json, part) in [
-        (r#"{"kind":"token-bucket","rate_bps":0,"burst_bytes":1}"#, "rate_bps is 0"),
-        (r#"{"kind":"token-bucket","rate_bps":1,"burst_bytes":0}"#, "burst_bytes is 0"),
+        (r#"{"kind":"token-bucket","rate":0,"burst":1}"#, "rate: 0: it is not above zero"),
+        (r#"{"kind":"token-bucket","rate":1,"burst":0}"#, "burst: 0: it is not above zero"),
         (
-            r#"{"kind":"token-bucket","rate_bps":9,"burst_bytes":1,"peak_bps":8}"#,
-            "peak_bps 8 is below rate_bps 9",
+            r#"{"kind":"token-bucket","rate":9,"burst":1,"peakrate":8}"#,
+            "peakrate: 8 bit/s has to be above rate=9 bit/s",
         ),
-        (r#"{"kind":"token-bucket","rate_bps":9,"burst_bytes":1,"mtu_bytes":8}"#, "without peak_bps"),
-        (r#"{"kind":"single-rate","cir_bps":9,"cbs_bytes":0,"ebs_bytes":0}"#, "both 0"),
         (
-            r#"{"kind":"two-rate","cir_bps":9,"cbs_bytes":1,"pir_bps":8,"pbs_bytes":1}"#,
-            "pir_bps 8 is below cir_bps 9",
+            r#"{"kind":"token-bucket","rate":9,"burst":1,"mtu":8}"#,
+            "mtu: it is the size of the peak rate's bucket",
         ),
-        (r#"{"kind":"two-rate","cir_bps":9,"cbs_bytes":1,"pir_bps":9,"pbs_bytes":0}"#, "pbs_bytes is 0"),
+        (r#"{"kind":"single-rate","cir":9,"cbs":0,"ebs":0}"#, "both 0"),
+        (
+            r#"{"kind":"two-rate","cir":9,"cbs":1,"pir":8,"pbs":1}"#,
+            "pir: 8 bit/s has to be at least cir=9 bit/s",
+        ),
+        (r#"{"kind":"two-rate","cir":9,"cbs":1,"pir":9,"pbs":0}"#, "pbs: 0: it is not above zero"),
     ] {
         assert!(refused(json).contains(part), "{json}: {}", refused(json));
     }

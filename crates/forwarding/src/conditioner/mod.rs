@@ -19,12 +19,13 @@ mod tests;
 
 pub use advice::warnings;
 pub use meter::{Colour, Meter};
-pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
+pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec, SingleRate, TokenBucket, TwoRate};
 
 use crate::packet::{ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at};
 use crate::queue::classify::{Matcher, phb_of};
-use crate::queue::{Accounting, Backlog, SpecError};
+use crate::queue::{Accounting, Backlog};
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::diffserv::{DiffServConfig, DscpMap, TcMap};
 use base::{Frame, Time};
 pub(crate) use install::Conditioners;
@@ -70,31 +71,16 @@ pub struct Conditioner {
 }
 
 impl Conditioner {
-    /// Builds what a user described. `path` says in errors where it is, such as `ingress`.
-    pub fn new(spec: &ConditionerSpec, path: &str) -> Result<Conditioner, SpecError> {
-        spec.accounting.check(path)?;
-        let mut names = std::collections::BTreeSet::new();
-        let called = |n: usize, rule: &RuleSpec| format!("rule {} '{}'", n + 1, rule.name);
-        let mut rules = Vec::new();
-        for (n, rule) in spec.rules.iter().enumerate() {
-            let error = |text: String| SpecError::new(path, format!("{}: {text}", called(n, rule)));
-            if rule.name.is_empty() {
-                return Err(error("a rule needs a name".into()));
-            }
-            if !names.insert(rule.name.as_str()) {
-                return Err(error("another rule has that name".into()));
-            }
+    /// Builds what a user described.
+    pub fn new(spec: &ConditionerSpec) -> Result<Conditioner, Diagnostic> {
+        spec.check()?;
+        let rule = |(index, rule): (usize, &RuleSpec)| {
+            let meter = rule.meter.as_ref().map(Meter::new).transpose().at("meter").at(index).at("rules")?;
             let actions = [rule.green, rule.yellow, rule.red];
-            for action in &actions {
-                if let ActionSpec::Remark { tc: Some(tc @ 8..), .. } = action {
-                    return Err(error(format!("TC {tc}: three bits hold at most 7")));
-                }
-            }
-            let meter = rule.meter.as_ref().map(Meter::new).transpose().map_err(error)?;
-            rules.push(Rule { name: rule.name.clone(), meter, actions, counted: Default::default() });
-        }
-        let matches = spec.rules.iter().enumerate().map(|(n, rule)| (called(n, rule), &rule.matches));
-        let matcher = Matcher::new(matches, path)?;
+            Ok(Rule { name: rule.name.to_string(), meter, actions, counted: Default::default() })
+        };
+        let rules = spec.rules.iter().enumerate().map(rule).collect::<Result<Vec<_>, Diagnostic>>()?;
+        let matcher = Matcher::new(spec.rules.iter().map(|rule| &rule.matches)).at("rules")?;
         Ok(Conditioner {
             matcher,
             rules,

@@ -6,8 +6,8 @@ use base::{Body, Phb, PortId, Rate};
 use wire::checksum;
 
 fn conditioner(json: &str) -> Conditioner {
-    let spec: ConditionerSpec = serde_json::from_str(json).expect("well formed");
-    Conditioner::new(&spec, "ingress").expect("right")
+    let spec: ConditionerSpec = crate::queue::testing::spec(json).expect("well formed");
+    Conditioner::new(&spec).expect("right")
 }
 
 /// 1000 bytes of IP with these TC values on labels in front.
@@ -41,8 +41,8 @@ fn phb(name: &str) -> Phb {
 fn the_first_rule_that_takes_a_packet_decides() {
     let mut conditioner = conditioner(
         r#"{"accounting":{"layer":"ip"},"rules":[
-        {"name":"ef","match":{"phb":["EF"]},"meter":{"kind":"token-bucket","rate_bps":8000,"burst_bytes":2000}},
-        {"name":"all","match":{"dscp":[46,10]},"green":{"kind":"mark","mark":7}}]}"#,
+        {"name":"ef","phb":["EF"],"meter":{"kind":"token-bucket","rate":8000,"burst":2000}},
+        {"name":"all","dscp":[46,10],"green":"mark 7"}]}"#,
     );
     let mut said = Vec::new();
     // A token for a byte comes in each millisecond.
@@ -72,11 +72,10 @@ fn the_first_rule_that_takes_a_packet_decides() {
 
 #[test]
 fn a_remarked_packet_says_so_in_its_outermost_header() {
-    let mut plain = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12"}}]}"#);
-    let mut below =
-        conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF12","below_labels":true}}]}"#);
-    let mut given = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF22","tc":2}}]}"#);
-    let mut unmapped = conditioner(r#"{"rules":[{"name":"r","green":{"kind":"remark","phb":"AF43"}}]}"#);
+    let mut plain = conditioner(r#"{"rules":[{"name":"r","green":"remark AF12"}]}"#);
+    let mut below = conditioner(r#"{"rules":[{"name":"r","green":"remark AF12 below labels"}]}"#);
+    let mut given = conditioner(r#"{"rules":[{"name":"r","green":"remark AF22 as TC 2"}]}"#);
+    let mut unmapped = conditioner(r#"{"rules":[{"name":"r","green":"remark AF43"}]}"#);
     let remark = |conditioner: &mut Conditioner, tcs: &[u8]| {
         let mut frame = packet(46, tcs);
         assert_eq!(conditioner.condition(Time(0), &mut frame), Ok(()));
@@ -101,8 +100,8 @@ fn a_remarked_packet_says_so_in_its_outermost_header() {
 fn an_aware_meter_starts_from_the_drop_precedence() {
     let mut conditioner = conditioner(
         r#"{"accounting":{"layer":"ip"},"rules":[{"name":"af1",
-        "meter":{"kind":"two-rate","cir_bps":8000,"cbs_bytes":1500,"pir_bps":8000,"pbs_bytes":3500,"aware":true},
-        "green":{"kind":"remark","phb":"AF11"},"yellow":{"kind":"remark","phb":"AF12"},"red":{"kind":"remark","phb":"AF13"}}]}"#,
+        "meter":{"kind":"two-rate","cir":8000,"cbs":1500,"pir":8000,"pbs":3500,"aware":true},
+        "green":"remark AF11","yellow":"remark AF12","red":"remark AF13"}]}"#,
     );
     let mut out = |frame: &mut Frame| {
         assert_eq!(conditioner.condition(Time(0), frame), Ok(()));
@@ -122,25 +121,31 @@ fn an_aware_meter_starts_from_the_drop_precedence() {
 
 #[test]
 fn errors_name_the_rule() {
-    let refused = |json: &str| match serde_json::from_str::<ConditionerSpec>(json) {
-        Ok(spec) => Conditioner::new(&spec, "ingress").expect_err(json).to_string(),
+    let refused = |json: &str| match crate::queue::testing::spec::<ConditionerSpec>(json) {
+        Ok(spec) => Conditioner::new(&spec).expect_err(json).to_string(),
         Err(error) => error.to_string(),
     };
     for (json, part) in [
-        (r#"{"rules":[{"name":"a"},{"name":"a"}]}"#, "ingress: rule 2 'a': another rule has that name"),
-        (r#"{"rules":[{"name":""}]}"#, "rule 1 '': a rule needs a name"),
-        (r#"{"rules":[{"name":"a","match":{"tc":[9]}}]}"#, "ingress: rule 1 'a': TC 9"),
+        (r#"{"rules":[{"name":"a"},{"name":"a"}]}"#, "rules/1/name: another rule is called 'a'"),
+        (r#"{"rules":[{"name":""}]}"#, "rules/0/name: '' is not a name"),
+        (r#"{"rules":[{"name":"a","tc":[9]}]}"#, "rules/0/tc/0: 9 is not a TC"),
         (
-            r#"{"rules":[{"name":"a","meter":{"kind":"token-bucket","rate_bps":0,"burst_bytes":9}}]}"#,
-            "rule 1 'a': rate_bps is 0",
+            r#"{"rules":[{"name":"a","meter":{"kind":"token-bucket","rate":0,"burst":9}}]}"#,
+            "rules/0/meter/rate: 0: it is not above zero",
         ),
-        (r#"{"rules":[{"name":"a","green":{"kind":"remark","phb":"EF","tc":8}}]}"#, "rule 1 'a': TC 8"),
-        (r#"{"rules":[{"name":"a","green":{"kind":"remark","phb":"XF"}}]}"#, "XF"),
-        (r#"{"rules":[{"name":"a","green":{"kind":"remark"}}]}"#, "phb"),
-        (r#"{"rules":[{"name":"a","green":{"kind":"paint"}}]}"#, "paint"),
         (
-            r#"{"rules":[{"name":"a","meter":{"kind":"single-rate","cir_bps":1,"cbs_bytes":1,"ebs":1}}]}"#,
-            "ebs",
+            r#"{"rules":[{"name":"a","green":"remark EF as TC 8"}]}"#,
+            "rules/0/green: 'remark EF as TC 8': the TC bits of a label are 0 to 7",
+        ),
+        (r#"{"rules":[{"name":"a","green":"remark XF"}]}"#, "XF"),
+        (r#"{"rules":[{"name":"a","green":"remark"}]}"#, "'remark' is no action"),
+        (
+            r#"{"rules":[{"name":"a","green":"remark EF as EXP 5 below labels"}]}"#,
+            "are called TC now: 'remark EF as TC 5 below labels'",
+        ),
+        (
+            r#"{"rules":[{"name":"a","meter":{"kind":"single-rate","cir":1,"cbs":1}}]}"#,
+            "rules/0/meter: ebs is missing",
         ),
     ] {
         assert!(refused(json).contains(part), "{json}: {}", refused(json));
@@ -149,8 +154,8 @@ fn errors_name_the_rule() {
 
 #[test]
 fn a_specification_reads_what_it_writes() {
-    let text = r#"{"rules":[{"name":"a","match":{"labels":[16,20],"inputs":[1]},
-        "meter":{"kind":"single-rate","cir_bps":1,"cbs_bytes":1,"ebs_bytes":1},"yellow":{"kind":"mark","mark":3}}]}"#;
+    let text = r#"{"rules":[{"name":"a","labels":[16,20],"inputs":[1],
+        "meter":{"kind":"single-rate","cir":1,"cbs":1,"ebs":1},"yellow":"mark 3"}]}"#;
     let spec: ConditionerSpec = serde_json::from_str(text).expect("well formed");
     assert_eq!(spec.rules[0].red, ActionSpec::Drop);
     let again = serde_json::to_string(&spec).expect("writes");
@@ -159,8 +164,8 @@ fn a_specification_reads_what_it_writes() {
 
 #[test]
 fn a_tree_counts_what_its_conditioner_drops() {
-    let text = r#"{"conditioner":{"rules":[{"name":"all","match":{"inputs":[3]},
-        "meter":{"kind":"token-bucket","rate_bps":8000,"burst_bytes":1014}}]},"root":{"discipline":"pfifo"}}"#;
+    let text = r#"{"conditioner":{"rules":[{"name":"all","inputs":[3],
+        "meter":{"kind":"token-bucket","rate":8000,"burst":1014}}]},"root":{"discipline":"pfifo"}}"#;
     let spec: TreeSpec = serde_json::from_str(text).expect("well formed");
     let facts = Facts { rate: Rate::from_mbps(1), mtu: 1500 };
     let mut tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue")).expect("right");

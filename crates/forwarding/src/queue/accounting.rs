@@ -1,9 +1,7 @@
 //! How many bytes a packet counts for: published results depend on it.
 
-use super::SpecError;
 use base::Frame;
 use base::frame::FCS_LEN;
-use serde::{Deserialize, Serialize};
 
 const ETHERNET: u32 = 14;
 const LABEL: u32 = 4;
@@ -13,34 +11,36 @@ const OVERHEAD_MIN: i32 = -64;
 /// Bytes of the shortest IPv4 header: no packet has fewer.
 const SHORTEST: u32 = 20;
 
-/// Which bytes of a packet count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layer {
-    /// Those of the IP packet, without labels.
-    Ip,
-    /// Those behind the Ethernet header: labels and IP packet.
-    Network,
-    /// Ethernet header, labels and IP packet, without frame check sequence and padding: what Linux counts on an
-    /// Ethernet interface.
-    #[default]
-    Link,
-    /// The Ethernet frame with its padding and frame check sequence.
-    Frame,
-    /// The frame with preamble, start delimiter and gap: the time that it takes on the wire.
-    Wire,
+base::words! {
+    /// Which bytes of a packet count.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Layer {
+        /// Those of the IP packet, without labels.
+        Ip = "ip",
+        /// Those behind the Ethernet header: labels and IP packet.
+        Network = "network",
+        /// Ethernet header, labels and IP packet, without frame check sequence and padding: what Linux counts on an
+        /// Ethernet interface.
+        Link = "link",
+        /// The Ethernet frame with its padding and frame check sequence.
+        Frame = "frame",
+        /// The frame with preamble, start delimiter and gap: the time that it takes on the wire.
+        Wire = "wire",
+    }
+    default Link;
 }
 
-/// How many bytes a packet counts for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Accounting {
-    /// Which of its bytes.
-    pub layer: Layer,
-    /// Bytes added to each packet (tc-stab's `overhead`); may be negative.
-    pub overhead: i32,
-    /// The least that a packet counts for (tc-stab's `mpu`).
-    pub minimum: u32,
+base::record! {
+    /// How many bytes a packet counts for; published results depend on it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Accounting {
+        /// Which of its bytes.
+        pub layer: Layer = Layer::Link;
+        /// Bytes added to each packet (tc-stab's `overhead`); no headers that one would not count are longer than 64.
+        pub overhead: i32 = 0, in -64..=65_535;
+        /// The least that a packet counts for (tc-stab's `mpu`).
+        pub minimum: u32 = 0, in 0..=65_535;
+    }
 }
 
 impl Accounting {
@@ -71,18 +71,6 @@ impl Accounting {
                 frame.saturating_add(FCS_LEN).max(base::frame::MIN_FRAME_LEN).saturating_add(PREAMBLE_AND_GAP)
             }
         }
-    }
-
-    /// Refuses what would make packets count for nothing.
-    pub fn check(&self, path: &str) -> Result<(), SpecError> {
-        if self.overhead < OVERHEAD_MIN {
-            let text = format!(
-                "accounting: overhead={}: it is at least {OVERHEAD_MIN}, since no headers that one would not count are longer",
-                self.overhead
-            );
-            return Err(SpecError::new(path, text));
-        }
-        Ok(())
     }
 
     /// The longest packets of IP that count for one byte only, since `overhead` takes away all that they have; 0 if
@@ -138,6 +126,7 @@ fn labels(header: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use base::Body;
+    use base::describe::Describe;
 
     #[test]
     fn packets_count_as_their_frames_do() {
@@ -169,9 +158,10 @@ mod tests {
         assert_eq!(of(Layer::Link, -40, 0).vanishing(), 27);
         assert_eq!(of(Layer::Ip, -40, 64).vanishing(), 0);
         assert_eq!(of(Layer::Frame, -62, 0).vanishing(), 0);
-        assert!(of(Layer::Ip, -64, 0).check("root").is_ok());
-        let error = of(Layer::Ip, -65, 0).check("root").expect_err("too little").to_string();
-        assert!(error.starts_with("root: accounting: overhead=-65: it is at least -64, "), "{error}");
+        let read = |json| Accounting::read(&serde_json::from_str(json).expect("well formed"));
+        assert_eq!(read(r#"{"overhead": -64}"#).map(|accounting| accounting.overhead).ok(), Some(-64));
+        let error = read(r#"{"overhead": -65}"#).expect_err("too little").to_string();
+        assert_eq!(error, "overhead: -65: it should be -64 to 65535");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use super::classify::Classifier;
 use super::counters::QueueRow;
 use super::parking::Parking;
-use super::spec::{DrrClass, DrrSpec, SpecError};
-use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build, check};
+use super::spec::{DrrClass, DrrSpec};
+use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
+use base::describe::ClassName;
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::{Span, Time};
 use std::collections::VecDeque;
 
@@ -40,18 +42,16 @@ struct Class {
 
 impl Drr {
     /// What a user described, with the queues below.
-    pub fn new(spec: &DrrSpec, facts: &Facts, path: &str) -> Result<Drr, SpecError> {
-        let names: Vec<&str> = spec.classes.iter().map(|class| class.name.as_str()).collect();
-        check::names(names.iter().copied(), "class", path)?;
-        let classifier = Classifier::new(&spec.filters, spec.default.as_deref(), &names, path)?;
-        let class = |class: &DrrClass| {
-            let path = format!("{path}/{}", class.name);
-            let quantum = class.quantum_bytes.unwrap_or(facts.longest());
-            let quantum = check::positive(u64::from(quantum), "quantum_bytes", &path)?;
-            let queue = build(&class.queue, facts, &path)?;
-            Ok(Class { name: class.name.clone(), quantum, deficit: 0, active: false, queue })
+    pub fn new(spec: &DrrSpec, facts: &Facts) -> Result<Drr, Diagnostic> {
+        spec.check()?;
+        let names: Vec<&str> = spec.classes.iter().map(|class| &*class.0).collect();
+        let classifier = Classifier::new(&spec.filters, spec.default.as_deref(), &names)?;
+        let class = |(name, class): &(ClassName, DrrClass)| {
+            let quantum = class.quantum.map_or(u64::from(facts.longest()), |quantum| quantum.0);
+            let queue = build(&class.queue, facts).at("queue").at(&**name).at("classes")?;
+            Ok(Class { name: name.to_string(), quantum, deficit: 0, active: false, queue })
         };
-        let classes = spec.classes.iter().map(class).collect::<Result<Vec<_>, _>>()?;
+        let classes = spec.classes.iter().map(class).collect::<Result<Vec<_>, Diagnostic>>()?;
         let (active, parking) = (VecDeque::with_capacity(classes.len()), Parking::new(classes.len()));
         Ok(Drr { classifier, classes, active, parking, inner: Inner::default() })
     }
@@ -195,8 +195,8 @@ mod tests {
     use base::random::Streams;
 
     const TWO: &str = r#"{"discipline": "drr", "default": "b",
-        "classes": [{"name": "a", "quantum_bytes": 500}, {"name": "b", "quantum_bytes": 1000}],
-        "filters": [{"match": {"dscp": [10]}, "class": "a"}]}"#;
+        "classes": {"a": {"quantum": 500}, "b": {"quantum": 1000}},
+        "filters": [{"dscp": [10], "class": "a"}]}"#;
 
     #[test]
     fn a_turn_is_a_quantum_and_what_was_left_of_the_last() {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn without_a_class_there_is_no_place() {
-        let json = r#"{"discipline": "drr", "classes": [{"name": "a"}]}"#;
+        let json = r#"{"discipline": "drr", "classes": {"a": {}}}"#;
         let mut tree = tree(json).expect("a tree");
         offer(&mut tree, 0, &[(10, 400)]);
         assert_eq!(tree.totals().dropped.packets.get(base::device::DropReason::NoClass), 1);
@@ -221,15 +221,15 @@ mod tests {
     #[test]
     fn quanta_far_below_a_packet_take_no_longer_and_share_as_ever() {
         let json = r#"{"discipline": "drr", "default": "b",
-            "classes": [{"name": "a", "quantum_bytes": 1}, {"name": "b", "quantum_bytes": 3}],
-            "filters": [{"match": {"dscp": [10]}, "class": "a"}]}"#;
+            "classes": {"a": {"quantum": 1}, "b": {"quantum": 3}},
+            "filters": [{"dscp": [10], "class": "a"}]}"#;
         let mut tree = tree(json).expect("a tree");
         offer(&mut tree, 0, &[(10, 1000), (10, 1000), (0, 600), (0, 600), (0, 1400), (0, 600), (0, 600)]);
         // b has sent 600 after 200 rounds, 1200 after 400, 2600 after 867, 3200 after 1067; a sends after 1000 and
         // 2000.
         assert_eq!(take_all(&mut tree, 0), [0, 0, 0, 10, 0, 0, 10]);
-        let spec = format!(r#"{{"accounting": {{"minimum": 4000000000}}, "root": {json}}}"#);
-        let spec: TreeSpec = serde_json::from_str(&spec).expect("a description");
+        let spec = format!(r#"{{"accounting": {{"minimum": 65535}}, "root": {json}}}"#);
+        let spec: TreeSpec = crate::queue::testing::spec(&spec).expect("a description");
         let mut tree = Tree::new(&spec, &facts(), Streams::new(1).stream("queue")).expect("a tree");
         offer(&mut tree, 0, &[(10, 60), (0, 60), (0, 60)]);
         assert_eq!(take_all(&mut tree, 0), [0, 0, 10]);
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_quantum_of_nothing_is_refused() {
-        let json = r#"{"discipline": "drr", "classes": [{"name": "a", "quantum_bytes": 0}]}"#;
-        assert_eq!(tree(json).expect_err("an error"), "root/a: quantum_bytes=0: it must be at least 1");
+        let json = r#"{"discipline": "drr", "classes": {"a": {"quantum": 0}}}"#;
+        assert_eq!(tree(json).expect_err("an error"), "classes/a/quantum: 0: it is not above zero");
     }
 }

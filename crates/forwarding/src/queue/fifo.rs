@@ -1,7 +1,7 @@
 //! First in, first out, limited in packets (`pfifo`) or in bytes (`bfifo`).
 
 use super::counters::{QueueCounters, QueueRow};
-use super::spec::{BfifoSpec, PfifoSpec, SpecError};
+use super::spec::{BfifoSpec, PfifoSpec};
 use super::{Backlog, Context, Discipline, Packet};
 use base::device::DropReason;
 use base::{Span, Time};
@@ -23,19 +23,13 @@ impl Fifo {
     }
 
     /// A pfifo: its limit counts packets.
-    pub fn packets(spec: &PfifoSpec, path: &str) -> Result<Fifo, SpecError> {
-        if spec.limit == 0 {
-            return Err(SpecError::new(path, "limit=0: a pfifo takes at least one packet"));
-        }
-        Ok(Fifo::new("pfifo", spec.limit, u64::MAX))
+    pub fn packets(spec: &PfifoSpec) -> Fifo {
+        Fifo::new("pfifo", spec.limit, u64::MAX)
     }
 
-    /// A bfifo: its limit counts bytes.
-    pub fn bytes(spec: &BfifoSpec, path: &str) -> Result<Fifo, SpecError> {
-        if spec.limit_bytes == 0 {
-            return Err(SpecError::new(path, "limit=0: a bfifo takes at least one byte"));
-        }
-        Ok(Fifo::new("bfifo", u64::MAX, spec.limit_bytes))
+    /// What a user described, limited in bytes.
+    pub fn bytes(spec: &BfifoSpec) -> Fifo {
+        Fifo::new("bfifo", u64::MAX, spec.limit.0)
     }
 }
 

@@ -10,14 +10,14 @@ use super::classify::phb_of;
 use super::counters::{QueueCounters, QueueRow};
 use super::red::average::Average;
 use super::red::{Decider, Parameters};
-use super::spec::{GredQueue, GredSpec, SpecError};
-use super::{Backlog, Context, Discipline, Facts, Packet, check};
+use super::spec::{GredQueue, GredSpec};
+use super::{Backlog, Context, Discipline, Facts, Packet};
+use base::describe::ClassName;
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::{Frame, Span, Time};
 use std::collections::VecDeque;
 
-/// As many virtual queues as Linux allows.
-const QUEUES_MAX: usize = 16;
 /// Stands for the place of a virtual queue where there is none.
 const NONE: u8 = u8::MAX;
 
@@ -48,42 +48,29 @@ struct Virtual {
 
 impl Gred {
     /// What a user described.
-    pub fn new(spec: &GredSpec, facts: &Facts, path: &str) -> Result<Gred, SpecError> {
-        let error = |text: String| Err(SpecError::new(path, text));
-        check::names(spec.queues.iter().map(|queue| queue.name.as_str()), "queue", path)?;
-        let limit = check::positive(spec.limit_bytes, "limit_bytes", path)?;
-        if spec.queues.len() > QUEUES_MAX {
-            return error(format!("{} queues: gred has at most {QUEUES_MAX}", spec.queues.len()));
-        }
-        let place = |name: &str| spec.queues.iter().position(|queue| queue.name == name);
-        let default = match spec.default.as_deref().map(|name| (name, place(name))) {
-            None => NONE,
-            Some((_, Some(place))) => place as u8,
-            Some((name, None)) => return error(format!("default: there is no queue '{name}'")),
-        };
+    pub fn new(spec: &GredSpec, facts: &Facts) -> Result<Gred, Diagnostic> {
+        spec.check()?;
+        let limit = spec.limit()?;
+        let place = |name: &ClassName| spec.queues.iter().position(|queue| queue.0 == *name);
+        let default = spec.default.as_ref().and_then(place).map_or(NONE, |place| place as u8);
         let mut place_of = [NONE; 64];
-        for (place, queue) in spec.queues.iter().enumerate() {
-            for phb in queue.phb.iter() {
-                let taken = &mut place_of[usize::from(phb.code() & 63)];
-                if let Some(other) = spec.queues.get(usize::from(*taken)) {
-                    let (one, two) = (&other.name, &queue.name);
-                    return error(format!("'{one}' and '{two}' both take {phb}: give it to one of them"));
-                }
-                *taken = place as u8;
+        for place in 0..spec.queues.len() {
+            for phb in spec.takes(place)?.iter() {
+                place_of[usize::from(phb.code() & 63)] = place as u8;
             }
         }
-        let build = |queue: &GredQueue| {
-            let parameters = Parameters::new(&queue.red, facts, &format!("{path}/{}", queue.name))?;
+        let build = |(name, queue): &(ClassName, GredQueue)| {
+            let parameters = Parameters::new(&spec.early(queue).at(&**name).at("queues")?, facts);
             let (average, decider) = (parameters.average(), Decider::new(parameters));
-            let (name, priority) = (queue.name.clone(), queue.priority);
+            let (name, priority) = (name.to_string(), queue.prio);
             Ok(Virtual { name, priority, decider, average, counters: QueueCounters::default() })
         };
-        let virtuals = spec.queues.iter().map(build).collect::<Result<Vec<_>, SpecError>>()?;
+        let virtuals = spec.queues.iter().map(build).collect::<Result<Vec<_>, Diagnostic>>()?;
         let alike = |(at, one): (usize, &Virtual)| virtuals[..at].iter().any(|v| v.priority == one.priority);
-        let shares = spec.rio && virtuals.iter().enumerate().any(alike);
+        let shares = spec.grio && virtuals.iter().enumerate().any(alike);
         let shared = virtuals.first().filter(|_| shares).map(|v| v.average.clone());
         let (packets, counters) = (VecDeque::new(), QueueCounters::default());
-        Ok(Gred { place_of, default, limit, rio: spec.rio, shared, virtuals, packets, counters })
+        Ok(Gred { place_of, default, limit, rio: spec.grio, shared, virtuals, packets, counters })
     }
 
     /// The virtual queue that takes the frame.
@@ -226,13 +213,13 @@ mod tests {
     fn gred(rio: bool, priorities: [u8; 2]) -> String {
         let queue = |name, phb, priority, min| {
             format!(
-                r#"{{"name": "{name}", "phb": ["{phb}"], "priority": {priority}, "red": {{"limit_bytes": 60000, "min_bytes": {min},
-                    "max_bytes": 50000, "avpkt_bytes": 1000, "burst_packets": 20, "probability": 1.0}}}}"#
+                r#"{{"name": "{name}", "phb": ["{phb}"], "prio": {priority}, "red": {{"limit": 60000, "min": {min},
+                    "max": 50000, "avpkt": 1000, "burst": 20, "probability": 1.0}}}}"#
             )
         };
         let (one, two) =
             (queue("low", "AF11", priorities[0], 20_000), queue("high", "AF12", priorities[1], 5000));
-        format!(r#"{{"discipline": "gred", "limit_bytes": 80000, "rio": {rio}, "queues": [{one}, {two}]}}"#)
+        format!(r#"{{"discipline": "gred", "limit": 80000, "grio": {rio}, "queues": [{one}, {two}]}}"#)
     }
 
     #[test]
@@ -267,17 +254,13 @@ mod tests {
     fn what_is_wrong_is_named() {
         let json = gred(false, [1, 2]);
         for (from, to, expected) in [
-            ("AF12", "AF11", "root: 'low' and 'high' both take AF11: give it to one of them"),
-            (
-                "\"name\": \"high\"",
-                "\"name\": \"low\"",
-                "root: there are two queues 'low': each needs a name of its own",
-            ),
-            ("80000", "80000, \"default\": \"none\"", "root: default: there is no queue 'none'"),
+            ("AF12", "AF11", "queues/high/phb: AF11 belongs to 'low' already"),
+            ("\"name\": \"high\"", "\"name\": \"low\"", "queues/low: 'low' is given twice"),
+            ("80000", "80000, \"default\": \"none\"", "default: there is no queue 'none' (one of low, high)"),
             (
                 "\"probability\": 1.0",
                 "\"probability\": 7",
-                "root/low: probability=7: it must be above 0 and at most 1",
+                "queues/low/probability: 7: it has to be above 0 and at most 1",
             ),
         ] {
             assert_eq!(tree(&json.replace(from, to)).expect_err("an error"), expected);

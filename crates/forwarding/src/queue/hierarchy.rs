@@ -1,6 +1,10 @@
 //! Classes in classes: which is in which, and what is wrong with that.
 
-use super::spec::{FilterSpec, QueueSpec, SpecError};
+use super::check;
+use super::problem::QueueProblem;
+use super::spec::{ClassFilter, QueueSpec};
+use base::describe::ClassName;
+use base::diagnostic::{At, Diagnostic};
 use std::collections::BTreeMap;
 
 /// The most classes that may be in each other, the outermost and the innermost counted; Linux's limit for cbq and htb.
@@ -36,28 +40,22 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Puts classes in order, or says what is wrong with them at `path`: all of it in one sentence.
+    /// Puts classes in order, or says what is wrong with them.
     pub fn new(
         classes: &[Declared<'_>],
-        filters: &[FilterSpec],
-        default: Option<&str>,
-        path: &str,
-    ) -> Result<Hierarchy, SpecError> {
-        super::check::names(classes.iter().map(|class| class.name), "class", path)?;
+        filters: &[ClassFilter],
+        default: Option<&ClassName>,
+    ) -> Result<Hierarchy, Diagnostic> {
+        check::some(classes.len(), "classes")?;
         let numbers: BTreeMap<&str, usize> =
             classes.iter().enumerate().map(|(at, class)| (class.name, at)).collect();
         let parents: Vec<Option<usize>> =
             classes.iter().map(|class| numbers.get(class.parent?).copied()).collect();
-        let mut wrong = orphans(classes, &parents);
-        wrong.extend(cycles(classes, &parents));
-        if !wrong.is_empty() {
-            return Err(SpecError::new(path, wrong.join("; ")));
-        }
+        orphans(classes, &parents)?;
+        cycles(classes, &parents)?;
         let hierarchy = Hierarchy::arrange(&parents);
-        let wrong = hierarchy.misuse(classes, filters, default);
-        if !wrong.is_empty() {
-            return Err(SpecError::new(path, wrong.join("; ")));
-        }
+        hierarchy.check_classes(classes, &parents)?;
+        check_leaves(classes, &parents, filters, default)?;
         Ok(hierarchy)
     }
 
@@ -98,53 +96,68 @@ impl Hierarchy {
         Hierarchy { places, leaves: count }
     }
 
-    /// What is asked of an inner class that only a leaf can do, and of the whole more than it can.
-    fn misuse(&self, classes: &[Declared<'_>], filters: &[FilterSpec], default: Option<&str>) -> Vec<String> {
-        let mut wrong = Vec::new();
+    /// Refuses classes too deep in others, and queues of classes that have others in them.
+    fn check_classes(&self, classes: &[Declared<'_>], parents: &[Option<usize>]) -> Result<(), Diagnostic> {
         for place in &self.places {
             let class = &classes[place.declared];
-            if usize::from(place.depth) >= DEPTH_MAX {
-                wrong.push(format!(
-                    "class '{}' is in {} others: at most {} are allowed",
-                    class.name,
-                    place.depth,
-                    DEPTH_MAX - 1
-                ));
+            let depth = usize::from(place.depth);
+            if depth >= DEPTH_MAX {
+                let problem = QueueProblem::TooDeep { depth, most: DEPTH_MAX - 1 };
+                return Err(Diagnostic::new(problem).at(class.name).at("classes"));
             }
-            if place.level == 0 {
-                continue;
-            }
-            if class.queue.is_some() {
-                let text = "has classes in it, so that nothing waits in it itself: give its 'queue' to those";
-                wrong.push(format!("class '{}' {text}", class.name));
-            }
-            for (at, filter) in filters.iter().enumerate().filter(|(_, filter)| filter.class == class.name) {
-                let text = "which has classes in it: name one of those";
-                wrong.push(format!("filter {} sends to class '{}', {text}", at + 1, filter.class));
-            }
-            if default == Some(class.name) {
-                wrong.push(format!("default '{}' has classes in it: name one of those", class.name));
+            if place.level > 0 && class.queue.is_some() {
+                let child = parents.iter().position(|parent| *parent == Some(place.declared));
+                let child = child.map(|at| classes[at].name).unwrap_or_default().to_string();
+                let problem = QueueProblem::InnerQueue { child };
+                return Err(Diagnostic::new(problem).at("queue").at(class.name).at("classes"));
             }
         }
-        wrong
+        Ok(())
     }
 }
 
-fn orphans(classes: &[Declared<'_>], parents: &[Option<usize>]) -> Vec<String> {
-    let orphan = |(class, found): (&Declared<'_>, &Option<usize>)| match (class.parent, found) {
-        (Some(parent), None) => {
-            Some(format!("class '{}' is in class '{parent}', which does not exist", class.name))
+/// Refuses filters and a default that name a class which is not there, or has others in it.
+fn check_leaves(
+    classes: &[Declared<'_>],
+    parents: &[Option<usize>],
+    filters: &[ClassFilter],
+    default: Option<&ClassName>,
+) -> Result<(), Diagnostic> {
+    let is_inner = |at: usize| parents.contains(&Some(at));
+    let check = |name: &ClassName| {
+        let Some(at) = classes.iter().position(|class| class.name == &**name) else {
+            return check::known(name, classes.iter().map(|class| class.name), "class");
+        };
+        if !is_inner(at) {
+            return Ok(());
         }
-        _ => None,
+        let within = (0..classes.len()).filter(|child| parents[*child] == Some(at));
+        let (leaves, inner): (Vec<usize>, Vec<usize>) = within.partition(|child| !is_inner(*child));
+        let shown = if leaves.is_empty() { inner } else { leaves };
+        let leaves: Vec<&str> = shown.into_iter().map(|child| classes[child].name).collect();
+        Err(QueueProblem::InnerClass { name: name.to_string(), leaves: leaves.join(", ") }.into())
     };
-    classes.iter().zip(parents).filter_map(orphan).collect()
+    for (index, filter) in filters.iter().enumerate() {
+        check(&filter.class).at("class").at(index).at("filters")?;
+    }
+    default.map_or(Ok(()), |name| check(name).at("default"))
 }
 
-/// Every cycle once, from the class on that was declared first.
-fn cycles(classes: &[Declared<'_>], parents: &[Option<usize>]) -> Vec<String> {
+/// Refuses a parent that is not there.
+fn orphans(classes: &[Declared<'_>], parents: &[Option<usize>]) -> Result<(), Diagnostic> {
+    for (class, found) in classes.iter().zip(parents) {
+        if let (Some(parent), None) = (class.parent, found) {
+            let others = classes.iter().map(|other| other.name).filter(|name| *name != class.name);
+            return check::known(parent, others, "class").at("parent").at(class.name).at("classes");
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a cycle, from the class on that was declared first.
+fn cycles(classes: &[Declared<'_>], parents: &[Option<usize>]) -> Result<(), Diagnostic> {
     // The walk in which a class was met; zero if it was not.
     let mut met = vec![0; classes.len()];
-    let mut wrong = Vec::new();
     for start in 0..classes.len() {
         let mut at = Some(start);
         while let Some(class) = at.filter(|class| met[*class] == 0) {
@@ -152,15 +165,18 @@ fn cycles(classes: &[Declared<'_>], parents: &[Option<usize>]) -> Vec<String> {
             at = parents[class];
         }
         let Some(first) = at.filter(|class| met[*class] == start + 1) else { continue };
-        let (mut text, mut next) =
-            (format!("class '{}' is in itself: it is in", classes[first].name), parents[first]);
-        while let Some(class) = next.filter(|class| *class != first) {
-            text += &format!(" '{}', that in", classes[class].name);
-            next = parents[class];
+        let (mut ring, mut class) = (Vec::new(), first);
+        while let Some(parent) = parents[class] {
+            ring.push(format!("'{}' is in '{}'", classes[class].name, classes[parent].name));
+            class = parent;
+            if class == first {
+                break;
+            }
         }
-        wrong.push(format!("{text} '{}'", classes[first].name));
+        let problem = QueueProblem::Cycle { ring: ring.join(", ") };
+        return Err(Diagnostic::new(problem).at("parent").at(classes[first].name).at("classes"));
     }
-    wrong
+    Ok(())
 }
 
 #[cfg(test)]
@@ -177,7 +193,7 @@ mod tests {
             .map(|(a, b)| (a.to_string().leak() as &str, b.to_string().leak() as &str))
             .collect();
         let classes: Vec<_> = classes.iter().map(declare).collect();
-        Hierarchy::new(&classes, &[], default, "root").map_err(|e| e.to_string())
+        Hierarchy::new(&classes, &[], default.map(ClassName::from).as_ref()).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -200,20 +216,21 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_one_sentence() {
+    fn what_is_wrong_has_its_place() {
         let of = |classes, default| hierarchy(classes, default).expect_err("an error");
         assert_eq!(
-            of(&[("a", "b"), ("b", "c"), ("c", "b"), ("d", "e"), ("f", "f")], None),
-            "root: class 'd' is in class 'e', which does not exist; class 'b' is in itself: it is in 'c', that in 'b'; \
-             class 'f' is in itself: it is in 'f'"
+            of(&[("a", ""), ("b", "c"), ("c", "b")], None),
+            "classes/b/parent: the classes are a cycle: 'b' is in 'c', 'c' is in 'b'"
         );
+        assert_eq!(of(&[("f", "f")], None), "classes/f/parent: the classes are a cycle: 'f' is in 'f'");
+        assert_eq!(of(&[("d", "e"), ("x", "")], None), "classes/d/parent: there is no class 'e' (one of x)");
         assert_eq!(
             of(&[("a", ""), ("b", "a")], Some("a")),
-            "root: default 'a' has classes in it: name one of those"
+            "default: class 'a' has others in it: packets wait in leaves (b)"
         );
         let deep: Vec<(String, String)> = (0..9).map(|i| (i.to_string(), (i - 1).to_string())).collect();
         let mut deep: Vec<(&str, &str)> = deep.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         deep[0].1 = "";
-        assert_eq!(of(&deep, None), "root: class '8' is in 8 others: at most 7 are allowed");
+        assert_eq!(of(&deep, None), "classes/8: it is in 8 others: at most 7 are allowed");
     }
 }

@@ -22,7 +22,7 @@ mod advice;
 mod bits;
 pub mod bucket;
 mod cbq;
-mod check;
+pub(crate) mod check;
 pub mod classify;
 mod cost;
 pub mod counters;
@@ -38,6 +38,7 @@ mod inner;
 mod inputs;
 mod parking;
 mod prio;
+pub mod problem;
 #[cfg(test)]
 mod properties;
 pub mod red;
@@ -52,10 +53,13 @@ pub use advice::{Around, Longest, marks_of, warnings, warnings_at};
 pub use counters::{QueueCounters, QueueRow};
 pub use held::Held;
 pub use inner::Inner;
-pub use spec::{SpecError, TreeSpec};
+pub use inputs::Input;
+pub use problem::QueueProblem;
+pub use spec::TreeSpec;
 pub use tree::{Facts, Take, Totals, Tree};
 
 use base::device::{DropCounters, DropReason};
+use base::diagnostic::Diagnostic;
 use base::random::Stream;
 use base::{Frame, Time};
 use core::fmt::Debug;
@@ -198,18 +202,18 @@ pub trait Discipline: Debug + Send {
     fn watch(&mut self, bin: base::Span);
 }
 
-/// Makes a discipline. `path` names it in errors.
-pub fn build(spec: &QueueSpec, facts: &Facts, path: &str) -> Result<Box<dyn Discipline>, SpecError> {
+/// Makes a discipline. Errors have their place within the discipline.
+pub fn build(spec: &QueueSpec, facts: &Facts) -> Result<Box<dyn Discipline>, Diagnostic> {
     match spec {
-        QueueSpec::Pfifo(spec) => Ok(Box::new(fifo::Fifo::packets(spec, path)?)),
-        QueueSpec::Bfifo(spec) => Ok(Box::new(fifo::Fifo::bytes(spec, path)?)),
-        QueueSpec::Tbf(spec) => Ok(Box::new(tbf::Tbf::new(spec, facts, path)?)),
-        QueueSpec::Prio(spec) => Ok(Box::new(prio::Prio::new(spec, facts, path)?)),
-        QueueSpec::Red(spec) => Ok(Box::new(red::Red::new(spec, facts, path)?)),
-        QueueSpec::Gred(spec) => Ok(Box::new(gred::Gred::new(spec, facts, path)?)),
-        QueueSpec::Cbq(spec) => Ok(Box::new(cbq::Cbq::new(spec, facts, path)?)),
-        QueueSpec::Htb(spec) => Ok(Box::new(htb::Htb::new(spec, facts, path)?)),
-        QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts, path)?)),
-        QueueSpec::FqCodel(spec) => Ok(Box::new(fq_codel::FqCodel::new(spec, facts, path)?)),
+        QueueSpec::Pfifo(spec) => Ok(Box::new(fifo::Fifo::packets(spec))),
+        QueueSpec::Bfifo(spec) => Ok(Box::new(fifo::Fifo::bytes(spec))),
+        QueueSpec::Tbf(spec) => Ok(Box::new(tbf::Tbf::new(spec, facts)?)),
+        QueueSpec::Prio(spec) => Ok(Box::new(prio::Prio::new(spec, facts)?)),
+        QueueSpec::Red(spec) => Ok(Box::new(red::Red::new(spec, facts)?)),
+        QueueSpec::Gred(spec) => Ok(Box::new(gred::Gred::new(spec, facts)?)),
+        QueueSpec::Cbq(spec) => Ok(Box::new(cbq::Cbq::new(spec, facts)?)),
+        QueueSpec::Htb(spec) => Ok(Box::new(htb::Htb::new(spec, facts)?)),
+        QueueSpec::Drr(spec) => Ok(Box::new(drr::Drr::new(spec, facts)?)),
+        QueueSpec::FqCodel(spec) => Ok(Box::new(fq_codel::FqCodel::new(spec, facts))),
     }
 }

@@ -4,9 +4,11 @@ use super::bits::BitSet;
 use super::classify::Classifier;
 use super::counters::QueueRow;
 use super::parking::Parking;
-use super::spec::{PrioSpec, SpecError};
-use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build, check};
+use super::spec::{PrioClass, PrioSpec};
+use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
+use base::describe::ClassName;
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::{Span, Time};
 
 /// Bands, the most urgent first.
@@ -31,20 +33,16 @@ struct Band {
 
 impl Prio {
     /// What a user described, with the queues below.
-    pub fn new(spec: &PrioSpec, facts: &Facts, path: &str) -> Result<Prio, SpecError> {
-        let names: Vec<&str> = spec.classes.iter().map(|class| class.name.as_str()).collect();
-        check::names(names.iter().copied(), "class", path)?;
-        if names.len() > BitSet::CAPACITY {
-            let text = format!("{} classes: prio has at most {}", names.len(), BitSet::CAPACITY);
-            return Err(SpecError::new(path, text));
-        }
+    pub fn new(spec: &PrioSpec, facts: &Facts) -> Result<Prio, Diagnostic> {
+        spec.check()?;
+        let names: Vec<&str> = spec.classes.iter().map(|class| &*class.0).collect();
         let default = spec.default.as_deref().or(names.last().copied());
-        let classifier = Classifier::new(&spec.filters, default, &names, path)?;
-        let band = |class: &super::spec::PrioClass| {
-            let queue = build(&class.queue, facts, &format!("{path}/{}", class.name))?;
-            Ok(Band { name: class.name.clone(), queue })
+        let classifier = Classifier::new(&spec.filters, default, &names)?;
+        let band = |(name, class): &(ClassName, PrioClass)| {
+            let queue = build(&class.queue, facts).at("queue").at(&**name).at("classes")?;
+            Ok(Band { name: name.to_string(), queue })
         };
-        let bands = spec.classes.iter().map(band).collect::<Result<Vec<_>, _>>()?;
+        let bands = spec.classes.iter().map(band).collect::<Result<Vec<_>, Diagnostic>>()?;
         let (active, parking) = (BitSet::new(bands.len()), Parking::new(bands.len()));
         Ok(Prio { classifier, bands, active, parking, inner: Inner::default() })
     }
@@ -138,8 +136,8 @@ mod tests {
     use super::super::testing::{offer, take_all, tree, wait};
 
     const THREE: &str = r#"{"discipline": "prio",
-        "classes": [{"name": "ef"}, {"name": "af", "queue": {"discipline": "tbf", "rate_bps": 8000000, "burst_bytes": 1000, "limit_bytes": 9000}}, {"name": "rest"}],
-        "filters": [{"match": {"dscp": [46]}, "class": "ef"}, {"match": {"dscp": [10]}, "class": "af"}]}"#;
+        "classes": {"ef": {}, "af": {"queue": {"discipline": "tbf", "rate": 8000000, "burst": 1000, "limit": 9000}}, "rest": {}},
+        "filters": [{"dscp": [46], "class": "ef"}, {"dscp": [10], "class": "af"}]}"#;
 
     #[test]
     fn urgent_packets_leave_first() {
@@ -166,14 +164,11 @@ mod tests {
         let of = |classes: &str| {
             tree(&format!(r#"{{"discipline": "prio", "classes": {classes}}}"#)).expect_err("an error")
         };
-        assert_eq!(of("[]"), "root: there is no class: at least one is needed");
-        assert_eq!(
-            of(r#"[{"name": "a"}, {"name": "a"}]"#),
-            "root: there are two classes 'a': each needs a name of its own"
-        );
+        assert_eq!(of("[]"), "classes: there is none: at least one is needed");
+        assert_eq!(of(r#"[{"name": "a"}, {"name": "a"}]"#), "classes/a: 'a' is given twice");
         assert_eq!(
             of(r#"[{"name": "a", "queue": {"discipline": "pfifo", "limit": 0}}]"#),
-            "root/a: limit=0: a pfifo takes at least one packet"
+            "classes/a/queue/limit: 0: it should be 1 to 4294967295"
         );
     }
 }

@@ -2,9 +2,10 @@
 
 use super::bucket::Bucket;
 use super::counters::QueueRow;
-use super::spec::{BfifoSpec, QueueSpec, SpecError, TbfSpec};
-use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build, check};
+use super::spec::{BfifoSpec, QueueSpec, TbfSpec};
+use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::{Span, Time};
 
 /// A queue that is emptied at a rate.
@@ -26,35 +27,13 @@ pub struct Tbf {
 
 impl Tbf {
     /// What a user described, with the queue below.
-    pub fn new(spec: &TbfSpec, facts: &Facts, path: &str) -> Result<Tbf, SpecError> {
-        let error = |text: String| Err(SpecError::new(path, text));
-        let rate = check::rate(spec.rate_bps, "rate_bps", path)?;
-        let burst = check::positive(spec.burst_bytes, "burst_bytes", path)?;
-        let peak = match (spec.peak_bps, spec.peak_burst_bytes) {
-            (Some(peak), Some(bytes)) => {
-                let bytes = check::positive(bytes, "peak_burst_bytes", path)?;
-                Some((check::rate(peak, "peak_bps", path)?, bytes))
-            }
-            (None, None) => None,
-            (Some(_), None) => {
-                let longest = facts.longest();
-                return error(format!(
-                    "peak_bps without peak_burst_bytes: give the longest packet, such as {longest}"
-                ));
-            }
-            (None, Some(_)) => return error("peak_burst_bytes without peak_bps: give both or none".into()),
-        };
-        let queue = match (&spec.queue, spec.limit_bytes) {
-            (Some(queue), None) => build(queue, facts, &format!("{path}/queue"))?,
-            (None, Some(limit_bytes)) => build(&QueueSpec::Bfifo(BfifoSpec { limit_bytes }), facts, path)?,
-            (None, None) => {
-                return error("neither limit_bytes nor queue: give one, to say what may wait".into());
-            }
-            (Some(_), Some(_)) => {
-                return error(
-                    "limit_bytes and queue: give one, since the queue has a limit of its own".into(),
-                );
-            }
+    pub fn new(spec: &TbfSpec, facts: &Facts) -> Result<Tbf, Diagnostic> {
+        spec.check()?;
+        let (rate, burst) = (spec.rate, spec.burst.0);
+        let peak = spec.peakrate.zip(spec.mtu.map(|mtu| mtu.0));
+        let queue = match (&spec.queue, spec.limit()) {
+            (Some(queue), _) => build(queue, facts).at("queue")?,
+            (None, limit) => build(&QueueSpec::Bfifo(BfifoSpec { limit: limit.unwrap_or_default() }), facts)?,
         };
         Ok(Tbf {
             rate: Bucket::new(rate, burst),
@@ -130,12 +109,12 @@ mod tests {
     use base::device::DropReason;
 
     fn tbf(fields: &str) -> String {
-        format!(r#"{{"discipline": "tbf", "rate_bps": 8000000, "burst_bytes": 1000, {fields}}}"#)
+        format!(r#"{{"discipline": "tbf", "rate": 8000000, "burst": 1000, {fields}}}"#)
     }
 
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
-        let mut tree = tree(&tbf(r#""limit_bytes": 5000"#)).expect("a tree");
+        let mut tree = tree(&tbf(r#""limit": 5000"#)).expect("a tree");
         offer(&mut tree, 0, &[(1, 600), (2, 400), (3, 300), (4, 1000), (5, 1001)]);
         assert_eq!(tree.totals().dropped.packets.get(DropReason::BeyondBurst), 1);
         assert_eq!(take_all(&mut tree, 0), [1, 2]);
@@ -148,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_peak_spreads_a_burst() {
-        let json = tbf(r#""limit_bytes": 5000, "peak_bps": 16000000, "peak_burst_bytes": 400"#);
+        let json = tbf(r#""limit": 5000, "peakrate": 16000000, "mtu": 400"#);
         let mut tree = tree(&json).expect("a tree");
         offer(&mut tree, 0, &[(1, 400), (2, 400), (3, 400), (4, 401)]);
         assert_eq!(take_all(&mut tree, 0), [1]);
@@ -161,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_in_bytes() {
-        let mut tree = tree(&tbf(r#""limit_bytes": 1500"#)).expect("a tree");
+        let mut tree = tree(&tbf(r#""limit": 1500"#)).expect("a tree");
         offer(&mut tree, 0, &[(1, 1000), (2, 400), (3, 101), (4, 100)]);
         assert_eq!(tree.totals().dropped.packets.get(DropReason::BufferFull), 1);
         assert_eq!(tree.report(base::Time(0)).len(), 1);
@@ -170,19 +149,16 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (fields, expected) in [
+            (r#""mtu": 1, "limit": 1"#, "peakrate and mtu go together: the second bucket's rate and size"),
             (
-                r#""peak_burst_bytes": 1, "limit_bytes": 1"#,
-                "root: peak_burst_bytes without peak_bps: give both or none",
+                r#""peakrate": 99000000000, "limit": 1"#,
+                "peakrate and mtu go together: the second bucket's rate and size",
             ),
+            (r#""queue": {"discipline": "bfifo", "limit": 0}"#, "queue/limit: 0: it is not above zero"),
             (
-                r#""peak_bps": 9, "limit_bytes": 1"#,
-                "root: peak_bps without peak_burst_bytes: give the longest packet, such as 1514",
+                r#""queue": null"#,
+                "how much may wait is said by one of limit, latency and queue: none is given",
             ),
-            (
-                r#""queue": {"discipline": "bfifo", "limit_bytes": 0}"#,
-                "root/queue: limit=0: a bfifo takes at least one byte",
-            ),
-            (r#""queue": null"#, "root: neither limit_bytes nor queue: give one, to say what may wait"),
         ] {
             assert_eq!(tree(&tbf(fields)).expect_err("an error"), expected);
         }

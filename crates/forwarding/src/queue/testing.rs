@@ -1,6 +1,7 @@
 //! What tests of disciplines share.
 
 use super::{Facts, Take, Tree, TreeSpec};
+use base::describe::{Describe, Value};
 use base::random::Streams;
 use base::{Body, Frame, Rate, Time};
 
@@ -29,10 +30,45 @@ pub(crate) fn facts() -> Facts {
     Facts { rate: Rate(8_000_000), mtu: 1500 }
 }
 
+/// What `json` describes. Tests put descriptions together from parts, so that classes may be a list,
+/// each with its `name`, and what stands beside other fields may be in a mapping of its own.
+pub(crate) fn spec<T: Describe>(json: &str) -> Result<T, String> {
+    let value: Value = serde_json::from_str(json).map_err(|error| format!("{error}: {json}"))?;
+    T::read(&by_name(value)).map_err(|error| error.to_string())
+}
+
+/// Lists of classes as mappings by name.
+fn by_name(value: Value) -> Value {
+    let named = |element: Value| match element {
+        Value::Map(mut entries) => {
+            let at = entries.iter().position(|entry| entry.0 == "name");
+            let name = at.map(|at| entries.remove(at).1.as_text().unwrap_or_default().to_string());
+            (name.unwrap_or_default(), by_name(Value::Map(entries)))
+        }
+        other => (String::new(), other),
+    };
+    match value {
+        Value::Map(entries) => {
+            let flat = |(key, value): (String, Value)| match (key.as_str(), value) {
+                ("match" | "red", Value::Map(inside)) => inside,
+                (_, value) => vec![(key, value)],
+            };
+            let entry = |(key, value): (String, Value)| match (key.as_str(), value) {
+                ("classes" | "queues", Value::List(elements)) => {
+                    (key, Value::Map(elements.into_iter().map(named).collect()))
+                }
+                (_, value) => (key, by_name(value)),
+            };
+            Value::Map(entries.into_iter().flat_map(flat).map(entry).collect())
+        }
+        Value::List(elements) => Value::List(elements.into_iter().map(by_name).collect()),
+        other => other,
+    }
+}
+
 /// A tree of the discipline in `json`.
 pub(crate) fn tree(json: &str) -> Result<Tree, String> {
-    let spec: TreeSpec =
-        serde_json::from_str(&format!(r#"{{"root": {json}}}"#)).map_err(|e| e.to_string())?;
+    let spec: TreeSpec = spec(json)?;
     Tree::new(&spec, &facts(), Streams::new(1).stream("queue")).map_err(|e| e.to_string())
 }
 
@@ -72,8 +108,7 @@ pub(crate) fn extra(tree: &Tree, now: u64, path: &str, name: &str) -> f64 {
 
 /// A tree at a port of 100 Mbit/s.
 pub(crate) fn fast_tree(json: &str) -> Result<Tree, String> {
-    let spec: TreeSpec =
-        serde_json::from_str(&format!(r#"{{"root": {json}}}"#)).map_err(|e| e.to_string())?;
+    let spec: TreeSpec = spec(json)?;
     let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
     Tree::new(&spec, &facts, Streams::new(1).stream("queue")).map_err(|e| e.to_string())
 }

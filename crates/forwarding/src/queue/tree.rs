@@ -2,10 +2,11 @@
 
 use super::accounting::Accounting;
 use super::counters::QueueRow;
-use super::spec::{SpecError, TreeSpec};
+use super::spec::TreeSpec;
 use super::{Backlog, Context, Discipline, Dropped, Packet, build};
 use crate::conditioner::Conditioner;
 use base::device::DropReason;
+use base::diagnostic::{At, Diagnostic};
 use base::diffserv::DiffServConfig;
 use base::random::Stream;
 use base::{Frame, Rate, Span, Time};
@@ -60,11 +61,10 @@ pub struct Tree {
 
 impl Tree {
     /// Builds what a user described, at a port of which `facts` are known; its randomness comes from `random`.
-    pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, SpecError> {
-        spec.accounting.check("root")?;
-        let root = build(&spec.root, facts, "root")?;
-        let conditioner =
-            spec.conditioner.as_ref().map(|spec| Conditioner::new(spec, "conditioner")).transpose()?;
+    pub fn new(spec: &TreeSpec, facts: &Facts, random: Stream) -> Result<Tree, Diagnostic> {
+        spec.resolved()?;
+        let root = build(&spec.root, facts)?;
+        let conditioner = spec.conditioner().map(Conditioner::new).transpose().at("conditioner")?;
         Ok(Tree { root, conditioner, accounting: spec.accounting, random, totals: Totals::default() })
     }
 

@@ -6,7 +6,7 @@ use super::{Net, spec};
 use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, TunnelSpec};
 use base::plane::{Encaps, LspClasses, Prefix, TcMap, TcSource, TunnelModel};
-use base::{DiffServConfig, Label, LspDiffServ, Phb, PhbSet, PortId};
+use base::{DiffServConfig, ELsp, LLsp, Label, LspDiffServ, Phb, PhbSet, PortId};
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::{self, diffserv};
 use wire::rsvp::{DiffServ, MapEntry, Message, MessageType, Path, PhbId, Session, Style, Unknown, class};
@@ -23,7 +23,7 @@ pub(super) fn everywhere(_: usize, config: &mut Config) {
     config.diffserv = Some(DiffServConfig::default());
 }
 pub(super) fn l_lsp(name: &str) -> LspDiffServ {
-    LspDiffServ::LLsp { class: phb(name).scheduling_class(), model: None }
+    LspDiffServ::LLsp(LLsp { class: phb(name).scheduling_class(), model: None })
 }
 pub(super) fn classes(encaps: Encaps) -> TcSource {
     TcSource::DiffServ(LspClasses { model: TunnelModel::Pipe, encaps })
@@ -45,16 +45,16 @@ fn an_lsp_means_the_same_at_every_hop() {
     for (wanted, encaps, objects) in [
         (None, Encaps::ELsp(TcMap::PRECONFIGURED), 0),
         (
-            Some(LspDiffServ::ELsp { map: None, signal: false, model: None }),
+            Some(LspDiffServ::ELsp(ELsp { map: None, signal: false, model: None })),
             Encaps::ELsp(TcMap::PRECONFIGURED),
             0,
         ),
         (
-            Some(LspDiffServ::ELsp { map: None, signal: true, model: None }),
+            Some(LspDiffServ::ELsp(ELsp { map: None, signal: true, model: None })),
             Encaps::ELsp(TcMap::PRECONFIGURED),
             3,
         ),
-        (Some(LspDiffServ::ELsp { map: Some(own), signal: false, model: None }), Encaps::ELsp(own), 3),
+        (Some(LspDiffServ::ELsp(ELsp { map: Some(own), signal: false, model: None })), Encaps::ELsp(own), 3),
         (Some(l_lsp("AF12")), Encaps::LLsp(af1), 3),
     ] {
         let mut net = Net::with(4, &ROW, everywhere);

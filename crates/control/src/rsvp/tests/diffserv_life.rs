@@ -10,7 +10,7 @@ use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Encaps, LspClasses, NextHop, Prefix, TcMap, TcSource, TunnelModel};
 use base::random::Streams;
-use base::{DiffServConfig, Event, Label, LspDiffServ, Phb, PhbSet, PortId, Rate};
+use base::{DiffServConfig, ELsp, Event, Label, LspDiffServ, Phb, PhbSet, PortId, Rate};
 use core::net::Ipv4Addr;
 use rand_chacha::rand_core::Rng;
 use wire::rsvp::{DiffServ, KeyId, MapEntry, Message, MessageType, Path, PhbId, Style};
@@ -23,7 +23,7 @@ fn own() -> TcMap {
     TcMap::new(["default", "EF", "AF11", "AF12", "AF13", "CS1", "CS2", "CS3"].map(phb))
 }
 fn mapped(map: TcMap) -> LspDiffServ {
-    LspDiffServ::ELsp { map: Some(map), signal: false, model: None }
+    LspDiffServ::ELsp(ELsp { map: Some(map), signal: false, model: None })
 }
 fn of_class(name: &str) -> TcSource {
     classes(Encaps::LLsp(phb(name).scheduling_class()))
@@ -311,7 +311,7 @@ fn explicit_null_stays_if_no_label_is_left_and_the_sender_is_told() {
 #[test]
 fn two_models_for_two_tunnels() {
     let mut net = Net::with(4, &ROW, explicit_null);
-    let uniform = |model| Some(LspDiffServ::ELsp { map: None, signal: false, model });
+    let uniform = |model| Some(LspDiffServ::ELsp(ELsp { map: None, signal: false, model }));
     let tunnel = |n, model| TunnelSpec { diffserv: uniform(model), ..spec(n, 3, &[&[1, 2, 3]], 1) };
     let say = |net: &mut Net, model| {
         for node in 1..4 {

@@ -5,7 +5,7 @@ use super::{Net, spec};
 use crate::rsvp::transport::RefreshReduction;
 use base::command::{Command, TunnelId, TunnelSpec};
 use base::plane::TcMap;
-use base::{DiffServConfig, LspDiffServ, Phb, PortId, Span};
+use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, Phb, PortId, Span};
 use core::net::Ipv4Addr;
 use proptest::prelude::*;
 use wire::rsvp::Packet;
@@ -73,8 +73,8 @@ proptest! {
         net.honest = false;
         // An E-LSP with a mapping of its own, an L-LSP, and one that says nothing.
         let wanted = [
-            Some(LspDiffServ::ELsp { map: Some(TcMap::PRECONFIGURED), signal: false, model: None }),
-            Some(LspDiffServ::LLsp { class: Phb::EF.scheduling_class(), model: None }),
+            Some(LspDiffServ::ELsp(ELsp { map: Some(TcMap::PRECONFIGURED), signal: false, model: None })),
+            Some(LspDiffServ::LLsp(LLsp { class: Phb::EF.scheduling_class(), model: None })),
             None,
         ];
         for (n, wanted) in (1..=3).zip(wanted) {

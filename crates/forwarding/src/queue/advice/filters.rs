@@ -5,7 +5,7 @@ use super::Around;
 use super::words::list;
 use crate::conditioner::{ActionSpec, ConditionerSpec};
 use crate::queue::classify::{Kind, Packets, shadowed};
-use crate::queue::spec::FilterSpec;
+use crate::queue::spec::ClassFilter;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes of packets without a class.
@@ -40,7 +40,7 @@ impl Adviser {
     /// Returns what each class gets.
     pub(super) fn filters<'n>(
         &mut self,
-        filters: &[FilterSpec],
+        filters: &[ClassFilter],
         default: Option<&str>,
         leaves: impl Iterator<Item = &'n str>,
         path: &str,
@@ -67,7 +67,7 @@ impl Adviser {
             );
             self.say(path, text);
         }
-        let reached: BTreeSet<&str> = filters.iter().map(|f| f.class.as_str()).chain(default).collect();
+        let reached: BTreeSet<&str> = filters.iter().map(|f| &*f.class).chain(default).collect();
         let alone: Vec<&str> = leaves.filter(|name| !reached.contains(name)).collect();
         if !alone.is_empty() {
             self.say(path, format!("no packet gets to {}: no filter leads there", list(&alone)));
@@ -76,7 +76,7 @@ impl Adviser {
         self.left_over(&left, default.is_some(), "class", fate, path);
         let mut shares: BTreeMap<String, Packets> = BTreeMap::new();
         for (filter, own) in filters.iter().zip(taken) {
-            shares.entry(filter.class.clone()).or_default().join(own);
+            shares.entry(filter.class.to_string()).or_default().join(own);
         }
         if let Some(name) = default {
             shares.entry(name.to_string()).or_default().join(left);

@@ -20,7 +20,6 @@ use base::Rate;
 use filters::DROPPED;
 use rates::Top;
 use std::collections::BTreeSet;
-use words::Bits;
 
 /// What is known of where a tree stands.
 #[derive(Clone, Debug)]
@@ -96,7 +95,7 @@ pub fn warnings_at(spec: &TreeSpec, around: &Around) -> Vec<String> {
     }
     let mut packets = Packets::all();
     let mut around = around.clone();
-    if let Some(conditioner) = &spec.conditioner {
+    if let Some(conditioner) = spec.conditioner() {
         said.extend(crate::conditioner::warnings(conditioner, "conditioner", &around));
         packets = filters::behind(conditioner, packets);
         if let Some(marks) = &mut around.marks {
@@ -124,10 +123,14 @@ impl Adviser {
     fn queue(&mut self, spec: &QueueSpec, path: &str, top: &Top, packets: Packets) {
         match spec {
             QueueSpec::Pfifo(_) => {}
-            QueueSpec::Bfifo(spec) => self.one_packet(spec.limit_bytes, "limit_bytes", path),
+            QueueSpec::Bfifo(spec) => self.one_packet(spec.limit.0, "limit", path),
             QueueSpec::Tbf(spec) => self.tbf(spec, path, top, packets),
             QueueSpec::Prio(spec) => self.prio(spec, path, top, packets),
-            QueueSpec::Red(spec) => self.red(spec, path),
+            QueueSpec::Red(spec) => {
+                if let Ok(early) = spec.early.early() {
+                    self.red(&early, path);
+                }
+            }
             QueueSpec::Gred(spec) => self.gred(spec, path, packets),
             QueueSpec::Cbq(spec) => self.cbq(spec, path, top, packets),
             QueueSpec::Htb(spec) => self.htb(spec, path, top, packets),
@@ -148,115 +151,98 @@ impl Adviser {
     }
 
     fn tbf(&mut self, spec: &TbfSpec, path: &str, top: &Top, packets: Packets) {
-        self.one_packet(spec.burst_bytes, "burst_bytes", path);
-        if let Some(bytes) = spec.peak_burst_bytes {
-            self.one_packet(bytes, "peak_burst_bytes", path);
+        self.one_packet(spec.burst.0, "burst", path);
+        if let Some(bytes) = spec.mtu {
+            self.one_packet(bytes.0, "mtu", path);
         }
-        if let Some(bytes) = spec.limit_bytes {
-            self.one_packet(bytes, "limit_bytes", path);
+        if let Some(bytes) = spec.limit() {
+            self.one_packet(bytes.0, "limit", path);
         }
-        if let Some(peak) = spec.peak_bps.filter(|peak| *peak <= spec.rate_bps) {
-            let (peak, rate) = (Bits(peak.0), Bits(spec.rate_bps.0));
-            self.say(
-                path,
-                format!("peak_bps={peak} is not above rate_bps={rate}: the peak rate alone counts"),
-            );
-        }
-        let own = Top::of("the tbf that it is in", spec.rate_bps);
-        self.above(&own, top, "rate_bps", path);
+        let own = Top::of("the tbf that it is in", spec.rate);
+        self.above(&own, top, "rate", path);
         if let Some(queue) = &spec.queue {
             self.queue(queue, &format!("{path}/queue"), &own.within(top), packets);
         }
     }
 
     fn prio(&mut self, spec: &PrioSpec, path: &str, top: &Top, packets: Packets) {
-        let last = spec.classes.last().map(|class| class.name.as_str());
-        let names = spec.classes.iter().map(|class| class.name.as_str());
+        let last = spec.classes.last().map(|class| &*class.0);
+        let names = spec.classes.iter().map(|class| &*class.0);
         let mut shares =
             self.filters(&spec.filters, spec.default.as_deref().or(last), names, path, packets, DROPPED);
         for class in &spec.classes {
-            let packets = shares.remove(&class.name).unwrap_or_default();
-            self.queue(&class.queue, &format!("{path}/{}", class.name), top, packets);
+            let packets = shares.remove(&*class.0).unwrap_or_default();
+            self.queue(&class.1.queue, &format!("{path}/{}", class.0), top, packets);
         }
     }
 
     fn drr(&mut self, spec: &DrrSpec, path: &str, top: &Top, packets: Packets) {
-        let names = spec.classes.iter().map(|class| class.name.as_str());
+        let names = spec.classes.iter().map(|class| &*class.0);
         let mut shares = self.filters(&spec.filters, spec.default.as_deref(), names, path, packets, DROPPED);
         let (longest, words) = self.around.longest.counted(&self.accounting);
         for class in &spec.classes {
-            let path = format!("{path}/{}", class.name);
-            if let Some(quantum) = class.quantum_bytes.filter(|quantum| u64::from(*quantum) < longest) {
+            let path = format!("{path}/{}", class.0);
+            if let Some(quantum) =
+                class.1.quantum.map(|quantum| quantum.0).filter(|quantum| *quantum < longest)
+            {
                 let text = format!(
-                    "quantum_bytes={quantum} is less than the longest packet ({words}): one takes several turns"
+                    "quantum={quantum} is less than the longest packet ({words}): one takes several turns"
                 );
                 self.say(&path, text);
             }
-            let packets = shares.remove(&class.name).unwrap_or_default();
-            self.queue(&class.queue, &path, top, packets);
+            let packets = shares.remove(&*class.0).unwrap_or_default();
+            self.queue(&class.1.queue, &path, top, packets);
         }
     }
 
-    fn red(&mut self, spec: &RedSpec, path: &str) {
-        let RedSpec { limit_bytes: limit, min_bytes: min, max_bytes: max, .. } = *spec;
+    fn red(&mut self, spec: &Early, path: &str) {
+        let Early { limit, min, max, .. } = *spec;
         let times = max as f64 / (min as f64).max(1.0);
         if max < min.saturating_mul(2) {
             let text = format!(
-                "max_bytes={max} is less than twice min_bytes={min}: the average may jump from below one to above the other (Floyd and Jacobson 1993, section 4)"
+                "max={max} is less than twice min={min}: the average may jump from below one to above the other (Floyd and Jacobson 1993, section 4)"
             );
             self.say(path, text);
         } else if max > min.saturating_mul(10) {
-            let text =
-                format!("max_bytes={max} is {times:.0} times min_bytes={min}: two to three times are usual");
+            let text = format!("max={max} is {times:.0} times min={min}: two to three times are usual");
             self.say(path, text);
         }
-        if limit < max {
-            let text = format!(
-                "limit_bytes={limit} is below max_bytes={max}: the queue is full before the average gets there"
-            );
-            self.say(path, text);
-        }
-        let burst = u64::from(spec.burst_packets) * u64::from(spec.avpkt_bytes);
+        let burst = u64::from(spec.burst) * u64::from(spec.avpkt);
         if burst > limit {
             let text = format!(
-                "a burst of {} packets of {} B does not fit in limit_bytes={limit}",
-                spec.burst_packets, spec.avpkt_bytes
+                "a burst of {} packets of {} B does not fit in limit={limit}",
+                spec.burst, spec.avpkt
             );
             self.say(path, text);
         }
-        if spec.hard_drop && !spec.ecn {
-            self.say(path, "hard_drop has no meaning without ecn");
+        if spec.harddrop && !spec.ecn {
+            self.say(path, "harddrop has no meaning without ecn");
         }
     }
 
     fn gred(&mut self, spec: &GredSpec, path: &str, packets: Packets) {
-        let matches: Vec<Match> =
-            spec.queues.iter().map(|queue| Match { phb: Some(queue.phb), ..Match::default() }).collect();
+        let takes = |place| spec.takes(place).unwrap_or_default();
+        let matches: Vec<Match> = (0..spec.queues.len())
+            .map(|place| Match { phb: Some(takes(place)), ..Match::default() })
+            .collect();
         let (_, left) = packets.split(&matches);
         self.left_over(&left, spec.default.is_some(), "queue", DROPPED, path);
-        for queue in &spec.queues {
-            let below = format!("{path}/{}", queue.name);
-            if queue.phb.is_empty() && spec.default.as_deref() != Some(&queue.name) {
-                self.say(&below, "it takes no PHB and is not the default: no packet gets here");
+        for (name, queue) in &spec.queues {
+            if let Ok(early) = spec.early(queue) {
+                self.red(&early, &format!("{path}/{name}"));
             }
-            self.red(&queue.red, &below);
         }
-        let priorities: BTreeSet<u8> = spec.queues.iter().map(|queue| queue.priority).collect();
-        if spec.rio && priorities.len() < spec.queues.len() {
+        let priorities: BTreeSet<u8> = spec.queues.iter().map(|queue| queue.1.prio).collect();
+        if spec.grio && priorities.len() < spec.queues.len() {
             self.say(path, "RIO with two queues of the same priority: all share one average, as in Linux");
         }
     }
 
     fn fq_codel(&mut self, spec: &FqCodelSpec, path: &str) {
-        if spec.target >= spec.interval {
-            self.say(path, "the target is not below the interval: RFC 8289, 4.3 has it at 5 to 10 % of it");
-        }
-        if let Some(quantum) = spec.quantum_bytes.filter(|quantum| *quantum < 256) {
+        if let Some(quantum) = spec.quantum.map(|quantum| quantum.0).filter(|quantum| *quantum < 256) {
             self.say(
                 path,
-                format!(
-                    "quantum_bytes={quantum}: below 256 a turn costs more than it is worth (RFC 8290, 5.2.4)"
-                ),
+                format!("quantum={quantum}: below 256 a turn costs more than it is worth (RFC 8290, 5.2.4)"),
             );
         }
     }

@@ -6,6 +6,7 @@ use super::words::{Bits, Wide, list};
 use crate::queue::classify::Packets;
 use crate::queue::spec::*;
 use base::Rate;
+use base::describe::ClassName;
 use std::collections::BTreeMap;
 
 /// The most that a queue is ever given.
@@ -42,46 +43,47 @@ impl Adviser {
 
     pub(super) fn cbq(&mut self, spec: &CbqSpec, path: &str, top: &Top, packets: Packets) {
         let port = self.around.rate;
-        if let Some(bandwidth) = spec.bandwidth_bps.filter(|rate| port.0 > 0 && *rate != port) {
+        if let Some(bandwidth) = spec.bandwidth.filter(|rate| port.0 > 0 && *rate != port) {
             let (own, port) = (Bits(bandwidth.0), Bits(port.0));
             self.say(
                 path,
-                format!("bandwidth_bps={own} is not the {port} of the port: idle times, and so rates, come out wrong"),
+                format!(
+                    "bandwidth={own} is not the {port} of the port: idle times, and so rates, come out wrong"
+                ),
             );
         }
-        let shape = |class: &CbqClass| (class.name.clone(), class.parent.clone(), class.rate_bps);
+        let shape = |(name, class): &(ClassName, CbqClass)| (name.clone(), class.parent.clone(), class.rate);
         let classes: Vec<_> = spec.classes.iter().map(shape).collect();
-        let share = match spec.bandwidth_bps {
+        let share = match spec.bandwidth {
             Some(rate) => Top::of("the port", rate).within(top),
             None => top.clone(),
         };
         let mut shares =
             self.hierarchy(&classes, &spec.filters, spec.default.as_deref(), &share, path, packets, DROPPED);
-        for class in &spec.classes {
+        for (name, class) in &spec.classes {
             if let Some(queue) = &class.queue {
-                let packets = shares.remove(&class.name).unwrap_or_default();
+                let packets = shares.remove(&**name).unwrap_or_default();
                 let own = match class.bounded {
-                    true => Top::of(format!("class '{}', which it is in", class.name), class.rate_bps),
+                    true => Top::of(format!("class '{name}', which it is in"), class.rate),
                     false => share.clone(),
                 };
-                self.queue(queue, &format!("{path}/{}", class.name), &own.within(top), packets);
+                self.queue(queue, &format!("{path}/{name}"), &own.within(top), packets);
             }
         }
     }
 
     pub(super) fn htb(&mut self, spec: &HtbSpec, path: &str, top: &Top, packets: Packets) {
-        let shape = |class: &HtbClass| (class.name.clone(), class.parent.clone(), class.rate_bps);
+        let shape = |(name, class): &(ClassName, HtbClass)| (name.clone(), class.parent.clone(), class.rate);
         let classes: Vec<_> = spec.classes.iter().map(shape).collect();
         let mut shares =
             self.hierarchy(&classes, &spec.filters, spec.default.as_deref(), top, path, packets, DIRECT);
         let (longest, words) = self.around.longest.counted(&self.accounting);
-        let ceil = |class: &HtbClass| class.ceil_bps.unwrap_or(class.rate_bps);
-        let ceilings: BTreeMap<&str, Rate> =
-            spec.classes.iter().map(|c| (c.name.as_str(), ceil(c))).collect();
-        for class in &spec.classes {
-            let below = format!("{path}/{}", class.name);
-            for (bytes, field) in [(class.burst_bytes, "burst_bytes"), (class.cburst_bytes, "cburst_bytes")] {
-                if let Some(bytes) = bytes.filter(|bytes| *bytes < longest) {
+        let ceil = |class: &HtbClass| class.ceil.unwrap_or(class.rate);
+        let ceilings: BTreeMap<&str, Rate> = spec.classes.iter().map(|c| (&*c.0, ceil(&c.1))).collect();
+        for (name, class) in &spec.classes {
+            let below = format!("{path}/{name}");
+            for (bytes, field) in [(class.burst, "burst"), (class.cburst, "cburst")] {
+                if let Some(bytes) = bytes.map(|bytes| bytes.0).filter(|bytes| *bytes < longest) {
                     self.say(&below, format!("{field}={bytes} is less than the longest packet ({words}): it is sent all the same, and waits for longer afterwards"));
                 }
             }
@@ -95,19 +97,17 @@ impl Adviser {
                     ),
                 );
             }
-            if class.parent.is_none() && ceil(class) > class.rate_bps {
-                let (own, rate) = (Bits(ceil(class).0), Bits(class.rate_bps.0));
+            if class.parent.is_none() && ceil(class) > class.rate {
+                let (own, rate) = (Bits(ceil(class).0), Bits(class.rate.0));
                 self.say(
                     &below,
-                    format!(
-                        "ceil_bps={own} means nothing: without a parent it never borrows, and has {rate}"
-                    ),
+                    format!("ceil={own} means nothing: without a parent it never borrows, and has {rate}"),
                 );
             }
             if let Some(queue) = &class.queue {
-                let most = if class.parent.is_none() { class.rate_bps } else { ceil(class) };
-                let own = Top::of(format!("class '{}', which it is in", class.name), most);
-                let packets = shares.remove(&class.name).unwrap_or_default();
+                let most = if class.parent.is_none() { class.rate } else { ceil(class) };
+                let own = Top::of(format!("class '{name}', which it is in"), most);
+                let packets = shares.remove(&**name).unwrap_or_default();
                 self.queue(queue, &below, &own.within(top), packets);
             }
         }
@@ -118,8 +118,8 @@ impl Adviser {
     #[allow(clippy::too_many_arguments)]
     fn hierarchy(
         &mut self,
-        classes: &[(String, Option<String>, Rate)],
-        filters: &[FilterSpec],
+        classes: &[(ClassName, Option<ClassName>, Rate)],
+        filters: &[ClassFilter],
         default: Option<&str>,
         top: &Top,
         path: &str,
@@ -131,7 +131,7 @@ impl Adviser {
             below.entry(parent.as_deref()).or_default().push((name, u128::from(rate.0)));
         }
         let of_parent =
-            |parent: &str| classes.iter().find(|(name, ..)| name == parent).map(|(.., rate)| *rate);
+            |parent: &str| classes.iter().find(|(name, ..)| &**name == parent).map(|(.., rate)| *rate);
         for (parent, children) in &below {
             let (rate, whose) = match parent {
                 Some(parent) => {
@@ -156,7 +156,7 @@ impl Adviser {
             }
         }
         let leaves =
-            classes.iter().map(|(name, ..)| name.as_str()).filter(|name| !below.contains_key(&Some(*name)));
+            classes.iter().map(|(name, ..)| &**name).filter(|name| !below.contains_key(&Some(*name)));
         self.filters(filters, default, leaves, path, packets, fate)
     }
 }

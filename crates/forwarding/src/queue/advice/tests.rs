@@ -3,22 +3,22 @@
 use super::*;
 
 fn of(json: &str) -> Vec<String> {
-    let spec = serde_json::from_str(&format!(r#"{{"root": {json}}}"#)).expect("a tree");
+    let spec: TreeSpec = crate::queue::testing::spec(&format!(r#"{{"root": {json}}}"#)).expect("a tree");
     warnings(&spec)
 }
 
 #[test]
 fn rates_that_do_not_add_up_say_by_how_much() {
-    let json = r#"{"discipline": "cbq", "bandwidth_bps": 100000000, "avpkt_bytes": 1000, "default": "de",
-        "filters": [{"match": {"phb": ["EF"]}, "class": "ef"}, {"match": {"phb": ["AF11"]}, "class": "af1"}],
-        "classes": [{"name": "all", "rate_bps": 2800000, "bounded": true}, {"name": "ef", "parent": "all", "rate_bps": 800000},
-            {"name": "af1", "parent": "all", "rate_bps": 2000000}, {"name": "de", "parent": "all", "rate_bps": 1000000}]}"#;
+    let json = r#"{"discipline": "cbq", "bandwidth": 100000000, "avpkt": 1000, "default": "de",
+        "filters": [{"phb": ["EF"], "class": "ef"}, {"phb": ["AF11"], "class": "af1"}],
+        "classes": {"all": {"rate": 2800000, "bounded": true}, "ef": {"parent": "all", "rate": 800000},
+            "af1": {"parent": "all", "rate": 2000000}, "de": {"parent": "all", "rate": 1000000}}}"#;
     let expected = "root: the rates of ef, af1 and de add up to 3.8 Mbit/s, 1 Mbit/s more than the 2.8 Mbit/s of 'all', which they are in";
     assert_eq!(of(json), [expected]);
     let around = Around { rate: Rate(2_000_000), ..Around::default() };
-    let spec = serde_json::from_str(&format!(
+    let spec: TreeSpec = crate::queue::testing::spec(&format!(
         r#"{{"root": {}}}"#,
-        json.replace("\"bandwidth_bps\": 100000000, ", "")
+        json.replace("\"bandwidth\": 100000000, ", "")
     ))
     .expect("a tree");
     assert_eq!(
@@ -31,41 +31,32 @@ fn rates_that_do_not_add_up_say_by_how_much() {
 fn thresholds_and_bursts_are_looked_at() {
     let red = |min, max, limit| {
         of(&format!(
-            r#"{{"discipline": "red", "limit_bytes": {limit}, "min_bytes": {min}, "max_bytes": {max}, "avpkt_bytes": 1000, "burst_packets": 40}}"#
+            r#"{{"discipline": "red", "limit": {limit}, "min": {min}, "max": {max}, "avpkt": 1000, "burst": 40}}"#
         ))
     };
     assert_eq!(red(30_000, 100_000, 120_000), [""; 0]);
     assert_eq!(
-        red(1000, 100_000, 120_000),
-        ["root: max_bytes=100000 is 100 times min_bytes=1000: two to three times are usual"]
+        red(5000, 100_000, 120_000),
+        ["root: max=100000 is 20 times min=5000: two to three times are usual"]
     );
-    assert_eq!(red(30_000, 50_000, 30_000).len(), 3);
-    let tbf = r#"{"discipline": "tbf", "rate_bps": 9, "burst_bytes": 500, "limit_bytes": 9000, "peak_bps": 9, "peak_burst_bytes": 1600}"#;
+    assert_eq!(red(10_000, 15_000, 39_000).len(), 2);
+    let tbf = r#"{"discipline": "tbf", "rate": 9, "burst": 500, "limit": 9000, "peakrate": 10, "mtu": 1600}"#;
     assert_eq!(
         of(tbf),
-        [
-            "root: burst_bytes=500 is less than the longest packet (1514 B): longer ones than that are dropped",
-            "root: peak_bps=9 bit/s is not above rate_bps=9 bit/s: the peak rate alone counts"
-        ]
+        ["root: burst=500 is less than the longest packet (1514 B): longer ones than that are dropped"]
     );
 }
 
 #[test]
 fn classes_that_nothing_reaches_are_named() {
-    let json = r#"{"discipline": "prio", "classes": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
-        "filters": [{"match": {"dscp": [1, 2]}, "class": "b"}, {"match": {"dscp": [2]}, "class": "b"}]}"#;
-    assert_eq!(
-        of(json),
-        [
-            "root: filter 2 can match nothing: filter 1 takes all that it would",
-            "root: no packet gets to a: no filter leads there"
-        ]
-    );
+    let json = r#"{"discipline": "prio", "classes": {"a": {}, "b": {}, "c": {}},
+        "filters": [{"dscp": [1, 2], "class": "b"}]}"#;
+    assert_eq!(of(json), ["root: no packet gets to a: no filter leads there"]);
 }
 
 #[test]
 fn ceilings_are_those_of_the_parent() {
-    let json = r#"{"discipline": "htb", "default": "b", "classes": [{"name": "a", "rate_bps": 1000}, {"name": "b", "parent": "a", "rate_bps": 500, "ceil_bps": 1500}]}"#;
+    let json = r#"{"discipline": "htb", "default": "b", "classes": {"a": {"rate": 1000}, "b": {"parent": "a", "rate": 500, "ceil": 1500}}}"#;
     assert_eq!(
         of(json),
         ["root/b: its ceiling of 1.5 kbit/s is above that of its parent, 1 kbit/s, which it can't exceed"]
@@ -80,19 +71,19 @@ fn rates_are_written_exactly() {
         (1_000_001, "1.000001 Mbit/s"),
         (40_000_000_000, "40 Gbit/s"),
     ] {
-        assert_eq!(Bits(bits).to_string(), text);
+        assert_eq!(super::words::Bits(bits).to_string(), text);
     }
 }
 
 fn around(json: &str, around: &Around) -> Vec<String> {
-    warnings_at(&serde_json::from_str(json).expect("a tree"), around)
+    warnings_at(&crate::queue::testing::spec(json).expect("a tree"), around)
 }
 
 #[test]
 fn the_longest_packet_counts_as_the_tree_has_it() {
     let tbf = |burst: u32, layer: &str| {
         format!(
-            r#"{{"accounting": {{"layer": "{layer}"}}, "root": {{"discipline": "tbf", "rate_bps": 9, "burst_bytes": {burst}, "limit_bytes": 99999}}}}"#
+            r#"{{"accounting": {{"layer": "{layer}"}}, "root": {{"discipline": "tbf", "rate": 9, "burst": {burst}, "limit": 99999}}}}"#
         )
     };
     let usual = Around::default();
@@ -106,13 +97,13 @@ fn the_longest_packet_counts_as_the_tree_has_it() {
     assert_eq!(
         around(&tbf(1600, "link"), &big),
         [
-            "root: burst_bytes=1600 is less than the longest packet (9000 B, of flow 'big'): longer ones than that are dropped"
+            "root: burst=1600 is less than the longest packet (9000 B, of flow 'big'): longer ones than that are dropped"
         ]
     );
     assert_eq!(around(&tbf(8982, "ip"), &big), [""; 0]);
 }
 
-const DRR: &str = r#""discipline": "drr", "classes": [{"name": "a"}, {"name": "b"}]"#;
+const DRR: &str = r#""discipline": "drr", "classes": {"a": {}, "b": {}}"#;
 
 fn drr(filters: &str) -> Vec<String> {
     of(&format!("{{{DRR}, \"filters\": [{filters}]}}"))
@@ -120,16 +111,16 @@ fn drr(filters: &str) -> Vec<String> {
 
 #[test]
 fn packets_that_no_filter_takes_are_told() {
-    let (ef, rest) = (r#"{"match": {"phb": ["EF"]}, "class": "a"}"#, r#"{"class": "b"}"#);
+    let (ef, rest) = (r#"{"phb": ["EF"], "class": "a"}"#, r#"{"class": "b"}"#);
     assert_eq!(drr(&format!("{ef}, {rest}")), [""; 0], "one takes all");
     assert_eq!(
-        drr(&format!(r#"{ef}, {{"match": {{"phb": ["AF11"]}}, "class": "b"}}"#)),
+        drr(&format!(r#"{ef}, {{"phb": ["AF11"], "class": "b"}}"#)),
         [
             "root: no filter takes ARP, RSVP, routing, best-effort IP, labelled packets and some others, and there is no default: they are dropped (no-class), so that neighbours are not found and LSPs do not come up: say in 'default' which class takes them"
         ]
     );
     // Every IP packet without a label: neither ARP nor what has labels.
-    let all_ip = r#"{"match": {"flow": {}, "labelled": false}, "class": "b"}"#;
+    let all_ip = r#"{"src":"0.0.0.0/0", "labelled": false, "class": "b"}"#;
     let said = drr(&format!("{ef}, {all_ip}"));
     assert!(
         said.len() == 1
@@ -138,14 +129,13 @@ fn packets_that_no_filter_takes_are_told() {
         "{said:?}"
     );
     // Default forwarding has ARP in it, and CS6 has RSVP.
-    let said =
-        drr(r#"{"match": {"phb": ["default"]}, "class": "a"}, {"match": {"phb": ["CS6"]}, "class": "b"}"#);
+    let said = drr(r#"{"phb": ["default"], "class": "a"}, {"phb": ["CS6"], "class": "b"}"#);
     assert!(
         said.len() == 1 && said[0].contains("no filter takes labelled packets and some others, "),
         "{said:?}"
     );
     // All of them together, in several filters.
-    let both = r#"{"match": {"labelled": true}, "class": "a"}, {"match": {"labelled": false}, "class": "b"}"#;
+    let both = r#"{"labelled": true, "class": "a"}, {"labelled": false, "class": "b"}"#;
     assert_eq!(drr(both), [""; 0]);
     let named = of(&format!(r#"{{{DRR}, "default": "b", "filters": [{ef}]}}"#));
     assert_eq!(named, [""; 0]);
@@ -154,26 +144,26 @@ fn packets_that_no_filter_takes_are_told() {
 #[test]
 fn each_discipline_says_what_becomes_of_them() {
     let htb = of(
-        r#"{"discipline": "htb", "classes": [{"name": "a", "rate_bps": 9}], "filters": [{"match": {"dscp": [46]}, "class": "a"}]}"#,
+        r#"{"discipline": "htb", "classes": {"a": {"rate": 9}}, "filters": [{"dscp": [46], "class": "a"}]}"#,
     );
     assert!(htb[0].ends_with("no default: they leave before all classes, at the rate of the port: say in 'default' which class takes them"), "{htb:?}");
     let prio = of(
-        r#"{"discipline": "prio", "classes": [{"name": "a"}, {"name": "b"}], "filters": [{"match": {"dscp": [46]}, "class": "a"}]}"#,
+        r#"{"discipline": "prio", "classes": {"a": {}, "b": {}}, "filters": [{"dscp": [46], "class": "a"}]}"#,
     );
     assert_eq!(prio, [""; 0]);
-    let red = r#""limit_bytes": 60000, "min_bytes": 10000, "max_bytes": 30000, "avpkt_bytes": 1000, "burst_packets": 20"#;
+    let red = r#""limit": 60000, "min": 10000, "max": 30000, "avpkt": 1000, "burst": 20"#;
     let gred = format!(
-        r#"{{"discipline": "gred", "limit_bytes": 60000, "queues": [{{"name": "x", "phb": ["AF11"], "red": {{{red}}}}}]}}"#
+        r#"{{"discipline": "gred", "limit": 60000, "queues": [{{"name": "x", "phb": ["AF11"], {red}}}]}}"#
     );
     let said = of(&gred);
     assert!(said.len() == 1 && said[0].ends_with("say in 'default' which queue takes them"), "{said:?}");
     // In a class that gets nothing else nothing is left.
     let inside = format!(
         r#"{{"discipline": "prio", "classes": [{{"name": "af", "queue": {gred}}}, {{"name": "b"}}],
-        "filters": [{{"match": {{"phb": ["AF11"]}}, "class": "af"}}]}}"#
+        "filters": [{{"phb": ["AF11"], "class": "af"}}]}}"#
     );
     assert_eq!(of(&inside), [""; 0]);
-    let beside = inside.replace(r#"["AF11"]}, "class""#, r#"["AF11", "AF12"]}, "class""#);
+    let beside = inside.replace(r#"["AF11"], "class""#, r#"["AF11", "AF12"], "class""#);
     let said = of(&beside);
     assert!(said.len() == 1 && said[0].starts_with("root/af: no filter takes "), "{said:?}");
 }
@@ -183,30 +173,30 @@ fn what_a_conditioner_writes_to_is_not_judged() {
     let with = |green: &str| {
         let json = format!(
             r#"{{"conditioner": {{"rules": [{{"name": "all", "green": {green}}}]}},
-            "root": {{{DRR}, "filters": [{{"match": {{"mark": 7}}, "class": "a"}}, {{"match": {{"phb": ["EF"]}}, "class": "b"}}]}}}}"#
+            "root": {{{DRR}, "filters": [{{"mark": 7, "class": "a"}}, {{"phb": ["EF"], "class": "b"}}]}}}}"#
         );
         around(&json, &Around { marks: Some(BTreeSet::new()), ..Around::default() })
     };
-    assert_eq!(with(r#"{"kind": "mark", "mark": 7}"#), [""; 0]);
-    let said = with(r#"{"kind": "pass"}"#);
+    assert_eq!(with(r#""mark 7""#), [""; 0]);
+    let said = with(r#""pass""#);
     assert_eq!(said[0], "root: filter 1 can match nothing: no conditioner puts mark 7 on packets");
     assert!(said.len() == 2 && said[1].contains("no filter takes ARP, "), "{said:?}");
 }
 
 #[test]
 fn what_has_no_effect_is_told() {
-    let htb = r#"{"root": {"discipline": "htb", "default": "a", "classes": [{"name": "a", "rate_bps": 1000000, "ceil_bps": 2000000,
-        "queue": {"discipline": "tbf", "rate_bps": 60000000, "burst_bytes": 9000, "limit_bytes": 9000}}]}}"#;
+    let htb = r#"{"root": {"discipline": "htb", "default": "a", "classes": {"a": {"rate": 1000000, "ceil": 2000000,
+        "queue": {"discipline": "tbf", "rate": 60000000, "burst": 9000, "limit": 9000}}}}}"#;
     let port = |mbps| Around { rate: Rate::from_mbps(mbps), ..Around::default() };
     assert_eq!(
         around(htb, &port(10)),
         [
-            "root/a: ceil_bps=2 Mbit/s means nothing: without a parent it never borrows, and has 1 Mbit/s",
-            "root/a: rate_bps=60 Mbit/s is more than the 1 Mbit/s of class 'a', which it is in: it holds nothing back"
+            "root/a: ceil=2 Mbit/s means nothing: without a parent it never borrows, and has 1 Mbit/s",
+            "root/a: rate=60 Mbit/s is more than the 1 Mbit/s of class 'a', which it is in: it holds nothing back"
         ]
     );
-    let tbf = r#"{"root": {"discipline": "tbf", "rate_bps": 1000000, "burst_bytes": 9000, "queue":
-        {"discipline": "htb", "default": "a", "classes": [{"name": "a", "rate_bps": 60000000}]}}}"#;
+    let tbf = r#"{"root": {"discipline": "tbf", "rate": 1000000, "burst": 9000, "queue":
+        {"discipline": "htb", "default": "a", "classes": {"a": {"rate": 60000000}}}}}"#;
     assert_eq!(
         around(tbf, &port(10)),
         ["root/queue: the rate of a is 60 Mbit/s, 59 Mbit/s more than the 1 Mbit/s of the tbf that it is in"]
@@ -214,15 +204,15 @@ fn what_has_no_effect_is_told() {
     let fast = tbf.replace(": 1000000", ": 20000000").replace("60000000", "2000000");
     assert_eq!(
         around(&fast, &port(10)),
-        ["root: rate_bps=20 Mbit/s is more than the 10 Mbit/s of the port: it holds nothing back"]
+        ["root: rate=20 Mbit/s is more than the 10 Mbit/s of the port: it holds nothing back"]
     );
-    let cbq = r#"{"root": {"discipline": "cbq", "bandwidth_bps": 10000000, "avpkt_bytes": 1000, "default": "a",
-        "classes": [{"name": "a", "rate_bps": 1000000}]}}"#;
+    let cbq = r#"{"root": {"discipline": "cbq", "bandwidth": 10000000, "avpkt": 1000, "default": "a",
+        "classes": {"a": {"rate": 1000000}}}}"#;
     assert_eq!(around(cbq, &port(10)), [""; 0]);
     assert_eq!(
         around(cbq, &port(100)),
         [
-            "root: bandwidth_bps=10 Mbit/s is not the 100 Mbit/s of the port: idle times, and so rates, come out wrong"
+            "root: bandwidth=10 Mbit/s is not the 100 Mbit/s of the port: idle times, and so rates, come out wrong"
         ]
     );
     let odd = r#"{"accounting": {"layer": "ip", "overhead": -40}, "root": {"discipline": "pfifo"}}"#;

@@ -63,9 +63,10 @@ mod tests;
 use super::classify::Classifier;
 use super::cost::Cost;
 use super::parking::Parking;
-use super::spec::{CbqSpec, SpecError};
+use super::spec::CbqSpec;
 use super::{Context, Discipline, Facts, Held, Inner, Packet};
 use base::Time;
+use base::diagnostic::Diagnostic;
 use estimator::{Estimator, UNDER};
 use leaves::{Leaves, Words};
 
@@ -141,8 +142,8 @@ struct Sent {
 
 impl Cbq {
     /// What a user described, with the queues below.
-    pub fn new(spec: &CbqSpec, facts: &Facts, path: &str) -> Result<Cbq, SpecError> {
-        let mut cbq = build::new(spec, facts, path)?;
+    pub fn new(spec: &CbqSpec, facts: &Facts) -> Result<Cbq, Diagnostic> {
+        let mut cbq = build::new(spec, facts)?;
         cbq.open_all();
         Ok(cbq)
     }

@@ -10,8 +10,8 @@ const S: u64 = 1_000_000_000_000;
 /// A tree at 100 Mbit/s, with classes `a`, `b`, ... for DSCP 1, 2 and so on.
 fn tree(classes: &str) -> Result<Tree, String> {
     fast_tree(&format!(
-        r#"{{"discipline": "cbq", "avpkt_bytes": 1000, "classes": [{classes}],
-            "filters": [{{"match": {{"dscp": [1]}}, "class": "a"}}, {{"match": {{"dscp": [2]}}, "class": "b"}}]}}"#
+        r#"{{"discipline": "cbq", "avpkt": 1000, "classes": [{classes}],
+            "filters": [{{"dscp": [1], "class": "a"}}, {{"dscp": [2], "class": "b"}}]}}"#
     ))
 }
 
@@ -20,7 +20,7 @@ fn a_bounded_class_gets_its_rate() {
     for bps in [500_000u64, 2_800_000, 30_000_000, 70_000_000] {
         for len in [64, 576, 1000, 1500] {
             let mut tree = self::tree(&format!(
-                r#"{{"name": "a", "rate_bps": {bps}, "bounded": true}}, {{"name": "b", "rate_bps": 1000}}"#
+                r#"{{"name": "a", "rate": {bps}, "bounded": true}}, {{"name": "b", "rate": 1000}}"#
             ))
             .expect("a tree");
             // The burst after idleness is not part of the rate.
@@ -35,7 +35,7 @@ fn a_bounded_class_gets_its_rate() {
 fn an_idle_class_sends_maxburst_packets_at_the_speed_of_the_link() {
     for burst in [1u64, 5, 10, 20] {
         let mut tree = self::tree(&format!(
-            r#"{{"name": "a", "rate_bps": 2800000, "bounded": true, "maxburst_packets": {burst}}}, {{"name": "b", "rate_bps": 1000}}"#
+            r#"{{"name": "a", "rate": 2800000, "bounded": true, "maxburst": {burst}}}, {{"name": "b", "rate": 1000}}"#
         ))
         .expect("a tree");
         for start in [S, 20 * S] {
@@ -57,7 +57,7 @@ fn an_idle_class_sends_maxburst_packets_at_the_speed_of_the_link() {
 #[test]
 fn weights_share_what_a_priority_has() {
     let mut tree = self::tree(
-        r#"{"name": "a", "rate_bps": 1000000, "weight": 1}, {"name": "b", "rate_bps": 1000000, "weight": 3}"#,
+        r#"{"name": "a", "rate": 1000000, "weight": 1}, {"name": "b", "rate": 1000000, "weight": 3}"#,
     )
     .expect("a tree");
     let sent = saturate(&mut tree, &[(1, 1000), (2, 700)], 0, S);
@@ -68,7 +68,7 @@ fn weights_share_what_a_priority_has() {
 #[test]
 fn weights_a_thousand_times_apart_take_no_longer() {
     let mut tree = self::tree(
-        r#"{"name": "a", "rate_bps": 1000000, "weight": 1}, {"name": "b", "rate_bps": 1000000, "weight": 100000}"#,
+        r#"{"name": "a", "rate": 1000000, "weight": 1}, {"name": "b", "rate": 1000000, "weight": 100000}"#,
     )
     .expect("a tree");
     let sent = saturate(&mut tree, &[(1, 1500)], 0, S / 100);
@@ -78,16 +78,15 @@ fn weights_a_thousand_times_apart_take_no_longer() {
 #[test]
 fn the_more_urgent_priority_goes_first() {
     let mut tree = self::tree(
-        r#"{"name": "a", "rate_bps": 10000000, "priority": 1, "bounded": true}, {"name": "b", "rate_bps": 1000000, "priority": 2}"#,
+        r#"{"name": "a", "rate": 10000000, "prio": 1, "bounded": true}, {"name": "b", "rate": 1000000, "prio": 2}"#,
     )
     .expect("a tree");
     let sent = saturate(&mut tree, &[(1, 1000), (2, 1500)], 0, 2 * S);
     close(rate(sent[1], 2 * S), 1e7, 0.01);
     close(rate(sent[2], 2 * S), 9e7, 0.01);
-    let mut tree = self::tree(
-        r#"{"name": "a", "rate_bps": 10000000, "priority": 1}, {"name": "b", "rate_bps": 1000000}"#,
-    )
-    .expect("a tree");
+    let mut tree =
+        self::tree(r#"{"name": "a", "rate": 10000000, "prio": 1}, {"name": "b", "rate": 1000000}"#)
+            .expect("a tree");
     // What may borrow takes all that is left, the more urgent first; the other keeps its own rate.
     let sent = saturate(&mut tree, &[(1, 1000), (2, 1000)], 0, S);
     assert!(rate(sent[1], S) > 9.8e7, "{sent:?}");
@@ -95,10 +94,10 @@ fn the_more_urgent_priority_goes_first() {
 
 #[test]
 fn a_class_borrows_of_its_parent_and_not_beyond_a_bounded_one() {
-    let classes = r#"{"name": "org", "rate_bps": 10000000, "bounded": true},
-        {"name": "a", "parent": "org", "rate_bps": 2000000}, {"name": "b", "parent": "org", "rate_bps": 8000000}"#;
-    // Alone it gets all that the parent has. The estimator's memory fades with every packet: what is sent at the
-    // leaf's own expense while the parent is over its limit is not quite made up for.
+    let classes = r#"{"name": "org", "rate": 10000000, "bounded": true},
+        {"name": "a", "parent": "org", "rate": 2000000}, {"name": "b", "parent": "org", "rate": 8000000}"#;
+    // Alone it gets all that the parent has. The estimator's memory fades with every packet: what is sent at the leaf's
+    // own expense while the parent is over its limit is not quite made up for.
     let mut alone = tree(classes).expect("a tree");
     saturate(&mut alone, &[(1, 1000)], 0, S);
     let sent = saturate(&mut alone, &[], S, 5 * S);
@@ -114,9 +113,9 @@ fn a_class_borrows_of_its_parent_and_not_beyond_a_bounded_one() {
 
 #[test]
 fn an_isolated_class_lends_nothing_by_being_idle() {
-    let classes = r#"{"name": "org", "rate_bps": 6000000, "bounded": true},
-        {"name": "a", "parent": "org", "rate_bps": 4000000, "isolated": true, "bounded": true},
-        {"name": "b", "parent": "org", "rate_bps": 2000000}"#;
+    let classes = r#"{"name": "org", "rate": 6000000, "bounded": true},
+        {"name": "a", "parent": "org", "rate": 4000000, "isolated": true, "bounded": true},
+        {"name": "b", "parent": "org", "rate": 2000000}"#;
     let of = |sizes: &[(u8, u32)]| {
         let mut tree = self::tree(classes).expect("a tree");
         saturate(&mut tree, sizes, 0, S);
@@ -132,12 +131,12 @@ fn an_isolated_class_lends_nothing_by_being_idle() {
 #[test]
 fn what_peek_names_is_what_is_taken() {
     use super::super::{Context, Dropped, Packet};
-    let spec: TreeSpec = serde_json::from_str(
-        r#"{"root": {"discipline": "cbq", "avpkt_bytes": 1000, "default": "a", "classes": [{"name": "a", "rate_bps": 1000000}]}}"#,
+    let spec: TreeSpec = crate::queue::testing::spec(
+        r#"{"root": {"discipline": "cbq", "avpkt": 1000, "default": "a", "classes": {"a": {"rate": 1000000}}}}"#,
     )
     .expect("a spec");
     let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
-    let mut cbq = super::super::build(&spec.root, &facts, "root").expect("a discipline");
+    let mut cbq = super::super::build(&spec.root, &facts).expect("a discipline");
     let (mut random, mut dropped) = (Streams::new(1).stream("queue"), Dropped::default());
     let mut cx = Context::new(Time(5), &mut random, &mut dropped);
     for len in [500, 700] {
@@ -154,23 +153,19 @@ fn what_peek_names_is_what_is_taken() {
 #[test]
 fn what_is_wrong_is_named() {
     let of = |class: &str| {
-        tree(&format!(r#"{{"name": "a", "rate_bps": 1000{class}}}, {{"name": "b", "rate_bps": 1}}"#))
+        tree(&format!(r#"{{"name": "a", "rate": 1000{class}}}, {{"name": "b", "rate": 1}}"#))
             .expect_err("an error")
     };
-    assert_eq!(of(r#", "priority": 9"#), "root/a: priority=9: it is from 1 (asked first) to 8");
-    assert_eq!(of(r#", "parent": "c""#), "root: class 'a' is in class 'c', which does not exist");
-    assert_eq!(of(r#", "ewma_log": 0"#), "root/a: ewma_log=0: it is from 1 to 31; 5 is usual");
+    assert_eq!(of(r#", "prio": 9"#), "classes/a/prio: 9: it should be 1 to 8");
+    assert_eq!(of(r#", "parent": "c""#), "classes/a/parent: there is no class 'c' (one of b)");
+    assert_eq!(of(r#", "ewma": 0"#), "classes/a/ewma: 0: it should be 1 to 31");
+    assert_eq!(of(r#", "weight": 0"#), "classes/a/weight: 0: it is not above zero");
     assert_eq!(
-        of(r#", "weight": 0"#),
-        "root/a: weight=0: its turn would never come; leave it out to have its rate as weight"
+        tree(r#"{"name": "a", "rate": 0}, {"name": "b", "rate": 1}"#).expect_err("an error"),
+        "classes/a/rate: 0: it is not above zero"
     );
     assert_eq!(
-        tree(r#"{"name": "a", "rate_bps": 0}, {"name": "b", "rate_bps": 1}"#).expect_err("an error"),
-        "root/a: rate_bps=0: nothing would ever be sent; give a rate above zero"
-    );
-    assert_eq!(
-        tree(r#"{"name": "a", "rate_bps": 9}, {"name": "b", "parent": "a", "rate_bps": 1}"#)
-            .expect_err("an error"),
-        "root: filter 1 sends to class 'a', which has classes in it: name one of those"
+        tree(r#"{"name": "a", "rate": 9}, {"name": "b", "parent": "a", "rate": 1}"#).expect_err("an error"),
+        "filters/0/class: class 'a' has others in it: packets wait in leaves (b)"
     );
 }

@@ -24,38 +24,95 @@ pub use key::phb_of;
 pub use remain::{Kind, Packets};
 pub use shadow::{Shadowed, shadowed};
 
-use super::spec::{FilterSpec, SpecError};
+use super::inputs::Input;
+use super::problem::QueueProblem;
+use super::spec::ClassFilter;
 use base::Frame;
+use base::describe::{Dscps, LabelRange, PortRange, Protocol, Several};
+use base::diagnostic::{At, Diagnostic};
 use base::flow::FlowFilter;
-use base::{Dscp, PhbSet, PortId};
+use base::plane::Prefix;
+use base::{Label, PhbSet, TrafficClass};
 use check::Condition;
 use key::Key;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::Table;
 
-/// Which packets a rule takes: those that match every field that is given. Without any field it takes all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Match {
-    /// PHBs: as the node determined it; of a packet of which it has not, that which its outermost header says: the
-    /// traffic class of a label by the standard mapping ([`base::diffserv::TcMap::PRECONFIGURED`]), the code point of
-    /// an IP header. What has neither (ARP) gets default forwarding.
-    pub phb: Option<PhbSet>,
-    /// Code points in the IP header, looked up below labels too.
-    pub dscp: Option<Vec<Dscp>>,
-    /// Traffic-class (TC) bits of the outermost label.
-    pub tc: Option<Vec<u8>>,
-    /// Outermost label, first and last.
-    pub labels: Option<(u32, u32)>,
-    /// Is there a label?
-    pub labelled: Option<bool>,
-    /// Addresses, protocol and ports, looked up below labels too; given but empty, it takes every IPv4 packet.
-    pub flow: Option<FlowFilter>,
-    /// The mark that a conditioner put on it; zero is none.
-    pub mark: Option<u32>,
-    /// Ports by which it came.
-    pub inputs: Option<Vec<PortId>>,
+base::record! {
+    /// Packets that match every field that is given; a match with no field takes every packet.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Match {
+        /// Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its
+        /// outermost header says: the TC of a label by the standard map, the code point of an IP header. What has
+        /// neither (ARP) gets default forwarding.
+        pub phb: Option<PhbSet>;
+        /// Code points in the IP header, one or several, looked up below labels too.
+        pub dscp: Option<Dscps>;
+        /// TC bits of the outermost label, 0 to 7, one or several.
+        pub tc: Option<Several<TrafficClass>>, was "exp";
+        /// The outermost label, or first-last.
+        pub labels: Option<LabelRange>;
+        /// Is there a label?
+        pub labelled: Option<bool>;
+        /// Source addresses, as a prefix; looked up below labels too, as the four below.
+        pub src: Option<Prefix>;
+        /// Destination addresses, as a prefix.
+        pub dst: Option<Prefix>;
+        /// IP protocol: tcp, udp, icmp and so on, or its number.
+        pub protocol: Option<Protocol>;
+        /// Source port, or first-last.
+        pub src_ports: Option<PortRange>;
+        /// Destination port, or first-last.
+        pub dst_ports: Option<PortRange>;
+        /// The mark that a conditioner put on it; zero is none.
+        pub mark: Option<u32>;
+        /// Where it came from, one or several: neighbours or interfaces by name, or numbers of ports.
+        pub inputs: Option<Several<Input>>;
+    }
+    check Match::check;
+}
+
+base::described!(Match);
+
+impl Match {
+    /// Refuses fields that contradict each other, so that no packet has them all.
+    fn check(&self) -> Result<(), Diagnostic> {
+        let null = Label::IMPLICIT_NULL.value();
+        if self.labels == Some(LabelRange { first: null, last: null }) {
+            return Err(Diagnostic::new(QueueProblem::ImplicitNull {}).at("labels"));
+        }
+        for (field, is_given) in [("tc", self.tc.is_some()), ("labels", self.labels.is_some())] {
+            if is_given && self.labelled == Some(false) {
+                return Err(Diagnostic::new(QueueProblem::NoLabel { field }).at(field));
+            }
+        }
+        if self.src_ports.is_none() && self.dst_ports.is_none() {
+            return Ok(());
+        }
+        match self.protocol {
+            None => Err(QueueProblem::PortsWithoutProtocol {}.into()),
+            Some(protocol) if !FlowFilter::WITH_PORTS.contains(&protocol.0) => {
+                let protocol = super::check::shown(&protocol).trim_matches('\'').to_string();
+                Err(Diagnostic::new(QueueProblem::NoPorts { protocol }).at("protocol"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Addresses, protocol and ports, if any of them is asked for.
+    pub(super) fn flow(&self) -> Option<FlowFilter> {
+        let Match { src, dst, protocol, src_ports, dst_ports, .. } = *self;
+        let ports = |range: Option<PortRange>| range.map(|range| (range.first, range.last));
+        let filter = FlowFilter {
+            src,
+            dst,
+            protocol: protocol.map(|protocol| protocol.0),
+            src_ports: ports(src_ports),
+            dst_ports: ports(dst_ports),
+            dscp: None,
+        };
+        (filter != FlowFilter::default()).then_some(filter)
+    }
 }
 
 /// Filters compiled: from a packet to the first filter that takes it.
@@ -74,15 +131,10 @@ const PHBS: usize = 64;
 const NONE: u32 = u32::MAX;
 
 impl Matcher {
-    /// Compiles `filters`, each with what it is called in errors, which happen at `path`.
-    pub fn new<'a>(
-        filters: impl IntoIterator<Item = (String, &'a Match)>,
-        path: &str,
-    ) -> Result<Matcher, SpecError> {
-        let compile = |(name, filter): (String, &Match)| {
-            Condition::new(filter).map_err(|text| SpecError::new(path, format!("{name}: {text}")))
-        };
-        let conditions = filters.into_iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+    /// Compiles `filters`; errors begin with the index of a filter.
+    pub fn new<'a>(filters: impl IntoIterator<Item = &'a Match>) -> Result<Matcher, Diagnostic> {
+        let compile = |(index, filter): (usize, &Match)| Condition::new(filter).at(index);
+        let conditions = filters.into_iter().enumerate().map(compile).collect::<Result<Vec<_>, _>>()?;
         let needs = conditions.iter().fold(0, |needs, c| needs | c.needs());
         let table = Table::new(conditions);
         let first = |phb: usize| table.find(&Key { phb: phb as u8, ..Key::default() }).unwrap_or(NONE);
@@ -119,31 +171,29 @@ pub struct Classifier {
 
 impl Classifier {
     /// Compiles `filters` over classes called `names`; the first that takes a packet wins, `default` takes what none
-    /// does. Errors number filters from 1.
+    /// does.
     pub fn new(
-        filters: &[FilterSpec],
+        filters: &[ClassFilter],
         default: Option<&str>,
         names: &[&str],
-        path: &str,
-    ) -> Result<Classifier, SpecError> {
+    ) -> Result<Classifier, Diagnostic> {
         let mut places = BTreeMap::new();
         for (place, name) in names.iter().enumerate() {
             places.entry(*name).or_insert(place as u32);
         }
-        let place = |who: &str, name: &str| {
-            let unknown = || {
-                let known =
-                    if names.len() <= 16 { names.join(", ") } else { format!("{} classes", names.len()) };
-                SpecError::new(path, format!("{who}: there is no class '{name}' (there are: {known})"))
-            };
-            places.get(name).copied().ok_or_else(unknown)
+        let place = |name: &str| match places.get(name) {
+            Some(place) => Ok(*place),
+            None => {
+                super::check::known(name, names.iter().copied(), "class")?;
+                Ok(0)
+            }
         };
-        let number = |n: usize| format!("filter {}", n + 1);
-        let classes = filters.iter().enumerate().map(|(n, filter)| place(&number(n), &filter.class));
+        let classes = filters.iter().enumerate();
+        let classes = classes.map(|(n, filter)| place(&filter.class).at("class").at(n).at("filters"));
         Ok(Classifier {
             classes: classes.collect::<Result<Vec<_>, _>>()?,
-            default: default.map(|name| place("default", name)).transpose()?,
-            matcher: Matcher::new(filters.iter().enumerate().map(|(n, f)| (number(n), &f.matches)), path)?,
+            default: default.map(|name| place(name).at("default")).transpose()?,
+            matcher: Matcher::new(filters.iter().map(|filter| &filter.matches)).at("filters")?,
         })
     }
 

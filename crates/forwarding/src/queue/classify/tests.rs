@@ -1,7 +1,9 @@
 use super::*;
+use base::describe::{Dscps, LabelRange, PortRange, Protocol, Several};
 use base::flow::FlowKey;
 use base::plane::Prefix;
 use base::{Body, Label, Phb};
+use base::{Dscp, PortId, TrafficClass};
 use core::net::Ipv4Addr;
 use proptest::collection::vec;
 use proptest::option::of;
@@ -69,16 +71,20 @@ impl Sent {
         let phb = self.phb.or(Phb::new(said)).unwrap_or_default();
         let outer = self.labels.first();
         filter.phb.is_none_or(|set| set.contains(phb))
-            && filter.dscp.as_ref().is_none_or(|list| self.ip.is_some_and(|flow| list.contains(&flow.dscp)))
-            && filter.tc.as_ref().is_none_or(|list| outer.is_some_and(|(_, tc)| list.contains(tc)))
-            && filter.labels.is_none_or(|(a, b)| outer.is_some_and(|(label, _)| (a..=b).contains(label)))
-            && filter.labelled.is_none_or(|labelled| outer.is_some() == labelled)
-            && filter.flow.is_none_or(|flow| self.ip.is_some_and(|key| flow.takes(&key)))
-            && filter.mark.is_none_or(|mark| mark == self.mark)
+            && filter.dscp.as_ref().is_none_or(|list| self.ip.is_some_and(|flow| list.0.contains(&flow.dscp)))
             && filter
-                .inputs
+                .tc
                 .as_ref()
-                .is_none_or(|ports| self.input.is_some_and(|port| ports.contains(&PortId(port))))
+                .is_none_or(|list| outer.is_some_and(|(_, tc)| list.0.contains(&TrafficClass::truncate(*tc))))
+            && filter
+                .labels
+                .is_none_or(|r| outer.is_some_and(|(label, _)| (r.first..=r.last).contains(label)))
+            && filter.labelled.is_none_or(|labelled| outer.is_some() == labelled)
+            && filter.flow().is_none_or(|flow| self.ip.is_some_and(|key| flow.takes(&key)))
+            && filter.mark.is_none_or(|mark| mark == self.mark)
+            && filter.inputs.as_ref().is_none_or(|ports| {
+                self.input.is_some_and(|port| ports.0.contains(&Input::Port(PortId(port))))
+            })
     }
 }
 
@@ -146,19 +152,32 @@ fn filter() -> impl Strategy<Value = Match> {
     (sets, labels, proptest::option::weighted(0.3, flow_filter()), tags).prop_map(
         |((phb, dscp, tc), (labels, labelled), flow, (mark, inputs))| Match {
             phb,
-            dscp,
-            tc,
-            labels,
+            dscp: dscp.map(Dscps),
+            tc: tc.map(|tc| Several(tc.into_iter().map(TrafficClass::truncate).collect())),
+            labels: labels.map(|(first, last)| LabelRange { first, last }),
             labelled,
-            flow,
             mark,
-            inputs,
+            inputs: inputs.map(|ports| Several(ports.into_iter().map(Input::Port).collect())),
+            ..flow.map(|flow| of_flow(&flow)).unwrap_or_default()
         },
     )
 }
 
+/// The addresses, protocol and ports of a filter.
+fn of_flow(flow: &FlowFilter) -> Match {
+    let ports = |range: Option<(u16, u16)>| range.map(|(first, last)| PortRange { first, last });
+    Match {
+        src: flow.src,
+        dst: flow.dst,
+        protocol: flow.protocol.map(Protocol),
+        src_ports: ports(flow.src_ports),
+        dst_ports: ports(flow.dst_ports),
+        ..Match::default()
+    }
+}
+
 fn compile(filters: &[Match]) -> Matcher {
-    Matcher::new(filters.iter().map(|f| (String::new(), f)), "test").expect("checked before")
+    Matcher::new(filters).expect("checked before")
 }
 
 proptest! {
@@ -176,7 +195,10 @@ proptest! {
             match kind {
                 1 => *filter = Match { phb: filter.phb, ..Match::default() },
                 2 => *filter = Match { labels: filter.labels, phb: filter.phb, ..Match::default() },
-                3 => *filter = Match { labels: filter.labels, flow: filter.flow, ..Match::default() },
+                3 => *filter = Match {
+                    labels: filter.labels,
+                    ..filter.flow().map(|flow| of_flow(&flow)).unwrap_or_default()
+                },
                 _ => {}
             }
         }
@@ -203,13 +225,12 @@ proptest! {
 
 #[test]
 fn classes_are_found_by_name() {
-    let filters: Vec<FilterSpec> = serde_json::from_str(
-        r#"[{"match":{"phb":["EF"]},"class":"gold"},{"match":{"dscp":[10,12]},"class":"silver"},
-            {"match":{"flow":{"dst":"10.0.0.0/24"}},"class":"gold"}]"#,
+    let filters: Vec<ClassFilter> = crate::queue::testing::spec(
+        r#"[{"phb":["EF"],"class":"gold"},{"dscp":[10,12],"class":"silver"},
+            {"dst":"10.0.0.0/24","class":"gold"}]"#,
     )
     .expect("well formed");
-    let classifier =
-        Classifier::new(&filters, Some("rest"), &["rest", "silver", "gold"], "root").expect("right");
+    let classifier = Classifier::new(&filters, Some("rest"), &["rest", "silver", "gold"]).expect("right");
     let packet = |dscp: u8, to: [u8; 4]| {
         let flow = FlowKey {
             src: Ipv4Addr::LOCALHOST,
@@ -227,39 +248,43 @@ fn classes_are_found_by_name() {
         classifier.find(&packet(0, [9; 4])),
     ];
     assert_eq!(found, [Some(2), Some(1), Some(2), Some(0)]);
-    let error = Classifier::new(&filters, None, &["rest", "gold"], "root/x").expect_err("no silver");
-    assert_eq!(error.to_string(), "root/x: filter 2: there is no class 'silver' (there are: rest, gold)");
-    let error =
-        Classifier::new(&filters, Some("none"), &["gold", "silver"], "root").expect_err("no such default");
+    let error = Classifier::new(&filters, None, &["rest", "gold"]).expect_err("no silver");
+    assert_eq!(error.to_string(), "filters/1/class: there is no class 'silver' (one of rest, gold)");
+    let error = Classifier::new(&filters, Some("none"), &["gold", "silver"]).expect_err("no such default");
     assert!(error.to_string().contains("default: there is no class 'none'"), "{error}");
 }
 
 #[test]
 fn errors_name_the_filter_and_the_reason() {
     let refused = |json: &str| {
-        let text = format!(r#"[{{"class":"a"}},{{"match":{json},"class":"a"}}]"#);
-        let filters: Vec<FilterSpec> = match serde_json::from_str(&text) {
+        let text = format!(r#"[{{"class":"a"}},{{{json},"class":"a"}}]"#);
+        let filters: Vec<ClassFilter> = match crate::queue::testing::spec(&text) {
             Ok(filters) => filters,
             Err(error) => return error.to_string(),
         };
-        Classifier::new(&filters, None, &["a"], "root").expect_err(json).to_string()
+        Classifier::new(&filters, None, &["a"]).expect_err(json).to_string()
     };
     for (json, part) in [
-        (r#"{"phb":[]}"#, "root: filter 2: 'phb' has no value"),
-        (r#"{"phb":["AF14"]}"#, "AF14"),
-        (r#"{"dscp":[64]}"#, "DSCP 64"),
-        (r#"{"dscp":[]}"#, "'dscp' has no code point"),
-        (r#"{"tc":[8]}"#, "TC 8"),
-        (r#"{"tc":[]}"#, "'tc' has no value"),
-        (r#"{"labels":[20,19]}"#, "labels 20 to 19"),
-        (r#"{"labels":[0,1048576]}"#, "label 1048576"),
-        (r#"{"labels":[3,3]}"#, "implicit null"),
-        (r#"{"labelled":false,"tc":[1]}"#, "'tc' asks for a label"),
-        (r#"{"labelled":false,"labels":[16,17]}"#, "'labels' asks for a label"),
-        (r#"{"inputs":[]}"#, "'inputs' has no port"),
-        (r#"{"flow":{"dst_ports":[80,80]}}"#, "without a protocol"),
-        (r#"{"dscp":[10],"flow":{"dscp":12}}"#, "'dscp' is without 12"),
-        (r#"{"colour":1}"#, "colour"),
+        (r#""phb":[]"#, "1/phb: no per-hop behaviour is named"),
+        (r#""phb":["AF14"]"#, "1/phb/0: 'AF14' is not a code point"),
+        (r#""dscp":[64]"#, "1/dscp/0: 64 is not a code point"),
+        (r#""dscp":[]"#, "no code point is named"),
+        (r#""tc":[8]"#, "1/tc/0: 8 is not a TC"),
+        (r#""tc":[]"#, "1/tc: no"),
+        (r#""exp":1"#, "1/exp: 'exp' is called 'tc' now"),
+        (r#""labels":[20,19]"#, "1/labels: a list is not a label"),
+        (r#""labels":[0,1048576]"#, "1/labels: a list is not a label"),
+        (r#""labels":[3,3]"#, "implicit null"),
+        (r#""labelled":false,"tc":[1]"#, "1/tc: it can take nothing: a packet without a label has no tc"),
+        (r#""labelled":false,"labels":[16,17]"#, "1/labels: it can take nothing"),
+        (r#""inputs":[]"#, "1/inputs: no"),
+        (r#""dst_ports":[80,80]"#, "ports need a protocol"),
+        (
+            r#""dst_ports":80,"protocol":"icmp""#,
+            "1/protocol: it can take nothing: protocol icmp has no ports",
+        ),
+        (r#""colour":1"#, "1/colour: unknown field 'colour'"),
+        (r#""inputs":["east"]"#, "filters/1/inputs/0: 'east': a name of a neighbour"),
     ] {
         assert!(refused(json).contains(part), "{json}: {}", refused(json));
     }
@@ -267,9 +292,9 @@ fn errors_name_the_filter_and_the_reason() {
 
 #[test]
 fn shadows_are_found_even_where_several_filters_throw_them() {
-    let filters: Vec<Match> = serde_json::from_str(
+    let filters: Vec<Match> = crate::queue::testing::spec(
         r#"[{"phb":["EF"]}, {"phb":["AF11","AF12"]}, {"phb":["EF","AF11"]}, {"phb":["EF","AF13"]},
-            {"flow":{"src":"0.0.0.0/1"}}, {"flow":{"src":"128.0.0.0/1"}}, {"dscp":[0]}, {"flow":{}},
+            {"src":"0.0.0.0/1"}, {"src":"128.0.0.0/1"}, {"dscp":[0]}, {"src":"0.0.0.0/0"},
             {"labelled":false}, {"tc":[0,1,2,3]}, {"tc":[4,5,6,7],"labels":[0,100]}, {"labels":[16,17]}, {"inputs":[1]},
             {}, {"mark":7}]"#,
     )
@@ -285,12 +310,18 @@ fn a_look_up_does_not_grow_with_the_filters_of_a_kind() {
     // Not in time, which tests do not measure, but in what is compared: no filter is left to be looked at one by one.
     for n in [4u32, 1000] {
         let of_kind: [Box<dyn Fn(u32) -> Match>; 4] = [
-            Box::new(|i| Match { labels: Some((16 + i, 16 + i)), ..Match::default() }),
+            Box::new(|i| Match {
+                labels: Some(LabelRange { first: 16 + i, last: 16 + i }),
+                ..Match::default()
+            }),
             Box::new(|i| Match { mark: Some(i), ..Match::default() }),
-            Box::new(|i| Match { inputs: Some(vec![PortId(i as u16)]), ..Match::default() }),
+            Box::new(|i| Match {
+                inputs: Some(Several(vec![Input::Port(PortId(i as u16))])),
+                ..Match::default()
+            }),
             Box::new(|i| {
                 let dst = Some(Prefix::host(Ipv4Addr::from_bits(0x0a00_0000 + i)));
-                Match { flow: Some(FlowFilter { dst, ..FlowFilter::default() }), ..Match::default() }
+                Match { dst, ..Match::default() }
             }),
         ];
         for kind in of_kind {

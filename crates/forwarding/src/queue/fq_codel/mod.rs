@@ -15,8 +15,8 @@ mod hash;
 mod tests;
 
 use super::counters::{QueueCounters, QueueRow};
-use super::spec::{FqCodelSpec, SpecError};
-use super::{Backlog, Context, Discipline, Facts, Held, Packet, check, ecn};
+use super::spec::FqCodelSpec;
+use super::{Backlog, Context, Discipline, Facts, Held, Packet, ecn};
 use base::device::DropReason;
 use base::{Span, Time};
 use codel::{Codel, Params, Source};
@@ -25,8 +25,6 @@ use std::collections::VecDeque;
 
 /// The most packets that are dropped at once when there is no room.
 const BATCH: u32 = 64;
-/// The most queues, as in Linux.
-const FLOWS_MAX: u32 = 65_536;
 
 /// The discipline. See the [module](self).
 #[derive(Debug)]
@@ -103,43 +101,28 @@ impl Source for Below<'_, '_> {
 
 impl FqCodel {
     /// What a user described.
-    pub fn new(spec: &FqCodelSpec, facts: &Facts, path: &str) -> Result<FqCodel, SpecError> {
-        let error = |text: String| Err(SpecError::new(path, text));
-        check::positive(spec.limit, "limit", path)?;
-        check::positive(spec.memory_bytes, "memory_bytes", path)?;
-        if !(1..=FLOWS_MAX).contains(&spec.flows) {
-            return error(format!("flows={}: from 1 to {FLOWS_MAX} queues", spec.flows));
-        }
-        if spec.target <= Span::ZERO || spec.interval <= Span::ZERO {
-            return error(
-                "target_ps and interval_ps: both must be above zero; 5 and 100 ms are usual".into(),
-            );
-        }
-        if spec.target > spec.interval {
-            let text = "is longer than interval_ps: it is a part of that, a twentieth by default";
-            return error(format!("target_ps={} {text}", spec.target.0));
-        }
-        if spec.ce_threshold.is_some_and(|span| span < Span::ZERO) {
-            return error("ce_threshold_ps: a time in the queue is not negative".into());
-        }
-        let longest = facts.longest();
-        let quantum =
-            check::positive(u64::from(spec.quantum_bytes.unwrap_or(longest)), "quantum_bytes", path)?;
-        Ok(FqCodel {
+    pub fn new(spec: &FqCodelSpec, facts: &Facts) -> FqCodel {
+        let quantum = spec.quantum.map_or(u64::from(facts.longest()), |quantum| quantum.0);
+        FqCodel {
             flows: (0..spec.flows).map(|_| Flow::default()).collect(),
             bytes: vec![0; spec.flows as usize],
             new: VecDeque::new(),
             old: VecDeque::new(),
             hash: None,
-            params: Params { target: spec.target, interval: spec.interval, longest, ecn: spec.ecn },
+            params: Params {
+                target: spec.target,
+                interval: spec.interval,
+                longest: facts.longest(),
+                ecn: spec.ecn,
+            },
             ce_threshold: spec.ce_threshold,
             quantum: quantum as i64,
             limit: spec.limit,
-            memory: spec.memory_bytes,
+            memory: spec.memory_limit.0,
             held: Held::default(),
             counters: QueueCounters::default(),
             stats: Stats::default(),
-        })
+        }
     }
 
     /// Drops from the head of the longest queue until it has lost half of its bytes, [`BATCH`] packets at most.

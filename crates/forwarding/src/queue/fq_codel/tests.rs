@@ -31,7 +31,7 @@ fn take(tree: &mut Tree, now: u64) -> Option<u8> {
 
 #[test]
 fn flows_share_by_bytes_and_new_ones_go_first() {
-    let mut tree = tree(r#"{"discipline": "fq-codel", "quantum_bytes": 1000}"#).expect("a tree");
+    let mut tree = tree(r#"{"discipline": "fq-codel", "quantum": 1000}"#).expect("a tree");
     offer(&mut tree, 0, &[(1, 1000), (1, 1000), (1, 1000), (2, 500), (2, 500), (2, 500), (2, 500)]);
     let first: Vec<_> = (0..4).filter_map(|_| take(&mut tree, 0)).collect();
     // A new queue sends a quantum, then it is an old one.
@@ -45,7 +45,7 @@ fn flows_share_by_bytes_and_new_ones_go_first() {
 
 #[test]
 fn quanta_far_below_a_packet_take_no_longer_and_share_as_ever() {
-    let mut tree = tree(r#"{"discipline": "fq-codel", "quantum_bytes": 1}"#).expect("a tree");
+    let mut tree = tree(r#"{"discipline": "fq-codel", "quantum": 1}"#).expect("a tree");
     offer(&mut tree, 0, &[(1, 1000), (1, 1000), (2, 400), (2, 400), (2, 300), (2, 1400)]);
     // 2 sends when it has got 1, 401, 801 and 1101 bytes; 1 when it has got 1 and 1001.
     let all: Vec<_> = core::iter::from_fn(|| take(&mut tree, 0)).collect();
@@ -66,7 +66,7 @@ fn the_longest_queue_loses_half_when_there_is_no_room() {
     assert_eq!(tree.totals().dropped.packets.get(DropReason::BufferFull), 11);
     let row = &tree.report(Time(0))[0];
     assert_eq!((row.counters.backlog_packets_max, row.counters.drops.get(DropReason::BufferFull)), (20, 11));
-    let mut memory = self::tree(r#"{"discipline": "fq-codel", "memory_bytes": 999}"#).expect("a tree");
+    let mut memory = self::tree(r#"{"discipline": "fq-codel", "memory_limit": 999}"#).expect("a tree");
     offer(&mut memory, 0, &[(1, 1000)]);
     assert_eq!((memory.backlog().packets, take(&mut memory, 0)), (0, None));
 }
@@ -102,7 +102,7 @@ fn a_queue_that_stays_too_long_is_cut_and_others_are_not() {
 
 #[test]
 fn what_waited_beyond_the_threshold_is_marked() {
-    let json = r#"{"discipline": "fq-codel", "ce_threshold_ps": 1000}"#;
+    let json = r#"{"discipline": "fq-codel", "ce_threshold": "1000 ps"}"#;
     let mut tree = tree(json).expect("a tree");
     for (at, ecn) in [(0, 2), (500, 2), (0, 0)] {
         tree.offer(Time(at), packet(1, 100, ecn));
@@ -121,10 +121,10 @@ fn what_waited_beyond_the_threshold_is_marked() {
 #[test]
 fn what_is_wrong_is_named() {
     let of = |field: &str| tree(&format!(r#"{{"discipline": "fq-codel", {field}}}"#)).expect_err("an error");
-    assert_eq!(of(r#""flows": 0"#), "root: flows=0: from 1 to 65536 queues");
-    assert_eq!(of(r#""limit": 0"#), "root: limit=0: it must be at least 1");
+    assert_eq!(of(r#""flows": 0"#), "flows: 0: it should be 1 to 65536");
+    assert_eq!(of(r#""limit": 0"#), "limit: 0: it should be 1 to 4294967295");
     assert_eq!(
-        of(r#""target_ps": 9, "interval_ps": 8"#),
-        "root: target_ps=9 is longer than interval_ps: it is a part of that, a twentieth by default"
+        of(r#""target": "9 ps", "interval": "8 ps""#),
+        "target: target has to be below interval (RFC 8289, 4.3: 5 to 10 % of it)"
     );
 }

@@ -1,15 +1,16 @@
 //! From what a user described to the numbers that HTB works with.
 
-use super::super::bits::BitSet;
 use super::super::classify::Classifier;
 use super::super::fifo::Fifo;
 use super::super::hierarchy::{Declared, Hierarchy, Place};
 use super::super::parking::Parking;
-use super::super::spec::{HtbClass, HtbSpec, PfifoSpec, QueueSpec, SpecError};
-use super::super::{Facts, Held, Inner, build, check};
+use super::super::spec::{HtbClass, HtbSpec, PfifoSpec, QueueSpec};
+use super::super::{Facts, Held, Inner, build};
 use super::bucket::{Buckets, Mode};
 use super::feed::{Feed, Feeds, LEVELS, Rows};
-use super::{Htb, Leaf, Node, PRIORITIES};
+use super::{Htb, Leaf, Node};
+use base::describe::ClassName;
+use base::diagnostic::{At, Diagnostic};
 
 /// Turns of the clock in a second by which tc computes bursts. (A tc that asks a recent kernel computes with 10^9:
 /// then a burst is [`MTU`] alone. The older value leaves room for timers that are late.)
@@ -18,56 +19,24 @@ const HZ: u64 = 1000;
 const MTU: u64 = 1600;
 /// The longest turn that follows from a rate.
 const QUANTUM_MAX: u64 = 200_000;
-/// What the queue of packets without a class is called.
-pub const DIRECT: &str = "direct";
-
-impl<'a> From<&'a HtbClass> for Declared<'a> {
-    fn from(class: &'a HtbClass) -> Declared<'a> {
-        Declared { name: &class.name, parent: class.parent.as_deref(), queue: class.queue.as_deref() }
+impl<'a> From<&'a (ClassName, HtbClass)> for Declared<'a> {
+    fn from((name, class): &'a (ClassName, HtbClass)) -> Declared<'a> {
+        Declared { name, parent: class.parent.as_deref(), queue: class.queue.as_deref() }
     }
-}
-
-fn check_class(class: &HtbClass, path: &str) -> Result<(), SpecError> {
-    let rate = check::rate(class.rate_bps, "rate_bps", path)?;
-    if let Some(ceil) = class.ceil_bps.filter(|ceil| *ceil < rate) {
-        let text = format!("ceil_bps={} is below rate_bps={}: it is at least that", ceil.0, rate.0);
-        return Err(SpecError::new(path, text));
-    }
-    if usize::from(class.priority) >= PRIORITIES {
-        let text = format!("priority={}: it is from 0 (borrows first) to {}", class.priority, PRIORITIES - 1);
-        return Err(SpecError::new(path, text));
-    }
-    check::positive(class.burst_bytes.unwrap_or(1), "burst_bytes", path)?;
-    check::positive(class.cburst_bytes.unwrap_or(1), "cburst_bytes", path)?;
-    check::positive(u64::from(class.quantum_bytes.unwrap_or(1)), "quantum_bytes", path)?;
-    Ok(())
 }
 
 /// Builds the discipline with the queues in its classes.
-pub fn new(spec: &HtbSpec, facts: &Facts, path: &str) -> Result<Htb, SpecError> {
-    let declared: Vec<Declared<'_>> = spec.classes.iter().map(Declared::from).collect();
-    let hierarchy = Hierarchy::new(&declared, &spec.filters, spec.default.as_deref(), path)?;
-    check::positive(u64::from(spec.r2q), "r2q", path)?;
-    for class in &spec.classes {
-        check_class(class, &format!("{path}/{}", class.name))?;
-    }
-    if declared.len() > BitSet::CAPACITY {
-        let text = format!("{} classes: htb has at most {}", declared.len(), BitSet::CAPACITY);
-        return Err(SpecError::new(path, text));
-    }
-    if spec.default.is_none() && declared.iter().any(|class| class.name == DIRECT) {
-        let text = "class 'direct': without a default, the queue of packets without a class is called so";
-        return Err(SpecError::new(path, text));
-    }
+pub fn new(spec: &HtbSpec, facts: &Facts) -> Result<Htb, Diagnostic> {
+    let (declared, hierarchy) = spec.arranged()?;
     let (places, count) = (&hierarchy.places, hierarchy.leaves);
     let names: Vec<&str> = places.iter().map(|place| declared[place.declared].name).collect();
-    let classifier = Classifier::new(&spec.filters, spec.default.as_deref(), &names[..count], path)?;
+    let classifier = Classifier::new(&spec.filters, spec.default.as_deref(), &names[..count])?;
     let direct = match spec.default {
         Some(_) => None,
-        None => Some(Fifo::packets(&PfifoSpec { limit: spec.direct_packets }, &format!("{path}/{DIRECT}"))?),
+        None => Some(Fifo::packets(&PfifoSpec { limit: spec.direct_qlen })),
     };
-    let leaf = |place: &Place| leaf(spec, place, facts, path);
-    let leaves = places[..count].iter().map(leaf).collect::<Result<Vec<_>, _>>()?;
+    let leaf = |place: &Place| leaf(spec, place, facts);
+    let leaves = places[..count].iter().map(leaf).collect::<Result<Vec<_>, Diagnostic>>()?;
     let mut nodes: Vec<Node> = places.iter().map(|place| node(spec, place)).collect();
     let rows = rows(&hierarchy, &mut nodes);
     Ok(Htb {
@@ -85,10 +54,10 @@ pub fn new(spec: &HtbSpec, facts: &Facts, path: &str) -> Result<Htb, SpecError> 
 }
 
 fn node(spec: &HtbSpec, place: &Place) -> Node {
-    let class = &spec.classes[place.declared];
-    let (rate, ceil) = (class.rate_bps, class.ceil_bps.unwrap_or(class.rate_bps));
-    let burst = class.burst_bytes.unwrap_or(rate.0 / 8 / HZ + MTU);
-    let cburst = class.cburst_bytes.unwrap_or(ceil.0 / 8 / HZ + MTU);
+    let class = &spec.classes[place.declared].1;
+    let (rate, ceil) = (class.rate, class.ceil.unwrap_or(class.rate));
+    let burst = class.burst.map_or(rate.0 / 8 / HZ + MTU, |burst| burst.0);
+    let cburst = class.cburst.map_or(ceil.0 / 8 / HZ + MTU, |burst| burst.0);
     // Linux counts levels from the outermost class on.
     let level = if place.level == 0 { 0 } else { (LEVELS as u8 - 1).saturating_sub(place.depth) };
     Node {
@@ -105,16 +74,16 @@ fn node(spec: &HtbSpec, place: &Place) -> Node {
     }
 }
 
-fn leaf(spec: &HtbSpec, place: &Place, facts: &Facts, path: &str) -> Result<Leaf, SpecError> {
-    let class = &spec.classes[place.declared];
-    let by_rate = class.rate_bps.0 / 8 / u64::from(spec.r2q);
+fn leaf(spec: &HtbSpec, place: &Place, facts: &Facts) -> Result<Leaf, Diagnostic> {
+    let (name, class) = &spec.classes[place.declared];
+    let by_rate = class.rate.0 / 8 / u64::from(spec.r2q);
     let least = u64::from(facts.longest()).min(QUANTUM_MAX);
-    let quantum = class.quantum_bytes.map_or(by_rate.clamp(least, QUANTUM_MAX), u64::from);
+    let quantum = class.quantum.map_or(by_rate.clamp(least, QUANTUM_MAX), |quantum| quantum.0);
     let fallback = QueueSpec::default();
     let queue = class.queue.as_deref().unwrap_or(&fallback);
-    let queue = build(queue, facts, &format!("{path}/{}", class.name))?;
+    let queue = build(queue, facts).at("queue").at(&**name).at("classes")?;
     let quantum = i32::try_from(quantum).unwrap_or(i32::MAX);
-    Ok(Leaf { queue, deficit: [0; LEVELS], quantum, priority: class.priority, stalled: false })
+    Ok(Leaf { queue, deficit: [0; LEVELS], quantum, priority: class.prio, stalled: false })
 }
 
 /// Empty rows and feeds; classes get their ranks.

@@ -36,9 +36,10 @@ use super::classify::Classifier;
 use super::counters::QueueRow;
 use super::fifo::Fifo;
 use super::parking::Parking;
-use super::spec::{HtbSpec, SpecError};
+use super::spec::{DIRECT, HtbSpec};
 use super::{Backlog, Context, Discipline, Facts, Held, Inner, Packet};
 use base::device::DropReason;
+use base::diagnostic::Diagnostic;
 use base::{Span, Time};
 use bucket::{Buckets, Mode};
 use feed::{LEVELS, Rows};
@@ -100,8 +101,8 @@ struct Leaf {
 
 impl Htb {
     /// What a user described, with the queues below.
-    pub fn new(spec: &HtbSpec, facts: &Facts, path: &str) -> Result<Htb, SpecError> {
-        build::new(spec, facts, path)
+    pub fn new(spec: &HtbSpec, facts: &Facts) -> Result<Htb, Diagnostic> {
+        build::new(spec, facts)
     }
 
     /// A leaf has packets to give.
@@ -297,7 +298,7 @@ impl Discipline for Htb {
         let counters = self.inner.counters.clone();
         rows.push(QueueRow::new(path, "htb", counters));
         if let Some(direct) = &self.direct {
-            direct.report(&format!("{path}/{}", build::DIRECT), now, rows);
+            direct.report(&format!("{path}/{}", DIRECT), now, rows);
         }
         for (at, (name, node)) in self.names.iter().zip(&self.nodes).enumerate() {
             let parent = node.parent.map(|parent| format!("{path}/{}", self.names[parent as usize]));

@@ -22,10 +22,10 @@ fn tree(classes: &str) -> Result<Tree, String> {
 #[test]
 fn each_gets_its_rate_and_the_rest_by_quantum() {
     let mut tree = tree(
-        r#"{"name": "all", "rate_bps": 10000000},
-        {"name": "a", "parent": "all", "rate_bps": 1000000, "ceil_bps": 10000000, "quantum_bytes": 2000},
-        {"name": "b", "parent": "all", "rate_bps": 3000000, "ceil_bps": 10000000, "quantum_bytes": 4000},
-        {"name": "c", "parent": "all", "rate_bps": 500000}"#,
+        r#"{"name": "all", "rate": 10000000},
+        {"name": "a", "parent": "all", "rate": 1000000, "ceil": 10000000, "quantum": 2000},
+        {"name": "b", "parent": "all", "rate": 3000000, "ceil": 10000000, "quantum": 4000},
+        {"name": "c", "parent": "all", "rate": 500000}"#,
     )
     .expect("a tree");
     let sent = saturate(&mut tree, &[(1, 1500), (2, 300), (3, 1000)], 0, 5 * S);
@@ -39,10 +39,10 @@ fn each_gets_its_rate_and_the_rest_by_quantum() {
 #[test]
 fn the_more_urgent_borrows_first_but_takes_nobody_s_rate() {
     let mut tree = tree(
-        r#"{"name": "all", "rate_bps": 10000000},
-        {"name": "a", "parent": "all", "rate_bps": 1000000, "ceil_bps": 8000000, "priority": 0},
-        {"name": "b", "parent": "all", "rate_bps": 1000000, "ceil_bps": 10000000, "priority": 1},
-        {"name": "c", "parent": "all", "rate_bps": 500000, "ceil_bps": 10000000, "priority": 2}"#,
+        r#"{"name": "all", "rate": 10000000},
+        {"name": "a", "parent": "all", "rate": 1000000, "ceil": 8000000, "prio": 0},
+        {"name": "b", "parent": "all", "rate": 1000000, "ceil": 10000000, "prio": 1},
+        {"name": "c", "parent": "all", "rate": 500000, "ceil": 10000000, "prio": 2}"#,
     )
     .expect("a tree");
     let sent = saturate(&mut tree, &[(1, 1000), (2, 1000), (3, 1000)], 0, 5 * S);
@@ -54,13 +54,13 @@ fn the_more_urgent_borrows_first_but_takes_nobody_s_rate() {
 #[test]
 fn three_levels_share_from_the_inside_out() {
     let mut tree = tree(
-        r#"{"name": "all", "rate_bps": 20000000},
-        {"name": "x", "parent": "all", "rate_bps": 12000000, "ceil_bps": 20000000},
-        {"name": "y", "parent": "all", "rate_bps": 8000000, "ceil_bps": 20000000},
-        {"name": "a", "parent": "x", "rate_bps": 2000000, "ceil_bps": 20000000, "quantum_bytes": 3000},
-        {"name": "b", "parent": "x", "rate_bps": 4000000, "ceil_bps": 20000000, "quantum_bytes": 3000},
-        {"name": "c", "parent": "y", "rate_bps": 1000000, "ceil_bps": 20000000},
-        {"name": "d", "parent": "y", "rate_bps": 1000000, "ceil_bps": 6000000}"#,
+        r#"{"name": "all", "rate": 20000000},
+        {"name": "x", "parent": "all", "rate": 12000000, "ceil": 20000000},
+        {"name": "y", "parent": "all", "rate": 8000000, "ceil": 20000000},
+        {"name": "a", "parent": "x", "rate": 2000000, "ceil": 20000000, "quantum": 3000},
+        {"name": "b", "parent": "x", "rate": 4000000, "ceil": 20000000, "quantum": 3000},
+        {"name": "c", "parent": "y", "rate": 1000000, "ceil": 20000000},
+        {"name": "d", "parent": "y", "rate": 1000000, "ceil": 6000000}"#,
     )
     .expect("a tree");
     // All are busy: what one branch has goes to its own leaves.
@@ -69,8 +69,8 @@ fn three_levels_share_from_the_inside_out() {
         close(rate(sent[class], 5 * S), expected, 0.015);
     }
     let mut alone = self::tree(
-        r#"{"name": "all", "rate_bps": 20000000}, {"name": "x", "parent": "all", "rate_bps": 12000000, "ceil_bps": 15000000},
-        {"name": "a", "parent": "x", "rate_bps": 2000000, "ceil_bps": 20000000}, {"name": "b", "parent": "x", "rate_bps": 1}"#,
+        r#"{"name": "all", "rate": 20000000}, {"name": "x", "parent": "all", "rate": 12000000, "ceil": 15000000},
+        {"name": "a", "parent": "x", "rate": 2000000, "ceil": 20000000}, {"name": "b", "parent": "x", "rate": 1}"#,
     )
     .expect("a tree");
     // Nobody gets beyond a ceiling on the way.
@@ -80,7 +80,7 @@ fn three_levels_share_from_the_inside_out() {
 
 #[test]
 fn packets_without_a_class_go_first() {
-    let mut tree = tree(r#"{"name": "a", "rate_bps": 8000, "burst_bytes": 100}"#).expect("a tree");
+    let mut tree = tree(r#"{"name": "a", "rate": 8000, "burst": 100}"#).expect("a tree");
     for (dscp, len) in [(1, 1000), (1, 500), (7, 900)] {
         tree.offer(Time(0), frame(dscp << 2, len));
     }
@@ -98,8 +98,8 @@ fn packets_without_a_class_go_first() {
 #[test]
 fn bursts_and_quanta_are_those_of_tc() {
     let tree = tree(
-        r#"{"name": "a", "rate_bps": 8000000}, {"name": "b", "rate_bps": 80000000, "ceil_bps": 90000000},
-        {"name": "c", "rate_bps": 9000000000}"#,
+        r#"{"name": "a", "rate": 8000000}, {"name": "b", "rate": 80000000, "ceil": 90000000},
+        {"name": "c", "rate": 9000000000}"#,
     )
     .expect("a tree");
     close(extra(&tree, 0, "root/a", "tokens_s"), 2600e-6, 1e-9);
@@ -110,15 +110,11 @@ fn bursts_and_quanta_are_those_of_tc() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let of =
-        |class: &str| tree(&format!(r#"{{"name": "a", "rate_bps": 1000{class}}}"#)).expect_err("an error");
-    assert_eq!(of(r#", "priority": 8"#), "root/a: priority=8: it is from 0 (borrows first) to 7");
-    assert_eq!(
-        of(r#", "ceil_bps": 999"#),
-        "root/a: ceil_bps=999 is below rate_bps=1000: it is at least that"
-    );
-    assert_eq!(of(r#", "parent": "a""#), "root: class 'a' is in itself: it is in 'a'");
-    assert_eq!(of(r#", "quantum_bytes": 0"#), "root/a: quantum_bytes=0: it must be at least 1");
+    let of = |class: &str| tree(&format!(r#"{{"name": "a", "rate": 1000{class}}}"#)).expect_err("an error");
+    assert_eq!(of(r#", "prio": 8"#), "classes/a/prio: 8: it should be 0 to 7");
+    assert_eq!(of(r#", "ceil": 999"#), "classes/a/ceil: 999 bit/s has to be at least rate=1 kbit/s");
+    assert_eq!(of(r#", "parent": "a""#), "classes/a/parent: the classes are a cycle: 'a' is in 'a'");
+    assert_eq!(of(r#", "quantum": 0"#), "classes/a/quantum: 0: it is not above zero");
 }
 
 /// When packets of these (gap before, length) leave, found the naive way: tokens are counted after every packet, and
@@ -175,7 +171,7 @@ proptest! {
         arrivals in prop::collection::vec((0u64..2_000_000_000, 64u32..1514), 1..150),
         burst in 1u64..20_000,
     ) {
-        let class = format!(r#"{{"name": "a", "rate_bps": 8000000, "burst_bytes": {burst}, "cburst_bytes": 1000000}}"#);
+        let class = format!(r#"{{"name": "a", "rate": 8000000, "burst": {burst}, "cburst": 1000000}}"#);
         let mut tree = tree(&class).expect("a tree");
         let out = departures(&mut tree, &arrivals);
         prop_assert_eq!(&out, &reference(&arrivals, 1_000_000, burst));
@@ -188,8 +184,8 @@ proptest! {
         cburst in 1u64..20_000,
     ) {
         let classes = format!(
-            r#"{{"name": "all", "rate_bps": 100000000, "burst_bytes": 100000}},
-            {{"name": "a", "parent": "all", "rate_bps": 1000000, "ceil_bps": 16000000, "cburst_bytes": {cburst}}}"#
+            r#"{{"name": "all", "rate": 100000000, "burst": 100000}},
+            {{"name": "a", "parent": "all", "rate": 1000000, "ceil": 16000000, "cburst": {cburst}}}"#
         );
         let mut tree = tree(&classes).expect("a tree");
         let out = departures(&mut tree, &arrivals);

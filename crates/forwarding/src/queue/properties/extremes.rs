@@ -44,10 +44,10 @@ fn value(name: &str) -> BoxedStrategy<Value> {
     let magnitude =
         |bits: u32| (0..bits, any::<u64>()).prop_map(|(bits, n)| json!(1u64 << bits | n & ((1 << bits) - 1)));
     let sane = match name {
-        "priority" => (1..8u8).prop_map(|n| json!(n)).boxed(),
-        "ewma_log" => (1..32u8).prop_map(|n| json!(n)).boxed(),
-        "rate_bps" | "bandwidth_bps" | "peak_bps" => magnitude(42).boxed(),
-        "ceil_bps" => (38..64u32).prop_map(|bits| json!(u64::MAX >> (64 - bits))).boxed(),
+        "prio" => (1..8u8).prop_map(|n| json!(n)).boxed(),
+        "ewma" => (1..32u8).prop_map(|n| json!(n)).boxed(),
+        "rate" | "bandwidth" | "peakrate" => magnitude(42).boxed(),
+        "ceil" => (38..64u32).prop_map(|bits| json!(u64::MAX >> (64 - bits))).boxed(),
         "interval_ps" => (40..63u32).prop_map(|bits| json!(1u64 << bits)).boxed(),
         "target_ps" => magnitude(40).boxed(),
         _ => magnitude(31).boxed(),
@@ -57,16 +57,7 @@ fn value(name: &str) -> BoxedStrategy<Value> {
 
 /// Those fields, of which some that have defaults may be missing.
 fn fields(names: &'static [&'static str]) -> impl Strategy<Value = Map<String, Value>> {
-    let always = [
-        "rate_bps",
-        "avpkt_bytes",
-        "limit_bytes",
-        "min_bytes",
-        "max_bytes",
-        "burst_packets",
-        "burst_bytes",
-        "bandwidth_bps",
-    ];
+    let always = ["rate", "avpkt", "limit", "min", "max", "burst", "burst", "bandwidth"];
     let field = |name: &&'static str| {
         let often = if always.contains(name) { 0.99 } else { 0.5 };
         proptest::option::weighted(often, value(name))
@@ -95,16 +86,15 @@ fn flags(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
 }
 
 fn red_fields() -> impl Strategy<Value = Map<String, Value>> {
-    let numbers =
-        fields(&["limit_bytes", "min_bytes", "max_bytes", "avpkt_bytes", "burst_packets", "bandwidth_bps"]);
-    (numbers, flags(&["ecn", "hard_drop"]), -0.1..1.2f64, any::<bool>()).prop_map(
+    let numbers = fields(&["limit", "min", "max", "avpkt", "burst", "bandwidth"]);
+    (numbers, flags(&["ecn", "harddrop"]), -0.1..1.2f64, any::<bool>()).prop_map(
         |(mut numbers, flags, p, sane)| {
             if sane {
                 let (packet, burst) = (1 + (p.abs() * 1000.0) as u64, 1 + (p.abs() * 5000.0) as u64);
-                numbers.insert("avpkt_bytes".into(), json!(packet));
-                numbers.insert("burst_packets".into(), json!(burst));
-                numbers.insert("min_bytes".into(), json!(packet * burst));
-                numbers.insert("max_bytes".into(), json!(u64::MAX >> (p.abs() * 40.0) as u32));
+                numbers.insert("avpkt".into(), json!(packet));
+                numbers.insert("burst".into(), json!(burst));
+                numbers.insert("min".into(), json!(packet * burst));
+                numbers.insert("max".into(), json!(u64::MAX >> (p.abs() * 40.0) as u32));
             }
             numbers.insert("probability".into(), json!(p));
             numbers.extend(flags.as_object().cloned().unwrap_or_default());
@@ -116,18 +106,18 @@ fn red_fields() -> impl Strategy<Value = Map<String, Value>> {
 fn simple() -> BoxedStrategy<Value> {
     prop_oneof![
         fields(&["limit"]).prop_map(|f| named("pfifo", f, json!({}))),
-        fields(&["limit_bytes"]).prop_map(|f| named("bfifo", f, json!({}))),
+        fields(&["limit"]).prop_map(|f| named("bfifo", f, json!({}))),
         red_fields().prop_map(|f| named("red", f, json!({}))),
-        (fields(&["limit_bytes"]), proptest::collection::vec((red_fields(), value("priority")), 0..4), any::<[bool; 2]>())
+        (fields(&["limit"]), proptest::collection::vec((red_fields(), value("prio")), 0..4), any::<[bool; 2]>())
             .prop_map(|(f, queues, [rio, default])| {
                 let queue = |(n, (red, priority)): (usize, (Map<String, Value>, Value))| {
-                    json!({ "name": n.to_string(), "phb": [n], "priority": priority, "red": red })
+                    json!({ "name": n.to_string(), "phb": [n], "prio": priority, "red": red })
                 };
                 let queues: Vec<Value> = queues.into_iter().enumerate().map(queue).collect();
-                named("gred", f, json!({ "queues": queues, "rio": rio, "default": default.then_some("0") }))
+                named("gred", f, json!({ "queues": queues, "grio": rio, "default": default.then_some("0") }))
             }),
         (
-            fields(&["limit", "quantum_bytes", "target_ps", "interval_ps", "ce_threshold_ps", "memory_bytes"]),
+            fields(&["limit", "quantum", "target_ps", "interval_ps", "ce_threshold_ps", "memory_limit"]),
             prop_oneof![0..20u32, Just(65_537), Just(u32::MAX)],
             any::<bool>()
         )
@@ -177,7 +167,7 @@ fn classful(
             let filters: Vec<Value> = leaves
                 .iter()
                 .enumerate()
-                .map(|(at, n)| json!({ "match": { "dscp": [at] }, "class": n.to_string() }))
+                .map(|(at, n)| json!({ "dscp": [at], "class": n.to_string() }))
                 .collect();
             let default =
                 default.and_then(|d| leaves.get(usize::from(d) % leaves.len().max(1))).map(|n| n.to_string());
@@ -191,40 +181,30 @@ fn tree() -> Below {
         .prop_recursive(3, 12, 4, |below| {
             prop_oneof![
                 classful("prio", &[], &[], &[], below.clone()),
-                classful("drr", &[], &["quantum_bytes"], &[], below.clone()),
+                classful("drr", &[], &["quantum"], &[], below.clone()),
                 classful(
                     "htb",
-                    &["r2q", "direct_packets"],
-                    &["rate_bps", "ceil_bps", "burst_bytes", "cburst_bytes", "priority", "quantum_bytes"],
+                    &["r2q", "direct_qlen"],
+                    &["rate", "ceil", "burst", "cburst", "prio", "quantum"],
                     &[],
                     below.clone()
                 ),
                 classful(
                     "cbq",
-                    &["bandwidth_bps", "avpkt_bytes", "mpu_bytes", "ewma_log", "allot_bytes"],
-                    &[
-                        "rate_bps",
-                        "priority",
-                        "weight",
-                        "allot_bytes",
-                        "maxburst_packets",
-                        "minburst_packets",
-                        "minidle",
-                        "avpkt_bytes",
-                        "ewma_log"
-                    ],
+                    &["bandwidth", "avpkt", "mpu", "ewma", "allot"],
+                    &["rate", "prio", "weight", "allot", "maxburst", "minburst", "minidle", "avpkt", "ewma"],
                     &["bounded", "isolated"],
                     below.clone()
                 ),
                 (
-                    fields(&["rate_bps", "burst_bytes"]),
-                    proptest::option::of(fields(&["peak_bps", "peak_burst_bytes"])),
+                    fields(&["rate", "burst"]),
+                    proptest::option::of(fields(&["peakrate", "mtu"])),
                     proptest::option::of(below)
                 )
                     .prop_map(|(mut f, peak, queue)| {
                         f.extend(peak.unwrap_or_default());
                         let limit = queue.is_none().then_some(100_000);
-                        named("tbf", f, json!({ "queue": queue, "limit_bytes": limit }))
+                        named("tbf", f, json!({ "queue": queue, "limit": limit }))
                     }),
             ]
         })
@@ -246,7 +226,7 @@ proptest! {
         overhead in prop_oneof![8 => Just(0i32), 1 => Just(i32::MIN), 1 => Just(i32::MAX), 1 => -100..100i32], minimum in prop_oneof![4 => Just(0u32), 1 => Just(u32::MAX)],
     ) {
         let json = json!({ "root": root, "accounting": { "overhead": overhead, "minimum": minimum } });
-        let Ok(spec) = serde_json::from_value::<TreeSpec>(json) else { return Ok(()) };
+        let Ok(spec) = crate::queue::testing::spec::<TreeSpec>(&json.to_string()) else { return Ok(()) };
         let facts = Facts { rate: Rate(port), mtu: 1500 };
         let tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"));
         let warnings = crate::queue::warnings_at(&spec, &Around { rate: facts.rate, ..Around::default() });

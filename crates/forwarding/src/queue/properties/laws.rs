@@ -12,7 +12,7 @@ const LONGEST: u32 = 1514;
 
 /// Classes `0`, `1` and so on, for packets of the code points of the same numbers.
 fn by_dscp(discipline: &str, classes: &[Value]) -> Tree {
-    let filter = |n: usize| json!({ "match": { "dscp": [n] }, "class": n.to_string() });
+    let filter = |n: usize| json!({ "dscp": [n], "class": n.to_string() });
     let filters: Vec<Value> = (0..classes.len()).map(filter).collect();
     let json = json!({ "discipline": discipline, "classes": classes, "filters": filters });
     tree(&json.to_string()).expect("a tree")
@@ -68,10 +68,11 @@ proptest! {
         rate in 1_000..400_000_000_000u64, burst in 1514..20_000u64, peak in proptest::option::of((1_000..400_000_000_000u64, 1514..5000u64)),
         gaps in proptest::collection::vec((prop_oneof![Just(0), 0..1_000_000u64, 0..20_000_000_000u64], 60..=LONGEST), 1..60),
     ) {
+        let peak = peak.map(|(more, bytes)| (rate + more, bytes));
         let mut now = 0;
         let packets: Vec<(u64, u32)> = gaps.iter().map(|&(gap, len)| { now += gap; (now, len) }).collect();
-        let json = json!({ "discipline": "tbf", "rate_bps": rate, "burst_bytes": burst, "limit_bytes": 1_000_000,
-            "peak_bps": peak.map(|p| p.0), "peak_burst_bytes": peak.map(|p| p.1) });
+        let json = json!({ "discipline": "tbf", "rate": rate, "burst": burst, "limit": 1_000_000,
+            "peakrate": peak.map(|p| p.0), "mtu": peak.map(|p| p.1) });
         let mut tree = tree(&json.to_string()).expect("a tree");
         let mut buckets = vec![(rate, burst)];
         buckets.extend(peak);
@@ -83,7 +84,7 @@ proptest! {
         rate in 1_000..10_000_000_000u64, burst in 1514..20_000u64,
         steps in proptest::collection::vec((0..3_000_000_000u64, 60..=LONGEST, any::<bool>()), 1..100),
     ) {
-        let json = json!({ "discipline": "tbf", "rate_bps": rate, "burst_bytes": burst, "limit_bytes": 1_000_000 });
+        let json = json!({ "discipline": "tbf", "rate": rate, "burst": burst, "limit": 1_000_000 });
         let mut tree = tree(&json.to_string()).expect("a tree");
         let (mut now, mut sent) = (0u64, Vec::new());
         for (gap, len, offered) in steps {
@@ -112,7 +113,7 @@ proptest! {
         quanta in proptest::collection::vec(64..5000u32, 2..8), sizes in proptest::collection::vec(60..=LONGEST, 1..200),
         rounds in 50..400usize,
     ) {
-        let class = |(n, quantum): (usize, &u32)| json!({ "name": n.to_string(), "quantum_bytes": quantum });
+        let class = |(n, quantum): (usize, &u32)| json!({ "name": n.to_string(), "quantum": quantum });
         let classes: Vec<Value> = quanta.iter().enumerate().map(class).collect();
         let mut tree = by_dscp("drr", &classes);
         let mut sizes = sizes.iter().cycle();

@@ -35,8 +35,7 @@ struct Bench {
 
 impl Bench {
     fn new(json: &serde_json::Value, seed: u64) -> Bench {
-        let spec: TreeSpec =
-            serde_json::from_value(serde_json::json!({ "root": json })).expect("a description");
+        let spec: TreeSpec = crate::queue::testing::spec(&json.to_string()).expect("a description");
         let tree = Tree::new(&spec, &facts(), Streams::new(seed).stream("queue")).expect("a tree");
         let text = json.to_string();
         let shapes = ["tbf", "cbq", "htb"].iter().any(|name| text.contains(&format!("\"{name}\"")));

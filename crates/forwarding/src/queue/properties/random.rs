@@ -1,6 +1,6 @@
 //! Trees and workloads by chance.
 
-use crate::queue::spec::{FilterSpec, QueueSpec};
+use crate::queue::spec::{ClassFilter, QueueSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub(super) fn tree() -> impl Strategy<Value = Value> {
 fn simple() -> impl Strategy<Value = Value> {
     prop_oneof![
         (1..20u32).prop_map(|limit| json!({ "discipline": "pfifo", "limit": limit })),
-        (1000..20_000u32).prop_map(|limit| json!({ "discipline": "bfifo", "limit_bytes": limit })),
+        (1000..20_000u32).prop_map(|limit| json!({ "discipline": "bfifo", "limit": limit })),
         red().prop_map(|mut red| {
             red["discipline"] = json!("red");
             red
@@ -51,8 +51,9 @@ fn fq_codel() -> impl Strategy<Value = Value> {
     let sizes = (2..60u32, 1..16u32, 100..3000u32, 3000..40_000u32);
     let times = (1_000_000..5_000_000_000u64, 2..20u64, proptest::option::of(1_000_000..5_000_000_000u64));
     (sizes, times, any::<bool>()).prop_map(|((limit, flows, quantum, memory), (target, times, threshold), ecn)| {
-        json!({ "discipline": "fq-codel", "limit": limit, "flows": flows, "quantum_bytes": quantum, "memory_bytes": memory,
-            "target_ps": target, "interval_ps": target * times, "ce_threshold_ps": threshold, "ecn": ecn })
+        json!({ "discipline": "fq-codel", "limit": limit, "flows": flows, "quantum": quantum, "memory_limit": memory,
+            "target": format!("{target} ps"), "interval": format!("{} ps", target * times),
+            "ce_threshold": threshold.map(|span| format!("{span} ps")), "ecn": ecn })
     })
 }
 
@@ -60,8 +61,8 @@ fn red() -> impl Strategy<Value = Value> {
     let thresholds = (500..5000u32, 1..10_000u32, 1000..30_000u32);
     (thresholds, 0..20u32, 0.01..1.0f64, any::<[bool; 2]>()).prop_map(
         |((min, gap, limit), burst, probability, [ecn, hard])| {
-            json!({ "limit_bytes": limit, "min_bytes": min, "max_bytes": min + gap, "avpkt_bytes": 500, "burst_packets": min / 500 + 1 + burst,
-                "probability": probability, "ecn": ecn, "hard_drop": hard })
+            json!({ "limit": limit.max(min + gap), "min": min, "max": min + gap, "avpkt": 500, "burst": min / 500 + 1 + burst,
+                "probability": probability, "ecn": ecn, "harddrop": hard })
         },
     )
 }
@@ -72,11 +73,11 @@ fn gred() -> impl Strategy<Value = Value> {
         let count = queues.len();
         let queue = |(place, (red, priority)): (usize, (Value, u8))| {
             let phb: Vec<u8> = (0..48).filter(|code| usize::from(code % 8) / 2 % count == place).collect();
-            json!({ "name": place.to_string(), "phb": phb, "priority": priority, "red": red })
+            json!({ "name": place.to_string(), "phb": phb, "prio": priority, "red": red })
         };
         let queues: Vec<Value> = queues.into_iter().enumerate().map(queue).collect();
         let default = default.then_some("0");
-        json!({ "discipline": "gred", "limit_bytes": limit, "rio": rio, "queues": queues, "default": default })
+        json!({ "discipline": "gred", "limit": limit, "grio": rio, "queues": queues, "default": default })
     })
 }
 
@@ -88,7 +89,7 @@ fn filters(classes: usize) -> impl Strategy<Value = (Value, Value)> {
             let takes = |dscp: &u8| usize::from(dscp >> shift) % classes == class;
             let dscp: Vec<u8> = (0..64).filter(takes).collect();
             // Few enough classes and bits may leave a class without code points.
-            (!dscp.is_empty()).then(|| json!({ "match": { "dscp": dscp }, "class": class.to_string() }))
+            (!dscp.is_empty()).then(|| json!({ "dscp": dscp, "class": class.to_string() }))
         };
         let filters: Vec<Value> = (0..classes).filter(|c| *c != forgotten).filter_map(filter).collect();
         (json!(filters), json!(default.map(|class| class.to_string())))
@@ -116,7 +117,7 @@ fn prio(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
 fn drr(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     classes((below, 100..3000u32)).prop_map(|(queues, (filters, default))| {
         let class = |(name, (queue, quantum)): (usize, (Value, u32))| {
-            json!({ "name": name.to_string(), "queue": queue, "quantum_bytes": quantum })
+            json!({ "name": name.to_string(), "queue": queue, "quantum": quantum })
         };
         let classes: Vec<Value> = queues.into_iter().enumerate().map(class).collect();
         json!({ "discipline": "drr", "classes": classes, "filters": filters, "default": default })
@@ -126,34 +127,33 @@ fn drr(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
 fn tbf(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     let peak = proptest::option::of((100_000..20_000_000u64, 100..3000u64));
     (below, 100_000..20_000_000u64, 100..5000u64, peak).prop_map(|(queue, rate, burst, peak)| {
-        json!({ "discipline": "tbf", "rate_bps": rate, "burst_bytes": burst, "queue": queue,
-            "peak_bps": peak.map(|peak| peak.0), "peak_burst_bytes": peak.map(|peak| peak.1) })
+        json!({ "discipline": "tbf", "rate": rate, "burst": burst, "queue": queue,
+            "peakrate": peak.map(|peak| rate + peak.0), "mtu": peak.map(|peak| peak.1) })
     })
 }
 
 fn cbq(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     let class = (below, 100_000..4_000_000u64, 1..9u8, any::<[bool; 3]>());
     classes(class).prop_map(|(queues, (filters, default))| {
-        let mut classes = vec![json!({ "name": "all", "rate_bps": 6_000_000, "bounded": true })];
+        let mut classes = vec![json!({ "name": "all", "rate": 6_000_000, "bounded": true })];
         for (name, (queue, rate, priority, [bounded, isolated, top])) in queues.into_iter().enumerate() {
             let parent = if top && name > 0 { None } else { Some("all") };
-            classes.push(json!({ "name": name.to_string(), "parent": parent, "rate_bps": rate, "priority": priority,
+            classes.push(json!({ "name": name.to_string(), "parent": parent, "rate": rate, "prio": priority,
                 "bounded": bounded, "isolated": isolated, "queue": queue }));
         }
-        json!({ "discipline": "cbq", "avpkt_bytes": 800, "classes": classes, "filters": filters, "default": default })
+        json!({ "discipline": "cbq", "avpkt": 800, "classes": classes, "filters": filters, "default": default })
     })
 }
 
 fn htb(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     let class = (below, 100_000..4_000_000u64, 0..4_000_000u64, 0..8u8, any::<bool>());
     classes(class).prop_map(|(queues, (filters, default))| {
-        let mut classes = vec![json!({ "name": "all", "rate_bps": 6_000_000 })];
+        let mut classes = vec![json!({ "name": "all", "rate": 6_000_000 })];
         for (name, (queue, rate, more, priority, top)) in queues.into_iter().enumerate() {
             let parent = if top && name > 0 { None } else { Some("all") };
-            classes.push(
-                json!({ "name": name.to_string(), "parent": parent, "rate_bps": rate, "ceil_bps": rate + more,
-                "priority": priority, "queue": queue }),
-            );
+            classes
+                .push(json!({ "name": name.to_string(), "parent": parent, "rate": rate, "ceil": rate + more,
+                "prio": priority, "queue": queue }));
         }
         json!({ "discipline": "htb", "classes": classes, "filters": filters, "default": default })
     })
@@ -161,11 +161,11 @@ fn htb(below: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
 
 /// The path of the leaf that takes packets of that code point, found filter by filter; nothing if they are dropped.
 pub(super) fn leaf(spec: &QueueSpec, dscp: u8, path: &str) -> Option<String> {
-    let class = |filters: &[FilterSpec], default: Option<&str>| {
-        let takes = |f: &&FilterSpec| {
-            f.matches.dscp.as_ref().is_some_and(|all| all.iter().any(|d| d.value() == dscp))
+    let class = |filters: &[ClassFilter], default: Option<&str>| {
+        let takes = |f: &&ClassFilter| {
+            f.matches.dscp.as_ref().is_some_and(|all| all.0.iter().any(|d| d.value() == dscp))
         };
-        let found = filters.iter().find(takes).map(|filter| filter.class.clone());
+        let found = filters.iter().find(takes).map(|filter| filter.class.to_string());
         found.or(default.map(str::to_string))
     };
     let below = |queue: Option<&QueueSpec>, name: &str| {
@@ -180,21 +180,21 @@ pub(super) fn leaf(spec: &QueueSpec, dscp: u8, path: &str) -> Option<String> {
         | QueueSpec::FqCodel(_) => Some(path.to_string()),
         QueueSpec::Tbf(spec) => below(spec.queue.as_deref(), "queue"),
         QueueSpec::Prio(spec) => {
-            let last = spec.classes.last().map(|class| class.name.as_str());
+            let last = spec.classes.last().map(|class| &*class.0);
             let name = class(&spec.filters, spec.default.as_deref().or(last))?;
-            below(Some(&spec.classes.iter().find(|class| class.name == name)?.queue), &name)
+            below(Some(&spec.classes.iter().find(|class| *class.0 == *name)?.1.queue), &name)
         }
         QueueSpec::Drr(spec) => {
             let name = class(&spec.filters, spec.default.as_deref())?;
-            below(Some(&spec.classes.iter().find(|class| class.name == name)?.queue), &name)
+            below(Some(&spec.classes.iter().find(|class| *class.0 == *name)?.1.queue), &name)
         }
         QueueSpec::Cbq(spec) => {
             let name = class(&spec.filters, spec.default.as_deref())?;
-            below(spec.classes.iter().find(|class| class.name == name)?.queue.as_deref(), &name)
+            below(spec.classes.iter().find(|class| *class.0 == *name)?.1.queue.as_deref(), &name)
         }
         QueueSpec::Htb(spec) => match class(&spec.filters, spec.default.as_deref()) {
             Some(name) => {
-                below(spec.classes.iter().find(|class| class.name == name)?.queue.as_deref(), &name)
+                below(spec.classes.iter().find(|class| *class.0 == *name)?.1.queue.as_deref(), &name)
             }
             None => Some(format!("{path}/direct")),
         },

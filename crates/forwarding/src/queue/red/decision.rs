@@ -1,8 +1,8 @@
 //! What is done with a packet that meets an average.
 
 use super::average::{Average, Curve, spaced, weight_log};
-use crate::queue::spec::{RedSpec, SpecError};
-use crate::queue::{Context, Facts, check, ecn};
+use crate::queue::spec::Early;
+use crate::queue::{Context, Facts, ecn};
 use base::Frame;
 use base::device::DropReason;
 use base::time::PS_PER_S;
@@ -23,49 +23,21 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Checks what a user described.
-    pub fn new(spec: &RedSpec, facts: &Facts, path: &str) -> Result<Parameters, SpecError> {
-        let error = |text: String| Err(SpecError::new(path, text));
-        let (min, max, burst) = (spec.min_bytes, spec.max_bytes, spec.burst_packets);
-        let limit = check::positive(spec.limit_bytes, "limit_bytes", path)?;
-        let avpkt = check::positive(u64::from(spec.avpkt_bytes), "avpkt_bytes", path)?;
-        if min >= max {
-            return error(format!(
-                "min_bytes={min}, max_bytes={max}: thresholds are out of order; min must be below max, best at most half of it"
-            ));
-        }
-        if min < avpkt {
-            return error(format!(
-                "min_bytes={min} is less than one packet: give at least avpkt_bytes={avpkt}"
-            ));
-        }
-        if !(spec.probability > 0.0 && spec.probability <= 1.0) {
-            return error(format!("probability={}: it must be above 0 and at most 1", spec.probability));
-        }
-        let rate = match spec.bandwidth_bps {
-            Some(rate) => check::rate(rate, "bandwidth_bps", path)?,
-            None => facts.rate,
-        };
-        let Some(weight_log) = weight_log(min, spec.avpkt_bytes, burst) else {
-            let least = min.div_ceil(avpkt);
-            return error(if u64::from(burst) < least {
-                format!(
-                    "burst_packets={burst} is too small for min_bytes={min} and avpkt_bytes={avpkt}: give at least {least}, best {}",
-                    (2 * u128::from(min) + u128::from(max)).div_ceil(3 * u128::from(avpkt))
-                )
-            } else {
-                format!("burst_packets={burst} is too large for min_bytes={min}: no average is slow enough")
-            });
-        };
+    /// Of what a user described.
+    pub fn new(spec: &Early, facts: &Facts) -> Parameters {
+        let (min, max, avpkt) = (spec.min, spec.max, u64::from(spec.avpkt));
+        let rate = spec.bandwidth.unwrap_or(facts.rate);
+        // `EarlySpec::early` has refused what there is no weight for.
+        let weight_log = weight_log(min, spec.avpkt, spec.burst).unwrap_or_default();
         let bits = 8.0 * avpkt as f64;
-        Ok(Parameters {
+        Parameters {
             curve: Curve { min: min as f64, max: max as f64, probability: spec.probability },
             weight_log,
             packet_ps: if rate.0 == 0 { 0.0 } else { bits * PS_PER_S as f64 / rate.0 as f64 },
-            limit,
+            limit: spec.limit,
             ecn: spec.ecn,
-            hard_drop: spec.hard_drop,
-        })
+            hard_drop: spec.harddrop,
+        }
     }
 
     /// The average that goes with them.

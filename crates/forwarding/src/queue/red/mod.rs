@@ -14,10 +14,11 @@ mod tests;
 pub(super) use decision::{Decider, Parameters};
 
 use super::counters::{QueueCounters, QueueRow};
-use super::spec::{RedSpec, SpecError};
+use super::spec::RedSpec;
 use super::{Backlog, Context, Discipline, Facts, Packet};
 use average::Average;
 use base::device::DropReason;
+use base::diagnostic::Diagnostic;
 use base::{Span, Time};
 use std::collections::VecDeque;
 
@@ -35,8 +36,8 @@ pub struct Red {
 
 impl Red {
     /// What a user described.
-    pub fn new(spec: &RedSpec, facts: &Facts, path: &str) -> Result<Red, SpecError> {
-        let parameters = Parameters::new(spec, facts, path)?;
+    pub fn new(spec: &RedSpec, facts: &Facts) -> Result<Red, Diagnostic> {
+        let parameters = Parameters::new(&spec.early.early()?, facts);
         let average = parameters.average();
         let (packets, counters) = (VecDeque::new(), QueueCounters::default());
         Ok(Red { decider: Decider::new(parameters), average, packets, counters })

@@ -9,8 +9,8 @@ use core::ops::Range;
 
 fn red(fields: &str) -> String {
     format!(
-        r#"{{"discipline": "red", "limit_bytes": 100000, "min_bytes": 5000, "max_bytes": 15000, "avpkt_bytes": 1000,
-            "burst_packets": 5, "probability": 0.1 {fields}}}"#
+        r#"{{"discipline": "red", "limit": 100000, "min": 5000, "max": 15000, "avpkt": 1000,
+            "burst": 5, "probability": 0.1 {fields}}}"#
     )
 }
 
@@ -64,7 +64,7 @@ fn beyond_the_upper_threshold_everything_goes() {
 
 #[test]
 fn capable_packets_are_marked_instead() {
-    for (extra, forced) in [(r#", "ecn": true"#, false), (r#", "ecn": true, "hard_drop": true"#, true)] {
+    for (extra, forced) in [(r#", "ecn": true"#, false), (r#", "ecn": true, "harddrop": true"#, true)] {
         let mut tree = tree(&red(extra)).expect("a tree");
         hold(&mut tree, 40, 0..2000, 2);
         let dropped = &tree.totals().dropped.packets;
@@ -93,7 +93,8 @@ fn idleness_forgets() {
 #[test]
 fn what_is_wrong_is_named() {
     let of = |fields: &str| {
-        let json = r#"{"discipline": "red", "limit_bytes": 60000, "min_bytes": 5000, "max_bytes": 15000, "avpkt_bytes": 1000, "burst_packets": 9}"#;
+        let json =
+            r#"{"discipline": "red", "limit": 60000, "min": 5000, "max": 15000, "avpkt": 1000, "burst": 9}"#;
         let mut json: serde_json::Value = serde_json::from_str(json).expect("JSON");
         let fields: serde_json::Value = serde_json::from_str(fields).expect("JSON");
         for (key, value) in fields.as_object().expect("an object") {
@@ -102,25 +103,16 @@ fn what_is_wrong_is_named() {
         tree(&json.to_string()).expect_err("an error")
     };
     for (fields, expected) in [
+        (r#"{"min": 15000}"#, "min: thresholds out of order: min=15000 has to be below max=15000"),
+        (r#"{"min": 500}"#, "min: min=500 is less than one packet: it has to be at least avpkt=1000"),
+        (r#"{"probability": 0}"#, "probability: 0: it has to be above 0 and at most 1"),
+        (r#"{"probability": 1.5}"#, "probability: 1.5: it has to be above 0 and at most 1"),
+        (r#"{"avpkt": 0}"#, "avpkt: 0: it is not above zero"),
+        (r#"{"limit": 0}"#, "limit: 0: it is not above zero"),
+        (r#"{"bandwidth": 0}"#, "bandwidth: 0: it is not above zero"),
         (
-            r#"{"min_bytes": 15000}"#,
-            "root: min_bytes=15000, max_bytes=15000: thresholds are out of order; min must be below max, best at most half of it",
-        ),
-        (
-            r#"{"min_bytes": 500}"#,
-            "root: min_bytes=500 is less than one packet: give at least avpkt_bytes=1000",
-        ),
-        (r#"{"probability": 0}"#, "root: probability=0: it must be above 0 and at most 1"),
-        (r#"{"probability": 1.5}"#, "root: probability=1.5: it must be above 0 and at most 1"),
-        (r#"{"avpkt_bytes": 0}"#, "root: avpkt_bytes=0: it must be at least 1"),
-        (r#"{"limit_bytes": 0}"#, "root: limit_bytes=0: it must be at least 1"),
-        (
-            r#"{"bandwidth_bps": 0}"#,
-            "root: bandwidth_bps=0: nothing would ever be sent; give a rate above zero",
-        ),
-        (
-            r#"{"burst_packets": 4}"#,
-            "root: burst_packets=4 is too small for min_bytes=5000 and avpkt_bytes=1000: give at least 5, best 9",
+            r#"{"burst": 4}"#,
+            "burst: 4 packets of 1000 bytes are less than min=5000: at least 5 packets are needed, best are 9",
         ),
     ] {
         assert_eq!(of(fields), expected);

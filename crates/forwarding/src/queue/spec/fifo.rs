@@ -1,13 +1,14 @@
 //! Queues that drop what does not fit and reorder nothing: pfifo, bfifo.
 
-use serde::{Deserialize, Serialize};
+use base::describe::Size;
 
-/// First in, first out, limited in packets: Linux's tc-pfifo.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PfifoSpec {
-    /// Packets that may wait.
-    pub limit: u64,
+base::record! {
+    /// First in, first out, limited in packets (tc-pfifo).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PfifoSpec {
+        /// Packets that may wait.
+        pub limit: u64 = 1000, in 1..=0xffff_ffff;
+    }
 }
 
 impl Default for PfifoSpec {
@@ -17,10 +18,11 @@ impl Default for PfifoSpec {
     }
 }
 
-/// First in, first out, limited in bytes: Linux's tc-bfifo.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BfifoSpec {
-    /// Bytes that may wait.
-    pub limit_bytes: u64,
+base::record! {
+    /// First in, first out, limited in bytes (tc-bfifo).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct BfifoSpec {
+        /// Bytes that may wait.
+        pub limit: Size, in 1..=0x7fff_ffff_ffff_ffff;
+    }
 }

@@ -1,176 +1,223 @@
 //! Disciplines that hold what they send to rates: tbf, and the link-sharing hierarchies HTB and CBQ.
 
-use super::{FilterSpec, QueueSpec};
+use super::{ClassFilter, QueueSpec};
+use crate::queue::bits::BitSet;
+use crate::queue::check;
+use crate::queue::hierarchy::{Declared, Hierarchy};
+use crate::queue::problem::QueueProblem;
+use base::describe::{ClassName, Size};
+use base::diagnostic::{At, Diagnostic};
+use base::time::PS_PER_S;
 use base::{Rate, Span};
-use serde::{Deserialize, Serialize};
 
-/// Token-bucket filter, as Linux's tc-tbf.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TbfSpec {
-    /// Rate at which tokens come.
-    pub rate_bps: Rate,
-    /// Bytes that the bucket holds.
-    pub burst_bytes: u64,
-    /// Bytes that may wait; not together with `queue`.
-    #[serde(default)]
-    pub limit_bytes: Option<u64>,
-    /// Rate of a second bucket that limits bursts.
-    #[serde(default)]
-    pub peak_bps: Option<Rate>,
-    /// Bytes that the second bucket holds (tc's `minburst`/`mtu`).
-    #[serde(default)]
-    pub peak_burst_bytes: Option<u64>,
-    /// What waits; a bfifo of `limit_bytes` if absent.
-    #[serde(default)]
-    pub queue: Option<Box<QueueSpec>>,
+base::record! {
+    /// Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct TbfSpec {
+        /// Rate at which tokens come.
+        pub rate: Rate, in 1..=0x7fff_ffff_ffff_ffff;
+        /// Bytes that the bucket holds.
+        pub burst: Size, in 1..=0x7fff_ffff_ffff_ffff;
+        /// Bytes that may wait.
+        pub limit: Option<Size>, in 1..=0x7fff_ffff_ffff_ffff, absent "as latency or queue say";
+        /// The longest time that a packet may wait for tokens: as tc does, it becomes a limit in bytes.
+        pub latency: Option<Span>, in 1..=0x7fff_ffff_ffff_ffff, absent "as limit or queue say";
+        /// Rate of a second bucket, which limits bursts.
+        pub peakrate: Option<Rate>, in 1..=0x7fff_ffff_ffff_ffff, absent "there is none";
+        /// Bytes that the second bucket holds: at least the longest packet.
+        pub mtu: Option<Size>, in 1..=0x7fff_ffff_ffff_ffff, absent "there is no second bucket";
+        /// What waits.
+        pub queue: Option<Box<QueueSpec>>, absent "a bfifo of limit";
+    }
+    check TbfSpec::check;
 }
 
-/// tc-cbq (Linux 2.2 to 6.2).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CbqSpec {
-    /// What the device under it really does; that of the port if absent.
-    #[serde(default)]
-    pub bandwidth_bps: Option<Rate>,
-    /// Average size of packets in bytes: idle times are counted in packets of this size.
-    pub avpkt_bytes: u32,
-    /// Least size that a packet counts for when times are computed.
-    #[serde(default)]
-    pub mpu_bytes: u32,
-    /// log2 of the length of the average of idle times.
-    #[serde(default = "cbq_ewma_log")]
-    pub ewma_log: u8,
-    /// Bytes of a round, by default for classes.
-    #[serde(default = "cbq_allot")]
-    pub allot_bytes: u32,
-    /// Classes; those without a parent are below the root class, which has the whole bandwidth.
-    pub classes: Vec<CbqClass>,
-    /// Which packets go where.
-    #[serde(default)]
-    pub filters: Vec<FilterSpec>,
-    /// Where those go that no filter takes; they are dropped if absent.
-    #[serde(default)]
-    pub default: Option<String>,
+impl TbfSpec {
+    /// Refuses what can't be.
+    pub(in crate::queue) fn check(&self) -> Result<(), Diagnostic> {
+        let given = [
+            ("limit", self.limit.is_some()),
+            ("latency", self.latency.is_some()),
+            ("queue", self.queue.is_some()),
+        ];
+        let given: Vec<&str> = given.iter().filter(|given| given.1).map(|given| given.0).collect();
+        match given[..] {
+            [_] => {}
+            [] => return Err(QueueProblem::NoLimit {}.into()),
+            _ => return Err(QueueProblem::Limits { given: given.join(" and ") }.into()),
+        }
+        match (self.peakrate, self.mtu) {
+            (Some(peak), _) if peak <= self.rate => {
+                let (peak, rate) = (check::shown(&peak), check::shown(&self.rate));
+                Err(Diagnostic::new(QueueProblem::PeakTooLow { peak, rate }).at("peakrate"))
+            }
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+            _ => Err(QueueProblem::PeakHalf {}.into()),
+        }
+    }
+
+    /// Bytes that may wait, if no queue says it: for a latency what comes within it beyond the burst, of both buckets
+    /// (tc-tbf).
+    pub(in crate::queue) fn limit(&self) -> Option<Size> {
+        let within = |rate: Rate, burst: Size, span: Span| {
+            let bytes = u128::from(rate.0) * span.0.max(0) as u128 / (8 * u128::from(PS_PER_S));
+            u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(burst.0)
+        };
+        self.limit.or_else(|| {
+            let span = self.latency?;
+            let first = within(self.rate, self.burst, span);
+            let peak = self.peakrate.zip(self.mtu).map(|(rate, bytes)| within(rate, bytes, span));
+            Some(Size(peak.map_or(first, |peak| peak.min(first))))
+        })
+    }
 }
 
-fn cbq_ewma_log() -> u8 {
-    5
+base::record! {
+    /// A class of a cbq.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CbqClass {
+        /// The class that it is in.
+        pub parent: Option<ClassName>, absent "the root class, which has the whole bandwidth";
+        /// Rate allotted to it.
+        pub rate: Rate, in 1..=0x7fff_ffff_ffff_ffff;
+        /// 1 (asked first) to 8.
+        pub prio: u8 = 8, in 1..=8;
+        /// Weight in its round.
+        pub weight: Option<Rate>, in 1..=0x7fff_ffff_ffff_ffff, absent "its rate";
+        /// Bytes of a round.
+        pub allot: Option<Size>, in 1..=0xffff_ffff, absent "as the discipline says";
+        /// It never borrows.
+        pub bounded: bool = false;
+        /// It never lends.
+        pub isolated: bool = false;
+        /// Packets that may be sent at once after idleness: fixes maxidle.
+        pub maxburst: u32 = 20, in 1..=0xffff_ffff;
+        /// Packets that are sent at once after having waited: fixes offtime.
+        pub minburst: u32 = 0;
+        /// How far the average idle time may fall below zero.
+        pub minidle: Option<Span>, in 1..=0x7fff_ffff_ffff_ffff, absent "unlimited, as tc has it";
+        /// Average size of its packets.
+        pub avpkt: Option<Size>, in 1..=0xffff_ffff, absent "as the discipline says";
+        /// log2 of the length of its average.
+        pub ewma: Option<u8>, in 1..=31, absent "as the discipline says";
+        /// What waits; leaves only.
+        pub queue: Option<Box<QueueSpec>>, absent "a pfifo of 1000";
+    }
 }
 
-fn cbq_allot() -> u32 {
-    1514
+base::record! {
+    /// Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it up to 6.2).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct CbqSpec {
+        /// Which packets go where; the first that takes a packet decides.
+        pub filters: Vec<ClassFilter> = Vec::new();
+        /// What the device under it really does.
+        pub bandwidth: Option<Rate>, in 1..=0x7fff_ffff_ffff_ffff, absent "the rate of the port";
+        /// Average size of packets.
+        pub avpkt: Size, in 1..=0xffff_ffff;
+        /// Least size that a packet counts for when times are computed.
+        pub mpu: Size = Size(0), in 0..=0xffff_ffff;
+        /// log2 of the length of the average of idle times.
+        pub ewma: u8 = 5, in 1..=31;
+        /// Bytes of a round, by default for classes.
+        pub allot: Size = Size(1514), in 1..=0xffff_ffff;
+        /// Classes by name.
+        pub classes: Vec<(ClassName, CbqClass)>;
+        /// Where the others go.
+        pub default: Option<ClassName>, absent "they are dropped";
+    }
+    check CbqSpec::described;
 }
 
-fn cbq_priority() -> u8 {
-    8
+impl CbqSpec {
+    /// Refuses what can't be, and puts the classes in order.
+    pub(in crate::queue) fn arranged(&self) -> Result<(Vec<Declared<'_>>, Hierarchy), Diagnostic> {
+        let declared: Vec<Declared<'_>> = self.classes.iter().map(Declared::from).collect();
+        let hierarchy = Hierarchy::new(&declared, &self.filters, self.default.as_ref())?;
+        Ok((declared, hierarchy))
+    }
+
+    fn described(&self) -> Result<(), Diagnostic> {
+        self.arranged()?;
+        check::order(&self.filters)
+    }
 }
 
-fn cbq_maxburst() -> u32 {
-    20
+base::record! {
+    /// A class of an htb.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HtbClass {
+        /// The class that it is in.
+        pub parent: Option<ClassName>, absent "none";
+        /// Rate that it has for certain.
+        pub rate: Rate, in 1..=0x7fff_ffff_ffff_ffff;
+        /// Rate up to which it may borrow.
+        pub ceil: Option<Rate>, in 1..=0x7fff_ffff_ffff_ffff, absent "rate";
+        /// Bytes that may go at once at the rate's expense.
+        pub burst: Option<Size>, in 1..=0x7fff_ffff_ffff_ffff, absent "as tc computes it: a millisecond of rate, and 1600 B";
+        /// The same for the ceiling.
+        pub cburst: Option<Size>, in 1..=0x7fff_ffff_ffff_ffff, absent "as tc computes it, by ceil";
+        /// 0 (borrows first) to 7.
+        pub prio: u8 = 0, in 0..=7;
+        /// Bytes of a turn when it borrows.
+        pub quantum: Option<Size>, in 1..=0xffff_ffff, absent "rate / r2q, within the longest frame and 200 kB";
+        /// What waits; leaves only.
+        pub queue: Option<Box<QueueSpec>>, absent "a pfifo of 1000";
+    }
+    check HtbClass::check;
 }
 
-/// A class of [`CbqSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CbqClass {
-    /// Name by which filters, children and tables mean the class; no two classes share one.
-    pub name: String,
-    /// Name of the class that it is in; the root class if absent.
-    #[serde(default)]
-    pub parent: Option<String>,
-    /// Rate that the class has before it borrows.
-    pub rate_bps: Rate,
-    /// 1 (asked first) to 8.
-    #[serde(default = "cbq_priority")]
-    pub priority: u8,
-    /// Weight in its round; its rate if absent.
-    #[serde(default)]
-    pub weight: Option<u64>,
-    /// Bytes of a round.
-    #[serde(default)]
-    pub allot_bytes: Option<u32>,
-    /// It never borrows from its parent: it sends at its own rate at most.
-    #[serde(default)]
-    pub bounded: bool,
-    /// It never lends to its siblings what it does not use itself.
-    #[serde(default)]
-    pub isolated: bool,
-    /// Packets that may be sent at once after idleness: fixes maxidle.
-    #[serde(default = "cbq_maxburst")]
-    pub maxburst_packets: u32,
-    /// Packets that are sent at once after having waited: fixes offtime.
-    #[serde(default)]
-    pub minburst_packets: u32,
-    /// How far the average may fall below zero (tc's `minidle`); unlimited, as tc has it, if absent.
-    #[serde(default)]
-    pub minidle: Option<Span>,
-    /// Average size of its packets; that of the discipline if absent.
-    #[serde(default)]
-    pub avpkt_bytes: Option<u32>,
-    /// log2 of the length of its average; that of the discipline if absent.
-    #[serde(default)]
-    pub ewma_log: Option<u8>,
-    /// What waits; leaves only.
-    #[serde(default)]
-    pub queue: Option<Box<QueueSpec>>,
+impl HtbClass {
+    fn check(&self) -> Result<(), Diagnostic> {
+        let Some(ceil) = self.ceil.filter(|ceil| *ceil < self.rate) else { return Ok(()) };
+        let problem = QueueProblem::CeilTooLow { ceil: check::shown(&ceil), rate: check::shown(&self.rate) };
+        Err(Diagnostic::new(problem).at("ceil"))
+    }
 }
 
-/// Hierarchical token bucket, as Linux's tc-htb.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HtbSpec {
-    /// Rate by this is the quantum of classes that give none.
-    #[serde(default = "htb_r2q")]
-    pub r2q: u32,
-    /// Inner classes and leaves, in any order; `parent` makes the tree.
-    pub classes: Vec<HtbClass>,
-    /// Which packets go where.
-    #[serde(default)]
-    pub filters: Vec<FilterSpec>,
-    /// Where those go that no filter takes; if absent they leave first and at the rate of the port, as in Linux.
-    #[serde(default)]
-    pub default: Option<String>,
-    /// Packets that may wait in that direct queue.
-    #[serde(default = "htb_direct")]
-    pub direct_packets: u64,
+base::record! {
+    /// Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HtbSpec {
+        /// Which packets go where; the first that takes a packet decides.
+        pub filters: Vec<ClassFilter> = Vec::new();
+        /// Rate in bytes per second by this is the quantum of classes that give none.
+        pub r2q: u32 = 10, in 1..=0xffff_ffff;
+        /// Classes by name.
+        pub classes: Vec<(ClassName, HtbClass)>;
+        /// Where the others go.
+        pub default: Option<ClassName>, absent "they leave first, at the rate of the port, as in Linux";
+        /// Packets that may wait in that direct queue.
+        pub direct_qlen: u64 = 1000, in 1..=0xffff_ffff;
+    }
+    check HtbSpec::described;
 }
 
-fn htb_r2q() -> u32 {
-    10
-}
+/// What the queue of packets without a class is called.
+pub const DIRECT: &str = "direct";
 
-fn htb_direct() -> u64 {
-    1000
-}
+impl HtbSpec {
+    /// Refuses what can't be, and puts the classes in order.
+    pub(in crate::queue) fn arranged(&self) -> Result<(Vec<Declared<'_>>, Hierarchy), Diagnostic> {
+        let declared: Vec<Declared<'_>> = self.classes.iter().map(Declared::from).collect();
+        let hierarchy = Hierarchy::new(&declared, &self.filters, self.default.as_ref())?;
+        let count = declared.len();
+        if count > BitSet::CAPACITY {
+            let most = BitSet::CAPACITY;
+            return Err(QueueProblem::TooMany { count, what: "classes", discipline: "htb", most }.into())
+                .at("classes");
+        }
+        if self.default.is_none() && declared.iter().any(|class| class.name == DIRECT) {
+            return Err(Diagnostic::new(QueueProblem::Direct {}).at(DIRECT).at("classes").on_key());
+        }
+        for (name, class) in &self.classes {
+            class.check().at(&**name).at("classes")?;
+        }
+        Ok((declared, hierarchy))
+    }
 
-/// A class of [`HtbSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HtbClass {
-    /// Name by which filters, children and tables mean the class; no two classes share one.
-    pub name: String,
-    /// Name of the class that it is in, if any.
-    #[serde(default)]
-    pub parent: Option<String>,
-    /// Rate that it has for certain.
-    pub rate_bps: Rate,
-    /// Rate up to which it may borrow; `rate_bps` if absent.
-    #[serde(default)]
-    pub ceil_bps: Option<Rate>,
-    /// Bytes that may go at once at `rate_bps`' expense; what tc computes if absent.
-    #[serde(default)]
-    pub burst_bytes: Option<u64>,
-    /// The same for the ceiling.
-    #[serde(default)]
-    pub cburst_bytes: Option<u64>,
-    /// 0 (borrows first) to 7.
-    #[serde(default)]
-    pub priority: u8,
-    /// Bytes of a turn when it borrows.
-    #[serde(default)]
-    pub quantum_bytes: Option<u32>,
-    /// What waits; leaves only.
-    #[serde(default)]
-    pub queue: Option<Box<QueueSpec>>,
+    fn described(&self) -> Result<(), Diagnostic> {
+        self.arranged()?;
+        check::order(&self.filters)
+    }
 }

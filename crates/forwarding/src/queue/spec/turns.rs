@@ -1,85 +1,115 @@
 //! Disciplines that only say whose turn it is: by priority (prio), in rounds (DRR), in rounds over flows (fq_codel).
 
-use super::{FilterSpec, QueueSpec};
+use super::{ClassFilter, QueueSpec};
+use crate::queue::bits::BitSet;
+use crate::queue::check;
+use crate::queue::problem::QueueProblem;
 use base::Span;
-use serde::{Deserialize, Serialize};
+use base::describe::{ClassName, Size};
+use base::diagnostic::{At, Diagnostic};
 
-/// Strict priority, as Linux's tc-prio.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PrioSpec {
-    /// Bands, the most urgent first.
-    pub classes: Vec<PrioClass>,
-    /// Which packets go where; the first that takes a packet wins.
-    #[serde(default)]
-    pub filters: Vec<FilterSpec>,
-    /// Where those go that no filter takes; the last band if absent.
-    #[serde(default)]
-    pub default: Option<String>,
+base::record! {
+    /// A band of a prio.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub struct PrioClass {
+        /// What waits in it.
+        pub queue: Box<QueueSpec> = Box::default();
+    }
 }
 
-/// A band of [`PrioSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PrioClass {
-    /// Name by which filters and tables mean it; no two of one discipline share one.
-    pub name: String,
-    /// What waits in it.
-    #[serde(default)]
-    pub queue: Box<QueueSpec>,
+base::record! {
+    /// Strict priority (tc-prio): a band sends only when those before it have nothing to send.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PrioSpec {
+        /// Which packets go where; the first that takes a packet decides.
+        pub filters: Vec<ClassFilter> = Vec::new();
+        /// Bands by name, the most urgent first.
+        pub classes: Vec<(ClassName, PrioClass)>;
+        /// Where the others go.
+        pub default: Option<ClassName>, absent "the last band";
+    }
+    check PrioSpec::described;
 }
 
-/// tc-drr (Shreedhar and Varghese 1995).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DrrSpec {
-    /// Turns go round in this order among those with packets that wait.
-    pub classes: Vec<DrrClass>,
-    /// Which packets go where.
-    #[serde(default)]
-    pub filters: Vec<FilterSpec>,
-    /// Where those go that no filter takes; they are dropped if absent, as in Linux.
-    #[serde(default)]
-    pub default: Option<String>,
+impl PrioSpec {
+    /// Refuses what can't be, wherever it stands.
+    pub(in crate::queue) fn check(&self) -> Result<(), Diagnostic> {
+        check::some(self.classes.len(), "classes")?;
+        let count = self.classes.len();
+        if count > BitSet::CAPACITY {
+            let most = BitSet::CAPACITY;
+            return Err(QueueProblem::TooMany { count, what: "classes", discipline: "prio", most }.into())
+                .at("classes");
+        }
+        check::flat(&self.classes, &self.filters, self.default.as_ref())
+    }
+
+    fn described(&self) -> Result<(), Diagnostic> {
+        self.check()?;
+        check::order(&self.filters)
+    }
 }
 
-/// A class of [`DrrSpec`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DrrClass {
-    /// Name by which filters and tables mean it; no two of one discipline share one.
-    pub name: String,
-    /// Bytes of a turn; the longest frame of the port if absent.
-    #[serde(default)]
-    pub quantum_bytes: Option<u32>,
-    /// Queue for its packets; a pfifo if absent.
-    #[serde(default)]
-    pub queue: Box<QueueSpec>,
+base::record! {
+    /// A class of a drr.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub struct DrrClass {
+        /// Bytes of a turn.
+        pub quantum: Option<Size>, in 1..=0xffff_ffff, absent "the longest frame of the port";
+        /// What waits in it.
+        pub queue: Box<QueueSpec> = Box::default();
+    }
 }
 
-/// Fair queueing with CoDel, as Linux's tc-fq_codel (RFC 8290).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FqCodelSpec {
-    /// Packets that may wait in all.
-    pub limit: u64,
-    /// Queues that flows are hashed to.
-    pub flows: u32,
-    /// Bytes of a turn; the longest frame of the port if absent.
-    pub quantum_bytes: Option<u32>,
-    /// Time in the queue that is acceptable.
-    #[serde(rename = "target_ps")]
-    pub target: Span,
-    /// For how long it may be exceeded.
-    #[serde(rename = "interval_ps")]
-    pub interval: Span,
-    /// Mark packets of ECN-capable transports instead of dropping them.
-    pub ecn: bool,
-    /// Mark whatever has waited for longer than this.
-    #[serde(rename = "ce_threshold_ps")]
-    pub ce_threshold: Option<Span>,
-    /// Bytes that may wait in all.
-    pub memory_bytes: u64,
+base::record! {
+    /// Deficit round robin (Shreedhar and Varghese 1995; tc-drr).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DrrSpec {
+        /// Which packets go where; the first that takes a packet decides.
+        pub filters: Vec<ClassFilter> = Vec::new();
+        /// Classes by name.
+        pub classes: Vec<(ClassName, DrrClass)>;
+        /// Where the others go.
+        pub default: Option<ClassName>, absent "they are dropped";
+    }
+    check DrrSpec::described;
+}
+
+impl DrrSpec {
+    /// Refuses what can't be, wherever it stands.
+    pub(in crate::queue) fn check(&self) -> Result<(), Diagnostic> {
+        check::some(self.classes.len(), "classes")?;
+        check::flat(&self.classes, &self.filters, self.default.as_ref())
+    }
+
+    fn described(&self) -> Result<(), Diagnostic> {
+        self.check()?;
+        check::order(&self.filters)
+    }
+}
+
+base::record! {
+    /// Fair queueing with CoDel (RFC 8290; tc-fq_codel).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct FqCodelSpec {
+        /// Packets that may wait in all.
+        pub limit: u64 = 10_240, in 1..=0xffff_ffff;
+        /// Queues that flows are hashed to.
+        pub flows: u32 = 1024, in 1..=65_536;
+        /// Bytes of a turn.
+        pub quantum: Option<Size>, in 1..=0xffff_ffff, absent "the longest frame of the port";
+        /// Time in the queue that is acceptable.
+        pub target: Span = Span::from_ms(5), in 1..=0x7fff_ffff_ffff_ffff;
+        /// For how long it may be exceeded.
+        pub interval: Span = Span::from_ms(100), in 1..=0x7fff_ffff_ffff_ffff;
+        /// Mark packets of ECN-capable transports instead of dropping them.
+        pub ecn: bool = true;
+        /// Mark whatever has waited for longer than this.
+        pub ce_threshold: Option<Span>, in 1..=0x7fff_ffff_ffff_ffff, absent "nothing is marked for that";
+        /// Bytes that may wait in all.
+        pub memory_limit: Size = Size(32 << 20), in 1..=0x7fff_ffff_ffff_ffff;
+    }
+    check FqCodelSpec::described;
 }
 
 impl Default for FqCodelSpec {
@@ -88,12 +118,21 @@ impl Default for FqCodelSpec {
         FqCodelSpec {
             limit: 10_240,
             flows: 1024,
-            quantum_bytes: None,
+            quantum: None,
             target: Span::from_ms(5),
             interval: Span::from_ms(100),
             ecn: true,
             ce_threshold: None,
-            memory_bytes: 32 << 20,
+            memory_limit: Size(32 << 20),
         }
+    }
+}
+
+impl FqCodelSpec {
+    fn described(&self) -> Result<(), Diagnostic> {
+        if self.target < self.interval {
+            return Ok(());
+        }
+        Err(Diagnostic::new(QueueProblem::TargetTooLong {}).at("target"))
     }
 }

@@ -5,18 +5,23 @@ use crate::phb::{Phb, PhbSet, SchedulingClass};
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// How the markings of a packet inside an LSP and of the LSP around it have to do with each other (RFC 3270, 2.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TunnelModel {
-    /// The LSP has its own marking, by which the egress forwards, too; the marking inside comes out as it went in
-    /// (2.6.2).
-    #[default]
-    Pipe,
-    /// As pipe, but the egress forwards by the marking inside (2.6.2.1).
-    ShortPipe,
-    /// There is one marking: what the LSP changed shows in the packet that leaves it (2.6.3).
-    Uniform,
+mod described;
+
+pub use described::{DiffServConfig, DiffServProblem, ELsp, LLsp, LspDiffServ};
+
+crate::words! {
+    /// How the markings of a packet inside an LSP and of the LSP around it have to do with each other (RFC 3270, 2.6).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TunnelModel {
+        /// The LSP has its own marking, by which the egress forwards, too; the marking inside comes out as it went in
+        /// (2.6.2).
+        Pipe = "pipe",
+        /// As pipe, but the egress forwards by the marking inside (2.6.2.1).
+        ShortPipe = "short-pipe",
+        /// There is one marking: what the LSP changed shows in the packet that leaves it (2.6.3).
+        Uniform = "uniform",
+    }
+    default Pipe;
 }
 
 /// The PHB of each TC: the mapping of an E-LSP (RFC 3270, 3.1). In JSON a list of eight PHBs.
@@ -152,47 +157,16 @@ impl fmt::Display for Encaps {
 /// Such as `pipe L-LSP AF1`, and `uniform E-LSP default AF11 ...` with the PHBs of TC 0 to 7.
 impl fmt::Display for LspClasses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = match self.model {
-            TunnelModel::Pipe => "pipe",
-            TunnelModel::ShortPipe => "short-pipe",
-            TunnelModel::Uniform => "uniform",
-        };
-        write!(f, "{model} {}", self.encaps)
+        write!(f, "{} {}", self.model, self.encaps)
     }
-}
-
-/// What the head end of an LSP asks for (RFC 3270, 5.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum LspDiffServ {
-    /// TC identifies the PHB within the LSP (RFC 3270, 1.2).
-    ELsp {
-        /// Its mapping, which is signalled; if absent, every node's own preconfigured one.
-        #[serde(default)]
-        map: Option<TcMap>,
-        /// Say so in signalling even if the mapping is the preconfigured one: an object without map entries.
-        #[serde(default)]
-        signal: bool,
-        /// Its tunnelling model; if absent, every node's own.
-        #[serde(default)]
-        model: Option<TunnelModel>,
-    },
-    /// The label identifies the scheduling class of all packets (RFC 3270, 1.3).
-    LLsp {
-        /// The only scheduling class that the LSP carries; it is signalled (RFC 3270, 5.2.1).
-        class: SchedulingClass,
-        /// Its tunnelling model; if absent, every node's own.
-        #[serde(default)]
-        model: Option<TunnelModel>,
-    },
 }
 
 impl LspDiffServ {
     /// What TC means in the LSP at a node whose preconfigured mapping is `preconfigured`.
     pub fn encaps(&self, preconfigured: TcMap) -> Encaps {
         match *self {
-            LspDiffServ::ELsp { map, .. } => Encaps::ELsp(map.unwrap_or(preconfigured)),
-            LspDiffServ::LLsp { class, .. } => Encaps::LLsp(class),
+            LspDiffServ::ELsp(ELsp { map, .. }) => Encaps::ELsp(map.unwrap_or(preconfigured)),
+            LspDiffServ::LLsp(LLsp { class, .. }) => Encaps::LLsp(class),
         }
     }
 
@@ -200,32 +174,7 @@ impl LspDiffServ {
     /// [`Command::TunnelModel`](crate::Command::TunnelModel).
     pub const fn model(&self) -> Option<TunnelModel> {
         match *self {
-            LspDiffServ::ELsp { model, .. } | LspDiffServ::LLsp { model, .. } => model,
-        }
-    }
-}
-
-/// What a node that supports RFC 3270 is configured with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DiffServConfig {
-    /// The mapping of E-LSPs for which none was signalled (RFC 3270, 3.2.1 and 3.2.2).
-    pub tc_map: TcMap,
-    /// The tunnelling model of LSPs that begin, pass or end here and have none of their own.
-    pub model: TunnelModel,
-    /// The PHBs that LSPs may ask for; all if absent.
-    pub supported: Option<PhbSet>,
-    /// Code points whose packets get another PHB than the one whose recommended code point they are.
-    pub dscp: DscpMap,
-}
-
-impl Default for DiffServConfig {
-    fn default() -> DiffServConfig {
-        DiffServConfig {
-            tc_map: TcMap::PRECONFIGURED,
-            model: TunnelModel::Pipe,
-            supported: None,
-            dscp: DscpMap::default(),
+            LspDiffServ::ELsp(ELsp { model, .. }) | LspDiffServ::LLsp(LLsp { model, .. }) => model,
         }
     }
 }
@@ -249,8 +198,8 @@ impl DscpMap {
     pub fn phb(&self, dscp: Dscp) -> Phb {
         self.0[usize::from(dscp.value() & 63)]
     }
-    /// The code point that marks `phb`: the recommended one if it means that here, else the lowest that does, else
-    /// the recommended one.
+    /// The code point that marks `phb`: the recommended one if it means that here, else the lowest that does, else the
+    /// recommended one.
     pub fn dscp(&self, phb: Phb) -> Dscp {
         if self.phb(phb.dscp()) == phb {
             return phb.dscp();
