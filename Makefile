@@ -25,8 +25,10 @@ test-long:
 test-rust:
 	cargo test --workspace --exclude twinplane-py --quiet
 
+# Tests wait more than they compute, so there is a process more than processors. The tests of a file share one, in their order.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 test-python: $(VENV)/.built
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Up, kill -9 of a random process, down: so often, and nothing is left. Needs root.
 LAB_CYCLES ?= 100

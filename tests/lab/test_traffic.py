@@ -158,7 +158,7 @@ def iperf(lab: Lab, *options: str) -> dict[str, object]:
     try:
         listening = lambda: ":1451 " in lab.exec("right", "sh", "-c", "cat /proc/net/tcp*").stdout  # noqa: E731
         assert processes.wait_until(listening, 10, 0.02)
-        said = lab.exec("left", "iperf3", "-J", "-c", "10.2.0.2", "-t", "2", *options, timeout=60).stdout
+        said = lab.exec("left", "iperf3", "-J", "-c", "10.2.0.2", "-t", "1", *options, timeout=60).stdout
     finally:
         server.kill()
         server.wait()
@@ -171,14 +171,15 @@ def test_iperf3_tcp(lab_file: LabFile) -> None:
     with Lab(lab_file()) as lab:
         for options in ([], ["-R"]):
             found = iperf(lab, *options)
-            assert found["sum_received"]["bytes"] > 1_000_000  # type: ignore[index]
+            assert found["sum_received"]["bytes"] > 500_000  # type: ignore[index]
 
 
 def test_iperf3_udp(lab_file: LabFile) -> None:
     need("iperf3")
     with Lab(lab_file()) as lab:
-        found = iperf(lab, "-u", "-b", "10M", "-l", "1200")["sum"]
-        assert found["packets"] > 1000 and found["lost_packets"] == 0  # type: ignore[index]
+        # Slow enough that the sockets on the way hold all of it, also if the machine stalls for a while.
+        found = iperf(lab, "-u", "-b", "1M", "-l", "1200")["sum"]
+        assert found["packets"] > 50 and found["lost_packets"] == 0  # type: ignore[index]
 
 
 def test_two_labs_with_equal_addresses_do_not_meet(lab_file: LabFile) -> None:
