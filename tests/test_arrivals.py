@@ -173,8 +173,8 @@ def test_lsps_and_routers_know_of_behaviours() -> None:
         "supported": ["AF11", "AF12", "AF13", "EF"],
     }
     assert diffserv.lsp_spec("e-lsp", "l") == {"kind": "e-lsp", "map": None}
-    assert diffserv.lsp_spec("l-lsp AF1", "l") == {"kind": "l-lsp", "class": "AF11"}
-    assert diffserv.lsp_spec(diffserv.LLsp(class_="AF12"), "l") == {"kind": "l-lsp", "class": "AF11"}
+    assert diffserv.lsp_spec("l-lsp AF1", "l") == {"kind": "l-lsp", "class": "AF1"}
+    assert diffserv.lsp_spec(diffserv.LLsp(class_="AF12"), "l") == {"kind": "l-lsp", "class": "AF1"}
     assert diffserv.lsp_spec({"kind": "e-lsp", "model": "uniform"}, "l") == {
         "kind": "e-lsp",
         "map": None,

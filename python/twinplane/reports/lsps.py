@@ -52,7 +52,7 @@ def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[
     told = (given or {}).get("model") or (head or {}).get("model")
     model = f", {told}" if told else ""
     if given is not None and given["kind"] == "l-lsp":
-        first = phb.behaviour(given["class"])
+        first = phb.behaviours(given["class"])[0]
         name, group = next(
             ((name, group) for name, group in phb.GROUPS.items() if first in group),
             (phb.name_of(first), (first,)),
