@@ -16,9 +16,12 @@ from twinplane.experiments import load
 from twinplane.experiments.diffserv import EXPERIMENT, classes, critique, figures, published
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
 from twinplane.experiments.diffserv.summary import figures as figures_of
-from twinplane.experiments.execution import Task, run_task
 from twinplane.experiments.parameters import parse_settings, points
-from twinplane.experiments.session import Request, Session
+from twinplane.experiments.plan import planned
+from twinplane.experiments.request import Request
+from twinplane.experiments.running import run_task
+from twinplane.experiments.session import run as run_plan
+from twinplane.experiments.tasks import Task
 from twinplane.measure.metrics import flat
 from twinplane.reports import of_results
 from twinplane.results.folder import load as load_results
@@ -89,7 +92,7 @@ def test_mistakes_give_one_sentence(settings: list[str], sentence: str) -> None:
 def test_a_choice_wins_over_no_value() -> None:
     assert [p.borrowing for p in given_settings("borrowing=none")] == ["none"]
     assert [p.borrowing for p in given_settings("borrowing=none,all")] == ["none", "all"]
-    assert [p.borrowing for p in Session(Request("diffserv", ("borrowing=none",))).points] == ["none"]
+    assert [p.borrowing for p in planned(Request("diffserv", ("borrowing=none",))).points] == ["none"]
     with pytest.raises(TwinplaneError, match=r"^diffserv: de_kbps=none: it should be a number"):
         given_settings("de_kbps=none")
     with pytest.raises(TwinplaneError, match=r"^diffserv: borrowing=null: one of all, none, "):
@@ -132,7 +135,7 @@ def test_repeated_runs_say_so_and_repeat_with_their_captures(tmp_path: Path) -> 
 def test_runs_with_other_parameters_are_compared_with_a_word(tmp_path: Path) -> None:
     short = ("scenario=mpls", "duration_s=0.5", "drain_s=0.5")
     for name, more in (("a", ()), ("b", ("queue_packets=7",))):
-        Session(Request("diffserv", (*short, *more), out=tmp_path / name)).execute()
+        run_plan(planned(Request("diffserv", (*short, *more), out=tmp_path / name)))
     words = [*TWINPLANE, "compare", "a", "b"]
     text = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert text.index("asked for differently") < text.index("queue_packets") < text.index("residual   ")
@@ -218,7 +221,7 @@ def test_what_does_not_add_up_is_said_once() -> None:
 def test_warnings_are_kept_with_the_results(tmp_path: Path) -> None:
     settings = ("scenario=diffserv", "af1_rate_mbps=2", "duration_s=0.5", "drain_s=0.5")
     with pytest.warns(TwinplaneWarning) as caught:
-        Session(Request("diffserv", settings, out=tmp_path / "run")).execute()
+        run_plan(planned(Request("diffserv", settings, out=tmp_path / "run")))
     found = load_results(tmp_path / "run")
     assert found.warnings == list(dict.fromkeys(str(one.message) for one in caught))
     assert "1 Mbit/s more than the 2.8 Mbit/s of 'total'" in found.warnings[0]

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 from twinplane import TwinplaneError, files
-from twinplane.experiments.execution import Done, Store, Task
 from twinplane.experiments.lsp_flap.parameters import FlapParameters
+from twinplane.experiments.tasks import Done, Store, Task
 from twinplane.results import folder as results
 from twinplane.results.manifest import FORMAT, command_line
 
@@ -156,7 +156,7 @@ def test_the_command_repeats_the_run() -> None:
         "twinplane run lsp-flap --seed 7 --repeat 3 --set n=100:300:100 --set size=64,512"
         " --set 'profile=my profile.toml'"
     )
-    assert command_line("lsp-flap", 1, 1, {}, False, pcap=True, pcap_packets=5) == (
+    assert command_line("lsp-flap", 1, 1, {}, False, pcap_packets=5) == (
         "twinplane run lsp-flap --seed 1 --pcap --pcap-packets 5"
     )
     assert (

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
-from twinplane.experiments.execution import Task, run_task
+from twinplane.experiments.running import run_task
+from twinplane.experiments.tasks import Task
 
 TARGET = Path(__file__).with_name("diffserv.svg")
 PARAMETERS = DiffservParameters()

@@ -145,7 +145,7 @@ def run(
     if parameters:
         print_parameters(experiment, as_json)
         return
-    from ..experiments.session import Request
+    from ..experiments.request import Request
     from ..results.real import OuterPort, asked
 
     real = asked(

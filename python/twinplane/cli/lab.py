@@ -219,7 +219,7 @@ def run_(
 
     It comes up for every point, and goes down after it.
     """
-    from ..experiments.session import Request
+    from ..experiments.request import Request
     from ..results.real import in_file
     from . import own
     from .run import run_experiment

@@ -11,9 +11,11 @@ import typer
 
 from ..errors import TwinplaneError
 from ..experiments import load
-from ..experiments.execution import Done, Task
 from ..experiments.parameters import limits
-from ..experiments.session import Request, Session
+from ..experiments.plan import Plan, planned
+from ..experiments.request import Request
+from ..experiments.session import Session
+from ..experiments.tasks import Done, Task
 from ..reports import of_results
 from ..results.folder import Results
 from ..results.repeats import seeds, told
@@ -23,22 +25,17 @@ from .tables import print_table
 
 def run_experiment(request: Request, as_json: bool) -> int:
     """Run it; 1 when the verdict is bad."""
-    session = Session(request)
-    folder = session.prepare()
-    first = session.points[0]
+    plan = planned(request)
+    session = Session(plan)
     if not as_json:
-        headline = session.experiment.headline_of(session.points, session.real)
-        if request.campaign:
-            headline = f"campaign of {session.total} runs, {_profile(first)}"
-        clock = "virtual time" if session.real is None else session.real.words
-        typer.echo(f"{session.called}  {headline}   {seeds(request.seed, request.repeat)}   {clock}")
+        typer.echo(_headline(plan))
     try:
-        with Progress(_label(session), session.total, quiet=as_json) as progress:
-            one = session.total == 1 or session.real is not None
+        with Progress(_label(plan), plan.runs, quiet=as_json) as progress:
+            one = plan.runs == 1 or plan.real is not None
             found = session.execute(progress.report, progress.tick if one else None)
     except KeyboardInterrupt:
-        if session.total > 1:
-            again = f"; finished runs are kept: the same command with --out {folder} goes on"
+        if plan.runs > 1:
+            again = f"; finished runs are kept: the same command with --out {session.folder} goes on"
             raise SystemExit(_interrupted(again)) from None
         session.give_up()
         raise
@@ -46,14 +43,14 @@ def run_experiment(request: Request, as_json: bool) -> int:
         session.give_up()
         raise
     page = of_results(found)
-    faults = [text for point in found.points if (text := session.experiment.fault(point))]
+    faults = [text for point in found.points if (text := plan.experiment.fault(point))]
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), **found.summary}))
+        typer.echo(json.dumps({"folder": str(session.folder), **found.summary}))
     else:
         print_points(found)
         typer.echo(f"report   {page}\nrepeat   {found.manifest['command']}")
     for text in faults[:5]:
-        typer.echo(f"twinplane: {session.experiment.name}: {text}", err=True)
+        typer.echo(f"twinplane: {plan.experiment.name}: {text}", err=True)
     return 1 if faults else 0
 
 
@@ -62,16 +59,23 @@ def _interrupted(text: str) -> int:
     return 130
 
 
-def _profile(parameters: Any) -> str:
-    return str(getattr(parameters, "profile", ""))
+def _headline(plan: Plan) -> str:
+    """What is to run, in one line."""
+    if plan.campaign:
+        circumstances = f"campaign of {plan.runs} runs, {getattr(plan.points[0], 'profile', '')}"
+    else:
+        circumstances = plan.experiment.headline_of(plan.points, plan.real)
+    clock = "virtual time" if plan.real is None else plan.real.words
+    return f"{plan.called}  {circumstances}   {seeds(plan.seed, plan.repeat)}   {clock}"
 
 
-def _label(session: Session) -> str:
-    varied = [key for key, values in session.settings.items() if len(values) > 1]
+def _label(plan: Plan) -> str:
+    """What stands before the progress bar."""
+    varied = [key for key, values in plan.settings.items() if len(values) > 1]
     if len(varied) == 1:
-        values = session.settings[varied[0]]
+        values = plan.settings[varied[0]]
         return f"{varied[0]}={values[0]} ... {values[-1]}"
-    return session.called
+    return plan.called
 
 
 def print_points(found: Results, most: int = 60) -> None:

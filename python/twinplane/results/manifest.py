@@ -87,8 +87,7 @@ def command_line(
     campaign: bool,
     real: Real | None = None,
     signals: bool = False,
-    pcap: bool = False,
-    pcap_packets: int = PCAP_PACKETS,
+    pcap_packets: int | None = None,
 ) -> str:
     """The command that repeats a run."""
     lead = ["run"] if real is None or real.lab is None else ["lab", "run", real.lab]
@@ -105,7 +104,7 @@ def command_line(
         words += real.options()
     elif signals:
         words.append("--signals")
-    if pcap:
+    if pcap_packets is not None:
         words.append("--pcap")
         words += ["--pcap-packets", str(pcap_packets)] if pcap_packets != PCAP_PACKETS else []
     return shlex.join(words)
@@ -141,10 +140,9 @@ def manifest(
     jobs: int,
     real: Real | None = None,
     signals: bool = False,
-    pcap: bool = False,
-    pcap_packets: int = PCAP_PACKETS,
+    pcap_packets: int | None = None,
 ) -> dict[str, Any]:
-    """All of it. `parameters` are those of every point."""
+    """All of it. `parameters` are those of every point; of each link `pcap_packets` are kept, if any."""
     first = dict(parameters[0])
     shared = {key: value for key, value in first.items() if all(point[key] == value for point in parameters)}
     return {
@@ -161,9 +159,7 @@ def manifest(
         "versions": versions(),
         "revision": revision(),
         "machine": machine(),
-        "command": command_line(
-            experiment, seed, repeat, settings, campaign, real, signals, pcap, pcap_packets
-        ),
+        "command": command_line(experiment, seed, repeat, settings, campaign, real, signals, pcap_packets),
         "invoked": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished_unix_s": int(time.time()),
         "wall_s": round(wall_s, 3),

@@ -1,0 +1,91 @@
+"""Running one task: build the network of its point, run it, summarise it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TwinplaneWarning
+from ..network.placing import is_here
+from . import load
+from .base import Experiment, Tick, of_part
+from .parameters import Parameters
+from .tasks import Done, Task
+
+if TYPE_CHECKING:
+    from ..network import Network
+    from ..network.handles import Capture
+    from ..results.real import Real
+
+
+def run_task(task: Task, tick: Tick | None = None) -> Done:
+    """Build, run and summarise one point; whoever asked for it says what it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TwinplaneWarning)
+        done = _run_task(task, tick)
+    for one in caught:
+        if not issubclass(one.category, TwinplaneWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    ours = (str(one.message) for one in caught if issubclass(one.category, TwinplaneWarning))
+    done.warnings = list(dict.fromkeys(ours))
+    return done
+
+
+def _run_task(task: Task, tick: Tick | None) -> Done:
+    experiment = load(task.experiment)
+    parameters = experiment.parameters.model_validate(task.parameters)
+    if task.real is not None:
+        return _run_real(experiment, parameters, task, task.real, tick)
+    outcomes = {}
+    parts = experiment.parts(parameters)
+    for place, (name, part) in enumerate(parts.items()):
+        network = experiment.build(part, task.seed)
+        if task.signals:
+            network.log_signals()
+        taps = _captures(network, task)
+        experiment.run(network, part, of_part(tick, place, len(parts)))
+        outcomes[name] = experiment.summarise(network, part)
+        _save_captures(taps, task, name)
+    return Done.of(experiment.joined(parameters, outcomes), task.tables)
+
+
+def _run_real(
+    experiment: Experiment[Any], parameters: Parameters, task: Task, real: Real, tick: Tick | None
+) -> Done:
+    from .labs.point import Measured, joined, run_point
+
+    runs: dict[str, Measured] = {}
+    parts = experiment.parts(parameters)
+    for place, (name, part) in enumerate(parts.items()):
+        taps: list[Capture] = []
+
+        def ready(network: Network, taps: list[Capture] = taps) -> None:
+            taps.extend(_captures(network, task))
+
+        def finished(taps: list[Capture] = taps, name: str = name) -> None:
+            _save_captures(taps, task, name)
+
+        known = next(iter(runs.values())).known if runs else None
+        told = of_part(tick, place, len(parts))
+        with experiment.ground(part, task.seed, real) as ground:
+            runs[name] = run_point(experiment, part, real, ground, told, ready, finished, known)
+    found = joined(experiment, parameters, runs)
+    done = Done.of(found.outcome, task.tables)
+    done.real = found.as_dict()
+    if task.tables:
+        done.tables |= found.twin_tables()
+    return done
+
+
+def _captures(network: Network, task: Task) -> list[Capture]:
+    if task.captures is None:
+        return []
+    return [network.capture(link, packets=task.packets) for link in network.links if is_here(network, link)]
+
+
+def _save_captures(taps: Sequence[Capture], task: Task, part: str) -> None:
+    for place, tap in enumerate(taps):
+        name = f"{place:02d}-{tap.link.a.name}-{tap.link.b.name}".replace("/", "_")
+        tap.save(Path(str(task.captures)) / part / f"{name}.pcapng")

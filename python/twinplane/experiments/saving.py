@@ -1,0 +1,76 @@
+"""Writing what a plan gave: tables, summary, manifest and figures; everything but the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..files import write_text
+from ..measure.statistics import combine, together
+from ..results import folder as results
+from ..results.manifest import manifest
+
+if TYPE_CHECKING:
+    from .parameters import Parameters
+    from .plan import Plan
+    from .tasks import Done
+
+
+def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> results.Results:
+    """Write all runs of a plan, which are in the order of its tasks and took so long, and read them again."""
+    entries = [
+        point(parameters, done[place * plan.repeat : (place + 1) * plan.repeat])
+        for place, parameters in enumerate(plan.points)
+    ]
+    results.save_tables(
+        folder,
+        [run.tables for run in done],
+        [{"point": place // plan.repeat} for place in range(len(done))],
+    )
+    for parameters in plan.points:
+        for name, text in plan.experiment.keep(parameters).items():
+            write_text(folder / name, text)
+    listed = len(entries) > 1 or plan.campaign
+    summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
+    summary["topology"] = done[-1].topology if done else {}
+    summary["warnings"] = list(dict.fromkeys(text for run in done for text in run.warnings))
+    results.save(folder, _manifest(plan, entries, wall_s), summary)
+    found = results.load(folder)
+    _draw(plan, found)
+    return found
+
+
+def point(parameters: Parameters, runs: Sequence[Done]) -> dict[str, Any]:
+    """The entry of a point in the summary: of repeated runs means, intervals, and each run's own."""
+    metrics, intervals = combine([run.metrics for run in runs])
+    entry: dict[str, Any] = {"parameters": parameters.model_dump(mode="json"), "metrics": metrics}
+    if runs[0].real:
+        entry |= together([run.real for run in runs], entry)
+    if len(runs) > 1:
+        entry["intervals"] = intervals
+        entry["repeats"] = [run.metrics for run in runs]
+    return entry
+
+
+def _manifest(plan: Plan, entries: Sequence[dict[str, Any]], wall_s: float) -> dict[str, Any]:
+    return manifest(
+        plan.experiment.name,
+        plan.seed,
+        plan.repeat,
+        plan.settings,
+        [entry["parameters"] for entry in entries],
+        campaign=plan.campaign,
+        wall_s=wall_s,
+        jobs=plan.jobs,
+        real=plan.real,
+        signals=plan.signals,
+        pcap_packets=plan.pcap_packets,
+    )
+
+
+def _draw(plan: Plan, found: results.Results) -> None:
+    from ..charts.static import save as save_chart
+
+    for chart in [*plan.experiment.charts(found.points), *plan.experiment.plots(found)]:
+        save_chart(chart, found.folder / "figures")
