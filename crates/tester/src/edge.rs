@@ -4,8 +4,8 @@
 //! carry the labels that the system under test gave.
 
 use crate::generator::Generator;
-use crate::instrument::Instrument;
-use crate::packet::{Shape, Template, read_stamp};
+use crate::instrument::{Instrument, consume};
+use crate::packet::{Shape, Template};
 use crate::probe::StreamSpec;
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
@@ -247,8 +247,7 @@ impl Edge {
     /// Takes a test packet, and says whether it was one.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let stamp = read_stamp(frame.header(), now);
-        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
+        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
         if self.accepts(frame.header()) {
             self.sink.receive(now, stamp, frame);
         } else {
@@ -278,10 +277,7 @@ impl Instrument for Edge {
 
 impl Device for Edge {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        for (frame, verdict) in frames.iter().zip(verdicts) {
-            let taken = self.sink_test_packet(now, frame);
-            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
-        }
+        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, _: PortId, mut frame: Frame) {

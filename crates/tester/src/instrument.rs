@@ -6,7 +6,7 @@ use crate::probe::{Probe, StreamSpec};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::station::Station;
-use base::{Device, NodeId, Time};
+use base::{Device, Frame, NodeId, Time, Verdict};
 use engine::World;
 
 /// A device with sources and a sink.
@@ -19,6 +19,14 @@ pub trait Instrument: Device {
     fn sink_mut(&mut self) -> &mut Sink;
     /// Adds a source for these streams, which take turns.
     fn add_source(&mut self, now: Time, source: Source, streams: Vec<StreamSpec>);
+}
+
+/// Consumes the test packets of a batch, which `take` recognises; every other frame is punted, for the device to look at.
+#[inline]
+pub(crate) fn consume(frames: &[Frame], verdicts: &mut [Verdict], mut take: impl FnMut(&Frame) -> bool) {
+    for (frame, verdict) in frames.iter().zip(verdicts) {
+        *verdict = if take(frame) { Verdict::Consume } else { Verdict::Punt };
+    }
 }
 
 /// How to look at a device as an instrument, if it is one of a certain type.

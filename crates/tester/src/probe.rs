@@ -1,8 +1,8 @@
 //! A tester's port beside a router: sources and sinks of IP packets, and nothing that forwards.
 
 use crate::generator::Generator;
-use crate::instrument::Instrument;
-use crate::packet::{Ports, Shape, Template, read_stamp};
+use crate::instrument::{Instrument, consume};
+use crate::packet::{Ports, Shape, Template};
 use crate::sink::Sink;
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
@@ -198,8 +198,7 @@ impl Probe {
     /// Takes a test packet, and says whether it was one.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let stamp = read_stamp(frame.header(), now);
-        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
+        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
         if let Some(trace) = frame.trace() {
             self.traces.push((stamp.stream, trace.to_vec()));
         }
@@ -231,10 +230,7 @@ impl Instrument for Probe {
 
 impl Device for Probe {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        for (frame, verdict) in frames.iter().zip(verdicts) {
-            let taken = self.sink_test_packet(now, frame);
-            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
-        }
+        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {

@@ -2,7 +2,7 @@
 
 use crate::course::Course;
 use crate::delay::DelayStats;
-use crate::packet::{Ports, Stamp};
+use crate::packet::{Ports, Stamp, read_stamp};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::{Frame, Map, Serialiser, Span, StreamId, Time};
@@ -188,6 +188,12 @@ impl Sink {
     pub fn takes(&self, stamp: &Stamp) -> bool {
         stamp.ports.dst == measurement::PORT
             || self.stream(stamp.stream).is_some_and(|stream| stream.ports == stamp.ports)
+    }
+
+    /// The stamp of a frame that holds a test packet for this sink; `now` completes its time of departure.
+    #[inline]
+    pub fn stamp(&self, now: Time, frame: &Frame) -> Option<Stamp> {
+        read_stamp(frame.header(), now).filter(|stamp| self.takes(stamp))
     }
 
     /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel says so.

@@ -3,8 +3,7 @@
 //! With several ports it may send to itself: a packet leaves by one port, crosses the network, and comes back by another.
 
 use crate::generator::Generator;
-use crate::instrument::Instrument;
-use crate::packet::read_stamp;
+use crate::instrument::{Instrument, consume};
 use crate::probe::StreamSpec;
 use crate::sink::Sink;
 use crate::source::Source;
@@ -114,8 +113,7 @@ impl Station {
         if !self.own.iter().any(|own| to == Some(&own[..])) {
             return false;
         }
-        let stamp = read_stamp(frame.header(), now);
-        let Some(stamp) = stamp.filter(|stamp| self.sink.takes(stamp)) else { return false };
+        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
         self.sink.receive(now, stamp, frame);
         true
     }
@@ -162,10 +160,7 @@ impl Instrument for Station {
 
 impl Device for Station {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        for (frame, verdict) in frames.iter().zip(verdicts) {
-            let taken = self.sink_test_packet(now, frame);
-            *verdict = if taken { Verdict::Consume } else { Verdict::Punt };
-        }
+        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
