@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup clean fuzz test-lab-cycles
+.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -66,6 +66,13 @@ format: $(VENV)/.installed
 	cargo fmt --all
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Files that are made from declarations, docstrings and runs. The tests check that each is what would be made.
+generated: $(VENV)/.built
+	$(BIN)/python docs/generated.py
+
+check-generated: $(VENV)/.built
+	$(BIN)/python docs/generated.py --check
 
 docs: $(VENV)/.built
 	$(BIN)/python docs/build.py

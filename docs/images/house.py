@@ -166,7 +166,7 @@ def main() -> int:
     made = picture()
     if "--check" in sys.argv:
         if not TARGET.exists() or made != TARGET.read_text():
-            print(f"{TARGET.name}: out of date: python docs/images/house.py", file=sys.stderr)
+            print(f"{TARGET.name}: out of date: make generated", file=sys.stderr)
             return 1
         return 0
     TARGET.write_text(made)

@@ -174,7 +174,7 @@ def main() -> int:
         wrong = sorted(name for name in {*made, *there} if made.get(name) != there.get(name))
         if wrong:
             print(
-                f"docs/reference/api: {', '.join(wrong)}: out of date: python docs/reference/api.py",
+                f"docs/reference/api: {', '.join(wrong)}: out of date: make generated",
                 file=sys.stderr,
             )
         return 1 if wrong else 0

@@ -63,7 +63,7 @@ def main() -> int:
     text = "\n".join([LEAD, *(section(one, every) for one in every)])
     if "--check" in sys.argv:
         if not PAGE.exists() or text != PAGE.read_text():
-            print(f"{PAGE.name}: out of date: python docs/reference/tables.py", file=sys.stderr)
+            print(f"{PAGE.name}: out of date: make generated", file=sys.stderr)
             return 1
         return 0
     PAGE.write_text(text)

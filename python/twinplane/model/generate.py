@@ -44,9 +44,7 @@ def main(arguments: list[str]) -> int:
     stale = [path for path, text in files().items() if not path.exists() or path.read_text("utf-8") != text]
     if "--check" in arguments:
         for path in stale:
-            print(
-                f"{path.relative_to(ROOT)}: out of date: python -m twinplane.model.generate", file=sys.stderr
-            )
+            print(f"{path.relative_to(ROOT)}: out of date: make generated", file=sys.stderr)
         return 1 if stale else 0
     made = files()
     for path in stale:
