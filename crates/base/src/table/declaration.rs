@@ -157,6 +157,31 @@ pub const fn column_name(field: &'static str) -> &'static str {
 /// rows.push(Example { label: 16, packets: 3, to: None });
 /// assert_eq!(rows.finish().len(), 1);
 /// ```
+///
+/// Most rows show one value. `of (arguments) from value: Type` behind the key adds a function `of`, which makes a row: a cell is the field
+/// of the value that has the column's name, unless another expression stands behind `=>`.
+///
+/// ```
+/// use twinplane_base as base;
+///
+/// pub struct Counters {
+///     sent: u64,
+///     refused: u64,
+/// }
+/// base::table! {
+///     /// What went through each port.
+///     pub struct PortRow in "example" key ["port"] of (port: u32) from c: &Counters {
+///         /// The port.
+///         port: u32 => port,
+///         /// Frames sent.
+///         sent: u64 = "frames",
+///         /// Frames offered, those refused included.
+///         offered: u64 = "frames" => c.sent + c.refused,
+///     }
+/// }
+/// let table: base::table::Table = [PortRow::of(7, &Counters { sent: 2, refused: 1 })].into_iter().collect();
+/// assert_eq!(table.len(), 1);
+/// ```
 #[macro_export]
 macro_rules! table {
     (
@@ -189,5 +214,31 @@ macro_rules! table {
                 })+
             }
         }
+    };
+    (
+        $(#[doc = $meaning:literal])+
+        $vis:vis struct $row:ident $(<$life:lifetime>)? in $name:literal key [$($key:literal),* $(,)?]
+        of ($($given:ident : $given_type:ty),* $(,)?) from $from:ident : $from_type:ty {
+            $($(#[doc = $doc:literal])+ $field:ident : $kind:ty $(= $unit:literal)? $(=> $value:expr)?),+ $(,)?
+        }
+    ) => {
+        $crate::table! {
+            $(#[doc = $meaning])+
+            $vis struct $row $(<$life>)? in $name key [$($key),*] {
+                $($(#[doc = $doc])+ $field : $kind $(= $unit)?),+
+            }
+        }
+        impl $(<$life>)? $row $(<$life>)? {
+            /// The row that shows a value.
+            $vis fn of($($given: $given_type,)* $from: $from_type) -> Self {
+                Self { $($field: $crate::table!(@cell $from $field $($value)?)),+ }
+            }
+        }
+    };
+    (@cell $from:ident $field:ident) => {
+        $from.$field
+    };
+    (@cell $from:ident $field:ident $value:expr) => {
+        $value
     };
 }

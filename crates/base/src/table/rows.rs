@@ -48,6 +48,14 @@ impl<R: Row> Extend<R> for Rows<R> {
     }
 }
 
+impl<R: Row> FromIterator<R> for Table {
+    fn from_iter<I: IntoIterator<Item = R>>(rows: I) -> Table {
+        let mut table = Rows::new();
+        table.extend(rows);
+        table.finish()
+    }
+}
+
 /// A table: columns of equal length, and what they mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {

@@ -1,93 +1,98 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
 use super::Testbed;
+use crate::course::CourseBin;
 use crate::delay::DelayStats;
 use crate::generator::Generator;
-use crate::sink::PhaseStats;
+use crate::series::Bin;
+use crate::sink::{PhaseStats, Sink};
 use base::table::{Rows, Table};
 use base::{LinkId, StreamId, Time};
 
 base::table! {
     /// What became of each stream in each phase. Where only the source or only the sink is in this process, what the other would know is absent.
-    pub struct StreamRow in "streams" key ["stream", "phase"] {
+    pub struct StreamRow in "streams" key ["stream", "phase"]
+    of (flow: u32, lsp: u32, stream: u32, phase: usize) from known: Known<'_> {
         /// The flow, by its place in the description.
-        flow: u32,
+        flow: u32 => flow,
         /// Which LSP of its group the stream takes, from 0.
-        lsp: u32,
+        lsp: u32 => lsp,
         /// The stream, counted over all flows.
-        stream: u32,
+        stream: u32 => stream,
         /// The phase by time of departure, from 0; -1 is before the first.
-        phase: i64,
+        phase: i64 => phase as i64 - 1,
         /// Packets sent.
         sent: Option<u64> = "packets",
         /// Packets received, duplicates left out.
-        received: Option<u64> = "packets",
+        received: Option<u64> = "packets" => known.stats.map(|stats| stats.received),
         /// Packets sent that did not arrive, those on their way included.
         lost: Option<u64> = "packets",
         /// Packets that had arrived before.
-        duplicated: Option<u64> = "packets",
+        duplicated: Option<u64> = "packets" => known.stats.map(|stats| stats.duplicated),
         /// Packets that arrived after later ones (RFC 4737).
-        reordered: Option<u64> = "packets",
+        reordered: Option<u64> = "packets" => known.stats.map(|stats| stats.reordered),
         /// Mean delay; absent, like all that follow, if nothing arrived.
-        delay_mean_s: Option<f64> = "s",
+        delay_mean_s: Option<f64> = "s" => known.delay(DelayStats::mean_s),
         /// Standard deviation of the delay; absent of fewer than two packets.
-        delay_sd_s: Option<f64> = "s",
+        delay_sd_s: Option<f64> = "s" => known.delay(DelayStats::sd_s),
         /// Least delay.
-        delay_min_s: Option<f64> = "s",
+        delay_min_s: Option<f64> = "s" => known.delay(DelayStats::min_s),
         /// Greatest delay.
-        delay_max_s: Option<f64> = "s",
+        delay_max_s: Option<f64> = "s" => known.delay(DelayStats::max_s),
         /// Delay that half of the packets do not exceed.
-        delay_p50_s: Option<f64> = "s",
+        delay_p50_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.5)),
         /// Delay that 90 % of the packets do not exceed.
-        delay_p90_s: Option<f64> = "s",
+        delay_p90_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.9)),
         /// Delay that 99 % of the packets do not exceed.
-        delay_p99_s: Option<f64> = "s",
+        delay_p99_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.99)),
         /// Delay that 99.9 % of the packets do not exceed.
-        delay_p999_s: Option<f64> = "s",
+        delay_p999_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.999)),
         /// Jitter: how much the delays of packets in succession differ.
-        jitter_s: Option<f64> = "s",
+        jitter_s: Option<f64> = "s" => known.delay(DelayStats::jitter_s),
     }
 }
 
 base::table! {
     /// The delays of each flow in each phase, all its streams together; rows without packets are left out.
-    pub struct DelayRow in "delays" key ["flow", "phase"] {
+    pub struct DelayRow in "delays" key ["flow", "phase"]
+    of (flow: usize, phase: usize, bins: (Vec<f64>, Vec<u32>)) from delay: &DelayStats {
         /// The flow, by its place in the description.
-        flow: usize,
+        flow: usize => flow,
         /// The phase by time of departure, from 0; -1 is before the first.
-        phase: i64,
+        phase: i64 => phase as i64 - 1,
         /// Packets received, duplicates left out.
-        received: u64 = "packets",
+        received: u64 = "packets" => delay.count(),
         /// Mean delay.
-        mean_s: Option<f64> = "s",
+        mean_s: Option<f64> = "s" => delay.mean_s(),
         /// Standard deviation; absent of fewer than two packets.
-        sd_s: Option<f64> = "s",
+        sd_s: Option<f64> = "s" => delay.sd_s(),
         /// Least delay.
-        min_s: Option<f64> = "s",
+        min_s: Option<f64> = "s" => delay.min_s(),
         /// Delay that half of the packets do not exceed.
-        p50_s: Option<f64> = "s",
+        p50_s: Option<f64> = "s" => delay.quantile_s(0.5),
         /// Delay that 90 % of the packets do not exceed.
-        p90_s: Option<f64> = "s",
+        p90_s: Option<f64> = "s" => delay.quantile_s(0.9),
         /// Delay that 99 % of the packets do not exceed.
-        p99_s: Option<f64> = "s",
+        p99_s: Option<f64> = "s" => delay.quantile_s(0.99),
         /// Delay that 99.9 % of the packets do not exceed.
-        p999_s: Option<f64> = "s",
+        p999_s: Option<f64> = "s" => delay.quantile_s(0.999),
         /// Greatest delay.
-        max_s: Option<f64> = "s",
+        max_s: Option<f64> = "s" => delay.max_s(),
         /// Upper bounds of the bins of the histogram; empty bins are left out.
-        upper_s: Vec<f64> = "s",
+        upper_s: Vec<f64> = "s" => bins.0,
         /// Packets in each bin.
-        count: Vec<u32> = "packets",
+        count: Vec<u32> = "packets" => bins.1,
     }
 }
 
 base::table! {
     /// Delay over time at each sink, in bins by time of arrival.
-    pub struct SeriesRow<'a> in "series" key ["node", "start_s"] {
+    pub struct SeriesRow<'a> in "series" key ["node", "start_s"]
+    of (node: &'a str) from bin: Bin {
         /// The node where the packets arrived.
-        node: &'a str,
+        node: &'a str => node,
         /// When the bin begins.
-        start_s: Time = "s",
+        start_s: Time = "s" => bin.start,
         /// Packets that arrived in the bin.
         packets: u64 = "packets",
         /// Mean delay.
@@ -105,19 +110,20 @@ base::table! {
 
 base::table! {
     /// Delay over time of each flow that is followed, in bins by time of arrival.
-    pub struct FlowSeriesRow in "flow_series" key ["flow", "start_s"] {
+    pub struct FlowSeriesRow in "flow_series" key ["flow", "start_s"]
+    of (flow: usize) from bin: &CourseBin {
         /// The flow, by its place in the description.
-        flow: usize,
+        flow: usize => flow,
         /// When the bin begins.
-        start_s: Time = "s",
+        start_s: Time = "s" => bin.start,
         /// Packets that arrived in the bin.
         packets: u64 = "packets",
         /// Mean delay.
-        mean_s: f64 = "s",
+        mean_s: f64 = "s" => bin.mean_s(),
         /// Least delay.
-        min_s: f64 = "s",
+        min_s: f64 = "s" => bin.min.as_secs_f64(),
         /// Greatest delay.
-        max_s: f64 = "s",
+        max_s: f64 = "s" => bin.max.as_secs_f64(),
     }
 }
 
@@ -147,10 +153,16 @@ base::table! {
 
 /// What one process knows of a stream in a phase.
 #[derive(Default)]
-struct Row<'a> {
+struct Known<'a> {
     sent: Option<u64>,
     lost: Option<u64>,
     stats: Option<&'a PhaseStats>,
+}
+
+impl Known<'_> {
+    fn delay(&self, value: fn(&DelayStats) -> Option<f64>) -> Option<f64> {
+        value(&self.stats?.delay)
+    }
 }
 
 /// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what the other
@@ -170,7 +182,7 @@ pub fn streams(testbed: &Testbed) -> Table {
                     continue;
                 }
                 let lost = sink.map(|sink| sink.sequence.missing(from, to));
-                push(&mut table, testbed, stream, phase, Row { sent: Some(to - from), lost, stats });
+                push(&mut table, testbed, stream, phase, Known { sent: Some(to - from), lost, stats });
             }
         }
     }
@@ -183,7 +195,7 @@ pub fn streams(testbed: &Testbed) -> Table {
         let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
         for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
             if phase > 0 || stats.received > 0 {
-                push(&mut table, testbed, stream, phase, Row { stats: Some(stats), ..Row::default() });
+                push(&mut table, testbed, stream, phase, Known { stats: Some(stats), ..Known::default() });
             }
         }
     }
@@ -204,71 +216,28 @@ pub fn delays(testbed: &Testbed) -> Table {
             phases.iter_mut().zip(&stats.phases).for_each(|(all, one)| all.merge(&one.delay));
         }
         for (phase, delay) in phases.iter().enumerate().filter(|(_, delay)| delay.count() > 0) {
-            let (upper, count): (Vec<f64>, Vec<u32>) = delay.bins().unzip();
-            table.push(DelayRow {
-                flow: number,
-                phase: phase as i64 - 1,
-                received: delay.count(),
-                mean_s: delay.mean_s(),
-                sd_s: delay.sd_s(),
-                min_s: delay.min_s(),
-                p50_s: delay.quantile_s(0.5),
-                p90_s: delay.quantile_s(0.9),
-                p99_s: delay.quantile_s(0.99),
-                p999_s: delay.quantile_s(0.999),
-                max_s: delay.max_s(),
-                upper_s: upper,
-                count,
-            });
+            table.push(DelayRow::of(number, phase, delay.bins().unzip(), delay));
         }
     }
     table.finish()
 }
 
-fn push(table: &mut Rows<StreamRow>, testbed: &Testbed, stream: StreamId, phase: usize, row: Row<'_>) {
+fn push(table: &mut Rows<StreamRow>, testbed: &Testbed, stream: StreamId, phase: usize, known: Known<'_>) {
     let first = testbed.flow_of(stream).map_or(0, |flow| flow.first_stream);
-    let delay = row.stats.map(|stats| &stats.delay);
-    let of = |value: fn(&DelayStats) -> Option<f64>| delay.and_then(value);
-    table.push(StreamRow {
-        flow: testbed.streams[stream.index()],
-        lsp: stream.0 - first,
-        stream: stream.0,
-        phase: phase as i64 - 1,
-        sent: row.sent,
-        received: row.stats.map(|stats| stats.received),
-        lost: row.lost,
-        duplicated: row.stats.map(|stats| stats.duplicated),
-        reordered: row.stats.map(|stats| stats.reordered),
-        delay_mean_s: of(DelayStats::mean_s),
-        delay_sd_s: of(DelayStats::sd_s),
-        delay_min_s: of(DelayStats::min_s),
-        delay_max_s: of(DelayStats::max_s),
-        delay_p50_s: of(|delay| delay.quantile_s(0.5)),
-        delay_p90_s: of(|delay| delay.quantile_s(0.9)),
-        delay_p99_s: of(|delay| delay.quantile_s(0.99)),
-        delay_p999_s: of(|delay| delay.quantile_s(0.999)),
-        jitter_s: of(DelayStats::jitter_s),
-    });
+    let flow = testbed.streams[stream.index()];
+    table.push(StreamRow::of(flow, stream.0 - first, stream.0, phase, known));
+}
+
+/// The sinks of this process: name of the node, and sink.
+fn all_sinks(testbed: &Testbed) -> impl Iterator<Item = (&str, &Sink)> {
+    let nodes = testbed.ids().map(base::NodeId::index);
+    nodes.filter_map(|node| Some((testbed.node_name(node), testbed.sink(node)?)))
 }
 
 /// Delay over time at each sink.
 pub fn series(testbed: &Testbed) -> Table {
-    let mut table = Rows::new();
-    for node in testbed.ids() {
-        for bin in testbed.sink(node.index()).into_iter().flat_map(|sink| sink.series().bins()) {
-            table.push(SeriesRow {
-                node: testbed.node_name(node.index()),
-                start_s: bin.start,
-                packets: bin.packets,
-                mean_s: bin.mean_s,
-                min_s: bin.min_s,
-                p50_s: bin.p50_s,
-                p99_s: bin.p99_s,
-                max_s: bin.max_s,
-            });
-        }
-    }
-    table.finish()
+    let bins = all_sinks(testbed).flat_map(|(node, sink)| sink.series().bins().map(move |bin| (node, bin)));
+    bins.map(|(node, bin)| SeriesRow::of(node, bin)).collect()
 }
 
 /// Delay over time of each flow that is followed.
@@ -276,16 +245,8 @@ pub fn flow_series(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for (number, flow) in testbed.flows.iter().enumerate() {
         let course = testbed.sink(flow.spec.to).and_then(|sink| sink.course(number as u32));
-        for bin in course.into_iter().flat_map(|course| course.bins()) {
-            table.push(FlowSeriesRow {
-                flow: number,
-                start_s: bin.start,
-                packets: bin.packets,
-                mean_s: bin.mean_s(),
-                min_s: bin.min.as_secs_f64(),
-                max_s: bin.max.as_secs_f64(),
-            });
-        }
+        let bins = course.into_iter().flat_map(|course| course.bins());
+        table.extend(bins.map(|bin| FlowSeriesRow::of(number, bin)));
     }
     table.finish()
 }
@@ -328,11 +289,5 @@ pub fn routes(testbed: &Testbed) -> Table {
 
 /// What belongs to no stream, for each sink.
 pub fn sinks(testbed: &Testbed) -> Table {
-    let mut table = Rows::new();
-    let nodes = testbed.ids().map(base::NodeId::index);
-    table.extend(nodes.filter_map(|node| {
-        let unknown = testbed.sink(node)?.unknown();
-        Some(SinkRow { node: testbed.node_name(node), unknown })
-    }));
-    table.finish()
+    all_sinks(testbed).map(|(node, sink)| SinkRow { node, unknown: sink.unknown() }).collect()
 }

@@ -1,12 +1,15 @@
 //! Tables of what a network holds and what happened in it: which there are, and how they are asked for.
 
-use super::counter_tables as counted;
-use super::error::{NetworkError, input};
-use super::network_tables as whole;
-use super::router_tables as router;
-use super::{Network, conditioners, live, queues, signals};
+mod counted;
+mod router;
+mod rsvp;
+mod whole;
+
+use crate::error::{NetworkError, input};
+use crate::{Network, conditioners, live, queues, signals};
 use base::table::{Row, Table, TableDecl};
 use base::{NodeId, Time};
+use node::Router;
 
 base::table! {
     /// The last lines that the process of a router said on standard error.
@@ -61,50 +64,46 @@ impl<T> TableEntry<T> {
     }
 }
 
-const fn of_router<R: Row>(make: Make<Network>) -> TableEntry<Network> {
-    TableEntry::new::<R>(Scope::Router, make)
-}
-
 const fn entry<R: Row>(scope: Scope, make: Make<Network>) -> TableEntry<Network> {
     TableEntry::new::<R>(scope, make)
 }
 
-/// Makes a table of one router; without one there is nothing to make.
-macro_rules! one {
-    ($method:ident) => {
-        |network, node| Ok(network.$method(node.unwrap_or_default()))
+/// How a table is made that is of one node or of all, and never refused.
+macro_rules! made {
+    ($make:expr) => {
+        |network, only| Ok($make(network, only))
     };
 }
 
-/// Every table. Where two have one name, the first that takes what is asked for is meant.
+/// Every table, a line for each. Where two have one name, the first that takes what is asked for is meant.
 pub static TABLES: &[TableEntry<Network>] = &[
-    of_router::<router::LspRow>(one!(lsp_states)),
+    entry::<router::LspRow>(Scope::Router, made!(router::lsps)),
     entry::<whole::LspGroupRow>(Scope::Network, |network, _| Ok(network.lsp_groups())),
-    of_router::<router::TunnelRow>(one!(tunnels)),
-    of_router::<router::IlmRow>(one!(ilm)),
-    of_router::<router::FtnRow>(one!(ftn)),
-    of_router::<router::FibRow>(one!(fib)),
-    entry::<router::NeighborRow>(Scope::Device, one!(neighbors)),
-    of_router::<router::CounterRow>(one!(counters)),
-    of_router::<router::BandwidthRow>(one!(bandwidth)),
-    entry::<router::DropRow>(Scope::Either, |network, node| Ok(network.drops(node))),
-    entry::<counted::BalanceRow>(Scope::Network, |network, node| Ok(counted::balance(network, node))),
-    entry::<counted::RsvpRow>(Scope::Network, |network, node| Ok(counted::rsvp(network, node))),
-    entry::<counted::RsvpErrorRow>(Scope::Network, |network, node| Ok(counted::rsvp_errors(network, node))),
-    entry::<counted::TransportRow>(Scope::Network, |network, node| Ok(counted::transport(network, node))),
-    entry::<counted::RsvpStateRow>(Scope::Network, |network, node| Ok(counted::rsvp_state(network, node))),
-    entry::<queues::QueueTableRow>(Scope::Either, |network, node| network.queues(node)),
-    entry::<queues::QueueSeriesRow>(Scope::Either, |network, node| network.queue_series(node)),
-    entry::<counted::TreeRow>(Scope::Either, |network, node| Ok(counted::trees(network, node))),
-    entry::<conditioners::ConditionerTableRow>(Scope::Either, |network, node| Ok(network.conditioners(node))),
-    entry::<whole::PortTableRow>(Scope::Network, |network, _| network.ports()),
+    entry::<router::TunnelRow>(Scope::Router, made!(router::tunnels)),
+    entry::<router::IlmRow>(Scope::Router, made!(router::ilm)),
+    entry::<router::FtnRow>(Scope::Router, made!(router::ftn)),
+    entry::<router::FibRow>(Scope::Router, made!(router::fib)),
+    entry::<router::NeighborRow>(Scope::Device, made!(router::neighbors)),
+    entry::<router::CounterRow>(Scope::Router, made!(router::counters)),
+    entry::<router::BandwidthRow>(Scope::Router, made!(router::bandwidth)),
+    entry::<router::DropRow>(Scope::Either, made!(router::drops)),
+    entry::<counted::BalanceRow>(Scope::Network, made!(counted::balance)),
+    entry::<rsvp::RsvpRow>(Scope::Network, made!(rsvp::messages)),
+    entry::<rsvp::RsvpErrorRow>(Scope::Network, made!(rsvp::errors)),
+    entry::<rsvp::TransportRow>(Scope::Network, made!(rsvp::transport)),
+    entry::<rsvp::RsvpStateRow>(Scope::Network, made!(rsvp::state)),
+    entry::<queues::QueueTableRow>(Scope::Either, |network, only| network.queues(only)),
+    entry::<queues::QueueSeriesRow>(Scope::Either, |network, only| network.queue_series(only)),
+    entry::<counted::TreeRow>(Scope::Either, made!(counted::trees)),
+    entry::<conditioners::ConditionerTableRow>(Scope::Either, made!(Network::conditioners)),
+    entry::<whole::PortTableRow>(Scope::Network, |network, _| network.port_table()),
     entry::<counted::DirectionRow>(Scope::Network, |network, _| counted::directions(network)),
     entry::<live::InterfaceRow>(Scope::Network, |network, _| Ok(network.interfaces())),
     entry::<live::LatenessRow>(Scope::Network, |network, _| Ok(network.lateness())),
     entry::<whole::ProcessorRow>(Scope::Network, |network, _| Ok(network.processors())),
     entry::<whole::StateRow>(Scope::Network, |network, _| Ok(network.state())),
     entry::<whole::MessageRow>(Scope::Network, |network, _| Ok(network.messages())),
-    entry::<signals::SignalRow>(Scope::Network, |network, node| Ok(signals::table(network, node))),
+    entry::<signals::SignalRow>(Scope::Network, made!(signals::table)),
     entry::<whole::EventRow>(Scope::Network, |network, _| Ok(network.event_table())),
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
@@ -140,6 +139,16 @@ impl Network {
     /// The same as the control socket gives it: an object of columns, times in picoseconds.
     pub fn table_json(&mut self, name: &str, node: Option<usize>) -> Result<serde_json::Value, NetworkError> {
         json(&self.table(name, node)?)
+    }
+
+    /// The node that a table is asked of, or all.
+    fn asked(&self, only: Option<usize>) -> impl Iterator<Item = usize> + use<> {
+        (0..self.description.nodes.len()).filter(move |node| only.is_none_or(|one| one == *node))
+    }
+
+    /// The routers of this process, or the one that a table is asked of: its node, its name, and the router.
+    fn routers(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &str, &Router)> {
+        self.asked(only).filter_map(|node| Some((node, self.node_name(node), self.router(node)?)))
     }
 
     /// All nodes, as devices of the engine.

@@ -1,10 +1,12 @@
 //! Tables of a whole network: its LSPs, its links, what its nodes said and did.
 
-use super::error::NetworkError;
-use super::{Network, signals};
-use base::device::DropCounters;
+use crate::{Network, NetworkError, signals};
+use base::device::{DropCounters, DropReason};
 use base::table::{Fields, Rows, Table};
 use base::{Event, Label, Time};
+use control::rsvp::Audit;
+use engine::DirectionCounters;
+use node::Router;
 
 base::table! {
     /// All LSPs of all head ends that are in this process.
@@ -48,13 +50,14 @@ base::table! {
 
 base::table! {
     /// What both ends of each link sent, what arrived, and what was lost on the way.
-    pub struct PortTableRow<'a> in "ports" key ["link", "from"] {
+    pub struct PortTableRow<'a> in "ports" key ["link", "from"]
+    of (link: usize, from: &'a str, to: &'a str) from c: DirectionCounters {
         /// The link, by its place in the description.
-        link: usize,
+        link: usize => link,
         /// The node that sends.
-        from: &'a str,
+        from: &'a str => from,
         /// The node at the other end.
-        to: &'a str,
+        to: &'a str => to,
         /// Frames that the port took, whether or not they have left yet.
         sent_frames: u64 = "frames",
         /// Their bytes, without preamble and gap.
@@ -64,7 +67,7 @@ base::table! {
         /// Their bytes.
         received_bytes: u64 = "bytes",
         /// Frames refused by the port, dropped by its queues, or lost behind it.
-        dropped: u64 = "frames",
+        dropped: u64 = "frames" => c.drops.total(),
         /// The same by reason; reasons that did not occur are left out.
         drops: DropCounters = "frames",
         /// The most bytes that ever waited for their first bit to leave.
@@ -104,9 +107,10 @@ base::table! {
 
 base::table! {
     /// What is held anywhere: after everything is torn down, nothing.
-    pub struct StateRow<'a> in "state" key ["node"] {
+    pub struct StateRow<'a> in "state" key ["node"]
+    of (node: &'a str, router: &Router) from audit: Audit {
         /// The router.
-        node: &'a str,
+        node: &'a str => node,
         /// State blocks of LSPs.
         lsps: usize = "LSPs",
         /// Sessions.
@@ -116,15 +120,15 @@ base::table! {
         /// Labels handed out.
         labels: usize = "labels",
         /// Bandwidth reserved, all ports together.
-        reserved_bps: u64 = "bit/s",
+        reserved_bps: u64 = "bit/s" => audit.reserved.iter().map(|reserved| reserved.1.0).sum(),
         /// Timers set.
         timers: usize = "timers",
         /// Entries of the incoming label map.
-        ilm: usize = "entries",
+        ilm: usize = "entries" => router.forwarding().ilm_len(),
         /// Entries of the FTN map, those with a filter included.
-        ftn: usize = "entries",
+        ftn: usize = "entries" => router.forwarding().ftn().count() + router.forwarding().filters().count(),
         /// Table writes and messages that are not done yet.
-        waiting: usize,
+        waiting: usize => router.backlog().0 + router.backlog().1 + audit.transactions,
     }
 }
 
@@ -181,40 +185,23 @@ impl Network {
     }
 
     pub(super) fn messages(&self) -> Table {
-        let mut table = Rows::new();
-        for node in 0..self.description.nodes.len() {
-            for bin in self.router(node).into_iter().flat_map(node::Router::messages) {
-                let (direction, r#type) = signals::words(bin.direction, bin.kind);
-                let node = self.node_name(node);
-                table.push(MessageRow { node, start_s: bin.start, direction, r#type, count: bin.count });
-            }
-        }
-        table.finish()
+        let bins =
+            self.routers(None).flat_map(|(_, node, router)| router.messages().map(move |bin| (node, bin)));
+        let row = |(node, bin): (_, node::router::MessageBin)| {
+            let (direction, r#type) = signals::words(bin.direction, bin.kind);
+            MessageRow { node, start_s: bin.start, direction, r#type, count: bin.count }
+        };
+        bins.map(row).collect()
     }
 
-    pub(super) fn ports(&self) -> Result<Table, NetworkError> {
-        let mut table = Rows::new();
-        for (link, from, to, c) in self.directions()? {
-            table.push(PortTableRow {
-                link,
-                from: self.node_name(from),
-                to: self.node_name(to),
-                sent_frames: c.sent_frames,
-                sent_bytes: c.sent_bytes,
-                received_frames: c.received_frames,
-                received_bytes: c.received_bytes,
-                dropped: c.drops.total(),
-                drops: c.drops,
-                waiting_bytes_max: c.waiting_bytes_max,
-            });
-        }
-        Ok(table.finish())
+    pub(super) fn port_table(&self) -> Result<Table, NetworkError> {
+        let name = |node| self.node_name(node);
+        let all = self.directions()?.into_iter();
+        Ok(all.map(|(link, from, to, c)| PortTableRow::of(link, name(from), name(to), c)).collect())
     }
 
     /// Both directions of the links of nodes that are here: link, sender, receiver, counters.
-    pub(super) fn directions(
-        &self,
-    ) -> Result<Vec<(usize, usize, usize, engine::DirectionCounters)>, NetworkError> {
+    pub(super) fn directions(&self) -> Result<Vec<(usize, usize, usize, DirectionCounters)>, NetworkError> {
         let mut found = Vec::new();
         for (index, link) in self.links.iter().enumerate() {
             if !link.ends().iter().any(|&node| self.is_local(node)) {
@@ -246,37 +233,18 @@ impl Network {
     }
 
     pub(super) fn processors(&self) -> Table {
-        let mut table = Rows::new();
-        for node in 0..self.description.nodes.len() {
-            let Some(router) = self.router(node) else { continue };
+        let row = |(_, node, router): (_, _, &Router)| {
             let (queue_peak, busy_s) = router.processor_load();
-            let queue_drops = router.drops().get(base::device::DropReason::ControlQueueFull);
-            table.push(ProcessorRow { node: self.node_name(node), queue_peak, busy_s, queue_drops });
-        }
-        table.finish()
+            let queue_drops = router.drops().get(DropReason::ControlQueueFull);
+            ProcessorRow { node, queue_peak, busy_s, queue_drops }
+        };
+        self.routers(None).map(row).collect()
     }
 
     /// What is left anywhere: after everything is torn down, nothing.
     pub(super) fn state(&self) -> Table {
-        let mut table = Rows::new();
-        for node in 0..self.description.nodes.len() {
-            let Some(router) = self.router(node) else { continue };
-            let audit = router.rsvp().audit();
-            let (writes, messages) = router.backlog();
-            table.push(StateRow {
-                node: self.node_name(node),
-                lsps: audit.lsps,
-                sessions: audit.sessions,
-                tunnels: audit.tunnels,
-                labels: audit.labels,
-                reserved_bps: audit.reserved.iter().map(|r| r.1.0).sum(),
-                timers: audit.timers,
-                ilm: router.forwarding().ilm_len(),
-                ftn: router.forwarding().ftn().count() + router.forwarding().filters().count(),
-                waiting: writes + messages + audit.transactions,
-            });
-        }
-        table.finish()
+        let routers = self.routers(None);
+        routers.map(|(_, node, router)| StateRow::of(node, router, router.rsvp().audit())).collect()
     }
 }
 

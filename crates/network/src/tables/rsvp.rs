@@ -1,0 +1,201 @@
+//! Every counter that RSVP-TE keeps, and what it holds.
+
+use crate::Network;
+use base::table::{Counts, Rows, Table, word};
+use control::rsvp;
+use control::rsvp::transport::{self, Malformed};
+use wire::rsvp::MessageType;
+
+base::table! {
+    /// What RSVP-TE counted at each router.
+    pub struct RsvpRow<'a> in "rsvp" key ["node"]
+    of (node: &'a str) from c: &rsvp::Counters {
+        /// The router.
+        node: &'a str => node,
+        /// Messages sent, by type.
+        sent: Counts = "messages" => by_type(|kind| c.messages_sent(kind)),
+        /// Messages received, by type.
+        received: Counts = "messages" => by_type(|kind| c.messages_received(kind)),
+        /// Messages, or parts of them, that had no effect, by reason.
+        discarded: Counts = "messages" => Counts(c.discarded().map(|(why, count)| (word(&why), count)).collect()),
+        /// State that timed out.
+        expired: u64 = "LSPs",
+        /// Reservations preempted here.
+        preempted: u64 = "reservations",
+        /// ResvConfs that reached this router as the receiver that asked.
+        confirmed: u64 = "messages",
+        /// Messages that were never acknowledged, however often they were sent.
+        unacknowledged: u64 = "messages",
+    }
+}
+
+base::table! {
+    /// PathErr and ResvErr messages of each router by error code and value; of more than 1024 kinds the others count as code 255.
+    pub struct RsvpErrorRow<'a> in "rsvp_errors" key ["node", "direction", "code", "value"] {
+        /// The router.
+        node: &'a str,
+        /// `tx` for errors that began here, `rx` for those received.
+        direction: &'static str,
+        /// Error code (RFC 2205, appendix B).
+        code: u8,
+        /// Error value.
+        value: u16,
+        /// What they mean.
+        meaning: &'static str,
+        /// How many.
+        count: u64 = "messages",
+    }
+}
+
+base::table! {
+    /// What the transport of RSVP counted at each router: acknowledgements, bundles, summary refreshes, Hellos, integrity (RFC 2961, 2747).
+    pub struct TransportRow<'a> in "rsvp_transport" key ["node"]
+    of (node: &'a str) from c: &transport::Counters {
+        /// The router.
+        node: &'a str => node,
+        /// Datagrams sent.
+        datagrams_sent: u64 = "datagrams",
+        /// Datagrams received.
+        datagrams_received: u64 = "datagrams",
+        /// Bytes of RSVP sent.
+        bytes_sent: u64 = "bytes",
+        /// Bytes of RSVP received.
+        bytes_received: u64 = "bytes",
+        /// Messages sent, those in Bundles counted one by one.
+        messages_sent: u64 = "messages",
+        /// Messages received, those in Bundles counted one by one.
+        messages_received: u64 = "messages",
+        /// Messages sent again for want of an acknowledgement.
+        retransmitted: u64 = "messages",
+        /// Messages given up after the rapid retry limit.
+        given_up: u64 = "messages",
+        /// Messages sent without MESSAGE_ID because too many await acknowledgement.
+        outstanding_full: u64 = "messages",
+        /// Acknowledgements sent.
+        acks_sent: u64 = "acknowledgements",
+        /// Acknowledgements received.
+        acks_received: u64 = "acknowledgements",
+        /// Acknowledgements received of what is not awaited.
+        acks_unknown: u64 = "acknowledgements",
+        /// Acknowledgements not sent because too many wait.
+        acks_dropped: u64 = "acknowledgements",
+        /// Negative acknowledgements sent.
+        nacks_sent: u64 = "acknowledgements",
+        /// Negative acknowledgements received.
+        nacks_received: u64 = "acknowledgements",
+        /// Bundles sent.
+        bundles_sent: u64 = "messages",
+        /// Bundles received.
+        bundles_received: u64 = "messages",
+        /// Srefresh messages sent.
+        summaries_sent: u64 = "messages",
+        /// Srefresh messages received.
+        summaries_received: u64 = "messages",
+        /// States refreshed by Srefresh messages sent.
+        summary_ids_sent: u64 = "states",
+        /// States refreshed by Srefresh messages received.
+        summary_ids_received: u64 = "states",
+        /// Path and Resv messages that repeated what was known, and did no more than refresh.
+        repeats: u64 = "messages",
+        /// Late copies that were dropped.
+        duplicates: u64 = "messages",
+        /// Changes of a neighbour's epoch.
+        epoch_changes: u64 = "changes",
+        /// Hellos sent, both kinds.
+        hellos_sent: u64 = "messages",
+        /// Hellos received, both kinds.
+        hellos_received: u64 = "messages",
+        /// Integrity challenges sent.
+        challenges_sent: u64 = "messages",
+        /// Integrity challenges received.
+        challenges_received: u64 = "messages",
+        /// Neighbours not remembered because there are too many.
+        neighbors_full: u64 = "neighbours",
+        /// Messages that could not be emitted: longer than 65,535 bytes.
+        unsendable: u64 = "messages",
+        /// Messages discarded, by reason; reasons that did not occur are left out.
+        malformed: Counts = "messages" => Counts(Malformed::ALL.map(|why| (word(&why), c.malformed(why))).into()),
+    }
+}
+
+base::table! {
+    /// What RSVP-TE holds at each router, beyond table `state`: after everything is torn down only neighbours and Hellos.
+    pub struct RsvpStateRow<'a> in "rsvp_state" key ["node"]
+    of (node: &'a str) from audit: rsvp::Audit {
+        /// The router.
+        node: &'a str => node,
+        /// Prefixes mapped to LSPs.
+        mappings: usize,
+        /// Ports that still list a holder of bandwidth.
+        holders: usize,
+        /// Batches of table writes that were not acknowledged.
+        transactions: usize,
+        /// Outputs that were not polled.
+        outputs: usize,
+        /// Of the transport: neighbours remembered.
+        transport_neighbors: usize => audit.transport.neighbors,
+        /// Of the transport: neighbours that Hellos are sent to: each holds a timer.
+        transport_hellos: usize => audit.transport.hellos,
+        /// Of the transport: outgoing handles.
+        transport_outgoing: usize => audit.transport.outgoing,
+        /// Of the transport: incoming handles.
+        transport_incoming: usize => audit.transport.incoming,
+        /// Of the transport: identifiers of ours that stand for something.
+        transport_identifiers: usize => audit.transport.identifiers,
+        /// Of the transport: copies that await acknowledgement.
+        transport_copies: usize => audit.transport.copies,
+        /// Of the transport: acknowledgements that wait to be sent.
+        transport_acks: usize => audit.transport.acks,
+        /// Of the transport: identifiers that wait for a summary refresh.
+        transport_summary_ids: usize => audit.transport.summary_ids,
+        /// Of the transport: bytes that wait to be bundled.
+        transport_bundle_bytes: usize => audit.transport.bundle_bytes,
+        /// Of the transport: datagrams not yet polled.
+        transport_datagrams: usize => audit.transport.datagrams,
+        /// Of the transport: timers, without those of Hellos.
+        transport_timers: usize => audit.transport.timers,
+    }
+}
+
+/// Messages by type, of all types that there are.
+fn by_type(count: impl Fn(MessageType) -> u64) -> Counts {
+    let kinds = (0..32).filter_map(MessageType::of);
+    Counts(kinds.map(|kind| (kind.name().to_string(), count(kind))).collect())
+}
+
+/// Table `rsvp`.
+pub fn messages(network: &Network, only: Option<usize>) -> Table {
+    network.routers(only).map(|(_, node, router)| RsvpRow::of(node, router.rsvp().counters())).collect()
+}
+
+/// Table `rsvp_errors`.
+pub fn errors(network: &Network, only: Option<usize>) -> Table {
+    let mut table = Rows::new();
+    for (_, node, router) in network.routers(only) {
+        let counters = router.rsvp().counters();
+        let row = |direction| {
+            move |((code, value), meaning, count)| RsvpErrorRow {
+                node,
+                direction,
+                code,
+                value,
+                meaning,
+                count,
+            }
+        };
+        table.extend(counters.errors_sent().map(row("tx")));
+        table.extend(counters.errors_received().map(row("rx")));
+    }
+    table.finish()
+}
+
+/// Table `rsvp_transport`.
+pub fn transport(network: &Network, only: Option<usize>) -> Table {
+    let routers = network.routers(only);
+    routers.map(|(_, node, router)| TransportRow::of(node, router.rsvp().transport_counters())).collect()
+}
+
+/// Table `rsvp_state`.
+pub fn state(network: &Network, only: Option<usize>) -> Table {
+    network.routers(only).map(|(_, node, router)| RsvpStateRow::of(node, router.rsvp().audit())).collect()
+}
