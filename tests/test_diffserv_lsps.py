@@ -61,21 +61,22 @@ def test_an_lsp_may_have_its_own_model(node: str | None, lsp: str | None, shown:
 def test_models_and_code_points_in_lab_files() -> None:
     found = lowering.of_source(source.parse(LAB, Path("x.yaml"))).description
     assert [lsp["diffserv"] for lsp in found["lsps"]] == [
-        {"kind": "e-lsp", "map": None, "model": "uniform"},
+        {"kind": "e-lsp", "map": None, "signal": False, "model": "uniform"},
         {"kind": "l-lsp", "class": "AF1", "model": "pipe"},
         {"kind": "l-lsp", "class": "EF"},
     ]
-    assert found["nodes"][0]["diffserv"] == {"model": "pipe", "dscp": [[63, "EF"]]}
+    diffserv = found["nodes"][0]["diffserv"]
+    assert (diffserv["model"], diffserv["dscp"], len(diffserv["tc_map"])) == ("pipe", [[63, "EF"]], 8)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe, uniform"),
-        ("{63: EF}", "{64: EF}", 4, "node 'a': diffserv: dscp: '64': a code point is 0 to 63"),
-        ("{63: EF}", "{63: XF}", 4, "'XF' is no per-hop behaviour"),
-        ("dscp: {63: EF}", "exp_map: {5: EF}", 4, "diffserv: 'exp_map' is now called 'tc_map'"),
-        ("{63: EF}", "63", 4, "a PHB for some code points"),
+        ("model: uniform", "model: unifrom", 9, "'unifrom' is none of pipe, short-pipe or uniform"),
+        ("{63: EF}", "{64: EF}", 4, "node 'a': diffserv: dscp: 64 is not a code point: EF, "),
+        ("{63: EF}", "{63: XF}", 4, "'XF' is not a "),
+        ("dscp: {63: EF}", "exp_map: {5: EF}", 4, "diffserv: 'exp_map' is called 'tc_map' now"),
+        ("{63: EF}", "63", 4, "dscp: 63: it should be a mapping such as {63: EF}"),
     ],
 )
 def test_mistakes_have_their_line(old: str, new: str, line: int, said: str) -> None:

@@ -62,8 +62,8 @@ WRONG = [
         16,
         "queue 'gold': class 'x': min: thresholds out of order: min=8000 has to be below max=7000",
     ),
-    (with_("filters:", "  - {phb: EFF, class: x}"), 14, "filter 1: phb: 'EFF' is no per-hop behaviour"),
-    (with_("filters:", "  - {dscp: 64, class: x}"), 14, "filter 1: dscp: 64: a code point is 0 to 63"),
+    (with_("filters:", "  - {phb: EFF, class: x}"), 14, "filter 1: phb: 'EFF' is not a "),
+    (with_("filters:", "  - {dscp: 64, class: x}"), 14, "filter 1: dscp: 64 is not a code point: EF, "),
     (
         with_("filters:", "  - {dscp: 4, class: z}"),
         14,
@@ -75,7 +75,7 @@ WRONG = [
         "filter 2: it can take nothing: filter 1 before it takes all of its packets",
     ),
     (with_("default: z"), 13, "queue 'gold': default: there is no class 'z'"),
-    (with_(link="queue: golt"), 6, "link a - b: 'golt' is not under 'queues' (did you mean 'gold'?)"),
+    (with_(link="queue: golt"), 6, "link a - b: queue: 'golt' is not under 'queues' (did you mean 'gold'?)"),
     (with_(link="queue: {c: gold}"), 6, "link a - b: queue: 'c' is no end of it, a and b are"),
     (
         with_(link="queue: {a: {discipline: pfifo, limit: 0}}"),
@@ -83,23 +83,23 @@ WRONG = [
         "link a - b: queue at a: limit: 0: it should",
     ),
     (with_(link="queue: {a: {discipline: pfivo}}"), 6, "queue at a: discipline: 'pfivo' is none of pfifo, "),
-    (with_(link="ingress: {a: gold}"), 6, "link a - b: 'gold' is not under 'conditioners'"),
-    (with_("conditioner: police"), 13, "queue 'gold': 'police' is not under 'conditioners'"),
+    (with_(link="ingress: {a: gold}"), 6, "link a - b: ingress at a: 'gold' is not under 'conditioners'"),
+    (with_("conditioner: police"), 13, "queue 'gold': conditioner: 'police' is not under 'conditioners'"),
     (
         HEAD.replace("LINK", "ingress: police")
         + "conditioners:\n  police:\n    rules:\n      - {name: ef, rde: drop}\n",
         10,
-        "conditioner 'police': rule 1: unknown field 'rde' (did you mean 'red'?)",
+        "conditioner 'police': rule 'ef': unknown field 'rde' (did you mean 'red'?)",
     ),
     (
         HEAD.replace("LINK", "").replace("a: {kind: router}", "a: {kind: router, diffserv: {model: pipes}}"),
         3,
-        "node 'a': diffserv: model: 'pipes' is none of pipe, short-pipe, uniform (did you mean 'pipe'?)",
+        "node 'a': diffserv: model: 'pipes' is none of pipe, short-pipe or uniform (did you mean 'pipe'?)",
     ),
     (
         HEAD.replace("LINK", "") + "lsps:\n  - {name: e, from: a, to: b, diffserv: m-lsp}\n",
         8,
-        "lsp 'e': diffserv: 'm-lsp' is neither e-lsp nor l-lsp",
+        "lsp 'e': diffserv: 'm-lsp' is none of e-lsp or l-lsp",
     ),
     (
         "name: x\nnodes:\n  a: {kind: router}\n  s: {kind: station}\nlinks:\n  - [s, a]\n",
@@ -122,8 +122,8 @@ WALK = {
     "no parent": (htb("x: {rate: 1, parent: al}", "all: {rate: 2}"), 2, 11, "there is no class 'al'"),
     "cycle": (htb("x: {rate: 1, parent: y}", "y: {rate: 1, parent: x}"), 2, 11, "the classes are a cycle"),
     "rates": (htb("all: {rate: 1}", "x: {rate: 3, parent: all}"), 0, 11, "2 bit/s more than the 1 bit/s"),
-    "phb": (f"{htb(X)}{FILTERS}      - {{phb: AF14, class: x}}\n", 2, 13, "'AF14' is no per-hop behaviour"),
-    "dscp": (f"{htb(X)}{FILTERS}      - {{dscp: 64, class: x}}\n", 2, 13, "a code point is 0 to 63"),
+    "phb": (f"{htb(X)}{FILTERS}      - {{phb: AF14, class: x}}\n", 2, 13, "'AF14' is not a "),
+    "dscp": (f"{htb(X)}{FILTERS}      - {{dscp: 64, class: x}}\n", 2, 13, "64 is not a code point"),
     "nothing": (
         f"{htb(X)}{FILTERS}      - {{phb: EF, class: x}}\n      - {{dscp: 46, phb: EF, class: x}}\n",
         2,
@@ -233,7 +233,7 @@ def test_the_example_is_what_it_says() -> None:
         ["a_ingress"],
     ]
     assert links[1]["a_queue"]["root"]["classes"]["voice"]["rate"] > 0
-    assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "map": None}
+    assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "map": None, "signal": False}
 
 
 def test_a_station_is_a_host_with_several_links() -> None:

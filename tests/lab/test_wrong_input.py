@@ -18,11 +18,31 @@ from tests.support.campaign import scaled
 
 Place = tuple[str | int, ...]
 
+DISCIPLINES: dict[str, dict[str, Any]] = {
+    one["discipline"]: one
+    for one in (
+        {"discipline": "pfifo", "limit": 10},
+        {"discipline": "bfifo", "limit": "10 kB"},
+        {"discipline": "tbf", "rate": "1 Mbit/s", "burst": "3 kB", "limit": "10 kB"},
+        {"discipline": "prio", "classes": {"a": {}}},
+        {"discipline": "red", "limit": "120 kB"},
+        {"discipline": "gred", "limit": "120 kB", "queues": {"AF11": {}}},
+        {"discipline": "cbq", "avpkt": 1000, "classes": {"a": {"rate": "1 Mbit/s"}}},
+        {"discipline": "drr", "classes": {"a": {}}},
+        {"discipline": "fq-codel"},
+    )
+}
+METERS = {
+    "token-bucket": {"rate": "1 Mbit/s", "burst": "3 kB"},
+    "single-rate": {"cir": "1 Mbit/s", "cbs": 3000, "ebs": 0},
+    "two-rate": {"cir": "1 Mbit/s", "cbs": 3000, "pir": "2 Mbit/s", "pbs": 3000},
+}
+
 WHOLE: dict[str, Any] = {
     "name": "whole",
     "seed": 7,
     "nodes": {
-        "pe1": {"kind": "router", "profile": "ideal", "rsvp": {"refresh": "30 s"}},
+        "pe1": {"kind": "router", "rsvp": {"refresh": "30 s"}, "diffserv": {"model": "pipe"}},
         "p": {"kind": "router"},
         "h": {"kind": "host", "address": "10.1.0.2/24"},
         "s": {"kind": "station"},
@@ -31,14 +51,18 @@ WHOLE: dict[str, Any] = {
         "raw": {"kind": "peer"},
     },
     "links": [
-        {"endpoints": ["pe1", "p"], "rate": "1 Gbit/s"},
+        {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
         {"endpoints": ["h", "pe1"]},
         {"endpoints": ["s", "p"], "addresses": ["10.2.0.2/24", "10.2.0.1/24"]},
         {"endpoints": ["e", "p"]},
         {"endpoints": ["x", "p"]},
         {"endpoints": ["raw", "p"]},
     ],
-    "lsps": [{"name": "east", "from": "pe1", "to": "p", "route": ["p"], "filters": [{"protocol": "tcp"}]}],
+    "lsps": [
+        {"name": "east", "from": "pe1", "to": "p", "route": ["p"], "filters": [{"protocol": "tcp"}]},
+        {"name": "voice", "from": "pe1", "to": "p", "diffserv": {"kind": "e-lsp"}},
+        {"name": "data", "from": "pe1", "to": "p", "diffserv": {"kind": "l-lsp", "class": "AF1"}},
+    ],
     "flows": [
         {"name": "plain", "from": "h", "to": "s"},
         {
@@ -57,8 +81,30 @@ WHOLE: dict[str, Any] = {
         },
         {"name": "short", "from": "h", "to": "s", "size": {"kind": "exponential", "mean": 400}},
     ],
+    "queues": {
+        "short": {"root": {"discipline": "pfifo"}, "accounting": {"layer": "ip"}, "conditioner": "police"},
+        "all": {
+            "discipline": "htb",
+            "classes": {
+                "link": {"rate": "4 Mbit/s"},
+                **{name: {"rate": 1000, "parent": "link", "queue": one} for name, one in DISCIPLINES.items()},
+            },
+            "filters": [{"phb": "EF", "class": "tbf"}],
+            "default": "bfifo",
+        },
+    },
+    "conditioners": {
+        "police": {
+            "rules": [
+                {"name": kind, "mark": place, "meter": {"kind": kind, **meter}}
+                for place, (kind, meter) in enumerate(METERS.items())
+            ]
+        }
+    },
 }
 """A record of every type."""
+
+LEAVES = ("queues", "all", "classes")
 
 RECORDS: dict[str, Place] = {
     "NetworkSpec": (),
@@ -79,6 +125,32 @@ RECORDS: dict[str, Place] = {
     "OnOff": ("flows", 1, "arrivals"),
     "PeriodSpec": ("flows", 1, "arrivals", "on"),
     "Trace": ("flows", 2, "arrivals"),
+    "DiffServ": ("nodes", "pe1", "diffserv"),
+    "ELsp": ("lsps", 1, "diffserv"),
+    "LLsp": ("lsps", 2, "diffserv"),
+    "Tree": ("queues", "short"),
+    "Accounting": ("queues", "short", "accounting"),
+    "Htb": ("queues", "all"),
+    "HtbClass": ("queues", "all", "classes", "link"),
+    "Filter": ("queues", "all", "filters", 0),
+    "Pfifo": (*LEAVES, "pfifo", "queue"),
+    "Bfifo": (*LEAVES, "bfifo", "queue"),
+    "Tbf": (*LEAVES, "tbf", "queue"),
+    "Prio": (*LEAVES, "prio", "queue"),
+    "PrioClass": (*LEAVES, "prio", "queue", "classes", "a"),
+    "Red": (*LEAVES, "red", "queue"),
+    "Gred": (*LEAVES, "gred", "queue"),
+    "GredQueue": (*LEAVES, "gred", "queue", "queues", "AF11"),
+    "Cbq": (*LEAVES, "cbq", "queue"),
+    "CbqClass": (*LEAVES, "cbq", "queue", "classes", "a"),
+    "Drr": (*LEAVES, "drr", "queue"),
+    "DrrClass": (*LEAVES, "drr", "queue", "classes", "a"),
+    "FqCodel": (*LEAVES, "fq-codel", "queue"),
+    "Conditioner": ("conditioners", "police"),
+    "Rule": ("conditioners", "police", "rules", 0),
+    "TokenBucket": ("conditioners", "police", "rules", 0, "meter"),
+    "SingleRate": ("conditioners", "police", "rules", 1, "meter"),
+    "TwoRate": ("conditioners", "police", "rules", 2, "meter"),
 }
 """Where each stands."""
 
@@ -115,10 +187,13 @@ def wrong(schema: dict[str, Any], chance: random.Random) -> Iterator[Any]:
         yield from (chance.randint(0, 9), [], [1, 2, 3])
     elif kind == "map":
         yield from (chance.randint(0, 9), word, [1])
-    elif kind == "one-of" and not any(one["kind"] in ("any", "named", "map") for one in schema["of"]):
-        yield from ({word: 1}, -1.5)
+    elif kind == "one-of":
+        yield from (-1.5, [[]])
+        if not any(one["kind"] in ("any", "named", "map") for one in schema["of"]):
+            yield {word: 1}
     elif kind == "named":
-        yield from ([[]], True, {f"no{word}": 1})
+        short = core.schema()[schema["name"]].get("short", ())
+        yield from ([[]], {f"no{word}": 1}, *([] if {"kind": "bool"} in short else [True]))
 
 
 def fields() -> list[tuple[Place, dict[str, Any]]]:
@@ -188,7 +263,7 @@ def test_unknown_fields_and_missing_ones(record: str) -> None:
     error: Any = caught.value
     assert (error.path, error.on_key, error.code) == ((*place, "nonsense"), True, "unknown-field")
     for field in core.schema()[record]["fields"]:
-        if field["required"]:
+        if field["required"] and field["key"] != core.schema()[record].get("flat"):
             whole = with_value((*place, field["key"]), 1)
             here: Any = whole
             for step in place:

@@ -32,12 +32,12 @@ def text(types: Types) -> str:
     parts = [HEAD]
     for name, one in types.items():
         if one["kind"] == "record":
-            parts.append(_record(name, one, tags.get(name)))
+            parts.append(_record(name, one, tags.get(name), types))
     for name, one in types.items():
         if one["kind"] == "choice":
             short = dict.fromkeys(hint_of(form) for form in one["short"])
             choices = " | ".join([*(variant["record"] for variant in one["variants"]), *short])
-            parts.append(f'{name}: TypeAlias = "{choices}"\n"""{_line(one["meaning"])}"""\n')
+            parts.append(f'{name}: TypeAlias = {choices}\n"""{_line(one["meaning"])}"""\n')
     return "\n\n".join(parts)
 
 
@@ -59,7 +59,7 @@ def _line(meaning: str) -> str:
     return meaning.replace("\\", "\\\\").replace('"""', "'''")
 
 
-def _record(name: str, one: dict[str, Any], tag: tuple[str, str] | None) -> str:
+def _record(name: str, one: dict[str, Any], tag: tuple[str, str] | None, types: Types) -> str:
     lines = [
         "@dataclass(frozen=True, kw_only=True)",
         f"class {name}(Written):",
@@ -71,8 +71,10 @@ def _record(name: str, one: dict[str, Any], tag: tuple[str, str] | None) -> str:
         lines.append(f"    KEYS: ClassVar[Mapping[str, str]] = {renamed!r}")
     if tag is not None:
         lines.append(f"    WORD: ClassVar[tuple[str, str] | None] = {tag!r}")
+    if one.get("flat"):
+        lines.append(f"    FLAT: ClassVar[str | None] = {one['flat']!r}")
     for one_field in one["fields"]:
-        lines.append(f"    {attribute(one_field['key'])}: {_hint(one_field)}{_default(one_field)}")
+        lines.append(f"    {attribute(one_field['key'])}: {_hint(one_field)}{_default(one_field, types)}")
         lines.append(textwrap.indent(f'"""{_line(meaning_of(one_field))}"""', "    "))
     return "\n".join(lines) + "\n"
 
@@ -113,7 +115,16 @@ def hint_of(schema: dict[str, Any]) -> str:
     return str(schema["name"])
 
 
-def _default(one_field: dict[str, Any]) -> str:
+def _made(one: dict[str, Any], name: str, default: dict[str, Any]) -> str:
+    """What makes the default of a field that is a record, or one of several."""
+    if one["kind"] == "record":
+        return f"{name}()"
+    variant = next(variant for variant in one["variants"] if variant["word"] == default[one["tag"]])
+    fields = (f"{attribute(key)}={value!r}" for key, value in default.items() if key != one["tag"])
+    return f"{variant['record']}({', '.join(fields)})"
+
+
+def _default(one_field: dict[str, Any], types: Types) -> str:
     if one_field["required"]:
         return ""
     default = one_field.get("default")
@@ -121,10 +132,7 @@ def _default(one_field: dict[str, Any]) -> str:
         return " = field(default_factory=list)"
     if isinstance(default, dict):
         schema = one_field["schema"]
-        made = schema["name"] if schema["kind"] == "named" else "dict"
-        return (
-            f" = field(default_factory=lambda: {made}())"
-            if made != "dict"
-            else " = field(default_factory=dict)"
-        )
+        if schema["kind"] != "named":
+            return " = field(default_factory=dict)"
+        return f" = field(default_factory=lambda: {_made(types[schema['name']], schema['name'], default)})"
     return f" = {default!r}"

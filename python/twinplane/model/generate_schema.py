@@ -24,7 +24,9 @@ def schema(types: Types) -> dict[str, Any]:
         for one in types.values()
         for variant in one.get("variants", ())
     }
-    definitions = {name: _named(name, one, tags.get(name)) for name, one in types.items() if name != TOP}
+    definitions = {
+        name: _named(name, one, tags.get(name), types) for name, one in types.items() if name != TOP
+    }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": "lab.schema.json",
@@ -34,7 +36,7 @@ def schema(types: Types) -> dict[str, Any]:
     }
 
 
-def _named(name: str, one: dict[str, Any], tag: Tag | None) -> dict[str, Any]:
+def _named(name: str, one: dict[str, Any], tag: Tag | None, types: Types) -> dict[str, Any]:
     if one["kind"] == "record":
         long = _record(one, tag)
         # A short form that ends in the rest of the record has said what the record needs.
@@ -42,10 +44,26 @@ def _named(name: str, one: dict[str, Any], tag: Tag | None) -> dict[str, Any]:
             key: value for key, value in long["properties"].items() if key not in long.get("required", ())
         }
         settings = {"type": "object", "properties": rest, "additionalProperties": False}
-        return _either([_value(short) for short in one["short"]], long, name, settings)
+        forms = [_value(short) for short in one["short"]]
+        return _either([*forms, *_flat(one, long, types)], long, name, settings)
     variants = [{"$ref": f"#/definitions/{variant['record']}"} for variant in one["variants"]]
     long = {"description": one["meaning"], "anyOf": variants}
     return _either([_value(short) for short in one["short"]], long, name, {})
+
+
+def _flat(one: dict[str, Any], long: dict[str, Any], types: Types) -> list[dict[str, Any]]:
+    """The record with the fields of one field beside its others: a form for each that this field may be."""
+    key = one.get("flat")
+    if not key:
+        return []
+    field = next(field for field in one["fields"] if field["key"] == key)
+    inner = types[field["schema"]["name"]]
+    outer = {name: value for name, value in long["properties"].items() if name != key}
+    forms = []
+    for variant in inner["variants"]:
+        form = _record(types[variant["record"]], (inner["tag"], variant))
+        forms.append({**form, "properties": {**form["properties"], **outer}})
+    return forms
 
 
 def _either(

@@ -31,9 +31,9 @@ class NetworkSpec(Written):
     """Signalled when the network comes up."""
     flows: list[FlowSpec] = field(default_factory=list)
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
-    queues: dict[str, Any] = field(default_factory=dict)
+    queues: dict[str, Tree] = field(default_factory=dict)
     """Trees of queue disciplines, by name, for `queue` of links."""
-    conditioners: dict[str, Any] = field(default_factory=dict)
+    conditioners: dict[str, Conditioner] = field(default_factory=dict)
     """Meters and markers, by name, for `ingress` of links and for trees."""
     topology: Topology | None = None
     """Nodes and links, as containerlab has them, instead of those above."""
@@ -65,12 +65,451 @@ class LinkSpec(Written):
     """How routers open it in a lab [default: as the router says]."""
     addresses: list[str] | None = None
     """Addresses of both ends [default: given by the network]."""
-    queue: Any = None
+    queue: str | Tree | dict[str, str | Tree] | None = None
     """What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}` [default: one queue of the port's buffer]."""
-    ingress: Any = None
+    ingress: str | Conditioner | dict[str, str | Conditioner] | None = None
     """Meters and markers for what arrives by it: under `conditioners`, in the same way [default: nothing is metered]."""
     labels: dict[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree(Written):
+    """A discipline with what packets count for in it, and a conditioner in front of it if there is one. The fields of the discipline may stand beside these two instead of under `root`."""
+
+    FLAT: ClassVar[str | None] = "root"
+    accounting: Accounting = field(default_factory=lambda: Accounting())
+    """What packets count for."""
+    conditioner: str | Conditioner | None = None
+    """Meters and markers in front of the queues, or in a file of a network the name of such [default: there is none]."""
+    root: Queue
+    """The discipline that the port asks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting(Written):
+    """How many bytes a packet counts for; published results depend on it."""
+
+    layer: Literal["ip", "network", "link", "frame", "wire"] = "link"
+    """Which of its bytes."""
+    overhead: int = 0
+    """Bytes added to each packet (tc-stab's `overhead`); no headers that one would not count are longer than 64."""
+    minimum: int = 0
+    """The least that a packet counts for (tc-stab's `mpu`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditioner(Written):
+    """Rules in order: the first that takes a packet decides on it; a packet that no rule takes passes."""
+
+    accounting: Accounting = field(default_factory=lambda: Accounting())
+    """What packets count for."""
+    rules: list[Rule]
+    """Rules in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(Written):
+    """Packets, their meter, and what becomes of each colour; without a meter every packet is green."""
+
+    name: str
+    """Its name, for the counters."""
+    meter: Meter | None = None
+    """What says the colours of packets [default: none: all are green]."""
+    green: str = "pass"
+    """What becomes of packets in profile."""
+    yellow: str = "pass"
+    """What becomes of those between."""
+    red: str = "drop"
+    """What becomes of those out of profile."""
+    phb: str | int | list[str | int] | None = None
+    """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
+    dscp: str | int | list[str | int] | None = None
+    """Code points in the IP header, one or several, looked up below labels too."""
+    tc: int | list[int] | None = None
+    """TC bits of the outermost label, 0 to 7, one or several."""
+    labels: int | str | list[int] | None = None
+    """The outermost label, or first-last."""
+    labelled: bool | None = None
+    """Is there a label?"""
+    src: str | None = None
+    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    dst: str | None = None
+    """Destination addresses, as a prefix."""
+    protocol: str | int | None = None
+    """IP protocol: tcp, udp, icmp and so on, or its number."""
+    src_ports: int | str | list[int] | None = None
+    """Source port, or first-last."""
+    dst_ports: int | str | list[int] | None = None
+    """Destination port, or first-last."""
+    mark: int | None = None
+    """The mark that a conditioner put on it; zero is none."""
+    inputs: str | int | list[str | int] | None = None
+    """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenBucket(Written):
+    """A token bucket, with a second one for the peak rate if that is given: what finds room in both is green, all else red."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "token-bucket")
+    rate: Quantity
+    """Rate at which tokens come."""
+    burst: Quantity
+    """Bytes that the bucket holds; it is full at first."""
+    peakrate: Quantity | None = None
+    """Rate of a second bucket, which limits bursts [default: there is none]."""
+    mtu: Quantity | None = None
+    """Bytes that the second bucket holds [default: 2047, as tc has it]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleRate(Written):
+    """The single-rate three-colour marker (RFC 2697)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "single-rate")
+    cir: Quantity
+    """Committed information rate."""
+    cbs: Quantity
+    """Committed burst size; 0 if none is green."""
+    ebs: Quantity
+    """Excess burst size; 0 if none is yellow."""
+    aware: bool = False
+    """Take the colour that a packet has, by its drop precedence, into account."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoRate(Written):
+    """The two-rate three-colour marker (RFC 2698)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "two-rate")
+    cir: Quantity
+    """Committed information rate."""
+    cbs: Quantity
+    """Committed burst size."""
+    pir: Quantity
+    """Peak information rate."""
+    pbs: Quantity
+    """Peak burst size."""
+    aware: bool = False
+    """Take the colour that a packet has, by its drop precedence, into account."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pfifo(Written):
+    """First in, first out, limited in packets (tc-pfifo)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "pfifo")
+    limit: int = 1000
+    """Packets that may wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bfifo(Written):
+    """First in, first out, limited in bytes (tc-bfifo)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "bfifo")
+    limit: Quantity
+    """Bytes that may wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tbf(Written):
+    """Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "tbf")
+    rate: Quantity
+    """Rate at which tokens come."""
+    burst: Quantity
+    """Bytes that the bucket holds."""
+    limit: Quantity | None = None
+    """Bytes that may wait [default: as latency or queue say]."""
+    latency: Quantity | None = None
+    """The longest time that a packet may wait for tokens: as tc does, it becomes a limit in bytes [default: as limit or queue say]."""
+    peakrate: Quantity | None = None
+    """Rate of a second bucket, which limits bursts [default: there is none]."""
+    mtu: Quantity | None = None
+    """Bytes that the second bucket holds: at least the longest packet [default: there is no second bucket]."""
+    queue: Queue | None = None
+    """What waits [default: a bfifo of limit]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prio(Written):
+    """Strict priority (tc-prio): a band sends only when those before it have nothing to send."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "prio")
+    filters: list[Filter] = field(default_factory=list)
+    """Which packets go where; the first that takes a packet decides."""
+    classes: dict[str, PrioClass]
+    """Bands by name, the most urgent first."""
+    default: str | None = None
+    """Where the others go [default: the last band]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter(Written):
+    """Packets that go to a class; the first filter that takes a packet decides."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"class_": "class"}
+    class_: str
+    """The class that takes them."""
+    phb: str | int | list[str | int] | None = None
+    """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
+    dscp: str | int | list[str | int] | None = None
+    """Code points in the IP header, one or several, looked up below labels too."""
+    tc: int | list[int] | None = None
+    """TC bits of the outermost label, 0 to 7, one or several."""
+    labels: int | str | list[int] | None = None
+    """The outermost label, or first-last."""
+    labelled: bool | None = None
+    """Is there a label?"""
+    src: str | None = None
+    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    dst: str | None = None
+    """Destination addresses, as a prefix."""
+    protocol: str | int | None = None
+    """IP protocol: tcp, udp, icmp and so on, or its number."""
+    src_ports: int | str | list[int] | None = None
+    """Source port, or first-last."""
+    dst_ports: int | str | list[int] | None = None
+    """Destination port, or first-last."""
+    mark: int | None = None
+    """The mark that a conditioner put on it; zero is none."""
+    inputs: str | int | list[str | int] | None = None
+    """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrioClass(Written):
+    """A band of a prio."""
+
+    queue: Queue = field(default_factory=lambda: Pfifo(limit=1000))
+    """What waits in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Red(Written):
+    """Random early detection (Floyd and Jacobson 1993; tc-red)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "red")
+    limit: Quantity | None = None
+    """Bytes that may wait, whatever the average is [default: of a virtual queue: that of the gred; a red needs it]."""
+    min: Quantity | None = None
+    """Average queue, in bytes, at which dropping begins [default: max / 3]."""
+    max: Quantity | None = None
+    """Average queue, in bytes, at which the probability has reached `probability` [default: 3 min, or else limit / 4]."""
+    avpkt: Quantity | None = None
+    """Average size of packets [default: 1000 B]."""
+    burst: Quantity | None = None
+    """Packets that may come at once before the average follows, which fixes its weight; with a unit bytes, divided by avpkt and rounded up [default: (2 min + max) / (3 avpkt)]."""
+    probability: float | None = None
+    """Greatest probability of an early drop, above 0 and at most 1 [default: 0.02]."""
+    bandwidth: Quantity | None = None
+    """Rate at which an idle queue drains, for the decay of its average [default: the rate of the port]."""
+    ecn: bool | None = None
+    """Mark packets of ECN-capable transports instead of dropping them (RFC 3168) [default: false]."""
+    harddrop: bool | None = None
+    """With ecn, drop beyond max nevertheless [default: false]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gred(Written):
+    """Generic RED (tc-gred): a virtual queue for each drop precedence, all in one real queue, whose limit is that of the discipline."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "gred")
+    grio: bool = False
+    """RIO: the average of a virtual queue counts its own packets and those of better priority."""
+    queues: dict[str, GredQueue]
+    """The virtual queues by name."""
+    default: str | None = None
+    """The virtual queue of packets that belong to none [default: they are dropped]."""
+    limit: Quantity | None = None
+    """Bytes that may wait, whatever the average is [default: of a virtual queue: that of the gred; a red needs it]."""
+    min: Quantity | None = None
+    """Average queue, in bytes, at which dropping begins [default: max / 3]."""
+    max: Quantity | None = None
+    """Average queue, in bytes, at which the probability has reached `probability` [default: 3 min, or else limit / 4]."""
+    avpkt: Quantity | None = None
+    """Average size of packets [default: 1000 B]."""
+    burst: Quantity | None = None
+    """Packets that may come at once before the average follows, which fixes its weight; with a unit bytes, divided by avpkt and rounded up [default: (2 min + max) / (3 avpkt)]."""
+    probability: float | None = None
+    """Greatest probability of an early drop, above 0 and at most 1 [default: 0.02]."""
+    bandwidth: Quantity | None = None
+    """Rate at which an idle queue drains, for the decay of its average [default: the rate of the port]."""
+    ecn: bool | None = None
+    """Mark packets of ECN-capable transports instead of dropping them (RFC 3168) [default: false]."""
+    harddrop: bool | None = None
+    """With ecn, drop beyond max nevertheless [default: false]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GredQueue(Written):
+    """A virtual queue of a gred; what it does not say is as the discipline says."""
+
+    phb: str | int | list[str | int] | None = None
+    """PHBs whose packets it takes [default: the one that it is named after]."""
+    prio: int = 8
+    """Priority with grio, 1 is the best."""
+    limit: Quantity | None = None
+    """Bytes that may wait, whatever the average is [default: of a virtual queue: that of the gred; a red needs it]."""
+    min: Quantity | None = None
+    """Average queue, in bytes, at which dropping begins [default: max / 3]."""
+    max: Quantity | None = None
+    """Average queue, in bytes, at which the probability has reached `probability` [default: 3 min, or else limit / 4]."""
+    avpkt: Quantity | None = None
+    """Average size of packets [default: 1000 B]."""
+    burst: Quantity | None = None
+    """Packets that may come at once before the average follows, which fixes its weight; with a unit bytes, divided by avpkt and rounded up [default: (2 min + max) / (3 avpkt)]."""
+    probability: float | None = None
+    """Greatest probability of an early drop, above 0 and at most 1 [default: 0.02]."""
+    bandwidth: Quantity | None = None
+    """Rate at which an idle queue drains, for the decay of its average [default: the rate of the port]."""
+    ecn: bool | None = None
+    """Mark packets of ECN-capable transports instead of dropping them (RFC 3168) [default: false]."""
+    harddrop: bool | None = None
+    """With ecn, drop beyond max nevertheless [default: false]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cbq(Written):
+    """Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it up to 6.2)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "cbq")
+    filters: list[Filter] = field(default_factory=list)
+    """Which packets go where; the first that takes a packet decides."""
+    bandwidth: Quantity | None = None
+    """What the device under it really does [default: the rate of the port]."""
+    avpkt: Quantity
+    """Average size of packets."""
+    mpu: Quantity = 0
+    """Least size that a packet counts for when times are computed."""
+    ewma: int = 5
+    """log2 of the length of the average of idle times."""
+    allot: Quantity = "1514 B"
+    """Bytes of a round, by default for classes."""
+    classes: dict[str, CbqClass]
+    """Classes by name."""
+    default: str | None = None
+    """Where the others go [default: they are dropped]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CbqClass(Written):
+    """A class of a cbq."""
+
+    parent: str | None = None
+    """The class that it is in [default: the root class, which has the whole bandwidth]."""
+    rate: Quantity
+    """Rate allotted to it."""
+    prio: int = 8
+    """1 (asked first) to 8."""
+    weight: Quantity | None = None
+    """Weight in its round [default: its rate]."""
+    allot: Quantity | None = None
+    """Bytes of a round [default: as the discipline says]."""
+    bounded: bool = False
+    """It never borrows."""
+    isolated: bool = False
+    """It never lends."""
+    maxburst: int = 20
+    """Packets that may be sent at once after idleness: fixes maxidle."""
+    minburst: int = 0
+    """Packets that are sent at once after having waited: fixes offtime."""
+    minidle: Quantity | None = None
+    """How far the average idle time may fall below zero [default: unlimited, as tc has it]."""
+    avpkt: Quantity | None = None
+    """Average size of its packets [default: as the discipline says]."""
+    ewma: int | None = None
+    """log2 of the length of its average [default: as the discipline says]."""
+    queue: Queue | None = None
+    """What waits; leaves only [default: a pfifo of 1000]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Htb(Written):
+    """Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "htb")
+    filters: list[Filter] = field(default_factory=list)
+    """Which packets go where; the first that takes a packet decides."""
+    r2q: int = 10
+    """Rate in bytes per second by this is the quantum of classes that give none."""
+    classes: dict[str, HtbClass]
+    """Classes by name."""
+    default: str | None = None
+    """Where the others go [default: they leave first, at the rate of the port, as in Linux]."""
+    direct_qlen: int = 1000
+    """Packets that may wait in that direct queue."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HtbClass(Written):
+    """A class of an htb."""
+
+    parent: str | None = None
+    """The class that it is in [default: none]."""
+    rate: Quantity
+    """Rate that it has for certain."""
+    ceil: Quantity | None = None
+    """Rate up to which it may borrow [default: rate]."""
+    burst: Quantity | None = None
+    """Bytes that may go at once at the rate's expense [default: as tc computes it: a millisecond of rate, and 1600 B]."""
+    cburst: Quantity | None = None
+    """The same for the ceiling [default: as tc computes it, by ceil]."""
+    prio: int = 0
+    """0 (borrows first) to 7."""
+    quantum: Quantity | None = None
+    """Bytes of a turn when it borrows [default: rate / r2q, within the longest frame and 200 kB]."""
+    queue: Queue | None = None
+    """What waits; leaves only [default: a pfifo of 1000]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drr(Written):
+    """Deficit round robin (Shreedhar and Varghese 1995; tc-drr)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "drr")
+    filters: list[Filter] = field(default_factory=list)
+    """Which packets go where; the first that takes a packet decides."""
+    classes: dict[str, DrrClass]
+    """Classes by name."""
+    default: str | None = None
+    """Where the others go [default: they are dropped]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrrClass(Written):
+    """A class of a drr."""
+
+    quantum: Quantity | None = None
+    """Bytes of a turn [default: the longest frame of the port]."""
+    queue: Queue = field(default_factory=lambda: Pfifo(limit=1000))
+    """What waits in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FqCodel(Written):
+    """Fair queueing with CoDel (RFC 8290; tc-fq_codel)."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("discipline", "fq-codel")
+    limit: int = 10240
+    """Packets that may wait in all."""
+    flows: int = 1024
+    """Queues that flows are hashed to."""
+    quantum: Quantity | None = None
+    """Bytes of a turn [default: the longest frame of the port]."""
+    target: Quantity = "5 ms"
+    """Time in the queue that is acceptable."""
+    interval: Quantity = "100 ms"
+    """For how long it may be exceeded."""
+    ecn: bool = True
+    """Mark packets of ECN-capable transports instead of dropping them."""
+    ce_threshold: Quantity | None = None
+    """Mark whatever has waited for longer than this [default: nothing is marked for that]."""
+    memory_limit: Quantity = "33554432 B"
+    """Bytes that may wait in all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +541,7 @@ class LspSpec(Written):
     """Packets that take it wherever they go."""
     classes: str | int | list[str | int] | None = None
     """Per-hop behaviours whose packets take it on their way to `carries` [default: all]."""
-    diffserv: Any = None
+    diffserv: LspDiffServ | None = None
     """`e-lsp`, `l-lsp AF1`, or more of it (RFC 3270) [default: nothing is signalled of classes]."""
     setup_priority: int = 7
     """Setup priority (RFC 3209, 4.7): 0 is the highest."""
@@ -143,6 +582,31 @@ class FilterSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ELsp(Written):
+    """An E-LSP: the TC bits say the PHB, by a map of its own, which is signalled, or by the preconfigured one of each router."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "e-lsp")
+    map: dict[str, str | int] | list[str | int] | None = None
+    """PHBs of TC 0 to 7, signalled [default: the preconfigured ones of each router]."""
+    signal: bool = False
+    """Signal a DIFFSERV object even without a map: then it has no entries."""
+    model: Literal["pipe", "short-pipe", "uniform"] | None = None
+    """Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLsp(Written):
+    """An L-LSP: the label says the scheduling class, the TC bits the drop precedence."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"class_": "class"}
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "l-lsp")
+    class_: str | int
+    """Its scheduling class, such as EF or AF1."""
+    model: Literal["pipe", "short-pipe", "uniform"] | None = None
+    """Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Topology(Written):
     """Nodes and links where containerlab has them."""
 
@@ -161,7 +625,7 @@ class RouterSpec(Written):
     """Device profile, by name or by file (*.toml)."""
     rsvp: RsvpSpec = field(default_factory=lambda: RsvpSpec())
     """Its signalling."""
-    diffserv: Any = None
+    diffserv: DiffServ | None = None
     """DiffServ over MPLS (RFC 3270): true, or how [default: traffic classes are copied]."""
     router_id: str | None = None
     """Router id [default: given by the network]."""
@@ -203,6 +667,20 @@ class RsvpSpec(Written):
     """Number of that key, 48 bits (RFC 2747, 2)."""
     handshake: bool = False
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffServ(Written):
+    """How a router supports DiffServ over MPLS (RFC 3270)."""
+
+    tc_map: dict[str, str | int] | list[str | int] = field(default_factory=list)
+    """PHBs of TC 0 to 7 in E-LSPs for which no map is signalled (RFC 3270, 3.2.1 and 3.2.2)."""
+    model: Literal["pipe", "short-pipe", "uniform"] = "pipe"
+    """What the marking of an LSP has to do with that of its packets (RFC 3270, 2.6), unless the LSP has a model of its own."""
+    supported: str | int | list[str | int] | None = None
+    """PHBs that LSPs may ask for [default: all]."""
+    dscp: dict[str, str | int] = field(default_factory=dict)
+    """PHBs of code points that mean another one here than they are recommended for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,13 +866,25 @@ class Trace(Written):
     """Begin again after the last."""
 
 
-NodeSpec: TypeAlias = "RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec"
+Meter: TypeAlias = TokenBucket | SingleRate | TwoRate
+"""A meter. Buckets are full at first."""
+
+
+Queue: TypeAlias = Pfifo | Bfifo | Tbf | Prio | Red | Gred | Cbq | Htb | Drr | FqCodel
+"""A queue discipline."""
+
+
+LspDiffServ: TypeAlias = ELsp | LLsp | str
+"""What the head end of an LSP asks for (RFC 3270, 5.3): `e-lsp`, `l-lsp AF1`, or a mapping with a kind."""
+
+
+NodeSpec: TypeAlias = RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec
 """A node, by its kind."""
 
 
-SizesSpec: TypeAlias = "UniformSizes | EmpiricalSizes | ExponentialSizes | Quantity | str"
+SizesSpec: TypeAlias = UniformSizes | EmpiricalSizes | ExponentialSizes | Quantity | str
 """Sizes that differ."""
 
 
-ArrivalsSpec: TypeAlias = "OnOff | Trace | Literal['constant', 'poisson']"
+ArrivalsSpec: TypeAlias = OnOff | Trace | Literal["constant", "poisson"]
 """Packets that are not evenly spaced by a rate alone."""

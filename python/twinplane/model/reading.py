@@ -3,33 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from ..queues import base
 from ..queues.base import GROUPS
-from .source import LabFileError, Place, Source, value_at
-
-M = TypeVar("M", bound=BaseModel)
-
-
-def modelled(found: Source, place: Place, model: type[M], given: Any, lead: str) -> M:
-    """A queue discipline or the like; what is wrong with it has its line and column. `lead` is what it is."""
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        complaints = error.errors(include_url=False, include_context=True)
-        places = {id(one): written(found.data, (*place, *base.place_of(one))) for one in complaints}
-        first = min(complaints, key=lambda one: found.line(places[id(one)]))
-        text = base.sentence(model, first)
-        raise _at(
-            found, places[id(first)], f"{whose(found.data, place)}{lead}{text}", first["type"]
-        ) from None
-
-
-def _at(found: Source, place: Place, text: str, kind: str) -> LabFileError:
-    return found.error(place, text, on_key=kind == "extra_forbidden")
+from .source import Place, value_at
 
 
 def called(kind: str, item: Any) -> str | None:

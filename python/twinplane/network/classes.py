@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import suggest
 from ..model import generated as model
 from ..model import reading
 from ..model.source import LabFileError, Place, Source, value_at
@@ -16,9 +16,6 @@ from ..queues.tree import Tree
 
 if TYPE_CHECKING:
     from .network import Network
-
-OWN = frozenset(("discipline", "root", "rules"))
-"""Keys by which a tree or a conditioner is told from a mapping by end."""
 
 OF = {"queue": "queues", "ingress": "conditioners"}
 """Where what a link names is written."""
@@ -87,41 +84,22 @@ def _root(data: Any, place: Place) -> Place:
 
 
 class Classes:
-    """The queues and conditioners of links."""
+    """The queues and conditioners of links, which the core has checked."""
 
     def __init__(self, lab: model.NetworkSpec, source: Source, network: Network) -> None:
         self.lab, self.source, self.network = lab, source, network
-        self.used: set[tuple[str, str]] = set()
-        self.known: dict[str, dict[str, Tree | Conditioner]] = {
-            where: {
-                name: self.modelled((where, name), key, given, "")
-                for name, given in getattr(lab, where).items()
-            }
-            for key, where in OF.items()
-        }
 
-    def of_link(
-        self, link: Place, key: str, given: Any, ends: tuple[str, str]
-    ) -> Iterator[tuple[str, Tree | Conditioner]]:
-        """What stands at each end."""
-        if given is None:
-            return
-        place = reading.written(self.source.data, (*link, key))
-        if not isinstance(given, Mapping) or OWN & set(given):
-            ours = [name for name in ends if self.takes(name, key)]
-            for name in ours:
-                yield name, self.named(place, key, given, f"{key}: ")
-            return
-        for name, one in given.items():
-            here = reading.written(self.source.data, (*link, key, name))
-            if name not in ends:
-                raise self.error(
-                    here, f"{key}: '{name}' is no end of it, {' and '.join(ends)} are{suggest(name, ends)}"
-                )
-            if not self.takes(name, key):
-                kind = (self.lab.nodes[name].WORD or ("", ""))[1]
-                raise self.error(here, f"{key}: '{name}' is of kind {kind}: its ports are not ours")
-            yield name, self.named(here, key, one, f"{key} at {name}: ")
+    def add(self, index: int, ends: tuple[str, str], link: model.LinkSpec) -> None:
+        """Put what a link says at its ends."""
+        placed = self.network.draft.placed
+        for side, node in enumerate(ends):
+            queue = link.queue.get(node) if isinstance(link.queue, dict) else link.queue
+            if queue is not None and self.takes(node, "queue"):
+                placed[index, f"{'ab'[side]}_queue"] = self.tree(queue)
+        for side, node in enumerate(ends):
+            ingress = link.ingress.get(node) if isinstance(link.ingress, dict) else link.ingress
+            if ingress is not None and self.takes(node, "ingress"):
+                placed[index, f"{'ab'[side]}_ingress"] = self.conditioner(ingress)
 
     def takes(self, name: str, key: str) -> bool:
         """Are queues, or conditioners, of ours at the ports of the node?"""
@@ -130,36 +108,27 @@ class Classes:
         )
         return isinstance(self.lab.nodes[name], ours)
 
-    def named(self, place: Place, key: str, given: Any, lead: str) -> Tree | Conditioner:
-        """A tree or a conditioner; `lead` says where it stands."""
-        found: Any
-        if isinstance(given, str):
-            found, place = self.look_up(place, OF[key], given), (OF[key], given)
-        else:
-            found = self.modelled(place, key, given, lead)
-        if isinstance(found, Tree) and isinstance(found.conditioner, str):
-            inner = self.look_up((*place, "conditioner"), "conditioners", found.conditioner)
-            found = found.model_copy(update={"conditioner": inner})
-        assert isinstance(found, (Tree, Conditioner))
-        return found
+    def tree(self, given: str | model.Tree) -> Tree:
+        """A tree by its name or itself, with its conditioner."""
+        found = self.lab.queues[given] if isinstance(given, str) else given
+        if isinstance(found.conditioner, str):
+            found = replace(found, conditioner=self.lab.conditioners[found.conditioner])
+        return Tree.model_validate(found.described())
 
-    def modelled(self, place: Place, key: str, given: Any, lead: str) -> Tree | Conditioner:
-        """What is written at a place; `lead` says where that is."""
-        if key == "queue":
-            return reading.modelled(self.source, place, Tree, given, lead)
-        return reading.modelled(self.source, place, Conditioner, given, lead)
-
-    def look_up(self, place: Place, where: str, name: str) -> Any:
-        """What a name stands for."""
-        known = self.known[where]
-        if name not in known:
-            hint = suggest(name, known) or (f" (one of {', '.join(known)})" if known else "")
-            raise self.error(place, f"'{name}' is not under '{where}'{hint}")
-        self.used.add((where, name))
-        return known[name]
+    def conditioner(self, given: str | model.Conditioner) -> Conditioner:
+        """A conditioner by its name or itself."""
+        found = self.lab.conditioners[given] if isinstance(given, str) else given
+        return Conditioner.model_validate(found.described())
 
     def unused(self) -> list[str]:
         """What is described and stands nowhere, a sentence each with its line."""
+        given = {"queues": set[str](), "conditioners": set[str]()}
+        for link in self.lab.links:
+            given["queues"] |= _names(link.queue)
+            given["conditioners"] |= _names(link.ingress)
+            given["conditioners"] |= {name for one in _inline(link.queue) for name in _names(one.conditioner)}
+        for tree in self.lab.queues.values():
+            given["conditioners"] |= _names(tree.conditioner)
         nobody = {
             "queues": "no link names it in 'queue'",
             "conditioners": "no link names it in 'ingress', and no queue in 'conditioner'",
@@ -167,15 +136,22 @@ class Classes:
         return [
             str(self.error((where, name), f"it is not used: {why}"))
             for where, why in nobody.items()
-            for name in self.known[where]
-            if (where, name) not in self.used
+            for name in getattr(self.lab, where)
+            if name not in given[where]
         ]
 
     def error(self, place: Place, text: str) -> LabFileError:
         """An error at a place."""
         return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
 
-    def put(self, index: int, node: str, key: str, made: Tree | Conditioner) -> None:
-        """Put it at the end of a link."""
-        side = "a" if self.network.links[index].a.name == node else "b"
-        self.network.draft.placed[index, f"{side}_{key}"] = made
+
+def _each(given: Any) -> list[Any]:
+    return list(given.values()) if isinstance(given, dict) else [given]
+
+
+def _names(given: Any) -> set[str]:
+    return {one for one in _each(given) if isinstance(one, str)}
+
+
+def _inline(given: Any) -> list[model.Tree]:
+    return [one for one in _each(given) if isinstance(one, model.Tree)]

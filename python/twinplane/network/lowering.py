@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import units
-from ..diffserv import DiffServ, ELsp, LLsp, short_form
 from ..errors import TwinplaneError
 from ..filters import filter_spec
 from ..model import generated as model
 from ..model import lab_file, reading, source
 from ..model.places import in_words
 from ..model.source import LabFileError, Place, Source
-from ..model.written import Written
+from ..model.written import Written, plain
 from . import classes, file_flows
 from .handles import Link
 from .network import Network
@@ -178,13 +177,12 @@ class Lowering:
             profile = node.profile
             if profile.endswith(".toml"):
                 profile = str(self.source.path.parent / profile)
-            diffserv = self.diffserv(name, node.diffserv)
             with self.at("nodes", name, "profile"):
                 try:
                     self.network.router(
                         name,
                         profile,
-                        diffserv=diffserv,
+                        diffserv=plain(node.diffserv),
                         router_id=node.router_id,
                         **rsvp_options(node.rsvp),
                     )
@@ -200,13 +198,6 @@ class Lowering:
             self.network.external(name, node.router_id)
         else:
             self.network.peer(name)
-
-    def diffserv(self, name: str, given: Any) -> DiffServ | None:
-        """What a router knows of DiffServ over MPLS."""
-        if given is None or given is False:
-            return None
-        place = ("nodes", name, "diffserv")
-        return reading.modelled(self.source, place, DiffServ, {} if given is True else given, "diffserv: ")
 
     # -- links ----------------------------------------------------------------------------------------
 
@@ -255,21 +246,12 @@ class Lowering:
             detection=link.detection,
             clock_ppm=(link.clock_ppm[0], link.clock_ppm[1]),
         )
-        self.add_classes(index, link)
+        self.classes.add(index, (ends[0].node, ends[1].node), link)
         self.network.description.links[-1] |= {
             "rate_bps": rate,
             "mtu_said": bool(link.mtu or (hosts and hosts[0].mtu)),
         }
         self.extras.drivers.append(link.driver)
-
-    def add_classes(self, index: int, link: model.LinkSpec) -> None:
-        """Queues and conditioners at its ends."""
-        ends = self.extras.ends[index]
-        for key, given in (("queue", link.queue), ("ingress", link.ingress)):
-            for node, made in self.classes.of_link(
-                ("links", index), key, given, (ends[0].node, ends[1].node)
-            ):
-                self.classes.put(index, node, key, made)
 
     def check_degrees(self) -> None:
         """Refuse nodes with more links than their kind has, or fewer."""
@@ -329,23 +311,11 @@ class Lowering:
             retry_limit=lsp.retry_limit,
             carries=lsp.carries or (),
             filters=[self.filter(what, index, place, one) for place, one in enumerate(lsp.filters)],
-            diffserv=self.lsp_diffserv(index, lsp.diffserv),
+            diffserv=plain(lsp.diffserv),
             classes=() if lsp.classes is None else lsp.classes,
         )
         if isinstance(head, Edge) and lsp.signal:  # a router does so by itself
             head.programme(0, "signal", made, TESTER_LSPS_PER_S)
-
-    def lsp_diffserv(self, index: int, given: Any) -> ELsp | LLsp | None:
-        """What an LSP knows of DiffServ."""
-        if given is None:
-            return None
-        place = ("lsps", index, "diffserv")
-        try:
-            given = short_form(given)
-        except (ValueError, TwinplaneError) as error:
-            raise self.error(place, f"diffserv: {error}") from None
-        model_: type[ELsp | LLsp] = LLsp if given.get("kind") == "l-lsp" else ELsp
-        return reading.modelled(self.source, place, model_, given, "diffserv: ")
 
     def hop(self, what: str, key: str, hop: Any) -> Node | Link:
         """A hop: a node, or the link that leads to an interface of a node."""

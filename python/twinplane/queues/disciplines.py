@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from .. import units
 from . import structure
-from .base import Count, Name, Rate, Size, Spec, SpecError, Time
+from .base import Count, Name, Rate, Size, SizeOrNone, Spec, SpecError, Time
 from .early import Gred, Red
 from .matching import Filter
 from .waiting import Bfifo, FqCodel, Pfifo
@@ -193,7 +193,9 @@ class Cbq(_Classful):
         default=None, description="What the device does [default: the port's rate]."
     )
     avpkt: Size = Field(description="Average size of packets.")
-    mpu: Size | None = Field(default=None, description="Least size that a packet counts for [default: 0].")
+    mpu: SizeOrNone | None = Field(
+        default=None, description="Least size that a packet counts for [default: 0]."
+    )
     ewma: int | None = Field(
         default=None, ge=1, le=31, description="log2 of the length of averages [default: 5]."
     )

@@ -1,6 +1,7 @@
 //! What an error is about, in the words of whoever wrote the description: `lsp 'east': route: `.
 
 use super::Value;
+use super::ends::is_by_end;
 use crate::diagnostic::{Diagnostic, Step};
 
 /// Groups whose elements have names: the key of the group, and what one of them is called.
@@ -42,7 +43,7 @@ pub fn lead(root: &Value, error: &Diagnostic) -> String {
                 continue;
             }
             // What stands at one end of a link is named by the node there.
-            (None, Some(Step::Key(end))) if is_by_end(step, below, end) => {
+            (None, Some(Step::Key(end))) if is_an_end(step, below, end) => {
                 words += &format!("{step} at {end}: ");
                 here = below.and_then(|value| value.get(end));
                 at += 2;
@@ -71,12 +72,10 @@ fn inside<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
     }
 }
 
-fn is_by_end(step: &Step, value: Option<&Value>, end: &str) -> bool {
+fn is_an_end(step: &Step, value: Option<&Value>, end: &str) -> bool {
     let Step::Key(key) = step else { return false };
-    let own = |value: &Value| ["discipline", "root", "rules"].iter().any(|key| value.get(key).is_some());
-    matches!(key.as_str(), "queue" | "ingress")
-        && !["discipline", "root", "rules"].contains(&end)
-        && value.is_some_and(|value| matches!(value, Value::Map(_)) && !own(value))
+    let is_there = |value: &Value| is_by_end(value) && value.get(end).is_some();
+    matches!(key.as_str(), "queue" | "ingress") && value.is_some_and(is_there)
 }
 
 /// An element of a group, by its name if it has one.

@@ -12,6 +12,7 @@
 //! Why not `serde`: its errors are sentences, it buffers tagged values and so forgets where they stood, and it knows
 //! neither ranges nor units nor meanings. See `docs/decisions/0021-one-description.md`.
 
+mod ends;
 mod fields;
 mod lead;
 mod name;
@@ -24,6 +25,7 @@ mod schema;
 mod several;
 mod value;
 
+pub use ends::{AtEnds, NamedOr};
 pub use fields::{Fields, Ranged, Was, parted};
 pub use lead::lead;
 pub use name::{ClassName, Key, Name, named};

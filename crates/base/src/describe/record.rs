@@ -25,6 +25,9 @@
 /// at fields together. With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may
 /// also be written in other forms.
 ///
+/// A `called "Link"` behind the struct's name says what schemas, and so Python and the documentation, call it, where that
+/// is another name.
+///
 /// A `beside { pub inner: Other }` behind the fields adds a record whose fields users write among those of this one: a
 /// rule is a match with a name and actions.
 #[macro_export]
@@ -32,7 +35,7 @@ macro_rules! record {
     (
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),* $(,)?)])?
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(called $called:literal)? {
             $(
                 $(#[doc = $field_doc:literal])*
                 $field_vis:vis $field:ident $(as $key:literal)? : $ty:ty
@@ -115,6 +118,7 @@ macro_rules! record {
                         }
                     }),*],
                     short: Vec::new(),
+                    flat: None,
                 };
                 $( made.fields.extend(<$beside_ty as $crate::describe::Record>::record_schema(known).fields); )?
                 made
@@ -142,7 +146,7 @@ macro_rules! record {
             }
         }
 
-        $crate::record_read!($name $($hand)?);
+        $crate::record_read!($name, $crate::called!($name $($called)?) $(, $hand)?);
     };
 }
 
@@ -170,12 +174,24 @@ macro_rules! key_of {
     };
 }
 
+/// What schemas call a type: what is said behind `called`, else its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! called {
+    ($name:ident $called:literal) => {
+        $called
+    };
+    ($name:ident) => {
+        stringify!($name)
+    };
+}
+
 /// [`Describe`](crate::describe::Describe) of a record that has one form only.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! record_read {
-    ($name:ident hand) => {};
-    ($name:ident) => {
+    ($name:ident, $called:expr, hand) => {};
+    ($name:ident, $called:expr) => {
         impl $crate::describe::Describe for $name {
             fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
                 <$name as $crate::describe::Record>::read_record(value, "")
@@ -184,7 +200,7 @@ macro_rules! record_read {
                 self.write_record()
             }
             fn schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
-                known.named(stringify!($name), |known| {
+                known.named($called, |known| {
                     $crate::describe::Named::Record(<$name as $crate::describe::Record>::record_schema(known))
                 })
             }
@@ -199,7 +215,7 @@ macro_rules! choice {
     (
         $(#[doc = $doc:literal])*
         $(#[derive($($derive:path),* $(,)?)])?
-        $vis:vis enum $name:ident by $tag:literal {
+        $vis:vis enum $name:ident $(called $called:literal)? by $tag:literal {
             $( $(#[doc = $variant_doc:literal])* $variant:ident($record:ty) = $word:literal $(or $alias:literal)?, )*
         }
         $(read by $hand:ident;)?
@@ -257,7 +273,7 @@ macro_rules! choice {
             }
         }
 
-        $crate::choice_read!($name $($hand)?);
+        $crate::choice_read!($name, $crate::called!($name $($called)?) $(, $hand)?);
     };
 }
 
@@ -265,8 +281,8 @@ macro_rules! choice {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice_read {
-    ($name:ident hand) => {};
-    ($name:ident) => {
+    ($name:ident, $called:expr, hand) => {};
+    ($name:ident, $called:expr) => {
         impl $crate::describe::Describe for $name {
             fn read(value: &$crate::describe::Value) -> Result<$name, $crate::diagnostic::Diagnostic> {
                 $name::read_choice(value)
@@ -275,9 +291,7 @@ macro_rules! choice_read {
                 self.write_choice()
             }
             fn schema(known: &mut $crate::describe::Schemas) -> $crate::describe::Schema {
-                known.named(stringify!($name), |known| {
-                    $crate::describe::Named::Choice($name::choice_schema(known))
-                })
+                known.named($called, |known| $crate::describe::Named::Choice($name::choice_schema(known)))
             }
         }
     };

@@ -82,6 +82,8 @@ pub struct RecordSchema {
     pub fields: Vec<Field>,
     /// Other forms in which it may be written.
     pub short: Vec<Schema>,
+    /// The key of a field whose own fields may stand beside the others, instead of under it.
+    pub flat: Option<&'static str>,
 }
 
 /// A variant of a [`Choice`].
@@ -196,6 +198,7 @@ fn written(named: &Named) -> Value {
                 ("meaning", record.meaning.clone().into()),
                 ("fields", Value::List(record.fields.iter().map(field).collect())),
                 ("short", all(&record.short)),
+                ("flat", record.flat.map_or(Value::Null, Value::from)),
             ])
         }
         Named::Choice(choice) => {

@@ -88,6 +88,13 @@ impl Diagnostic {
         self
     }
 
+    /// The same problem at another place.
+    pub fn moved(mut self, path: Vec<Step>) -> Diagnostic {
+        self.0.steps = path;
+        self.0.steps.reverse();
+        self
+    }
+
     /// Is the key at the end of the path wrong, rather than its value?
     pub fn is_on_key(&self) -> bool {
         self.0.on_key

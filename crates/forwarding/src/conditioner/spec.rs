@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 base::record! {
     /// Rules in order: the first that takes a packet decides on it; a packet that no rule takes passes.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct ConditionerSpec {
+    pub struct ConditionerSpec called "Conditioner" {
         /// What packets count for.
         pub accounting: Accounting = Accounting::default();
         /// Rules in order.
@@ -45,7 +45,7 @@ impl ConditionerSpec {
 base::record! {
     /// Packets, their meter, and what becomes of each colour; without a meter every packet is green.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct RuleSpec {
+    pub struct RuleSpec called "Rule" {
         /// Its name, for the counters.
         pub name: ClassName;
         /// What says the colours of packets.
@@ -149,7 +149,7 @@ impl TwoRate {
 base::choice! {
     /// A meter. Buckets are full at first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum MeterSpec by "kind" {
+    pub enum MeterSpec called "Meter" by "kind" {
         /// Green conforms, red exceeds.
         TokenBucket(TokenBucket) = "token-bucket",
         /// Three colours by one rate (RFC 2697).

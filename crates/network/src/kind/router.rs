@@ -3,17 +3,22 @@
 use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
 use crate::Network;
 use crate::spec::link::Driver;
+use crate::spec::placed::Ports;
 use crate::spec::rsvp::RsvpSpec;
 use crate::spec::{KindSpec, labels::Labels};
-use base::describe::Value;
-use base::{Device, NodeId};
+use base::describe::{Describe, Schema, Schemas, Value};
+use base::diagnostic::Diagnostic;
+use base::{Device, DiffServConfig, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
 use node::Router;
 
 /// A label-switching router, with a port beside it for test packets.
-pub const ROUTER: NodeKind =
-    NodeKind { name: "router", spec: KindSpec::of::<RouterSpec>("A Twinplane router."), read };
+pub const ROUTER: NodeKind = NodeKind {
+    name: "router",
+    spec: KindSpec::of::<RouterSpec>("A Twinplane router.").with_ports(Ports { queue: true, ingress: true }),
+    read,
+};
 
 base::record! {
     /// A Twinplane router: in a lab a process in a network namespace whose kernel stays silent.
@@ -24,7 +29,7 @@ base::record! {
         /// Its signalling.
         pub rsvp: RsvpSpec = RsvpSpec::default();
         /// DiffServ over MPLS (RFC 3270): true, or how.
-        pub diffserv: Option<Value>, absent "traffic classes are copied";
+        pub diffserv: RouterDiffServ, absent "traffic classes are copied";
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
         /// How many signalling messages are kept for table `signals`.
@@ -41,6 +46,28 @@ base::record! {
         pub busy: bool = false;
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
+    }
+}
+
+/// How a router supports DiffServ over MPLS, if it does: `true` is as usual, `false` says that it does not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RouterDiffServ(pub Option<DiffServConfig>);
+
+impl Describe for RouterDiffServ {
+    fn read(value: &Value) -> Result<RouterDiffServ, Diagnostic> {
+        match value {
+            Value::Bool(false) | Value::Null => Ok(RouterDiffServ(None)),
+            _ => DiffServConfig::read(value).map(|config| RouterDiffServ(Some(config))),
+        }
+    }
+    fn write(&self) -> Value {
+        self.0.write()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        DiffServConfig::schema(known)
+    }
+    fn absent() -> Option<RouterDiffServ> {
+        Some(RouterDiffServ(None))
     }
 }
 

@@ -3,9 +3,13 @@
 use super::address::InterfaceAddress;
 use super::labels::Labels;
 use super::reference::Endpoint;
-use base::describe::{Describe, Named, Ranged, Record, Schema, Schemas, Size, Value, malformed, wrong_type};
+use base::describe::{
+    AtEnds, Describe, Named, Ranged, Record, Schema, Schemas, Size, Value, malformed, wrong_type,
+};
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
+use engine::discipline::TreeSpec;
+use node::conditioner::ConditionerSpec;
 
 base::words! {
     /// How a process opens its interfaces.
@@ -70,9 +74,9 @@ base::record! {
         /// Addresses of both ends.
         pub addresses: Option<[InterfaceAddress; 2]>, absent "given by the network";
         /// What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}`.
-        pub queue: Option<Value>, absent "one queue of the port's buffer";
+        pub queue: Option<AtEnds<TreeSpec>>, absent "one queue of the port's buffer";
         /// Meters and markers for what arrives by it: under `conditioners`, in the same way.
-        pub ingress: Option<Value>, absent "nothing is metered";
+        pub ingress: Option<AtEnds<ConditionerSpec>>, absent "nothing is metered";
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
     }

@@ -3,11 +3,11 @@
 use super::problem::NetworkProblem;
 use super::reference::{HopSpec, NodeRef};
 use base::command::ReservationStyle;
-use base::describe::{Name, Several, Value};
+use base::describe::{Name, Several};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::plane::Prefix;
-use base::{PhbSet, Rate, Span};
+use base::{LspDiffServ, PhbSet, Rate, Span};
 
 base::record! {
     /// A label-switched path from one router to another, or a group of them that differ only by number.
@@ -38,7 +38,7 @@ base::record! {
         /// Per-hop behaviours whose packets take it on their way to `carries`.
         pub classes: Option<PhbSet>, absent "all";
         /// `e-lsp`, `l-lsp AF1`, or more of it (RFC 3270).
-        pub diffserv: Option<Value>, absent "nothing is signalled of classes";
+        pub diffserv: Option<LspDiffServ>, absent "nothing is signalled of classes";
         /// Setup priority (RFC 3209, 4.7): 0 is the highest.
         pub setup_priority: u8 = 7, in 0..=7;
         /// Holding priority: 0 is the highest.

@@ -2,6 +2,7 @@
 //!
 //! - here: the whole, and the references from one part to another
 //! - [`link`], [`lsp`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
+//! - [`placed`]: queues and conditioners at the ends of links
 //! - [`reference`]: names of nodes, ends of links, hops
 //! - [`problem`]: what can be wrong, with its words
 
@@ -9,6 +10,7 @@ pub mod address;
 pub mod labels;
 pub mod link;
 pub mod lsp;
+pub mod placed;
 pub mod problem;
 pub mod reference;
 pub mod rsvp;
@@ -18,8 +20,11 @@ use base::describe::{
     Describe, DescribeProblem, Name, Named, Record, Schema, Schemas, Value, Variant, unknown_word, wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
+use engine::discipline::TreeSpec;
 use link::LinkSpec;
 use lsp::LspSpec;
+use node::conditioner::ConditionerSpec;
+use placed::Ports;
 use problem::NetworkProblem;
 use reference::{Endpoint, HopSpec, Names};
 use std::collections::BTreeSet;
@@ -50,9 +55,9 @@ base::record! {
         /// Measured traffic, for `twinplane run FILE`; a lab that is up has none.
         pub flows: Vec<Value> = Vec::new();
         /// Trees of queue disciplines, by name, for `queue` of links.
-        pub queues: Vec<(Name, Value)> = Vec::new();
+        pub queues: Vec<(Name, TreeSpec)> = Vec::new();
         /// Meters and markers, by name, for `ingress` of links and for trees.
-        pub conditioners: Vec<(Name, Value)> = Vec::new();
+        pub conditioners: Vec<(Name, ConditionerSpec)> = Vec::new();
         /// Nodes and links, as containerlab has them, instead of those above.
         pub topology: Option<Topology>;
     }
@@ -96,7 +101,8 @@ impl Describe for NetworkSpec {
 impl ReadNetwork {
     /// Reads a network whose nodes are of these kinds.
     pub fn read(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
-        ReadNetwork::read_all(value, kinds).map_err(problem::for_containerlab)
+        let read = ReadNetwork::read_all(value, kinds);
+        read.map_err(|error| problem::for_containerlab(problem::as_written(error, value)))
     }
 
     fn read_all(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
@@ -115,6 +121,7 @@ impl ReadNetwork {
         let inner = read.read_nodes(kinds).and_then(|()| read.resolve_links());
         inner.map_err(|error| if has_topology { error.at("topology") } else { error })?;
         read.resolve_lsps()?;
+        read.check_placed(kinds)?;
         Ok(read)
     }
 
@@ -302,6 +309,8 @@ pub struct KindSpec {
     pub read: fn(&Value) -> Result<Value, Diagnostic>,
     /// The name of its record among the schemas.
     pub schema: fn(&mut Schemas) -> &'static str,
+    /// What may stand at its ports.
+    pub ports: Ports,
 }
 
 impl KindSpec {
@@ -311,7 +320,13 @@ impl KindSpec {
             meaning,
             read: |value| R::read_record(value, "kind").map(|record| record.write()),
             schema: base::describe::named_of::<R>,
+            ports: Ports { queue: false, ingress: false },
         }
+    }
+
+    /// The same kind, with queues in front of the links of its nodes; at those of routers with conditioners, too.
+    pub const fn with_ports(self, ports: Ports) -> KindSpec {
+        KindSpec { ports, ..self }
     }
 }
 

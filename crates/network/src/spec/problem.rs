@@ -1,6 +1,6 @@
 //! What can be wrong with a network, beside what can be wrong with any description. The words of all of it stand here.
 
-use base::describe::{Name, near};
+use base::describe::{Name, Value, near};
 use base::diagnostic::{Diagnostic, Step};
 
 base::problems! {
@@ -34,6 +34,18 @@ base::problems! {
         LspWithoutWay { node: String } is Conflict, "lsp-without-way", "it begins and ends at {node}";
         /// A holding priority below the setup priority.
         WeakHolding { setup: u8, holding: u8 } is Conflict, "weak-holding", "priorities are 0 (highest) to 7, and holding must not be weaker than setup (setup {setup}, holding {holding})";
+        /// Something at an end that the link does not have.
+        NoEnd { name: String, a: String, b: String, hint: String } is UnknownName, "no-end", "'{name}' is no end of it, {a} and {b} are{hint}";
+        /// Queues or meters where no port of ours is.
+        NotOurPort { node: String, kind: &'static str } is Conflict, "not-our-port", "'{node}' is of kind {kind}: its ports are not ours";
+        /// A name under which the network has nothing.
+        UnknownNamed { name: String, group: &'static str, hint: String } is UnknownName, "unknown-named", "'{name}' is not under '{group}'{hint}";
+        /// Packets from somebody who is no neighbour.
+        NoNeighbour { node: String, name: String, hint: String } is UnknownName, "no-neighbour", "{node} has no neighbour '{name}'{hint}";
+        /// Packets by an interface that no link of the node has.
+        NoLinkEnd { node: String, name: String, hint: String } is UnknownName, "no-link-end", "no link of {node} has an end '{name}'{hint}";
+        /// A tree or a conditioner that stands nowhere.
+        Unused { why: &'static str } is Conflict, "unused", "it is not used: {why}";
         /// Classes of no destination.
         ClassesOfNothing {} is Conflict, "classes-of-nothing", "'carries' says to where packets of them take it, and is missing";
         /// A group of several LSPs that should carry packets of users.
@@ -51,6 +63,38 @@ pub fn unknown_node(name: &Name, known: &[Name]) -> Diagnostic {
         hint => hint,
     };
     NetworkProblem::UnknownNode { name: name.to_string(), hint }.into()
+}
+
+/// The same error at the place where what it is about was written: a tree may have its discipline under `root` or in its own
+/// place, and a link in short form has its fields behind its two ends.
+pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
+    let mut found: Vec<Step> = Vec::new();
+    let mut here = Some(root);
+    for step in error.path() {
+        let inside = |value: &Value| match step {
+            Step::Key(key) => value.get(key).cloned(),
+            Step::Index(index) => value.element(*index).cloned(),
+        };
+        let other = match (here, step) {
+            (Some(value @ Value::List(_)), Step::Key(_)) => {
+                value.element(2).map(|inner| (Step::Index(2), inner))
+            }
+            (Some(value), _) if inside(value).is_none() => {
+                value.get("root").map(|inner| (Step::from("root"), inner))
+            }
+            _ => None,
+        };
+        if let Some((between, inner)) = other.filter(|other| inside(other.1).is_some()) {
+            found.push(between);
+            here = Some(inner);
+        }
+        found.push(step.clone());
+        here = here.and_then(|value| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.element(*index),
+        });
+    }
+    error.moved(found)
 }
 
 /// What containerlab's files have and these have not, with what to do instead.

@@ -79,3 +79,72 @@ fn each_mistake_has_its_place() {
         assert_eq!(read(&json).expect_err(said).to_string(), said, "{json}");
     }
 }
+
+const PLACED: &str = r#"{"name": "n", "nodes": {"a": {"kind": "router", "diffserv": true}, "b": {"kind": "router", "diffserv": false},
+    "p": {"kind": "peer"}},
+    "links": [["a", "b:eth7", {"queue": {"a": "gold"}, "ingress": "police"}], {"endpoints": ["b", "p"], "queue": {"b": QUEUE}}],
+    "queues": {"gold": {"root": {"discipline": "prio", "classes": {"ef": {}}, "filters": [{"inputs": ["b"], "class": "ef"}]},
+                        "conditioner": "police"}},
+    "conditioners": {"police": {"rules": [{"name": "all", "red": "remark AF12"}]}, "idle": {"rules": [{"name": "r"}]}}}"#;
+
+#[test]
+fn what_stands_at_ends_is_looked_up() {
+    let read = read(&PLACED.replace("QUEUE", r#"{"discipline": "pfifo"}"#)).expect("right");
+    let tree = read.queue_at(0, 0, KINDS).expect("right").expect("one");
+    assert!(tree.conditioner().is_some_and(|spec| spec.rules[0].name == "all".into()));
+    assert!(!tree.asks_input() || format!("{:?}", tree.write()).contains("[Int(0)]"));
+    assert_eq!(read.queue_at(0, 1, KINDS).expect("right"), None);
+    assert!(read.ingress_at(0, 1, KINDS).expect("right").is_some());
+    assert_eq!(read.queue_at(1, 1, KINDS).expect("right"), None, "a peer's port is not ours");
+    let unused: Vec<String> = read.unused().iter().map(Diagnostic::to_string).collect();
+    let why = "no link names it in 'ingress', and no queue in 'conditioner'";
+    assert_eq!(unused, [format!("conditioners/idle: it is not used: {why}")]);
+}
+
+#[test]
+fn what_is_wrong_with_queues_has_the_place_where_it_is_written() {
+    let filtered = |queue: &str| {
+        PLACED.replace("QUEUE", r#"{"discipline": "pfifo"}"#).replace(r#"{"a": "gold"}"#, queue)
+    };
+    let tree = |inputs: &str| {
+        format!(
+            r#"{{"a": {{"discipline": "prio", "classes": {{"x": {{}}}}, "filters": [{{"inputs": {inputs}, "class": "x"}}]}}}}"#
+        )
+    };
+    for (json, said) in [
+        (filtered(r#""glod""#), "links/0/2/queue: 'glod' is not under 'queues' (did you mean 'gold'?)"),
+        (filtered(r#"{"a": "silver"}"#), "links/0/2/queue/a: 'silver' is not under 'queues' (one of gold)"),
+        (filtered(r#"{"c": "gold"}"#), "links/0/2/queue/c: 'c' is no end of it, a and b are"),
+        (filtered("7"), "links/0/2/queue: 7: it should be a name, or a mapping that describes it"),
+        (
+            filtered(&tree(r#""q""#)),
+            "links/0/2/queue/a/filters/0/inputs/0: a has no neighbour 'q' (one of b)",
+        ),
+        (
+            filtered(&tree(r#"["b:eth7", "b:e7"]"#)),
+            "links/0/2/queue/a/filters/0/inputs/1: no link of a has an end 'b:e7' (did you mean 'b:eth7'?)",
+        ),
+        (
+            PLACED
+                .replace("QUEUE", r#""gold""#)
+                .replace(r#""ingress": "police""#, r#""ingress": {"b": "gold"}"#),
+            "links/0/2/ingress/b: 'gold' is not under 'conditioners' (one of police, idle)",
+        ),
+        (
+            PLACED.replace(r#"{"b": QUEUE}"#, r#"{"p": "gold"}"#),
+            "links/1/queue/p: 'p' is of kind peer: its ports are not ours",
+        ),
+        (
+            PLACED.replace("QUEUE", r#""gold""#).replace(r#"["b"], "class""#, r#"["p"], "class""#),
+            "queues/gold/root/filters/0/inputs/0: a has no neighbour 'p' (one of b)",
+        ),
+        (
+            PLACED
+                .replace("QUEUE", r#""gold""#)
+                .replace(r#""conditioner": "police""#, r#""conditioner": "polce""#),
+            "queues/gold/conditioner: 'polce' is not under 'conditioners' (did you mean 'police'?)",
+        ),
+    ] {
+        assert_eq!(read(&json).expect_err(said).to_string(), said, "{json}");
+    }
+}

@@ -9,14 +9,19 @@ use engine::World;
 use network::Network;
 use network::kind::{Facts, Node, NodeKind, OwnPart, Tests, Tunnel, read_own};
 use network::spec::link::Driver;
+use network::spec::placed::Ports;
 use network::spec::rsvp::RsvpSpec;
 use network::spec::{KindSpec, labels::Labels};
 use node::Router;
 use serde::Deserialize;
 
 /// The tester's emulated label edge router, on one link: it signals the LSPs that begin there by its programme.
-pub const EDGE: NodeKind =
-    NodeKind { name: "edge", spec: KindSpec::of::<EdgeSpec>("An emulated edge router of the tester."), read };
+pub const EDGE: NodeKind = NodeKind {
+    name: "edge",
+    spec: KindSpec::of::<EdgeSpec>("An emulated edge router of the tester.")
+        .with_ports(Ports { queue: true, ingress: false }),
+    read,
+};
 
 base::record! {
     /// The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring process.

@@ -10,6 +10,7 @@ use network::Network;
 use network::kind::{Facts, HostFacts, Node, NodeKind, OwnPart, Tests, read_own};
 use network::spec::address::InterfaceAddress;
 use network::spec::link::Driver;
+use network::spec::placed::Ports;
 use network::spec::{KindSpec, labels::Labels};
 use node::Host;
 
@@ -21,7 +22,8 @@ pub const STATION: NodeKind = NodeKind {
     name: "station",
     spec: KindSpec::of::<StationSpec>(
         "A host of the measuring process, with a link to each end of what is measured.",
-    ),
+    )
+    .with_ports(Ports { queue: true, ingress: false }),
     read,
 };
 

@@ -163,7 +163,7 @@ impl EarlySpec {
 base::record! {
     /// Random early detection (Floyd and Jacobson 1993; tc-red).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct RedSpec {}
+    pub struct RedSpec called "Red" {}
     beside {
         /// Limit, thresholds and so on.
         pub early: EarlySpec
@@ -196,7 +196,7 @@ base::record! {
     /// Generic RED (tc-gred): a virtual queue for each drop precedence, all in one real queue, whose limit is that of
     /// the discipline.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct GredSpec {
+    pub struct GredSpec called "Gred" {
         /// RIO: the average of a virtual queue counts its own packets and those of better priority.
         pub grio: bool = false;
         /// The virtual queues by name.

@@ -5,7 +5,7 @@ use base::describe::Size;
 base::record! {
     /// First in, first out, limited in packets (tc-pfifo).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct PfifoSpec {
+    pub struct PfifoSpec called "Pfifo" {
         /// Packets that may wait.
         pub limit: u64 = 1000, in 1..=0xffff_ffff;
     }
@@ -21,7 +21,7 @@ impl Default for PfifoSpec {
 base::record! {
     /// First in, first out, limited in bytes (tc-bfifo).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct BfifoSpec {
+    pub struct BfifoSpec called "Bfifo" {
         /// Bytes that may wait.
         pub limit: Size, in 1..=0x7fff_ffff_ffff_ffff;
     }

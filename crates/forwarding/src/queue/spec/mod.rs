@@ -22,7 +22,7 @@ use base::describe::ClassName;
 base::choice! {
     /// A queue discipline.
     #[derive(Clone, Debug, PartialEq)]
-    pub enum QueueSpec by "discipline" {
+    pub enum QueueSpec called "Queue" by "discipline" {
         /// First in, first out, limited in packets.
         Pfifo(PfifoSpec) = "pfifo",
         /// First in, first out, limited in bytes.
@@ -55,7 +55,7 @@ impl Default for QueueSpec {
 base::record! {
     /// Packets that go to a class; the first filter that takes a packet decides.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct ClassFilter {
+    pub struct ClassFilter called "Filter" {
         /// The class that takes them.
         pub class: ClassName;
     }

@@ -13,7 +13,7 @@ use base::{Rate, Span};
 base::record! {
     /// Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct TbfSpec {
+    pub struct TbfSpec called "Tbf" {
         /// Rate at which tokens come.
         pub rate: Rate, in 1..=0x7fff_ffff_ffff_ffff;
         /// Bytes that the bucket holds.
@@ -108,7 +108,7 @@ base::record! {
 base::record! {
     /// Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it up to 6.2).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct CbqSpec {
+    pub struct CbqSpec called "Cbq" {
         /// Which packets go where; the first that takes a packet decides.
         pub filters: Vec<ClassFilter> = Vec::new();
         /// What the device under it really does.
@@ -178,7 +178,7 @@ impl HtbClass {
 base::record! {
     /// Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct HtbSpec {
+    pub struct HtbSpec called "Htb" {
         /// Which packets go where; the first that takes a packet decides.
         pub filters: Vec<ClassFilter> = Vec::new();
         /// Rate in bytes per second by this is the quantum of classes that give none.

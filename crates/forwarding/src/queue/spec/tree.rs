@@ -4,35 +4,11 @@ use super::QueueSpec;
 use crate::conditioner::ConditionerSpec;
 use crate::queue::accounting::Accounting;
 use crate::queue::problem::QueueProblem;
-use base::describe::{ClassName, Describe, Named, Record, RecordSchema, Schema, Schemas, Value};
+use base::describe::{Describe, Named, NamedOr, Record, RecordSchema, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
 
 /// A conditioner, or the name under which a file of a network has one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NamedConditioner {
-    /// What the name stands for is looked up by whoever knows the file.
-    Named(ClassName),
-    /// The conditioner itself.
-    Inline(ConditionerSpec),
-}
-
-impl Describe for NamedConditioner {
-    fn read(value: &Value) -> Result<NamedConditioner, Diagnostic> {
-        match value {
-            Value::Text(_) => ClassName::read(value).map(NamedConditioner::Named),
-            _ => ConditionerSpec::read(value).map(NamedConditioner::Inline),
-        }
-    }
-    fn write(&self) -> Value {
-        match self {
-            NamedConditioner::Named(name) => name.write(),
-            NamedConditioner::Inline(spec) => spec.write(),
-        }
-    }
-    fn schema(known: &mut Schemas) -> Schema {
-        Schema::OneOf(vec![ClassName::schema(known), ConditionerSpec::schema(known)])
-    }
-}
+pub type NamedConditioner = NamedOr<ConditionerSpec>;
 
 base::record! {
     /// A discipline with what packets count for in it, and a conditioner in front of it if there is one. The fields of
@@ -80,8 +56,7 @@ impl Describe for TreeSpec {
     fn schema(known: &mut Schemas) -> Schema {
         known.named("Tree", |known| {
             let record = TreeSpec::record_schema(known);
-            let short = vec![QueueSpec::schema(known)];
-            Named::Record(RecordSchema { short, ..record })
+            Named::Record(RecordSchema { flat: Some("root"), ..record })
         })
     }
 }

@@ -20,7 +20,7 @@ base::record! {
 base::record! {
     /// Strict priority (tc-prio): a band sends only when those before it have nothing to send.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct PrioSpec {
+    pub struct PrioSpec called "Prio" {
         /// Which packets go where; the first that takes a packet decides.
         pub filters: Vec<ClassFilter> = Vec::new();
         /// Bands by name, the most urgent first.
@@ -64,7 +64,7 @@ base::record! {
 base::record! {
     /// Deficit round robin (Shreedhar and Varghese 1995; tc-drr).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct DrrSpec {
+    pub struct DrrSpec called "Drr" {
         /// Which packets go where; the first that takes a packet decides.
         pub filters: Vec<ClassFilter> = Vec::new();
         /// Classes by name.
@@ -91,7 +91,7 @@ impl DrrSpec {
 base::record! {
     /// Fair queueing with CoDel (RFC 8290; tc-fq_codel).
     #[derive(Clone, Debug, PartialEq)]
-    pub struct FqCodelSpec {
+    pub struct FqCodelSpec called "FqCodel" {
         /// Packets that may wait in all.
         pub limit: u64 = 10_240, in 1..=0xffff_ffff;
         /// Queues that flows are hashed to.
