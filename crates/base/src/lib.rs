@@ -11,6 +11,7 @@
 //! - [`phb`]: per-hop behaviours (PHBs) and sets of them
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
+//! - [`protocol`]: what names a control protocol
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
@@ -32,6 +33,7 @@ pub mod label;
 pub mod map;
 pub mod phb;
 pub mod plane;
+pub mod protocol;
 pub mod random;
 pub mod table;
 pub mod time;
@@ -47,6 +49,7 @@ pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
 pub use map::Map;
 pub use phb::{Phb, PhbSet, SchedulingClass};
+pub use protocol::ProtocolId;
 pub use random::Streams;
 pub use time::{Rate, Serialiser, Span, Time};
 pub use wheel::{TimerId, Wheel};

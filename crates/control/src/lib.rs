@@ -1,10 +1,24 @@
-//! Signalling protocols as sans-I/O state machines.
+//! The control plane: signalling protocols as sans-I/O state machines, and what composes them.
 //!
-//! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
+//! - [`protocol`]: the contract that every protocol keeps
+//! - [`plane`]: [`ControlPlane`], the protocols of a node with their services and the control processor
+//! - [`services`]: what the protocols of a node share
+//! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
+//! - [`messages`]: messages counted over time
 //! - [`rib`]: the control plane's own routing table
+//! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
-//! A protocol takes messages, commands, acknowledgements and the time; it gives messages, table writes and events. It
-//! opens no socket, reads no clock and sees no forwarding table.
+//! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
+//! events. It opens no socket, reads no clock and sees no forwarding table.
 
+pub mod cost;
+pub mod messages;
+pub mod plane;
+pub mod processor;
+pub mod protocol;
 pub mod rib;
 pub mod rsvp;
+pub mod services;
+
+pub use plane::ControlPlane;
+pub use protocol::{Protocol, Setup};

@@ -9,6 +9,7 @@ use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
+use control::rsvp::Rsvp;
 use engine::{PortSpec, World};
 use node::{Peer, Router};
 use std::collections::BTreeSet;
@@ -101,7 +102,9 @@ impl Network {
         let spec = &self.description.nodes[node];
         let mut router = Router::new(self.router_config(node, spec));
         self.set_routes(node, &mut router);
-        router.keep_signals(spec.log_signals as usize);
+        if let Some(rsvp) = router.control_mut().protocol_mut::<Rsvp>() {
+            rsvp.keep_signals(spec.log_signals as usize);
+        }
         router
     }
 

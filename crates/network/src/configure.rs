@@ -10,6 +10,7 @@ use control::rsvp::transport;
 use core::net::Ipv4Addr;
 use node::router::PortSetup;
 use node::{HostConfig, HostPort, Router, RouterConfig};
+use std::sync::Arc;
 
 impl Network {
     /// The Ethernet address of a node's port.
@@ -53,7 +54,9 @@ impl Network {
             router_id: self.loopback(node),
             ports,
             profile: spec.profile.clone(),
-            rsvp: rsvp_config(spec, self.ports_of(node).count() as u16),
+            protocols: vec![Arc::new(rsvp_config(spec, self.ports_of(node).count() as u16))],
+            ttl: spec.rsvp.ttl,
+            diffserv: spec.diffserv,
             conditioning: self.conditioning(node),
             streams: self.control_streams(),
         }

@@ -40,6 +40,7 @@ pub use tables::{LogRow, Scope, TABLES, TableEntry};
 
 use base::command::TunnelId;
 use base::{LinkId, Map, NodeId, PortId};
+use control::Protocol;
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
 use kind::{Facts, Node};
@@ -171,6 +172,10 @@ impl Network {
     /// The router at a node, be it one by itself or within another device; nothing if it is not here.
     pub fn router(&self, node: usize) -> Option<&Router> {
         self.nodes.get(node)?.router(&self.world, NodeId(node as u32))
+    }
+    /// A protocol of the router at a node; nothing if no router is there that speaks it.
+    pub fn protocol<P: Protocol>(&self, node: usize) -> Option<&P> {
+        self.router(node)?.control().protocol()
     }
     /// The IP host at a node, if it is a device of this process.
     pub fn host(&self, node: usize) -> Option<&Host> {

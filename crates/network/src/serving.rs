@@ -25,7 +25,7 @@ impl Network {
         self.events.drain(..old);
         for node in self.ids() {
             if let Some(router) = self.nodes[node.index()].router_mut(&mut self.world, node) {
-                router.forget_messages(time);
+                router.control_mut().forget_messages(time);
             }
         }
     }

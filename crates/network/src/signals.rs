@@ -3,9 +3,9 @@
 use super::Network;
 use base::Time;
 use base::table::{Rows, Table};
+use control::protocol::Direction;
+use control::rsvp::Rsvp;
 use core::net::Ipv4Addr;
-use node::router::Direction;
-use wire::rsvp::MessageType;
 
 base::table! {
     /// The RSVP messages of routers that were asked to keep them, each router's in order of time.
@@ -31,32 +31,30 @@ base::table! {
     }
 }
 
-/// Names of a direction and of a message type.
-pub fn words(direction: Direction, kind: u8) -> (&'static str, &'static str) {
-    let direction = match direction {
+/// The name of a direction.
+pub fn word(direction: Direction) -> &'static str {
+    match direction {
         Direction::Received => "rx",
         Direction::Sent => "tx",
-    };
-    (direction, MessageType::of(kind).map_or("unknown", MessageType::name))
+    }
 }
 
 /// The messages of one router or of all.
 pub fn table(network: &Network, node: Option<usize>) -> Table {
     let mut table = Rows::new();
     for node in network.ids().map(base::NodeId::index).filter(|n| node.is_none_or(|m| m == *n)) {
-        let records = network.router(node).into_iter().flat_map(|router| router.signals().0);
+        let records = network.protocol::<Rsvp>(node).into_iter().flat_map(|rsvp| rsvp.signals().0);
         for record in records {
             let mut places = network.graph.links_of(node);
             let link = places.find(|&link| network.links[link].port_at(node) == Some(record.port));
             let neighbor = link.and_then(|link| network.graph.beyond(link, node));
-            let (direction, r#type) = words(record.direction, record.kind);
             table.push(SignalRow {
                 node: network.node_name(node),
                 time_s: record.at,
                 link,
                 neighbor: neighbor.map(|n| network.node_name(n)),
-                direction,
-                r#type,
+                direction: word(record.direction),
+                r#type: Rsvp::type_name(record.kind),
                 session: record.tunnel.map(|(to, id)| format!("{to}/{id}")),
                 sender: record.lsp.map(|n| n.0),
                 lsp_id: record.lsp.map(|n| n.1),

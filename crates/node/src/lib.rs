@@ -5,7 +5,6 @@ pub mod host;
 pub mod limiter;
 pub mod neighbors;
 pub mod peer;
-pub mod processor;
 pub mod profile;
 pub mod router;
 

@@ -1,6 +1,8 @@
 //! How long a device takes for what it does. A profile is data: it changes timing, never behaviour.
 
 use base::{Span, Time};
+use control::cost::{Cost, Costs, OTHER};
+use control::rsvp::Rsvp;
 use serde::{Deserialize, Serialize};
 
 /// A device profile, as read from its TOML file. What is absent costs nothing and has no limit.
@@ -75,6 +77,21 @@ impl DeviceProfile {
             description: "Takes no time and has no limit.".into(),
             ..DeviceProfile::default()
         }
+    }
+}
+
+impl ControlProfile {
+    /// What messages cost, by protocol and kind.
+    pub fn costs(&self) -> Costs {
+        let cost = |us, per_state_ns| Cost { us, per_state_ns };
+        let rsvp = [
+            ("Path", cost(self.path_us, self.per_state_ns)),
+            ("Resv", cost(self.resv_us, self.per_state_ns)),
+            ("PathTear", cost(self.tear_us, 0.0)),
+            ("ResvTear", cost(self.tear_us, 0.0)),
+            (OTHER, cost(self.other_us, 0.0)),
+        ];
+        Costs([(Rsvp::ID, rsvp.map(|(kind, cost)| (kind.to_string(), cost)).into())].into())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::process;
 use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
 use base::Time;
+use control::rsvp::Rsvp;
 use engine::Fault;
 use network::{HopSpec, LspSpec, Network};
 use serde::Deserialize;
@@ -250,10 +251,10 @@ impl Instance {
     fn status(&mut self) -> Value {
         let ports = drive::rows(&mut self.network, "interfaces");
         let lateness = drive::rows(&mut self.network, "lateness");
-        let router = self.network.router(self.node);
-        let tunnels = || router.into_iter().flat_map(|router| router.rsvp().tunnels());
+        let rsvp = self.network.protocol::<Rsvp>(self.node);
+        let tunnels = || rsvp.into_iter().flat_map(Rsvp::tunnels);
         let up = tunnels().filter(|tunnel| tunnel.active.is_some()).count();
-        let through = router.map_or(0, |router| router.rsvp().audit().lsps);
+        let through = rsvp.map_or(0, |rsvp| rsvp.audit().lsps);
         json!({
             "node": self.name(),
             "pid": std::process::id(),

@@ -81,7 +81,8 @@ fn main() {
     let first_edge = 3;
     let up: usize =
         (0..pairs).filter_map(|p| network.edge(first_edge + 2 * p)).map(|e| e.tunnel_counts().1).sum();
-    let held: Vec<usize> = (0..3).filter_map(|r| network.router(r)).map(|r| r.rsvp().state_count()).collect();
+    let held: Vec<usize> =
+        (0..3).filter_map(|r| network.router(r)).map(|r| r.control().state_count()).collect();
     let result = json!({
         "lsps_per_s": up as f64 / seconds,
         "bytes_per_lsp_hop": bytes as f64 / (up.max(1) * 5) as f64,

@@ -5,6 +5,7 @@ mod common;
 use base::plane::NextHop;
 use base::{Command, Device, NodeId, Time};
 use common::{MS, S, network, routers, run};
+use control::rsvp::Rsvp;
 use node::Router;
 use serde_json::json;
 use twinplane_tester::Testbed;
@@ -56,6 +57,10 @@ fn fresh(made: &Router) -> Router {
     router
 }
 
+fn speaker(router: &Router) -> &Rsvp {
+    router.control().protocol().expect("a router that speaks RSVP-TE")
+}
+
 fn replayed(slow: bool) {
     let untouched = ring(slow);
     for node in 0..4 {
@@ -88,8 +93,8 @@ fn replayed(slow: bool) {
         };
         assert_eq!(tables(&copy), tables(original), "r{node}");
         assert_eq!(copy.drops(), original.drops(), "r{node}");
-        assert_eq!(copy.rsvp().audit(), original.rsvp().audit(), "r{node}");
-        let lsps = |router: &Router| router.rsvp().lsps().collect::<Vec<_>>();
+        assert_eq!(speaker(&copy).audit(), speaker(original).audit(), "r{node}");
+        let lsps = |router: &Router| speaker(router).lsps().collect::<Vec<_>>();
         assert_eq!(lsps(&copy), lsps(original), "r{node}");
     }
 }

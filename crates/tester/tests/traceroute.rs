@@ -5,6 +5,7 @@ mod common;
 
 use base::{Event, Frame, Label, NodeId, PortId, Time};
 use common::{MS, S, chain, conserved, network, routers, run};
+use control::rsvp::Rsvp;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -50,7 +51,7 @@ fn traceroute(network: &mut Testbed, longest: u8) -> Vec<Option<(usize, u8, Vec<
 
 /// The label by which packets of the only LSP reach a node, if it gave one.
 fn label_of(network: &Testbed, node: usize) -> Option<Label> {
-    network.router(node).expect("a router").rsvp().lsps().next().expect("an LSP").in_label
+    network.protocol::<Rsvp>(node).expect("RSVP-TE").lsps().next().expect("an LSP").in_label
 }
 
 #[test]

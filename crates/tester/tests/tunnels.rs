@@ -4,6 +4,7 @@ mod common;
 
 use base::Event;
 use common::{MS, S, conserved, network, routers, run};
+use control::rsvp::Rsvp;
 use network::HopSpec;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -30,7 +31,7 @@ fn reserved(network: &Testbed, node: usize, link: usize) -> u64 {
     let built = &network.links()[link];
     let port = built.ports[usize::from(built.spec.a != node)];
     let link =
-        network.router(node).expect("a router").rsvp().links().find(|l| l.port == port).expect("a port");
+        network.protocol::<Rsvp>(node).expect("RSVP-TE").links().find(|l| l.port == port).expect("a port");
     link.reserved.iter().map(|rate| rate.0).sum()
 }
 
@@ -76,7 +77,7 @@ fn make_before_break_loses_nothing_and_counts_bandwidth_once() {
             for step in 1..=1_000 {
                 run(&mut network, start + step * MS);
                 for node in 0..4 {
-                    for link in network.router(node).expect("a router").rsvp().links() {
+                    for link in network.protocol::<Rsvp>(node).expect("RSVP-TE").links() {
                         let all: u64 = link.reserved.iter().map(|rate| rate.0).sum();
                         assert!(all == 0 || all == 80 * MBPS, "r{node} {:?}: {all} reserved", link.port);
                     }
@@ -218,6 +219,6 @@ fn refreshes_keep_lsps_up_whatever_their_period() {
         run(&mut network, 10 * period * MS);
         let downs = network.events().iter().filter(|e| matches!(e.event, Event::LspDown { .. })).count();
         assert_eq!(downs, 0, "refreshed every {period} ms, refresh reduction {reduction}");
-        assert_eq!(network.router(1).expect("a router").rsvp().audit().lsps, 50);
+        assert_eq!(network.protocol::<Rsvp>(1).expect("RSVP-TE").audit().lsps, 50);
     }
 }

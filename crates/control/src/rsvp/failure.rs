@@ -96,7 +96,7 @@ impl Rsvp {
         self.wheel = Wheel::new();
         self.tables.forget();
         self.lost.clear();
-        self.outputs.retain(|output| matches!(output, super::Output::Event(_)));
+        self.outputs.retain(|output| matches!(output, crate::protocol::Output::Event(_)));
         self.transport.restart(self.now);
         outbox::track(&mut self.transport, &self.config, self.now);
         for link in self.links.iter_mut() {

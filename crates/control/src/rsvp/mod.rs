@@ -8,7 +8,8 @@
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `ftn`, `mapping`; the plane boundary: `tables`
-//! - what can be seen from outside: `views`, `counters`, `audit`
+//! - what can be seen from outside: `views`, `counters`, `signals`, `audit`
+//! - the contract of protocols: `speaker`
 
 mod admission;
 mod audit;
@@ -33,7 +34,9 @@ mod refresh;
 mod resv;
 mod resv_send;
 mod route;
+mod signals;
 mod slab;
+mod speaker;
 mod store;
 mod tables;
 mod tear;
@@ -47,62 +50,25 @@ pub use audit::Audit;
 pub use config::{Config, EgressLabel, Interface, Limits};
 pub use counters::{Counters, Discard};
 pub use lsp::{Hop, Role, SenderKey, SessionKey};
+pub use signals::SignalRecord;
 pub use views::{LinkView, LspView, TunnelView};
 
+use crate::protocol::{self, Change, Output};
 use crate::rib::Rib;
-use base::plane::{Ack, Batch, TunnelModel};
+use base::plane::{Ack, TunnelModel};
 use base::random::Stream;
-use base::{Command, Event, PortId, Time, Wheel};
-use core::net::Ipv4Addr;
+use base::{Command, Event, Time, Wheel};
 use labels::Labels;
 use link::Links;
 use mapping::Mappings;
 use outbox::Arrival;
+use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
 use tables::Tables;
 use transport::{Envelope, Incoming, Transport};
 use tunnel::Tunnels;
 use wire::rsvp::Message;
-
-/// What the IP header of a received message said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// IP source: the neighbour or, of messages that nodes in between do not read, the node that made the message.
-    pub src: Ipv4Addr,
-    /// IP destination: this router, or the far end of the LSP with the Router Alert option.
-    pub dst: Ipv4Addr,
-    /// IP time to live on arrival.
-    pub ttl: u8,
-    /// Did it carry the Router Alert option (RFC 2113)?
-    pub router_alert: bool,
-}
-
-/// What the speaker wants done.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Output {
-    /// Send a message in an IP packet of protocol 46.
-    Transmit {
-        /// The port by which it leaves.
-        port: PortId,
-        /// The neighbour to send the frame to.
-        next: Option<Ipv4Addr>,
-        /// IP source: not this router where a message keeps the address of the ingress.
-        src: Ipv4Addr,
-        /// IP destination: not the neighbour, but the far end for Path, PathTear and ResvConf.
-        dst: Ipv4Addr,
-        /// IP time to live.
-        ttl: u8,
-        /// Put the Router Alert option in (RFC 2113).
-        router_alert: bool,
-        /// The RSVP message from its common header on, ready to send.
-        message: Vec<u8>,
-    },
-    /// Write tables, and hand the driver's answer to [`Rsvp::handle_ack`].
-    Tables(Batch),
-    /// An event for the user, such as a tunnel that came up.
-    Event(Event),
-}
 
 /// Timers of the speaker: one for each block of state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +104,8 @@ pub struct Rsvp {
     lost: VecDeque<head::Lost>,
     outputs: VecDeque<Output>,
     counters: Counters,
+    /// For people: nothing depends on it.
+    signals: Signals,
     restarts: u16,
 }
 
@@ -161,6 +129,7 @@ impl Rsvp {
             lost: VecDeque::new(),
             outputs: VecDeque::new(),
             counters: Counters::default(),
+            signals: Signals::default(),
             restarts: 0,
             config,
         }
@@ -172,13 +141,13 @@ impl Rsvp {
     }
 
     /// Takes an RSVP message: the bytes after the IP header.
-    pub fn handle_message(&mut self, now: Time, port: PortId, received: Received, bytes: &[u8]) {
+    pub fn handle_message(&mut self, now: Time, arrival: &protocol::Arrival, bytes: &[u8]) {
         self.now = now;
+        let protocol::Arrival { port, src, dst, ttl, router_alert } = *arrival;
         if !self.links.is_up(port) {
             self.counters.discard(Discard::NotAnInterface);
             return;
         }
-        let Received { src, dst, ttl, router_alert } = received;
         let envelope = Envelope { src, dst, ttl, router_alert };
         let mut incoming = std::mem::take(&mut self.incoming);
         self.transport.receive(now, port, envelope, bytes, &mut incoming);
@@ -240,10 +209,23 @@ impl Rsvp {
             Command::RouteRemove { prefix } => {
                 self.rib.remove(*prefix);
             }
-            Command::PortUp(port) => self.port_up(*port),
-            Command::PortDown(port) => self.port_down(*port),
-            Command::Restart => self.restart(),
-            Command::Probe { .. } | Command::Start | Command::Stop => {}
+            Command::PortUp(_)
+            | Command::PortDown(_)
+            | Command::Restart
+            | Command::Probe { .. }
+            | Command::Start
+            | Command::Stop => {}
+        }
+        self.settle();
+    }
+
+    /// Takes note of what changed around the speaker.
+    pub fn handle_change(&mut self, now: Time, change: &Change) {
+        self.now = now;
+        match *change {
+            Change::Port { port, up: true } => self.port_up(port),
+            Change::Port { port, up: false } => self.port_down(port),
+            Change::Restart => self.restart(),
         }
         self.settle();
     }
@@ -258,12 +240,6 @@ impl Rsvp {
     /// What is to be done next; nothing when the speaker is drained.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front().or_else(|| self.poll_transport())
-    }
-
-    /// Takes the memory of a message that has been sent ([`Output::Transmit`]), to use it again. Nothing is lost
-    /// without it but time.
-    pub fn recycle(&mut self, message: Vec<u8>) {
-        self.transport.recycle(message);
     }
 
     /// Counters of messages and errors.

@@ -2,8 +2,10 @@
 
 use super::counters::Discard;
 use super::lsp::Hop;
+use super::speaker::IP_PROTOCOL;
 use super::transport::{self, Delivery, Envelope, Handle, Incoming, Neighbor, ReceivedId, Transport};
-use super::{Config, Output, Rsvp};
+use super::{Config, Rsvp};
+use crate::protocol::{self, Output};
 use base::{Event, PortId, Time};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
@@ -121,8 +123,9 @@ impl Rsvp {
     pub(super) fn poll_transport(&mut self) -> Option<Output> {
         let datagram = self.transport.poll_output()?;
         let Envelope { src, dst, ttl, router_alert } = datagram.envelope;
-        let (port, next, message) = (datagram.port, datagram.next, datagram.bytes);
-        Some(Output::Transmit { port, next, src, dst, ttl, router_alert, message })
+        let (port, next, bytes) = (datagram.port, datagram.next, datagram.bytes);
+        let protocol = IP_PROTOCOL;
+        Some(Output::Message(protocol::Message { port, next, src, dst, protocol, ttl, router_alert, bytes }))
     }
 
     /// Takes what the transport has for the LSPs. `bytes` are what came in, if anything did.

@@ -3,9 +3,10 @@
 //! A Resv goes upstream only after the entry that its label stands for is in force; a label is free again only after
 //! its entry is gone.
 
+use super::Rsvp;
 use super::lsp::{Hop, Lsp, Role};
 use super::outbox::Sending;
-use super::{Output, Rsvp};
+use crate::protocol::Output;
 use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableError, TableOp, TcSource, TransactionId};
 use base::{Label, Map};
 use wire::rsvp::error_code::{self, routing};

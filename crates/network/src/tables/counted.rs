@@ -3,6 +3,7 @@
 use crate::{Network, NetworkError};
 use base::device::DropCounters;
 use base::table::Table;
+use control::rsvp::Rsvp;
 use engine::DirectionCounters;
 use engine::discipline::Totals;
 use node::Router;
@@ -29,7 +30,7 @@ base::table! {
         /// Frames that wait for the Ethernet address of their next hop.
         waiting: u64 = "frames",
         /// Messages that table `signals` has no room for.
-        signals_forgotten: u64 = "messages" => router.signals().1,
+        signals_forgotten: u64 = "messages" => router.control().protocol::<Rsvp>().map_or(0, |rsvp| rsvp.signals().1),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::{NetworkError, input};
 use crate::{Network, conditioners, live, queues, signals};
 use base::table::{Row, Table, TableDecl};
 use base::{NodeId, Time};
+use control::Protocol;
 use node::Router;
 
 base::table! {
@@ -149,6 +150,11 @@ impl Network {
     /// The routers of this process, or the one that a table is asked of: its node, its name, and the router.
     fn routers(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &str, &Router)> {
         self.asked(only).filter_map(|node| Some((node, self.node_name(node), self.router(node)?)))
+    }
+
+    /// The same of those that speak a protocol, with the protocol.
+    fn speakers<P: Protocol>(&self, only: Option<usize>) -> impl Iterator<Item = (&str, &P)> {
+        self.asked(only).filter_map(|node| Some((self.node_name(node), self.protocol(node)?)))
     }
 
     /// All nodes, as devices of the engine.

@@ -5,7 +5,7 @@ use base::device::DropCounters;
 use base::plane::{NextHop, Nhlfe, Prefix, TcSource};
 use base::table::{Rows, Shown, Table, word};
 use base::{Label, NodeId, PortId, Rate, Time};
-use control::rsvp::{LinkView, LspView, TunnelView};
+use control::rsvp::{LinkView, LspView, Rsvp, TunnelView};
 use core::net::Ipv4Addr;
 
 base::table! {
@@ -305,15 +305,15 @@ pub fn drops(network: &Network, only: Option<usize>) -> Table {
 
 /// Table `lsps` of a router.
 pub fn lsps(network: &Network, only: Option<usize>) -> Table {
-    network.routers(only).flat_map(|(_, _, router)| router.rsvp().lsps()).map(LspRow::of).collect()
+    network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.lsps()).map(LspRow::of).collect()
 }
 
 /// Table `tunnels`.
 pub fn tunnels(network: &Network, only: Option<usize>) -> Table {
-    network.routers(only).flat_map(|(_, _, router)| router.rsvp().tunnels()).map(TunnelRow::of).collect()
+    network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.tunnels()).map(TunnelRow::of).collect()
 }
 
 /// Table `bandwidth`.
 pub fn bandwidth(network: &Network, only: Option<usize>) -> Table {
-    network.routers(only).flat_map(|(_, _, router)| router.rsvp().links()).map(BandwidthRow::of).collect()
+    network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.links()).map(BandwidthRow::of).collect()
 }

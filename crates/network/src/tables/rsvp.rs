@@ -2,8 +2,8 @@
 
 use crate::Network;
 use base::table::{Counts, Rows, Table, word};
-use control::rsvp;
 use control::rsvp::transport::{self, Malformed};
+use control::rsvp::{self, Rsvp};
 use wire::rsvp::MessageType;
 
 base::table! {
@@ -165,14 +165,14 @@ fn by_type(count: impl Fn(MessageType) -> u64) -> Counts {
 
 /// Table `rsvp`.
 pub fn messages(network: &Network, only: Option<usize>) -> Table {
-    network.routers(only).map(|(_, node, router)| RsvpRow::of(node, router.rsvp().counters())).collect()
+    network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpRow::of(node, rsvp.counters())).collect()
 }
 
 /// Table `rsvp_errors`.
 pub fn errors(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    for (_, node, router) in network.routers(only) {
-        let counters = router.rsvp().counters();
+    for (node, rsvp) in network.speakers::<Rsvp>(only) {
+        let counters = rsvp.counters();
         let row = |direction| {
             move |((code, value), meaning, count)| RsvpErrorRow {
                 node,
@@ -191,11 +191,11 @@ pub fn errors(network: &Network, only: Option<usize>) -> Table {
 
 /// Table `rsvp_transport`.
 pub fn transport(network: &Network, only: Option<usize>) -> Table {
-    let routers = network.routers(only);
-    routers.map(|(_, node, router)| TransportRow::of(node, router.rsvp().transport_counters())).collect()
+    let speakers = network.speakers(only);
+    speakers.map(|(node, rsvp): (_, &Rsvp)| TransportRow::of(node, rsvp.transport_counters())).collect()
 }
 
 /// Table `rsvp_state`.
 pub fn state(network: &Network, only: Option<usize>) -> Table {
-    network.routers(only).map(|(_, node, router)| RsvpStateRow::of(node, router.rsvp().audit())).collect()
+    network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpStateRow::of(node, rsvp.audit())).collect()
 }

@@ -4,7 +4,8 @@ use crate::{Network, NetworkError, signals};
 use base::device::{DropCounters, DropReason};
 use base::table::{Fields, Rows, Table};
 use base::{Event, Label, Time};
-use control::rsvp::Audit;
+use control::messages::MessageBin;
+use control::rsvp::{Audit, Rsvp};
 use engine::DirectionCounters;
 use node::Router;
 
@@ -142,11 +143,11 @@ impl Network {
             if !self.lsps.iter().any(|group| group.spec.from == head) {
                 continue;
             }
-            let Some(router) = self.router(head) else { continue };
-            for tunnel in router.rsvp().tunnels() {
+            let Some(rsvp) = self.protocol::<Rsvp>(head) else { continue };
+            for tunnel in rsvp.tunnels() {
                 active.insert((head, tunnel.id), tunnel.active);
             }
-            for lsp in router.rsvp().lsps() {
+            for lsp in rsvp.lsps() {
                 let tunnel = base::command::TunnelId { to: lsp.end_point, id: lsp.tunnel_id };
                 labels.insert((head, tunnel, lsp.lsp_id), lsp.out_label);
             }
@@ -185,10 +186,11 @@ impl Network {
     }
 
     pub(super) fn messages(&self) -> Table {
-        let bins =
-            self.routers(None).flat_map(|(_, node, router)| router.messages().map(move |bin| (node, bin)));
-        let row = |(node, bin): (_, node::router::MessageBin)| {
-            let (direction, r#type) = signals::words(bin.direction, bin.kind);
+        let bins = self
+            .routers(None)
+            .flat_map(|(_, node, router)| router.control().messages().map(move |bin| (node, bin)));
+        let row = |(node, (bin, r#type)): (_, (MessageBin, _))| {
+            let direction = signals::word(bin.direction);
             MessageRow { node, start_s: bin.start, direction, r#type, count: bin.count }
         };
         bins.map(row).collect()
@@ -234,7 +236,7 @@ impl Network {
 
     pub(super) fn processors(&self) -> Table {
         let row = |(_, node, router): (_, _, &Router)| {
-            let (queue_peak, busy_s) = router.processor_load();
+            let (queue_peak, busy_s) = router.control().processor_load();
             let queue_drops = router.drops().get(DropReason::ControlQueueFull);
             ProcessorRow { node, queue_peak, busy_s, queue_drops }
         };
@@ -243,8 +245,11 @@ impl Network {
 
     /// What is left anywhere: after everything is torn down, nothing.
     pub(super) fn state(&self) -> Table {
-        let routers = self.routers(None);
-        routers.map(|(_, node, router)| StateRow::of(node, router, router.rsvp().audit())).collect()
+        let row = |(_, node, router): (_, _, &Router)| {
+            let rsvp = router.control().protocol::<Rsvp>()?;
+            Some(StateRow::of(node, router, rsvp.audit()))
+        };
+        self.routers(None).filter_map(row).collect()
     }
 }
 

@@ -2,10 +2,12 @@
 
 use crate::profile::DeviceProfile;
 use base::plane::TtlModel;
-use base::{MacAddr, PortId, Rate, Span, Streams};
-use control::rsvp;
+use base::{DiffServConfig, MacAddr, PortId, Rate, Span, Streams};
+use control::services::{Interface, Interfaces, Services};
+use control::{Setup, plane};
 use core::net::Ipv4Addr;
 use forwarding::conditioner::Conditioner;
+use std::sync::Arc;
 
 /// A port of a router.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +24,7 @@ pub struct PortSetup {
     pub neighbor_id: Option<Ipv4Addr>,
     /// Longest packet (Ethernet payload) in bytes.
     pub mtu: u32,
-    /// Bandwidth that LSPs may reserve; a port without does not speak RSVP.
+    /// Bandwidth that LSPs may reserve; absent where nobody signals.
     pub reservable: Option<Rate>,
 }
 
@@ -48,9 +50,12 @@ pub struct RouterConfig {
     pub ports: Vec<PortSetup>,
     /// How long the router takes for what it does.
     pub profile: DeviceProfile,
-    /// RSVP-TE, and with it DiffServ over MPLS of both planes, but for name, router id, interfaces and random
-    /// streams, which are taken from here.
-    pub rsvp: rsvp::Config,
+    /// The protocols that it speaks, in the order in which they are asked.
+    pub protocols: Vec<Arc<dyn Setup>>,
+    /// Time-to-live model of what arrives with explicit null, and of nothing else: each LSP says its own.
+    pub ttl: TtlModel,
+    /// DiffServ over MPLS (RFC 3270) of the forwarding plane; if absent, it does not support it.
+    pub diffserv: Option<DiffServConfig>,
     /// Meters, markers and policers at ingress ports.
     pub conditioning: Conditioning,
     /// Random streams of the run.
@@ -58,29 +63,30 @@ pub struct RouterConfig {
 }
 
 impl RouterConfig {
-    pub(super) fn rsvp(&self) -> rsvp::Config {
-        let interface = |(i, p): (usize, &PortSetup)| {
-            Some(rsvp::Interface {
-                port: PortId(i as u16),
-                address: p.address,
-                prefix_len: p.prefix_len,
-                neighbor: p.neighbor,
-                neighbor_id: p.neighbor_id,
-                reservable: p.reservable?,
-                mtu: p.mtu,
-            })
+    pub(super) fn control(&self) -> plane::Config {
+        let interface = |(i, p): (usize, &PortSetup)| Interface {
+            port: PortId(i as u16),
+            address: p.address,
+            prefix_len: p.prefix_len,
+            neighbor: p.neighbor,
+            neighbor_id: p.neighbor_id,
+            mtu: p.mtu,
+            reservable: p.reservable,
+            up: true,
         };
-        rsvp::Config {
-            name: self.name.clone(),
-            router_id: self.router_id,
-            interfaces: self.ports.iter().enumerate().filter_map(interface).collect(),
-            streams: self.streams,
-            ..self.rsvp.clone()
+        let interfaces = self.ports.iter().enumerate().map(interface).collect();
+        let interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
+        let control = &self.profile.control;
+        plane::Config {
+            services: Services { interfaces, streams: self.streams },
+            costs: control.costs(),
+            queue_messages: control.queue_messages,
+            alert_queue_messages: control.alert_queue_messages,
         }
     }
 
     pub(super) fn forwarding(&self) -> forwarding::Config {
-        let (explicit_null_ttl, diffserv) = (self.rsvp.ttl, self.rsvp.diffserv);
+        let (explicit_null_ttl, diffserv) = (self.ttl, self.diffserv);
         forwarding::Config { explicit_null_ttl, diffserv, ..forwarding::Config::default() }
     }
 
@@ -90,10 +96,5 @@ impl RouterConfig {
             fixed: Span::from_secs_f64(tables.write_us.max(0.0) / 1e6),
             per_entry: Span::from_secs_f64(tables.per_entry_ns.max(0.0) / 1e9),
         }
-    }
-
-    /// The TTL model of the router's LSPs.
-    pub fn ttl(&self) -> TtlModel {
-        self.rsvp.ttl
     }
 }

@@ -5,6 +5,7 @@ use crate::echo;
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Event, Frame, Output, PortId, Time};
+use control::protocol::Listen;
 use core::net::Ipv4Addr;
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::punt::ip_offset;
@@ -132,8 +133,8 @@ impl Router {
         self.send(now, Frame::from_bytes(&bytes), via);
     }
 
-    /// Takes an RSVP packet out of the stream, whatever its destination (RFC 2205, 3.11.3). Other packets with the
-    /// option go on unless they are for this router.
+    /// Takes a packet with the option out of the stream, whatever its destination, if a protocol listens to such.
+    /// Others go on unless they are for this router.
     fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
         let bytes = self.bytes_of(frame);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
@@ -141,8 +142,8 @@ impl Router {
             return true;
         };
         let (protocol, dst) = (ip.protocol(), ip.dst());
-        if protocol == ipv4::Protocol::RSVP {
-            self.signal(now, port, bytes, ip_offset(labels));
+        if let Some(owner) = self.control.listener(Listen::RouterAlert(protocol.0)) {
+            self.signal(now, port, owner, bytes, ip_offset(labels));
             return true;
         }
         self.recycle(bytes);
@@ -165,8 +166,10 @@ impl Router {
         }
         // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
         let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
+        if let Some(owner) = self.control.listener(Listen::IpProtocol(ip.protocol().0)) {
+            return self.signal(now, port, owner, bytes, ip_offset(labels));
+        }
         match ip.protocol() {
-            ipv4::Protocol::RSVP => self.signal(now, port, bytes, ip_offset(labels)),
             // RFC 1122, 3.2.2.6; RFC 1812, 4.3.3.6: an echo request to a group may be, and here is, discarded.
             _ if group => self.drop_received(port, DropReason::NoListener),
             ipv4::Protocol::ICMP => self.handle_icmp(now, port, ip.src(), ip.dst(), ip.payload()),

@@ -1,34 +1,27 @@
-//! A label-switching and label-edge router: forwarding tables, RSVP-TE, ARP and ICMP behind one contract.
+//! A label-switching and label-edge router: forwarding tables, control plane, ARP and ICMP behind one contract.
 //!
 //! Transit packets go through [`Device::forward_batch`] and never leave the forwarding plane. What it punts comes to
-//! [`Device::handle_packet`]: ARP and ICMP are answered, RSVP waits for the control processor.
+//! [`Device::handle_packet`]: ARP and ICMP are answered, what protocols listen to waits for the
+//! control processor.
 
 mod arp;
 mod config;
 mod exception;
-mod messages;
 mod signalling;
-mod signals;
 #[cfg(test)]
 mod tests;
 
 pub use config::{Conditioning, PortSetup, RouterConfig};
-pub use messages::{Direction, MessageBin};
-pub use signals::SignalRecord;
 
 use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
-use crate::processor::Processor;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
 use base::plane::{Batch, NextHop, PortConfig, Prefix, TableOp};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
-use control::rsvp::Rsvp;
+use control::ControlPlane;
 use core::net::Ipv4Addr;
 use forwarding::{Driver, Exception, Forwarding, Soft};
-use messages::Messages;
-use signalling::Signal;
-use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What waits for a neighbour's Ethernet address.
@@ -69,17 +62,14 @@ pub struct Balance {
     pub waiting: u64,
 }
 
-/// A label switching router: forwarding tables, RSVP-TE, ARP and ICMP, on one control processor.
+/// A label switching router: forwarding tables, control plane, ARP and ICMP.
 #[derive(Debug)]
 pub struct Router {
     config: RouterConfig,
     driver: Soft,
     pipeline: Pipeline,
-    rsvp: Rsvp,
+    control: ControlPlane,
     neighbors: Neighbors<Waiting>,
-    processor: Processor<Signal>,
-    messages: Messages,
-    signals: Signals,
     outputs: VecDeque<Output>,
     /// Memory of signalling frames that have been handled.
     spare: Vec<Vec<u8>>,
@@ -109,14 +99,8 @@ impl Router {
         let mut router = Router {
             driver: Soft::new(config.forwarding(), config.write_time()),
             pipeline: config.profile.forwarding.pipeline(),
-            rsvp: Rsvp::new(config.rsvp()),
+            control: ControlPlane::new(config.control(), &config.protocols),
             neighbors: Neighbors::default(),
-            processor: Processor::new(
-                config.profile.control.queue_messages,
-                config.profile.control.alert_queue_messages,
-            ),
-            messages: Messages::default(),
-            signals: Signals::default(),
             outputs: VecDeque::new(),
             spare: Vec::new(),
             drops: DropCounters::default(),
@@ -180,25 +164,13 @@ impl Router {
     pub fn forwarding(&self) -> &Forwarding {
         self.driver.forwarding()
     }
-    /// The RSVP-TE part of the control plane, to be looked at.
-    pub fn rsvp(&self) -> &Rsvp {
-        &self.rsvp
+    /// The control plane, to be looked at.
+    pub fn control(&self) -> &ControlPlane {
+        &self.control
     }
-    /// Signalling messages over time.
-    pub fn messages(&self) -> impl Iterator<Item = MessageBin> {
-        self.messages.iter()
-    }
-    /// Forgets the counts of messages from before a time.
-    pub fn forget_messages(&mut self, before: Time) {
-        self.messages.forget_before(before);
-    }
-    /// Keeps the last `limit` signalling messages from now on.
-    pub fn keep_signals(&mut self, limit: usize) {
-        self.signals.keep(limit);
-    }
-    /// The signalling messages that are kept, and how many are not any more.
-    pub fn signals(&self) -> (impl Iterator<Item = &SignalRecord>, u64) {
-        (self.signals.iter(), self.signals.forgotten())
+    /// The control plane, to change what it keeps for tables.
+    pub fn control_mut(&mut self) -> &mut ControlPlane {
+        &mut self.control
     }
     /// Frames discarded by the forwarding plane and by the control processor, by reason: those received, and packets
     /// of this router that could not be sent.
@@ -223,13 +195,9 @@ impl Router {
                 as u64,
         }
     }
-    /// The most messages that ever waited for the control processor, and the seconds that it was busy.
-    pub fn processor_load(&self) -> (usize, f64) {
-        (self.processor.peak(), self.processor.busy().as_secs_f64())
-    }
     /// Table operations that are not in force yet, and signalling messages that wait.
     pub fn backlog(&self) -> (usize, usize) {
-        (self.driver.backlog(), self.processor.waiting())
+        (self.driver.backlog(), self.control.waiting())
     }
     /// The Ethernet address of a neighbour, if it is known.
     pub fn neighbor_mac(&self, port: PortId, address: Ipv4Addr) -> Option<base::MacAddr> {
@@ -295,8 +263,7 @@ impl Router {
             lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
         self.configure_port(port);
-        let command = if up { Command::PortUp(port) } else { Command::PortDown(port) };
-        self.rsvp.handle_command(now, &command);
+        self.control.port_changed(now, port, up);
         let port = port.0;
         let event = if up { base::Event::PortUp { port } } else { base::Event::PortDown { port } };
         self.outputs.push_back(Output::Event(event));
@@ -306,14 +273,13 @@ impl Router {
         let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
         self.driver = Soft::new(self.config.forwarding(), self.config.write_time());
         self.neighbors = Neighbors::default();
-        self.processor.clear();
         self.pipeline = self.config.profile.forwarding.pipeline();
         self.connect();
         // Static routes are configuration: they survive.
         for (prefix, next_hop) in routes {
             self.write(&[TableOp::RouteSet { prefix, next_hop }]);
         }
-        self.rsvp.handle_command(now, &Command::Restart);
+        self.control.restart(now);
     }
 
     fn write_now(&mut self, now: Time, batch: Batch) {
@@ -345,9 +311,7 @@ impl Device for Router {
     fn handle_timeout(&mut self, now: Time) {
         self.neighbors_due(now);
         self.process(now);
-        if self.rsvp.poll_timeout().is_some_and(|t| t <= now) {
-            self.rsvp.handle_timeout(now);
-        }
+        self.control.handle_timeout(now);
         self.settle(now);
     }
 
@@ -357,11 +321,11 @@ impl Device for Router {
             Command::PortDown(port) => self.port_changed(now, port, false),
             Command::RouteSet { prefix, next_hop } => {
                 self.write(&[TableOp::RouteSet { prefix, next_hop }]);
-                self.rsvp.handle_command(now, &command);
+                self.control.handle_command(now, &command);
             }
             Command::RouteRemove { prefix } => {
                 self.write(&[TableOp::RouteRemove { prefix }]);
-                self.rsvp.handle_command(now, &command);
+                self.control.handle_command(now, &command);
             }
             Command::Restart => self.restart(now),
             Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),
@@ -369,7 +333,7 @@ impl Device for Router {
             | Command::TunnelRemove(_)
             | Command::TunnelReoptimise(_)
             | Command::TunnelModel { .. } => {
-                self.rsvp.handle_command(now, &command);
+                self.control.handle_command(now, &command);
             }
             Command::Start | Command::Stop => {}
         }
@@ -381,12 +345,7 @@ impl Device for Router {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let times = [
-            self.rsvp.poll_timeout(),
-            self.driver.poll_timeout(),
-            self.neighbors.next(),
-            self.processor.next(),
-        ];
+        let times = [self.control.poll_timeout(), self.driver.poll_timeout(), self.neighbors.next()];
         times.into_iter().flatten().min()
     }
 }

@@ -30,7 +30,9 @@ fn router() -> Router {
         router_id: Ipv4Addr::new(192, 0, 2, 1),
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
         profile: crate::DeviceProfile::ideal(),
-        rsvp: control::rsvp::Config::default(),
+        protocols: vec![std::sync::Arc::new(control::rsvp::Config::default())],
+        ttl: TtlModel::Uniform,
+        diffserv: None,
         conditioning: super::Conditioning::default(),
         streams: Streams::new(1),
     })

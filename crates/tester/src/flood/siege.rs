@@ -151,7 +151,7 @@ impl Siege {
             lsps: (up, states.len()),
             moved,
             down,
-            held: (neighbors, waiting, router.rsvp().state_count(), router.backlog().1),
+            held: (neighbors, waiting, router.control().state_count(), router.backlog().1),
         })
     }
 }

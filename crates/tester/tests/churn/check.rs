@@ -4,10 +4,14 @@ use crate::drive::Run;
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Label, PortId};
-use control::rsvp::{LspView, Role};
+use control::rsvp::{LspView, Role, Rsvp};
 use node::Router;
 use std::collections::BTreeMap;
 use wire::rsvp::Style;
+
+fn speaker(router: &Router) -> &Rsvp {
+    router.control().protocol().expect("a router that speaks RSVP-TE")
+}
 
 fn router(run: &Run, node: usize) -> Result<&Router, String> {
     run.network.router(node).ok_or_else(|| format!("r{node} is no router"))
@@ -33,7 +37,7 @@ pub fn always(run: &Run) -> Result<(), String> {
 fn bandwidth(node: usize, router: &Router) -> Result<(), String> {
     // By port and session: shared explicit reservations count once.
     let mut ports: BTreeMap<PortId, BTreeMap<(u32, u16, u32), u64>> = BTreeMap::new();
-    for lsp in router.rsvp().lsps().filter(|lsp| lsp.style.is_some()) {
+    for lsp in speaker(router).lsps().filter(|lsp| lsp.style.is_some()) {
         let Some(hop) = lsp.next_hop else { continue };
         let session = (lsp.end_point.to_bits(), lsp.tunnel_id, lsp.extended_tunnel_id.to_bits());
         let reserved = ports.entry(hop.port).or_default().entry(session).or_default();
@@ -43,7 +47,7 @@ fn bandwidth(node: usize, router: &Router) -> Result<(), String> {
             *reserved += lsp.reserved.0;
         }
     }
-    for link in router.rsvp().links() {
+    for link in speaker(router).links() {
         let told: u64 = link.reserved.iter().map(|rate| rate.0).sum();
         let counted: u64 = ports.get(&link.port).map_or(0, |sessions| sessions.values().sum());
         if told > link.reservable.0 {
@@ -60,7 +64,7 @@ fn bandwidth(node: usize, router: &Router) -> Result<(), String> {
 pub fn active(run: &Run) -> Vec<Option<u16>> {
     let of = |t: &crate::drive::Tunnel| {
         let router = run.network.router(t.plan.from)?;
-        router.rsvp().tunnels().find(|view| view.id == t.id)?.active
+        speaker(router).tunnels().find(|view| view.id == t.id)?.active
     };
     run.tunnels.iter().map(of).collect()
 }
@@ -83,10 +87,10 @@ pub fn settled(run: &Run) -> Result<(), String> {
         if active[index].is_some() {
             follow(run, index)?;
         } else if tunnel.wanted && tunnel.plan.possible && tunnel.plan.bandwidth_mbps == 0 {
-            let view = router.rsvp().tunnels().find(|view| view.id == tunnel.id);
+            let view = speaker(router).tunnels().find(|view| view.id == tunnel.id);
             return Err(format!("tunnel {index} is not up, and nothing is in its way: {view:?}"));
         }
-        if !tunnel.wanted && router.rsvp().tunnels().any(|view| view.id == tunnel.id) {
+        if !tunnel.wanted && speaker(router).tunnels().any(|view| view.id == tunnel.id) {
             return Err(format!("tunnel {index} is torn down, but its head end knows it"));
         }
     }
@@ -96,7 +100,7 @@ pub fn settled(run: &Run) -> Result<(), String> {
 /// Neighbours agree on every LSP: what one sends with, the next one knows. No state belongs to a tunnel that nobody wants.
 fn agreed(run: &Run, node: usize) -> Result<(), String> {
     let router = router(run, node)?;
-    for lsp in router.rsvp().lsps() {
+    for lsp in speaker(router).lsps() {
         let owner = run.tunnels.iter().find(|t| {
             t.id.to == lsp.end_point
                 && t.id.id == lsp.tunnel_id
@@ -111,7 +115,7 @@ fn agreed(run: &Run, node: usize) -> Result<(), String> {
             (other.sender, other.lsp_id, other.tunnel_id, other.end_point)
                 == (lsp.sender, lsp.lsp_id, lsp.tunnel_id, lsp.end_point)
         };
-        let known = self::router(run, next)?.rsvp().lsps().find(same);
+        let known = speaker(self::router(run, next)?).lsps().find(same);
         match known {
             Some(other) if other.in_label == Some(label) => {}
             other => {
@@ -121,7 +125,7 @@ fn agreed(run: &Run, node: usize) -> Result<(), String> {
     }
     // Every label in the tables is one that an LSP was given.
     let given: Vec<Label> =
-        router.rsvp().lsps().filter(|l| l.role != Role::Head).filter_map(|l| l.in_label).collect();
+        speaker(router).lsps().filter(|l| l.role != Role::Head).filter_map(|l| l.in_label).collect();
     match router.forwarding().ilm().find(|row| !given.contains(&row.label)) {
         Some(row) => Err(format!("r{node} has label {} in its tables, and no LSP has it", row.label)),
         None => Ok(()),
@@ -183,9 +187,9 @@ pub fn delivered(run: &Run, before: &[Option<u16>], from: &[u64], to: &[u64]) ->
 pub fn nothing_left(run: &Run) -> Result<(), String> {
     for node in 0..run.programme.nodes {
         let router = router(run, node)?;
-        let audit = router.rsvp().audit();
+        let audit = speaker(router).audit();
         if !audit.is_empty() {
-            let lsps: Vec<_> = router.rsvp().lsps().collect();
+            let lsps: Vec<_> = speaker(router).lsps().collect();
             return Err(format!("r{node} has something left: {audit:?} {lsps:?}"));
         }
         let tables = (router.forwarding().ilm_len(), router.forwarding().ftn().count(), router.backlog());

@@ -1,6 +1,7 @@
 //! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
 
-use crate::rsvp::{Config, Interface, Output, Received, Rsvp};
+use crate::protocol::{self, Arrival, Change, Output};
+use crate::rsvp::{Config, Interface, Rsvp};
 use base::command::{Command, FlowFilter, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
 use base::{Event, Label, PhbSet, PortId, Rate, Span, Streams, Time};
@@ -45,7 +46,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
 
 #[derive(Clone, Debug)]
 enum What {
-    Message { node: usize, port: PortId, received: Received, bytes: Vec<u8> },
+    Message { node: usize, arrival: Arrival, bytes: Vec<u8> },
     Ack { node: usize, ack: Ack },
     Command { node: usize, command: Command },
 }
@@ -157,6 +158,12 @@ impl Net {
         self.drain(node);
     }
 
+    /// Tells a node of a change around it.
+    pub(super) fn change(&mut self, node: usize, change: Change) {
+        self.nodes[node].handle_change(self.now, &change);
+        self.drain(node);
+    }
+
     /// Sets a tunnel up.
     pub(super) fn tunnel(&mut self, node: usize, spec: TunnelSpec) -> TunnelId {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
@@ -171,7 +178,7 @@ impl Net {
         let wire = &mut self.wires[found.expect("a link")];
         wire.up = up;
         for (node, port) in wire.ends {
-            self.command(node, if up { Command::PortUp(port) } else { Command::PortDown(port) });
+            self.change(node, Change::Port { port, up });
         }
     }
 
@@ -184,16 +191,17 @@ impl Net {
 
     /// As [`Net::inject`], whatever the bytes.
     pub(super) fn inject_bytes(&mut self, node: usize, port: PortId, src: Ipv4Addr, ttl: u8, bytes: &[u8]) {
-        let received = Received { src, dst: id(node), ttl, router_alert: false };
-        self.nodes[node].handle_message(self.now, port, received, bytes);
+        let arrival = Arrival { port, src, dst: id(node), ttl, router_alert: false };
+        self.nodes[node].handle_message(self.now, &arrival, bytes);
         self.drain(node);
     }
 
     fn drain(&mut self, node: usize) {
         while let Some(output) = self.nodes[node].poll_output() {
             match output {
-                Output::Transmit { port, next, src, dst, ttl, router_alert, message } => {
-                    let packet = Packet::parse(&message).expect("what is sent can be read");
+                Output::Message(message) => {
+                    let protocol::Message { port, next, src, dst, ttl, router_alert, bytes, .. } = message;
+                    let packet = Packet::parse(&bytes).expect("what is sent can be read");
                     assert_eq!(packet.send_ttl, ttl, "Send_TTL is the IP TTL");
                     let lost = self.lose.as_mut().is_some_and(|lose| lose(node, &packet.message));
                     match packet.message {
@@ -216,8 +224,8 @@ impl Net {
                         continue;
                     }
                     if wire.up && !lost {
-                        let received = Received { src, dst, ttl, router_alert };
-                        let what = What::Message { node: to, port: to_port, received, bytes: message };
+                        let arrival = Arrival { port: to_port, src, dst, ttl, router_alert };
+                        let what = What::Message { node: to, arrival, bytes };
                         self.push(self.now + self.delay, what);
                     }
                 }
@@ -268,10 +276,11 @@ impl Net {
 
     fn carry_out(&mut self, what: What) {
         match what {
-            What::Message { node, port, received, bytes } => {
+            What::Message { node, arrival, bytes } => {
+                let port = arrival.port;
                 let up = self.wires.iter().any(|wire| wire.up && wire.ends.contains(&(node, port)));
                 if up {
-                    self.nodes[node].handle_message(self.now, port, received, &bytes);
+                    self.nodes[node].handle_message(self.now, &arrival, &bytes);
                     self.drain(node);
                 }
             }

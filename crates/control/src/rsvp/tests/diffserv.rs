@@ -3,6 +3,7 @@
 use super::bus::id;
 use super::messages::{first_address, packet, path, resv};
 use super::{Net, spec};
+use crate::protocol::Change;
 use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, TunnelSpec};
 use base::plane::{Encaps, LspClasses, Prefix, TcMap, TcSource, TunnelModel};
@@ -82,7 +83,7 @@ fn refreshes_and_restarts_keep_it() {
     let ef = classes(Encaps::LLsp(Phb::EF.scheduling_class()));
     assert_eq!(entries(&net), [ef; 4]);
     net.tables[2] = super::bus::Tables::default();
-    net.command(2, Command::Restart);
+    net.change(2, Change::Restart);
     net.link(1, 2, false);
     net.run(1_000);
     net.link(1, 2, true);

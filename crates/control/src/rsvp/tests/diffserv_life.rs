@@ -5,6 +5,7 @@ use super::bus::{Script, Tables, hops, id};
 use super::diffserv::{classes, entries, everywhere, l_lsp, phb};
 use super::messages::{first_address, packet, path, resv};
 use super::{Net, spec};
+use crate::protocol::Change;
 use crate::rsvp::transport::{Key, PortKeys, RefreshReduction};
 use crate::rsvp::{Config, EgressLabel};
 use base::command::{Command, RouteHop, TunnelId, TunnelSpec};
@@ -174,7 +175,7 @@ fn a_restarted_router_gets_the_object_back_from_summaries() {
             net.run(60_000);
             assert_eq!(entries(&net), [classes(Encaps::ELsp(own())); 4]);
             net.tables[restarted] = Tables::default();
-            net.command(restarted, Command::Restart);
+            net.change(restarted, Change::Restart);
             net.run(200_000);
             net.lose = None;
             net.run(100_000);
@@ -336,7 +337,7 @@ fn two_models_for_two_tunnels() {
     assert!(!net.log.iter().any(|sent| matches!(&sent.message, Message::Path(p) if p.diffserv.is_some())));
     // A router that restarts still knows.
     net.tables[3] = Tables::default();
-    net.command(3, Command::Restart);
+    net.change(3, Change::Restart);
     net.run(200_000);
     assert_eq!(models(&net), [u, u, u, u, p, p, p]);
     // What changes while LSPs stand shows in their entries.

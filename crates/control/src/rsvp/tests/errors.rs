@@ -3,7 +3,8 @@
 use super::bus::id;
 use super::messages::{bucket, first_address, packet, path, resv, sender, session};
 use super::{Net, hops, spec};
-use crate::rsvp::{Config, Discard, Received};
+use crate::protocol::Arrival;
+use crate::rsvp::{Config, Discard};
 use base::command::{Command, RouteHop, TunnelSpec};
 use base::plane::Prefix;
 use base::{Label, PortId, Rate};
@@ -90,8 +91,8 @@ fn a_router_that_does_not_speak_rsvp_is_noticed() {
     let mut net = Net::new(4, &ROW);
     let mut bytes = Vec::new();
     packet(Message::Path(path(&net, 3, &[1, 2, 3]))).emit(&mut bytes).expect("a message");
-    let received = Received { src: id(0), dst: id(3), ttl: 63, router_alert: true };
-    net.nodes[1].handle_message(net.now, PortId(0), received, &bytes);
+    let arrival = Arrival { port: PortId(0), src: id(0), dst: id(3), ttl: 63, router_alert: true };
+    net.nodes[1].handle_message(net.now, &arrival, &bytes);
     assert_eq!(net.nodes[1].counters().errors_sent_of(error_code::ROUTING, routing::NON_RSVP_ROUTER), 1);
     assert_eq!(net.nodes[1].lsps().count(), 0);
 }
@@ -215,11 +216,11 @@ fn a_full_table_is_a_label_that_cannot_be_had() {
 #[test]
 fn what_cannot_be_read_is_counted() {
     let mut net = Net::new(2, &[(0, 1)]);
-    let received = Received { src: id(0), dst: id(1), ttl: 64, router_alert: true };
+    let arrival = Arrival { port: PortId(0), src: id(0), dst: id(1), ttl: 64, router_alert: true };
     let mut bytes = Vec::new();
     packet(Message::Path(path(&net, 1, &[1]))).emit(&mut bytes).expect("a message");
     for cut in 0..bytes.len() {
-        net.nodes[1].handle_message(net.now, PortId(0), received, &bytes[..cut]);
+        net.nodes[1].handle_message(net.now, &arrival, &bytes[..cut]);
     }
     assert_eq!(net.nodes[1].counters().discarded_for(Discard::Malformed), bytes.len() as u64);
     assert!(net.nodes[1].audit().is_empty());
@@ -231,7 +232,7 @@ fn what_cannot_be_read_is_counted() {
     message.common.unknown.push(object);
     bytes.clear();
     if packet(Message::Path(message)).emit(&mut bytes).is_ok() {
-        net.nodes[1].handle_message(net.now, PortId(0), received, &bytes);
+        net.nodes[1].handle_message(net.now, &arrival, &bytes);
         let counters = net.nodes[1].counters();
         assert_eq!(counters.errors_sent_of(error_code::UNKNOWN_C_TYPE, 0x1309), 1);
     }

@@ -2,6 +2,7 @@
 
 use super::bus::id;
 use super::{Net, spec};
+use crate::protocol::Change;
 use base::command::{Command, RouteHop, TunnelSpec};
 use base::plane::{NextHop, Prefix};
 use base::{Event, PortId};
@@ -91,7 +92,7 @@ fn a_restarted_head_end_signals_its_tunnels_again() {
     let tunnel = net.tunnel(0, spec(1, 4, &[&[1, 2, 3, 4]], 600));
     net.run(100);
     net.tables[0] = Default::default();
-    net.command(0, Command::Restart);
+    net.change(0, Change::Restart);
     net.run(1_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3, 4]), "{:?}", net.events);
     net.command(0, Command::TunnelRemove(tunnel));
@@ -106,7 +107,7 @@ fn a_restarted_transit_router_gets_its_state_back_from_refreshes() {
     net.tunnel(0, spec(1, 4, &[&[1, 2, 3, 4]], 600));
     net.run(100);
     net.tables[2] = Default::default();
-    net.command(2, Command::Restart);
+    net.change(2, Change::Restart);
     net.run(1_000);
     assert_eq!(net.trace(0, 1), None);
     net.run(100_000);

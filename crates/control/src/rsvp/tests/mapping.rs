@@ -2,6 +2,7 @@
 
 use super::bus::id;
 use super::{Net, spec};
+use crate::protocol::Change;
 use base::command::{Command, FlowFilter, TunnelSpec};
 use base::plane::{NextHop, Prefix};
 use base::{PortId, Rate};
@@ -91,7 +92,7 @@ fn filters_keep_their_order_and_move_with_the_lsp() {
     assert_eq!(flows(&net), [(Some(6), over_1), (Some(132), over_1), (Some(1), over_2)]);
     // A restart declares them in the same order.
     net.tables[0] = super::bus::Tables::default();
-    net.command(0, Command::Restart);
+    net.change(0, Change::Restart);
     net.run(60_000);
     assert_eq!(flows(&net), [(Some(6), over_1), (Some(132), over_1), (Some(1), over_2)]);
     // No LSP, no filter.

@@ -3,6 +3,7 @@
 
 use super::bus::id;
 use super::{Net, spec};
+use crate::protocol::Change;
 use crate::rsvp::Config;
 use crate::rsvp::transport::RefreshReduction;
 use base::command::{Command, ReservationStyle, TunnelId, TunnelSpec};
@@ -81,7 +82,7 @@ fn apply(net: &mut Net, step: &Step) {
         Step::Link { link, up } => net.link(LINKS[link].0, LINKS[link].1, up),
         Step::Restart { node } => {
             net.tables[node] = Default::default();
-            net.command(node, Command::Restart);
+            net.change(node, Change::Restart);
         }
         Step::Run { ms } => net.run(ms),
     }

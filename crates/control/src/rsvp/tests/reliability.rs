@@ -2,6 +2,7 @@
 
 use super::bus::Script;
 use super::{Net, spec};
+use crate::protocol::Change;
 use crate::rsvp::Config;
 use crate::rsvp::transport::{HelloConfig, Key, PortKeys, RefreshReduction};
 use base::command::Command;
@@ -122,7 +123,7 @@ fn hello_notices_a_restart() {
     let tunnel = net.tunnel(0, patient);
     net.run(2_000);
     net.tables[2] = Default::default();
-    net.command(2, Command::Restart);
+    net.change(2, Change::Restart);
     net.run(5_000);
     assert!(net.events.iter().any(|(_, e)| matches!(e, Event::NeighborDown { restarted: true, .. })));
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 3]), "set up again: {:?}", net.events);

@@ -1,47 +1,39 @@
-//! Signalling messages over time.
+//! Messages of a protocol over time.
 
+use crate::protocol::Direction;
 use base::Time;
 use std::collections::BTreeMap;
 
 /// Width of a bin: 10 ms, until there are too many.
 pub const BIN_PS: u64 = 10_000_000_000;
 
-/// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// The message came to this node.
-    Received,
-    /// This node sent the message.
-    Sent,
-}
-
-/// Messages of one type in one bin of 10 ms.
+/// Messages of one kind in one bin of 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageBin {
     /// When the bin begins; it lasts 10 ms, or more once there are too many bins.
     pub start: Time,
     /// Whether the node received or sent them.
     pub direction: Direction,
-    /// Message type (RFC 2205, 3.1.1).
+    /// Their kind, by the number that the protocol gives it.
     pub kind: u8,
-    /// Messages of the type and direction in the bin; never zero.
+    /// Messages of the kind and direction in the bin; never zero.
     pub count: u32,
 }
 
-/// Message types; in two directions.
+/// Kinds of messages.
 const KINDS: usize = 256;
 
 /// Counts that are kept at most. When there are more, bins become twice as wide.
 const BINS_MAX: usize = 1 << 17;
 
-/// Counts of messages by time, direction and type.
+/// Counts of messages by time, direction and kind.
 #[derive(Debug)]
 pub struct Messages {
     /// The bin that counts now.
     bin: u64,
-    /// What is in it: by type, those received and those sent.
+    /// What is in it: by kind, those received and those sent.
     counts: Box<[[u32; 2]; KINDS]>,
-    /// Bins that are over, by their first unit, direction and type.
+    /// Bins that are over, by their first unit, direction and kind.
     bins: BTreeMap<(u64, Direction, u8), u32>,
     /// Width of a bin in units of [`BIN_PS`]: a power of two. Bins are named by their first unit.
     width: u64,
@@ -54,7 +46,7 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Counts a message of type `kind` at `now`.
+    /// Counts a message of this kind at `now`.
     pub fn count(&mut self, now: Time, direction: Direction, kind: u8) {
         let bin = (now.0 / BIN_PS) & !(self.width - 1);
         if bin != self.bin {

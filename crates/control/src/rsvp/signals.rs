@@ -1,6 +1,6 @@
 //! The signalling messages of a router one by one, as many of the last as were asked for.
 
-use super::messages::Direction;
+use crate::protocol::Direction;
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::collections::VecDeque;

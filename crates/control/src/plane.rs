@@ -1,0 +1,292 @@
+//! The control plane of a node: its services, its protocols, and the control processor in front of them.
+
+use crate::cost::{Cost, Costs};
+use crate::messages::{MessageBin, Messages};
+use crate::processor::{Processor, Queue};
+use crate::protocol::{Arrival, Change, Context, Direction, Listen, Message, Protocol, Setup};
+use crate::services::Services;
+use base::plane::{Ack, Batch, TransactionId};
+use base::{Command, Event, PortId, Time};
+use core::any::Any;
+use std::collections::BTreeMap;
+
+/// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
+const OWNER_SHIFT: u32 = 56;
+
+/// How a control plane is set up, its protocols apart.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What all protocols share.
+    pub services: Services,
+    /// What messages cost the control processor.
+    pub costs: Costs,
+    /// Messages addressed to the node that wait at most; 262,144 if absent.
+    pub queue_messages: Option<u32>,
+    /// Messages with the Router Alert option that wait at most; 262,144 if absent.
+    pub alert_queue_messages: Option<u32>,
+}
+
+/// A protocol of a control plane, by its place in the array of protocols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner(u8);
+
+/// What a control plane wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send a message, and give its memory back by [`ControlPlane::recycle`].
+    Message(Owner, Message),
+    /// Write tables, and hand the driver's answer to [`ControlPlane::handle_ack`].
+    Tables(Batch),
+    /// An event for the user.
+    Event(Event),
+}
+
+/// What became of a message that was offered to the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It waits for the control processor.
+    Waits,
+    /// The protocol that listens to it does not speak on the port that it came by.
+    NotSpoken,
+    /// Too many wait already: it is lost.
+    QueueFull,
+}
+
+/// A message on its way to the control processor.
+#[derive(Debug)]
+struct Waiting {
+    owner: Owner,
+    arrival: Arrival,
+    /// The frame that it came in, and which part of it the message is.
+    frame: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Waiting {
+    fn message(&self) -> &[u8] {
+        self.frame.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// A protocol, and what is kept of its messages.
+#[derive(Debug)]
+struct Speaker {
+    protocol: Box<dyn Protocol>,
+    /// By kind of message.
+    costs: Vec<Cost>,
+    messages: Messages,
+}
+
+/// The control plane of a node: an array of protocols and what they share.
+///
+/// Give it what happens by [`ControlPlane::offer`] and the `handle_*` methods. After each of them, and after each
+/// message that [`ControlPlane::serve`] has handled, drain [`ControlPlane::poll_output`] until it returns nothing, then
+/// read [`ControlPlane::poll_timeout`]. Protocols are asked in the order of the array.
+#[derive(Debug)]
+pub struct ControlPlane {
+    services: Services,
+    speakers: Vec<Speaker>,
+    listeners: BTreeMap<Listen, Owner>,
+    processor: Processor<Waiting>,
+}
+
+impl ControlPlane {
+    /// A control plane that speaks these protocols.
+    ///
+    /// # Panics
+    /// If two protocols listen to the same, or there are more than 128: the array is written by a programmer.
+    pub fn new(config: Config, protocols: &[impl AsRef<dyn Setup>]) -> ControlPlane {
+        assert!(protocols.len() <= 128, "{} protocols at one node", protocols.len());
+        let Config { services, costs, queue_messages, alert_queue_messages } = config;
+        let speaker = |setup: &dyn Setup| {
+            let protocol = setup.protocol(&services);
+            let costs = costs.of(protocol.id(), |kind| protocol.kind_name(kind));
+            Speaker { protocol, costs, messages: Messages::default() }
+        };
+        let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
+        let mut listeners = BTreeMap::new();
+        for (owner, speaker) in (0u8..).map(Owner).zip(&speakers) {
+            for listen in speaker.protocol.listens() {
+                let before = listeners.insert(listen, owner);
+                assert!(before.is_none(), "{} listens to {listen:?}, as another does", speaker.protocol.id());
+            }
+        }
+        let processor = Processor::new(queue_messages, alert_queue_messages);
+        ControlPlane { services, speakers, listeners, processor }
+    }
+
+    /// The protocol that listens to what is named.
+    pub fn listener(&self, listen: Listen) -> Option<Owner> {
+        self.listeners.get(&listen).copied()
+    }
+
+    /// Puts a message in the queue of the control processor: the bytes from `start` to `end` of a frame.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        arrival: Arrival,
+        frame: Vec<u8>,
+        (start, end): (usize, usize),
+    ) -> Offered {
+        let waiting = Waiting { owner, arrival, frame, start, end };
+        let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { return Offered::NotSpoken };
+        speaker.count(now, arrival.port, Direction::Received, waiting.message());
+        if !speaker.protocol.speaks_on(arrival.port) {
+            return Offered::NotSpoken;
+        }
+        let queue = if arrival.router_alert { Queue::Alert } else { Queue::Local };
+        match self.processor.offer(queue, waiting) {
+            Ok(()) => Offered::Waits,
+            Err(_) => Offered::QueueFull,
+        }
+    }
+
+    /// Lets the control processor work up to `now`, until it has handled one message: the memory of the frame that it
+    /// came in. Nothing if there is none, or it takes longer.
+    pub fn serve(&mut self, now: Time) -> Option<Vec<u8>> {
+        let speakers = &self.speakers;
+        self.processor.start(now, |waiting| {
+            let Some(speaker) = speakers.get(usize::from(waiting.owner.0)) else { return base::Span::ZERO };
+            let kind = speaker.protocol.kind_of(waiting.message());
+            let cost = speaker.costs.get(usize::from(kind)).copied().unwrap_or_default();
+            cost.span(speaker.protocol.state_count())
+        });
+        let waiting = self.processor.finish(now)?;
+        if let Some(speaker) = self.speakers.get_mut(usize::from(waiting.owner.0)) {
+            let mut context = Context { services: &mut self.services };
+            speaker.protocol.handle_message(now, &mut context, &waiting.arrival, waiting.message());
+        }
+        Some(waiting.frame)
+    }
+
+    fn each(&mut self, mut what: impl FnMut(&mut dyn Protocol, &mut Context<'_>)) {
+        for speaker in &mut self.speakers {
+            what(&mut *speaker.protocol, &mut Context { services: &mut self.services });
+        }
+    }
+
+    /// Lets the protocols do what is due. The control processor is served apart from it.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.each(|protocol, context| {
+            if protocol.poll_timeout().is_some_and(|due| due <= now) {
+                protocol.handle_timeout(now, context);
+            }
+        });
+    }
+
+    /// Hands a command to the protocols.
+    pub fn handle_command(&mut self, now: Time, command: &Command) {
+        self.each(|protocol, context| protocol.handle_command(now, context, command));
+    }
+
+    /// A port can be used from now on, or can't.
+    pub fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
+        self.services.interfaces.set_up(port, up);
+        self.each(|protocol, context| protocol.handle_change(now, context, &Change::Port { port, up }));
+    }
+
+    /// The node restarts: what waits is lost, and each protocol begins anew with what was configured.
+    pub fn restart(&mut self, now: Time) {
+        self.processor.clear();
+        self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
+    }
+
+    /// Takes the driver's answer to a batch of table writes.
+    pub fn handle_ack(&mut self, now: Time, mut ack: Ack) {
+        let owner = ack.transaction.0 >> OWNER_SHIFT;
+        let Some(speaker) = self.speakers.get_mut(owner as usize) else { return };
+        ack.transaction = TransactionId(ack.transaction.0 & !(u64::MAX << OWNER_SHIFT));
+        speaker.protocol.handle_ack(now, &mut Context { services: &mut self.services }, &ack);
+    }
+
+    /// What is to be done next; nothing when all protocols are drained.
+    pub fn poll_output(&mut self, now: Time) -> Option<Output> {
+        use crate::protocol::Output as Wanted;
+        let all = (0u8..).map(Owner).zip(&mut self.speakers);
+        for (owner, speaker) in all {
+            return Some(match speaker.protocol.poll_output() {
+                None => continue,
+                Some(Wanted::Message(message)) => {
+                    speaker.count(now, message.port, Direction::Sent, &message.bytes);
+                    Output::Message(owner, message)
+                }
+                Some(Wanted::Tables(mut batch)) => {
+                    batch.transaction.0 |= u64::from(owner.0) << OWNER_SHIFT;
+                    Output::Tables(batch)
+                }
+                Some(Wanted::Event(event)) => Output::Event(event),
+            });
+        }
+        None
+    }
+
+    /// Takes the memory of a message that has been sent, to use it again.
+    pub fn recycle(&mut self, owner: Owner, bytes: Vec<u8>) {
+        if let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) {
+            speaker.protocol.recycle(bytes);
+        }
+    }
+
+    /// When to call [`ControlPlane::handle_timeout`] or [`ControlPlane::serve`]: never later than the next thing due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let due = self.speakers.iter().filter_map(|speaker| speaker.protocol.poll_timeout()).min();
+        [due, self.processor.next()].into_iter().flatten().min()
+    }
+
+    /// What all protocols share, to be looked at.
+    pub fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// The protocol of a type, to be looked at; nothing if this node does not speak it.
+    pub fn protocol<P: Protocol>(&self) -> Option<&P> {
+        self.speakers.iter().find_map(|speaker| (&*speaker.protocol as &dyn Any).downcast_ref())
+    }
+
+    /// The protocol of a type, to change what it keeps for tables.
+    pub fn protocol_mut<P: Protocol>(&mut self) -> Option<&mut P> {
+        let any = |speaker| -> &mut dyn Any { &mut *Speaker::protocol_mut(speaker) };
+        self.speakers.iter_mut().find_map(|speaker| any(speaker).downcast_mut())
+    }
+
+    /// Messages over time, those of one protocol after those of another: each with the name of its kind.
+    pub fn messages(&self) -> impl Iterator<Item = (MessageBin, &'static str)> {
+        self.speakers.iter().flat_map(|speaker| {
+            speaker.messages.iter().map(|bin| (bin, speaker.protocol.kind_name(bin.kind)))
+        })
+    }
+
+    /// Forgets the counts of messages from before a time.
+    pub fn forget_messages(&mut self, before: Time) {
+        self.speakers.iter_mut().for_each(|speaker| speaker.messages.forget_before(before));
+    }
+
+    /// The control processor, to be looked at: the most messages that ever waited, and the seconds that it was busy.
+    pub fn processor_load(&self) -> (usize, f64) {
+        (self.processor.peak(), self.processor.busy().as_secs_f64())
+    }
+
+    /// How many states the protocols hold, all together.
+    pub fn state_count(&self) -> usize {
+        self.speakers.iter().map(|speaker| speaker.protocol.state_count()).sum()
+    }
+
+    /// Messages that wait for the control processor.
+    pub fn waiting(&self) -> usize {
+        self.processor.waiting()
+    }
+}
+
+impl Speaker {
+    fn protocol_mut(&mut self) -> &mut dyn Protocol {
+        &mut *self.protocol
+    }
+
+    /// Counts a message, and lets the protocol take note of it.
+    fn count(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) {
+        self.messages.count(now, direction, self.protocol.kind_of(bytes));
+        self.protocol.note(now, port, direction, bytes);
+    }
+}

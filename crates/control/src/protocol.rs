@@ -1,0 +1,162 @@
+//! The contract of control protocols: what a protocol is given, what it gives, and what it says of itself.
+//!
+//! A protocol is a sans-I/O state machine. It takes messages, commands, acknowledgements, changes and the time; it gives
+//! messages, table writes and events. It knows neither the router around it nor any other protocol: what they share are
+//! the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
+
+use crate::services::Services;
+use base::plane::{Ack, Batch};
+use base::{Command, Event, PortId, ProtocolId, Time};
+use core::any::Any;
+use core::fmt::Debug;
+use core::net::Ipv4Addr;
+
+/// What a protocol can listen to. Two protocols never listen to the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Listen {
+    /// Packets of an IP protocol, by its number, that are addressed to this node.
+    IpProtocol(u8),
+    /// Packets of an IP protocol, by its number, that carry the Router Alert option (RFC 2113), wherever they go: they
+    /// are taken out of the stream.
+    RouterAlert(u8),
+}
+
+/// What the IP header of a received message said, and by which port it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The port by which it came.
+    pub port: PortId,
+    /// IP source: the neighbour, or the node that made a message which nodes in between don't read.
+    pub src: Ipv4Addr,
+    /// IP destination: this node, a group, or a node further away if the message was taken out of the stream.
+    pub dst: Ipv4Addr,
+    /// IP time to live on arrival.
+    pub ttl: u8,
+    /// Did it carry the Router Alert option (RFC 2113)?
+    pub router_alert: bool,
+}
+
+/// A message that a protocol sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The port by which it leaves.
+    pub port: PortId,
+    /// The neighbour to send the frame to; if absent, the one that the tables name for the destination.
+    pub next: Option<Ipv4Addr>,
+    /// IP source: not this node where a message keeps the address of the node that made it.
+    pub src: Ipv4Addr,
+    /// IP destination.
+    pub dst: Ipv4Addr,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// IP time to live.
+    pub ttl: u8,
+    /// Put the Router Alert option in (RFC 2113).
+    pub router_alert: bool,
+    /// What follows the IP header.
+    pub bytes: Vec<u8>,
+}
+
+/// What a protocol wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Send a message.
+    Message(Message),
+    /// Write tables, and hand the driver's answer to [`Protocol::handle_ack`].
+    Tables(Batch),
+    /// An event for the user.
+    Event(Event),
+}
+
+/// What changed around a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A port can be used from now on, or can't.
+    Port {
+        /// Which port.
+        port: PortId,
+        /// Can it be used?
+        up: bool,
+    },
+    /// The node restarts: all state is lost, and what was configured is done again.
+    Restart,
+}
+
+/// The services of the node, as a protocol may use them during a call.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// What all protocols of the node share.
+    pub services: &'a mut Services,
+}
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// The message came to this node.
+    Received,
+    /// This node sent the message.
+    Sent,
+}
+
+/// A control protocol of one node.
+///
+/// Give it what happens by the `handle_*` methods, with a time that never goes back; after each of them drain
+/// [`Protocol::poll_output`] until it returns nothing, then read [`Protocol::poll_timeout`].
+pub trait Protocol: Any + Send + Debug {
+    /// Its name, by which commands, events and device profiles mean it.
+    fn id(&self) -> ProtocolId;
+
+    /// What it listens to; asked once, when the node is made.
+    fn listens(&self) -> Vec<Listen>;
+
+    /// Does it speak on a port? What it listens to and comes by another port reaches nobody.
+    fn speaks_on(&self, port: PortId) -> bool;
+
+    /// What kind of message these bytes are, by a number of the protocol's own: messages are counted by it, and take
+    /// the time that the device profile states for it.
+    fn kind_of(&self, bytes: &[u8]) -> u8;
+
+    /// The name of a kind of message, as tables and device profiles have it.
+    fn kind_name(&self, kind: u8) -> &'static str;
+
+    /// How many states it holds (LSPs, routes, neighbours, as the protocol counts): what a message costs may depend on it.
+    fn state_count(&self) -> usize;
+
+    /// Takes note of a message of its own that reaches the node, before it waits for the control processor, or that
+    /// leaves it. For tables only: the state of the protocol must not depend on it.
+    fn note(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) {
+        let _ = (now, port, direction, bytes);
+    }
+
+    /// Takes a message: the bytes after the IP header.
+    fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]);
+
+    /// Does what is due.
+    fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>);
+
+    /// Carries out a command; those for other parts of a node are left alone.
+    fn handle_command(&mut self, now: Time, context: &mut Context<'_>, command: &Command);
+
+    /// Takes the driver's answer to a batch of table writes.
+    fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack);
+
+    /// Takes note of what changed around it.
+    fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change);
+
+    /// What is to be done next; nothing when the protocol is drained.
+    fn poll_output(&mut self) -> Option<Output>;
+
+    /// Takes the memory of a message that has been sent, to use it again. Nothing is lost without it but time.
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        drop(bytes);
+    }
+
+    /// When to call [`Protocol::handle_timeout`]: never later than the next thing due, perhaps earlier.
+    fn poll_timeout(&self) -> Option<Time>;
+}
+
+/// How a node is set up to speak a protocol.
+pub trait Setup: Debug + Send + Sync {
+    /// The protocol at a node with these services, in its initial state.
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol>;
+}

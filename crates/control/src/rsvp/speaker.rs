@@ -1,0 +1,122 @@
+//! RSVP-TE as one protocol of a control plane.
+
+use super::signals::SignalRecord;
+use super::{Config, Interface, Rsvp};
+use crate::protocol::{Arrival, Change, Context, Direction, Listen, Output, Protocol, Setup};
+use crate::services::Services;
+use base::plane::Ack;
+use base::{Command, PortId, ProtocolId, Time};
+use wire::rsvp::MessageType;
+
+/// Its IP protocol number (RFC 2205, 3.1).
+pub(super) const IP_PROTOCOL: u8 = 46;
+
+impl Setup for Config {
+    /// Speaks on the interfaces where bandwidth can be reserved; they, the name of the node, its router id and its
+    /// random streams are those of the node, whatever this configuration says.
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        let interface = |i: &crate::services::Interface| {
+            Some(Interface {
+                port: i.port,
+                address: i.address,
+                prefix_len: i.prefix_len,
+                neighbor: i.neighbor,
+                neighbor_id: i.neighbor_id,
+                reservable: i.reservable?,
+                mtu: i.mtu,
+            })
+        };
+        Box::new(Rsvp::new(Config {
+            name: services.interfaces.node.clone(),
+            router_id: services.interfaces.router_id,
+            interfaces: services.interfaces.iter().filter_map(interface).collect(),
+            streams: services.streams,
+            ..self.clone()
+        }))
+    }
+}
+
+impl Rsvp {
+    /// The name of RSVP-TE among protocols.
+    pub const ID: ProtocolId = ProtocolId::new("rsvp-te");
+
+    /// Keeps the last `limit` messages from now on.
+    pub fn keep_signals(&mut self, limit: usize) {
+        self.signals.keep(limit);
+    }
+
+    /// The messages that are kept, and how many are not any more.
+    pub fn signals(&self) -> (impl Iterator<Item = &SignalRecord>, u64) {
+        (self.signals.iter(), self.signals.forgotten())
+    }
+
+    /// The name of a message type (RFC 2205, 3.1.1).
+    pub fn type_name(kind: u8) -> &'static str {
+        MessageType::of(kind).map_or("unknown", MessageType::name)
+    }
+}
+
+impl Protocol for Rsvp {
+    fn id(&self) -> ProtocolId {
+        Rsvp::ID
+    }
+
+    /// What is addressed to this node, and what the Router Alert option marks, whatever its destination (RFC 2205,
+    /// 3.11.3).
+    fn listens(&self) -> Vec<Listen> {
+        vec![Listen::IpProtocol(IP_PROTOCOL), Listen::RouterAlert(IP_PROTOCOL)]
+    }
+
+    fn speaks_on(&self, port: PortId) -> bool {
+        self.links.get(port).is_some()
+    }
+
+    /// The message type (RFC 2205, 3.1.1).
+    fn kind_of(&self, bytes: &[u8]) -> u8 {
+        bytes.get(1).copied().unwrap_or(0)
+    }
+
+    fn kind_name(&self, kind: u8) -> &'static str {
+        Rsvp::type_name(kind)
+    }
+
+    fn state_count(&self) -> usize {
+        Rsvp::state_count(self)
+    }
+
+    fn note(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) {
+        self.signals.note(now, port, direction, bytes);
+    }
+
+    fn handle_message(&mut self, now: Time, _: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
+        Rsvp::handle_message(self, now, arrival, bytes);
+    }
+
+    fn handle_timeout(&mut self, now: Time, _: &mut Context<'_>) {
+        Rsvp::handle_timeout(self, now);
+    }
+
+    fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &Command) {
+        Rsvp::handle_command(self, now, command);
+    }
+
+    fn handle_ack(&mut self, now: Time, _: &mut Context<'_>, ack: &Ack) {
+        Rsvp::handle_ack(self, now, ack);
+    }
+
+    fn handle_change(&mut self, now: Time, _: &mut Context<'_>, change: &Change) {
+        Rsvp::handle_change(self, now, change);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        Rsvp::poll_output(self)
+    }
+
+    fn recycle(&mut self, bytes: Vec<u8>) {
+        self.transport.recycle(bytes);
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        Rsvp::poll_timeout(self)
+    }
+}
