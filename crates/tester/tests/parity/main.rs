@@ -105,7 +105,12 @@ fn programme(ground: Ground, rsvp: &Value) -> Vec<(&'static str, facts::Facts)> 
     run.until("all LSPs are back", |facts| up(facts) == 6);
     facts.push(("mended", run.until_quiet()));
 
+    let id = |facts: &facts::Facts| facts.lsps[&key(GOLD)][1].clone();
+    let round = id(&run.facts());
     run.tell(GOLD, "route", Some(json!([2, 3])));
+    // Which label counts a packet depends on when the LSP changes: none is sent before it has.
+    run.until("the LSP is the one along the short way", |facts| id(facts) != round);
+    run.until_quiet();
     run.send(&between_hosts, 100);
     // The old LSP stays for a while, so that what is on its way arrives.
     run.until("the LSP round the cut is torn down", |facts| {
