@@ -95,5 +95,5 @@ def test_titles_are_words_with_their_units() -> None:
 def test_a_table_of_many_columns_is_printed_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
     table = declared.of_router("rsvp_transport")
     lines = shown(capsys, table.name, {one.exact_name: [3] for one in table.columns})
-    assert ["acks_sent", "3", "acknowledgements", "Acknowledgements", "sent."] in lines
+    assert ["repeats", "3", "messages"] in [line[:3] for line in lines]
     assert len(lines) == 1 + len(table.columns)

@@ -6,7 +6,7 @@
 
 /// How often something was counted: an integer that stays at its greatest value.
 pub trait Count: Copy + Default + Into<u64> {
-    /// Once.
+    /// A count of one.
     const ONE: Self;
     /// The sum, or the greatest value.
     fn plus(self, other: Self) -> Self;

@@ -61,7 +61,7 @@ impl PyInterfaceCapture {
         Ok((inner.packets(), inner.is_over()))
     }
 
-    /// Ends the file.
+    /// Ends the capture and completes its file.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Finished<'py>> {
         let inner = self.inner().take().ok_or_else(|| input("the capture has been finished"))?;
         let summary = inner.finish().map_err(run)?;

@@ -66,7 +66,7 @@ impl PyTable {
         Ok(made)
     }
 
-    /// One of them.
+    /// The cells of a column as Python values, by the name that it has in data frames.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.0.column(name).ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
         list(py, column, &py.import("json")?.getattr("loads")?)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-/// What `--help` prints.
+/// The text of `--help`, which names every argument and the exit codes.
 pub const HELP: &str = "\
 twinplane-router: one router of a network, on real interfaces
 
@@ -24,7 +24,7 @@ It ends on SIGTERM and SIGINT, with its files complete. Exit codes: 0 it was ask
 /// How the program was called.
 #[derive(Debug, Default, PartialEq)]
 pub struct Arguments {
-    /// The node.
+    /// Name of the node in the description that this process is.
     pub node: String,
     /// The file that describes the network.
     pub config: PathBuf,
@@ -34,7 +34,7 @@ pub struct Arguments {
     pub record: Option<PathBuf>,
     /// The only core to run on.
     pub cpu: Option<usize>,
-    /// Never sleep.
+    /// Look for frames all the time in place of sleeping: shorter delays, for a whole processor.
     pub busy: bool,
     /// Where to say that it runs.
     pub ready: Option<RawFd>,
@@ -43,9 +43,9 @@ pub struct Arguments {
 /// What is asked for.
 #[derive(Debug, PartialEq)]
 pub enum Asked {
-    /// To run.
+    /// To run a router.
     Run(Box<Arguments>),
-    /// To print this.
+    /// To print this text (help or version) and end with exit code 0.
     Print(String),
 }
 

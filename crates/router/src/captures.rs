@@ -23,7 +23,7 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Begins one.
+    /// Begins a capture on a link; answers with its number and the path of its file.
     pub fn begin(
         &mut self,
         network: &mut Network,
@@ -58,7 +58,7 @@ impl Captures {
         Ok(json!({"capture": number, "path": open.path, "packets": summary.packets}))
     }
 
-    /// Ends all.
+    /// Ends every capture that is open, the latest first; the first error is returned after all have ended.
     pub fn end_all(&mut self, network: &mut Network) -> Result<(), String> {
         let mut result = Ok(());
         while let Some(number) = self.open.last().map(|open| open.id.0) {
@@ -74,7 +74,7 @@ impl Captures {
         full.into_iter().try_for_each(|number| self.end(network, number).map(drop))
     }
 
-    /// What is open.
+    /// Number, link, path and packets so far of each capture that is open.
     pub fn status(&self, network: &Network) -> Value {
         let row = |open: &Open| {
             let packets = network.world().capture_progress(open.id).map(|found| found.0);

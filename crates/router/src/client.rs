@@ -14,13 +14,13 @@ const CHUNK: usize = 16 << 10;
 /// What became of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is served.
+    /// It may send requests.
     Open,
     /// It is gone, or is to go.
     Gone,
 }
 
-/// A client.
+/// Somebody at the control socket: what was read and is no whole line yet, and what waits to be written.
 pub struct Client {
     stream: UnixStream,
     input: Vec<u8>,

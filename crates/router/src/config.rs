@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The whole network.
+    /// Description of the whole network, other nodes included: addresses follow from all of it.
     pub description: Value,
     /// Which of it is here, and by which interfaces it is reached.
     #[serde(default)]
@@ -19,7 +19,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file.
+    /// Reads the file; the error names it and says what is wrong.
     pub fn read(path: &Path) -> Result<Config, String> {
         let name = path.display();
         let text = fs::read(path).map_err(|error| format!("{name}: cannot be read: {}", words(&error)))?;

@@ -25,17 +25,17 @@ const LARGE_ROWS: usize = 1_000;
 
 type Answer = Result<Value, String>;
 
-/// The router.
+/// One router as a process: its part of the network, and what clients wait for.
 pub struct Instance {
     /// The network of which it is a part.
     pub network: Network,
     /// Its place in the description.
     pub node: usize,
-    /// What was said.
+    /// The last lines that it said on standard error, for table `log`.
     pub log: Log,
-    /// Pings under way.
+    /// Pings and traces whose answers clients wait for.
     pub probes: Probes,
-    /// Captures under way.
+    /// Captures whose files are being written.
     pub captures: Captures,
     /// Where it is recorded.
     pub recording: Option<PathBuf>,
@@ -74,7 +74,7 @@ impl Instance {
         }
     }
 
-    /// Its name.
+    /// Name of its node in the description.
     pub fn name(&self) -> &str {
         &self.network.description().nodes[self.node].name
     }
@@ -85,7 +85,7 @@ impl Instance {
         network.hear(EVENTS_KEPT, |record| probes.hear(record));
     }
 
-    /// Answers a request.
+    /// Answers a request line of a client, at once or later.
     pub fn handle(&mut self, client: ClientId, line: &[u8]) -> Reply {
         let request = match protocol::parse(line) {
             Ok(request) => request,

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// Lines that are kept.
 const LINES: usize = 1_000;
 
-/// The log.
+/// The last lines that the process said on standard error, with their times.
 pub struct Log {
     name: String,
     lines: VecDeque<(Time, String)>,
@@ -22,7 +22,7 @@ impl Log {
         Log { name: name.to_string(), lines: VecDeque::new() }
     }
 
-    /// Says something.
+    /// Writes a line to standard error, with the node's name before it, and keeps it.
     pub fn say(&mut self, now: Time, text: impl Into<String>) {
         let text = one_line(&text.into());
         complain(&format!("{}: {text}", self.name));

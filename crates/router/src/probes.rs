@@ -17,7 +17,7 @@ const PENDING_MAX: usize = 64;
 /// The longest that anybody waits, in seconds.
 const WAIT_MAX: f64 = 60.0;
 
-/// One echo request.
+/// An echo request that was sent, and what answered it.
 struct Probe {
     ttl: u8,
     sequence: u16,
@@ -52,7 +52,7 @@ pub struct Probes {
 
 /// What to send, and for how long to wait.
 pub struct Asked {
-    /// Destination.
+    /// Address that the echo requests are sent to.
     pub to: Ipv4Addr,
     /// The TTLs to send with.
     pub ttls: core::ops::RangeInclusive<u8>,
@@ -60,7 +60,7 @@ pub struct Asked {
     pub tail: Option<usize>,
     /// Is the route to be traced?
     pub trace: bool,
-    /// Seconds to wait.
+    /// Seconds after which the client gets what has come by then; at most 60.
     pub timeout_s: f64,
 }
 
@@ -96,7 +96,7 @@ impl Probes {
         Ok(())
     }
 
-    /// Does anybody wait?
+    /// Whether a client waits for a reply.
     pub fn any(&self) -> bool {
         !self.pending.is_empty()
     }

@@ -36,7 +36,7 @@ pub enum Request {
     CaptureStop(u32),
     /// What the process is, and how it fares.
     Status,
-    /// Ends the process.
+    /// Ends the process, its files complete.
     Stop,
 }
 
@@ -44,7 +44,7 @@ pub enum Request {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LspCommand {
-    /// The group's name.
+    /// Name of the group of LSPs in the description.
     pub lsp: String,
     /// `signal`, `tear`, `reoptimise`, or `route`.
     #[serde(rename = "do")]
@@ -54,16 +54,16 @@ pub struct LspCommand {
     pub routes: Option<Value>,
 }
 
-/// An echo request.
+/// An echo request (ICMP) that the router sends to an address or to a node.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
     /// An address, or the name of a node.
     pub to: String,
-    /// Time to live.
+    /// TTL of the request's IP header; 255 if not given.
     #[serde(default = "ttl_max")]
     pub ttl: u8,
-    /// Seconds to wait.
+    /// Seconds to wait for replies; 2 if not given, at most 60.
     #[serde(default = "two")]
     pub timeout_s: f64,
 }
@@ -74,10 +74,10 @@ pub struct Ping {
 pub struct Traceroute {
     /// An address, or the name of a node or of a group of LSPs that begins here.
     pub to: String,
-    /// The most hops.
+    /// Greatest TTL that is tried; 30 if not given.
     #[serde(default = "thirty")]
     pub hops: u8,
-    /// Seconds to wait.
+    /// Seconds to wait for replies; 2 if not given, at most 60.
     #[serde(default = "two")]
     pub timeout_s: f64,
 }
@@ -92,11 +92,11 @@ fn two() -> f64 {
     2.0
 }
 
-/// A capture.
+/// A capture of the frames of one link at this router, both ways.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// Which link.
+    /// The link, by its place in the description or by the names of its two ends.
     pub link: Value,
     /// The pcapng file; the process writes it.
     pub path: String,
@@ -108,7 +108,7 @@ pub struct Capture {
 /// A sentence for people.
 pub type Sentence = String;
 
-/// Reads a request.
+/// Reads a request line: an object with one key, which names the request.
 pub fn parse(line: &[u8]) -> Result<Request, Sentence> {
     let value: Value = serde_json::from_slice(line).map_err(|error| format!("request: not JSON: {error}"))?;
     match &value {

@@ -167,7 +167,7 @@ fn keep_house(instance: &mut Instance, server: &Server) {
     }
 }
 
-/// Completes the files.
+/// Completes the files of captures and of the recording.
 fn finish(instance: &mut Instance) -> Result<(), String> {
     let captured = instance.captures.end_all(&mut instance.network);
     let recorded = instance.network.world_mut().take_recording(NodeId(instance.node as u32));

@@ -22,7 +22,7 @@ const LISTENER: u64 = 0;
 const SIGNALS: u64 = 1;
 const FIRST_CLIENT: u64 = 2;
 
-/// Tells a client.
+/// Identifies a client as long as the process runs: numbers are not used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientId(u64);
 
@@ -37,7 +37,7 @@ pub struct Polled {
 
 /// What follows from a request.
 pub enum Reply {
-    /// The answer.
+    /// What is answered at once: a value, or a sentence that says what is wrong.
     Now(Result<Value, String>),
     /// The answer comes later, by [`Server::reply`].
     Later,

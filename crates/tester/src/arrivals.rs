@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// When the packets of a source are due. Gaps are drawn from a random stream of the source's own.
 #[derive(Debug)]
 pub enum Arrivals {
-    /// Constant bit rate.
+    /// Constant bit rate: packets are evenly spaced.
     Constant(Pacer),
     /// A Poisson process: independent, exponentially distributed gaps.
     Poisson(Poisson),
     /// Constant bit rate while on, nothing while off.
     OnOff(Box<OnOff>),
-    /// As listed.
+    /// The times of a list.
     Trace(Trace),
 }
 
@@ -57,7 +57,7 @@ fn later(at: Time, by: u64) -> Time {
     Time(at.0.saturating_add(by))
 }
 
-/// A Poisson process.
+/// Independent gaps with an exponential distribution, so that arrivals are a Poisson process.
 #[derive(Debug)]
 pub struct Poisson {
     next: Time,
@@ -83,13 +83,13 @@ impl Poisson {
 /// How long a period of an on-off source lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Period {
-    /// Always as long.
+    /// Every period lasts as long as this.
     Constant(Span),
     /// Exponential, with this mean.
     Exponential(Span),
-    /// Pareto.
+    /// Pareto: few periods are very long.
     Pareto {
-        /// The shortest period.
+        /// The shortest period, in picoseconds.
         shortest: f64,
         /// The power with which the tail falls.
         shape: f64,

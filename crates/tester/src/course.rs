@@ -11,9 +11,9 @@ pub struct CourseBin {
     pub packets: u64,
     /// The sum of their delays in picoseconds.
     pub sum_ps: i128,
-    /// Least delay.
+    /// Least delay of these packets.
     pub min: Span,
-    /// Greatest delay.
+    /// Greatest delay of these packets.
     pub max: Span,
 }
 

@@ -24,7 +24,7 @@ impl Default for DelayStats {
 }
 
 impl DelayStats {
-    /// Empty statistics.
+    /// Statistics of no delays yet.
     pub fn new() -> DelayStats {
         let histogram = Histogram::default();
         DelayStats {
@@ -67,7 +67,7 @@ impl DelayStats {
         self.histogram.add(&other.histogram);
     }
 
-    /// Forgets everything.
+    /// Forgets all delays, and keeps the memory of the histogram.
     pub fn clear(&mut self) {
         let mut histogram = core::mem::take(&mut self.histogram);
         histogram.clear();
@@ -78,7 +78,7 @@ impl DelayStats {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Mean in seconds.
+    /// Mean delay in seconds; nothing if there are no delays.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e12)
     }
@@ -94,11 +94,11 @@ impl DelayStats {
         let deviation = self.squares.saturating_sub(whole * self.sum).saturating_sub(rest * self.sum / count);
         Some(libm::sqrt(deviation as f64 / (self.count - 1) as f64) / 1e12)
     }
-    /// Least, in seconds.
+    /// Least delay in seconds; nothing if there are no delays.
     pub fn min_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.min as f64 / 1e12)
     }
-    /// Greatest, in seconds.
+    /// Greatest delay in seconds; nothing if there are no delays.
     pub fn max_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.max as f64 / 1e12)
     }

@@ -33,17 +33,17 @@ struct Tunnel {
 /// A tunnel came up or went down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// When.
+    /// When the edge learned of it.
     pub at: Time,
     /// Group of the tunnel.
     pub group: u32,
     /// Its place in the group.
     pub index: u32,
-    /// Up or down.
+    /// True if an LSP of the tunnel carries traffic from then on.
     pub up: bool,
 }
 
-/// The emulated edge.
+/// A head end of LSPs with sources and a sink: a router that signals, and test packets around it.
 #[derive(Debug)]
 pub struct Edge {
     router: Router,
@@ -99,7 +99,7 @@ impl Edge {
         self.tunnels.push(Tunnel { spec, group, index, signalled: false, up: false });
     }
 
-    /// The router within.
+    /// The router that signals for the edge.
     pub fn router(&self) -> &Router {
         &self.router
     }

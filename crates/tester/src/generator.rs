@@ -40,7 +40,7 @@ impl Generator {
         self.sources.get_mut(place)
     }
 
-    /// All sources.
+    /// All sources, in the order in which they were added.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }

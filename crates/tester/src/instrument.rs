@@ -11,9 +11,9 @@ use engine::World;
 
 /// A device with sources and a sink.
 pub trait Instrument: Device {
-    /// The sources.
+    /// The sources, which share the instrument's schedule.
     fn generator(&self) -> &Generator;
-    /// The sink.
+    /// The sink, to read what has arrived.
     fn sink(&self) -> &Sink;
     /// The sink, to announce streams to.
     fn sink_mut(&mut self) -> &mut Sink;

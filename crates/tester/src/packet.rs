@@ -13,9 +13,9 @@ const _: () = assert!(
 /// UDP ports of the packets of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ports {
-    /// Source.
+    /// UDP port that the sender uses.
     pub src: u16,
-    /// Destination.
+    /// UDP port that the packets are sent to.
     pub dst: u16,
 }
 
@@ -29,7 +29,7 @@ impl Ports {
 /// What the packets of a stream look like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Which stream.
+    /// Number of the stream, which stands in every packet.
     pub stream: StreamId,
     /// Ethernet destination: the next hop.
     pub dst_mac: MacAddr,
@@ -39,13 +39,13 @@ pub struct Shape {
     pub labels: Vec<Label>,
     /// Traffic class in each label.
     pub class: TrafficClass,
-    /// IP source.
+    /// IP address of the sending instrument.
     pub src: Ipv4Addr,
-    /// IP destination.
+    /// IP address that the packets are sent to; over an LSP, its test address.
     pub dst: Ipv4Addr,
-    /// UDP ports.
+    /// UDP ports, by which a sink knows a stream's packets.
     pub ports: Ports,
-    /// Code point.
+    /// Code point of the IP header: the PHB that the packets ask for.
     pub dscp: Dscp,
     /// Time to live in the IP header and in each label.
     pub ttl: u8,
@@ -166,7 +166,7 @@ fn filler(len: usize) -> Body {
 pub struct Stamp {
     /// The UDP ports of the packet that it is in.
     pub ports: Ports,
-    /// Which stream.
+    /// Number of the stream, which stands in every packet.
     pub stream: StreamId,
     /// The lowest 32 bits of the sequence number.
     pub sequence: u32,

@@ -23,15 +23,15 @@ const WAITING_MAX: usize = 4096;
 /// A stream of IP packets as a probe sends it.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamSpec {
-    /// Which stream.
+    /// Number of the stream, which stands in every packet.
     pub stream: StreamId,
-    /// IP destination.
+    /// IP address that the packets are sent to.
     pub dst: Ipv4Addr,
-    /// UDP ports.
+    /// UDP ports, by which a sink knows a stream's packets.
     pub ports: Ports,
-    /// Code point.
+    /// Code point of the IP header: the PHB that the packets ask for.
     pub dscp: Dscp,
-    /// Time to live.
+    /// TTL of the IP header as the packets leave.
     pub ttl: u8,
     /// Bytes of the frame at this port, with frame check sequence.
     pub size: u32,
@@ -56,7 +56,7 @@ impl StreamSpec {
     }
 }
 
-/// The probe.
+/// An IP host without a stack on a hidden port beside a router: it answers ARP, sends test packets and takes them.
 #[derive(Debug)]
 pub struct Probe {
     config: BesideConfig,
@@ -74,7 +74,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Where it is.
+    /// Its addresses, and those of the router that it is beside.
     pub fn config(&self) -> &BesideConfig {
         &self.config
     }
@@ -104,7 +104,7 @@ impl Probe {
         }
     }
 
-    /// Frames discarded.
+    /// Frames that were for nobody here, or whose next hop never answered, by reason.
     pub fn drops(&self) -> &DropCounters {
         &self.drops
     }

@@ -12,7 +12,7 @@ pub enum Action {
     Signal,
     /// Tear down those that are up, then signal the same again; the others go on trying.
     Flap,
-    /// Tear all down.
+    /// Tear down all that were signalled, those included that are not up.
     Tear,
 }
 
@@ -20,10 +20,10 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// When it begins.
+    /// When its first message is sent.
     #[serde(rename = "at_ps")]
     pub at: Time,
-    /// What is done.
+    /// What is done to each LSP of the group, one after the other.
     pub action: Action,
     /// To which group of LSPs.
     pub lsps: u32,
@@ -34,7 +34,7 @@ pub struct Step {
 /// What was found when a step began.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepRecord {
-    /// The step.
+    /// The step as it was asked for.
     pub step: Step,
     /// How many LSPs of the group were up.
     pub up: u32,
@@ -43,9 +43,9 @@ pub struct StepRecord {
 /// One thing to be done to one LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Set it up.
+    /// Signal it, so that it comes up.
     Set,
-    /// Tear it down.
+    /// Tear it down; a step can set it up again.
     Remove,
 }
 

@@ -9,7 +9,7 @@ pub enum Arrival {
     InOrder,
     /// Earlier than one that has arrived (RFC 4737, 3.3).
     Reordered,
-    /// Has arrived before.
+    /// Its number has arrived before.
     Duplicate,
 }
 

@@ -10,15 +10,15 @@ pub struct Bin {
     pub start: Time,
     /// Packets that arrived in it.
     pub packets: u64,
-    /// Mean delay.
+    /// Mean delay of the packets, in seconds.
     pub mean_s: f64,
-    /// Least delay.
+    /// Least delay, in seconds.
     pub min_s: f64,
     /// Median delay, within one part in a hundred.
     pub p50_s: f64,
     /// Delay that 99 % of the packets do not exceed, within one part in a hundred.
     pub p99_s: f64,
-    /// Greatest delay.
+    /// Greatest delay, in seconds.
     pub max_s: f64,
 }
 

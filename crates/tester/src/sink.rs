@@ -62,7 +62,7 @@ pub struct PhaseStats {
 /// What arrived of a stream.
 #[derive(Clone, Debug)]
 pub struct StreamStats {
-    /// Which sequence numbers.
+    /// Sequence numbers that arrived, so that losses, duplicates and reordering are known.
     pub sequence: Sequence,
     /// Per phase: the first for packets due before any phase begins, then one each.
     pub phases: Vec<PhaseStats>,

@@ -12,9 +12,9 @@ const RANGE: f64 = 18_446_744_073_709_551_616.0;
 pub enum Sizes {
     /// Each size in a range equally often.
     Uniform {
-        /// The shortest.
+        /// Size of the shortest frame in bytes.
         min: u32,
-        /// The longest.
+        /// Size of the longest frame in bytes.
         max: u32,
         /// The source's own random stream.
         random: Box<Random>,
@@ -26,20 +26,20 @@ pub enum Sizes {
         /// The source's own random stream.
         random: Box<Random>,
     },
-    /// Exponential between bounds.
+    /// Exponential, cut off at both bounds.
     Exponential {
         /// Mean without the bounds.
         mean: f64,
-        /// The shortest.
+        /// Size of the shortest frame in bytes.
         min: u32,
-        /// The longest.
+        /// Size of the longest frame in bytes.
         max: u32,
         /// The source's own random stream.
         random: Box<Random>,
     },
     /// As listed, over and over.
     Listed {
-        /// The sizes.
+        /// Sizes in bytes, in the order in which frames are sent.
         sizes: Arc<[u32]>,
         /// Place of the next.
         at: usize,

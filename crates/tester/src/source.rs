@@ -21,7 +21,7 @@ struct Stream {
 #[derive(Debug)]
 pub struct Source {
     arrivals: Arrivals,
-    /// If they differ.
+    /// Sizes of the frames where they differ; absent if all are alike.
     sizes: Option<Box<Sizes>>,
     port: PortId,
     keeps: bool,

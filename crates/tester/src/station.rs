@@ -27,7 +27,7 @@ pub struct Station {
     generator: Generator,
     /// The streams of each source, and the port that they leave by.
     specs: Vec<(PortId, Vec<StreamSpec>)>,
-    /// The host's addresses.
+    /// IPv4 addresses of the host, one for each port.
     own: Vec<[u8; 4]>,
     sink: Sink,
     /// When to see whether a neighbour has to be asked for again, as long as one that a stream sends to is not known.
@@ -57,7 +57,7 @@ impl Station {
         }
     }
 
-    /// The host within.
+    /// The IP host whose ports the test packets use.
     pub fn host(&self) -> &Host {
         &self.host
     }

@@ -18,7 +18,7 @@ impl Bits {
         made
     }
 
-    /// Appends a bit.
+    /// Appends a bit; the lowest bit of a byte is the first.
     pub fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(8) {
             self.bytes.push(0);
@@ -43,37 +43,37 @@ impl Bits {
 /// The values of a column. Offsets are one more than the cells, and begin with zero.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Bits.
+    /// A bit for each truth.
     Bool(Bits),
-    /// 32-bit numbers.
+    /// Labels, ports and codes.
     U32(Vec<u32>),
     /// 64-bit numbers, or times.
     U64(Vec<u64>),
     /// 64-bit numbers with a sign, or spans.
     I64(Vec<i64>),
-    /// Floating-point numbers.
+    /// Figures that are no whole numbers.
     F64(Vec<f64>),
-    /// Texts.
+    /// Texts, one behind the other in one buffer.
     Utf8 {
         /// Where in the bytes each text begins and ends.
         offsets: Vec<i64>,
         /// The texts, end to end.
         bytes: Vec<u8>,
     },
-    /// Lists.
+    /// Lists of different lengths, their elements in one column.
     List {
         /// Where in the items each list begins and ends.
         offsets: Vec<i64>,
         /// The items of all lists, end to end.
         items: Box<Column>,
     },
-    /// Values by name.
+    /// Values by name: names and values in two columns of equal length.
     Map {
         /// Where in the pairs each cell begins and ends.
         offsets: Vec<i64>,
         /// The names of all pairs.
         keys: Box<Column>,
-        /// Their values.
+        /// Values, each in the row of its name.
         values: Box<Column>,
     },
 }
@@ -90,7 +90,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// An empty column.
+    /// A column without cells, for cells of this type.
     pub fn new(kind: Type) -> Column {
         let data = match kind {
             Type::Bool => Data::Bool(Bits::default()),
@@ -117,7 +117,7 @@ impl Column {
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Is there none?
+    /// Whether it has no cells.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -227,7 +227,7 @@ impl Column {
         self.done();
     }
 
-    /// Appends a text.
+    /// Appends a cell with this text.
     pub fn push_str(&mut self, value: &str) {
         match &mut self.data {
             Data::Utf8 { offsets, bytes } => {

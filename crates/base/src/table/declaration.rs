@@ -5,17 +5,17 @@ use serde::Serialize;
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// True or false.
+    /// A truth; `null` where it is not known.
     Bool,
     /// A whole number below 2^32: labels, ports, codes.
     U32,
-    /// A count.
+    /// A count: of packets, of bytes.
     U64,
     /// A whole number that may be negative.
     I64,
-    /// A finite number.
+    /// A finite number: a mean, a quantile, a length of time in seconds.
     F64,
-    /// A text.
+    /// A text: a name, an address, a word of a few.
     Utf8,
     /// Picoseconds since the start of the run; seconds in data frames.
     Time,
@@ -58,7 +58,7 @@ impl Type {
     }
 }
 
-/// A column.
+/// What users are told of a column before there are rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnDecl {
     /// Its name in data frames; the unit is the last word where there is one.
@@ -83,7 +83,7 @@ impl ColumnDecl {
     }
 }
 
-/// A table.
+/// What users are told of a table before there are rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableDecl {
     /// The name by which it is asked for.

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A row of a table, as [`table!`](crate::table!) declares it.
 pub trait Row {
-    /// The declaration.
+    /// Name, columns and key of the table whose rows these are.
     const DECL: &'static TableDecl;
     /// Appends the row to the columns of the declaration, in its order.
     fn push(self, columns: &mut [Column]);
@@ -25,18 +25,18 @@ impl<R: Row> Default for Rows<R> {
 }
 
 impl<R: Row> Rows<R> {
-    /// No rows.
+    /// A table without rows so far.
     pub fn new() -> Rows<R> {
         Rows { table: Table::empty(R::DECL), rows: PhantomData }
     }
 
-    /// Appends a row.
+    /// Appends a row behind those that are there.
     pub fn push(&mut self, row: R) {
         row.push(&mut self.table.columns);
         self.table.len += 1;
     }
 
-    /// The table.
+    /// The table of all rows, in the order in which they were given.
     pub fn finish(self) -> Table {
         self.table
     }
@@ -78,7 +78,7 @@ impl Table {
     pub fn len(&self) -> usize {
         self.len
     }
-    /// Is there none?
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -7,9 +7,9 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 /// A cell. Times and spans are picoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Absent.
+    /// The cell is absent.
     Null,
-    /// True or false.
+    /// A truth.
     Bool(bool),
     /// A whole number, or a time.
     U64(u64),

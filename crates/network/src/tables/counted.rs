@@ -15,15 +15,15 @@ base::table! {
     of (node: &'a str, router: &Router) from c: Balance {
         /// The router.
         node: &'a str => node,
-        /// Frames received.
+        /// Frames that came in by any port.
         received: u64 = "frames",
         /// Frames more that came of fragmenting packets.
         fragments: u64 = "frames",
-        /// Frames sent on.
+        /// Frames sent on to another node.
         forwarded: u64 = "frames",
         /// Frames that were for the router itself.
         delivered: u64 = "frames",
-        /// Frames dropped.
+        /// Frames dropped, for any reason.
         dropped: u64 = "frames" => c.dropped.total(),
         /// The same by reason; reasons that did not occur are left out.
         drops: DropCounters = "frames" => c.dropped,
@@ -44,15 +44,15 @@ base::table! {
         link: usize => link,
         /// The node at the link's other end.
         neighbor: &'a str => neighbor,
-        /// Packets offered.
+        /// Packets offered, those included that were dropped.
         offered_packets: u64 = "packets" => totals.offered.packets,
         /// Their bytes, as the tree accounts them.
         offered_bytes: u64 = "bytes" => totals.offered.bytes,
         /// Packets taken to be sent.
         taken_packets: u64 = "packets" => totals.taken.packets,
-        /// Their bytes.
+        /// Their bytes, as the tree accounts them.
         taken_bytes: u64 = "bytes" => totals.taken.bytes,
-        /// Bytes dropped.
+        /// Bytes of the packets dropped.
         dropped_bytes: u64 = "bytes" => totals.dropped.bytes,
         /// Packets dropped by reason; reasons that did not occur are left out.
         drops: DropCounters = "packets" => totals.dropped.packets.clone(),
@@ -88,12 +88,10 @@ base::table! {
     }
 }
 
-/// Table `balance`.
 pub fn balance(network: &Network, only: Option<usize>) -> Table {
     network.routers(only).map(|(_, node, router)| BalanceRow::of(node, router, router.balance())).collect()
 }
 
-/// Table `queue_trees`.
 pub fn trees(network: &Network, only: Option<usize>) -> Table {
     network
         .trees(only)
@@ -103,7 +101,6 @@ pub fn trees(network: &Network, only: Option<usize>) -> Table {
         .collect()
 }
 
-/// Table `directions`.
 pub fn directions(network: &Network) -> Result<Table, NetworkError> {
     let name = |node| network.node_name(node);
     let all = network.directions()?.into_iter();

@@ -15,9 +15,9 @@ use node::Router;
 base::table! {
     /// The last lines that the process of a router said on standard error.
     pub struct LogRow<'a> in "log" key [] {
-        /// When.
+        /// When it was said.
         time_s: Time = "s",
-        /// What it said.
+        /// The line, without the name of the node.
         text: &'a str,
     }
 }
@@ -25,7 +25,7 @@ base::table! {
 /// Of what a table can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Of one router.
+    /// Of one router, which has to be named.
     Router,
     /// Of one router or host.
     Device,
@@ -42,7 +42,7 @@ pub type Make<T> = fn(&mut T, Option<usize>) -> Result<Table, NetworkError>;
 
 /// A table of a `T`: what is declared of it, and how it is made.
 pub struct TableEntry<T> {
-    /// The declaration.
+    /// What users are told of its columns.
     pub decl: &'static TableDecl,
     /// Of what it can be asked for.
     pub scope: Scope,

@@ -82,9 +82,9 @@ base::table! {
     pub struct NeighborRow in "neighbors" key ["port", "address"] {
         /// The port that they are at.
         port: PortId,
-        /// Their IPv4 address.
+        /// IPv4 address of the neighbour.
         address: Ipv4Addr,
-        /// Their Ethernet address.
+        /// Ethernet address that answered for it.
         mac: base::MacAddr,
     }
 }
@@ -94,7 +94,7 @@ base::table! {
     pub struct CounterRow in "counters" key ["port"] {
         /// The port.
         port: PortId,
-        /// Frames received.
+        /// Frames received by the port.
         rx_packets: u64 = "frames",
         /// Their bytes, with padding and frame check sequence.
         rx_bytes: u64 = "bytes",
@@ -110,9 +110,9 @@ base::table! {
     pub struct DropRow<'a> in "drops" key ["node", "reason"] {
         /// The node.
         node: &'a str,
-        /// Why.
+        /// Why they were dropped, in one word such as `no-route`.
         reason: String,
-        /// How many.
+        /// Packets dropped for this reason.
         count: u64 = "packets",
     }
 }
@@ -123,9 +123,9 @@ base::table! {
     of () from lsp: LspView {
         /// The name that the head end gave.
         name: String,
-        /// Tunnel id.
+        /// Tunnel id, which the head end chose (RFC 3209, 4.6.1.1).
         tunnel: u16 => lsp.tunnel_id,
-        /// LSP id.
+        /// LSP id: another for each LSP that the tunnel had.
         lsp: u16 => lsp.lsp_id,
         /// Address of the head end.
         from: Ipv4Addr => lsp.sender,
@@ -139,7 +139,7 @@ base::table! {
         in_label: Option<Label>,
         /// The label that they leave with; absent at the egress.
         out_label: Option<Label>,
-        /// Bandwidth reserved here.
+        /// Bandwidth reserved on the link to the next hop; 0 without a reservation.
         bandwidth_bps: Rate = "bit/s" => lsp.reserved,
         /// Setup priority, 0 the most urgent.
         setup_priority: u8,
@@ -156,7 +156,7 @@ base::table! {
     /// The tunnels that begin at a router.
     pub struct TunnelRow in "tunnels" key ["to", "tunnel"]
     of () from tunnel: TunnelView {
-        /// The tunnel's name.
+        /// Name of the tunnel, as the user gave it.
         name: String,
         /// Address of the egress.
         to: Ipv4Addr => tunnel.id.to,
@@ -179,13 +179,13 @@ base::table! {
     of () from link: LinkView {
         /// The port.
         port: PortId,
-        /// Its address.
+        /// Address of the router at the port.
         address: Ipv4Addr,
         /// Can it be used?
         up: bool,
         /// What can be reserved in all.
         reservable_bps: Rate = "bit/s" => link.reservable,
-        /// What is reserved.
+        /// What LSPs have reserved, all priorities together.
         reserved_bps: u64 = "bit/s" => link.reserved.iter().map(|rate| rate.0).sum(),
     }
 }
@@ -224,7 +224,6 @@ fn tc(nhlfe: &Nhlfe) -> String {
     }
 }
 
-/// Table `ilm`.
 pub fn ilm(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, _, router) in network.routers(only) {
@@ -236,7 +235,6 @@ pub fn ilm(network: &Network, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Table `ftn`.
 pub fn ftn(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, _, router) in network.routers(only) {
@@ -254,7 +252,6 @@ pub fn ftn(network: &Network, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Table `fib`.
 pub fn fib(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, _, router) in network.routers(only) {
@@ -267,7 +264,6 @@ pub fn fib(network: &Network, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Table `neighbors`.
 pub fn neighbors(network: &Network, only: Option<usize>) -> Table {
     let row = |(port, address, mac)| NeighborRow { port, address, mac };
     let of_routers = network.routers(only).flat_map(|(_, _, router)| router.neighbors());
@@ -275,7 +271,6 @@ pub fn neighbors(network: &Network, only: Option<usize>) -> Table {
     of_routers.chain(of_hosts).map(row).collect()
 }
 
-/// Table `counters`.
 pub fn counters(network: &Network, only: Option<usize>) -> Table {
     let ports = network.routers(only).flat_map(|(_, _, router)| router.forwarding().ports());
     let rows = ports.map(|row| (row.port, row.counters)).map(|(port, c)| CounterRow {
@@ -288,7 +283,6 @@ pub fn counters(network: &Network, only: Option<usize>) -> Table {
     rows.collect()
 }
 
-/// Table `drops`.
 pub fn drops(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for id in network.asked(only) {
@@ -303,17 +297,14 @@ pub fn drops(network: &Network, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Table `lsps` of a router.
 pub fn lsps(network: &Network, only: Option<usize>) -> Table {
     network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.lsps()).map(LspRow::of).collect()
 }
 
-/// Table `tunnels`.
 pub fn tunnels(network: &Network, only: Option<usize>) -> Table {
     network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.tunnels()).map(TunnelRow::of).collect()
 }
 
-/// Table `bandwidth`.
 pub fn bandwidth(network: &Network, only: Option<usize>) -> Table {
     network.speakers(only).flat_map(|(_, rsvp): (_, &Rsvp)| rsvp.links()).map(BandwidthRow::of).collect()
 }

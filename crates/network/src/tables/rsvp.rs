@@ -20,7 +20,7 @@ base::table! {
         discarded: Counts = "messages" => Counts(c.discarded().map(|(why, count)| (word(&why), count)).collect()),
         /// State that timed out.
         expired: u64 = "LSPs",
-        /// Reservations preempted here.
+        /// Reservations preempted here for more urgent ones.
         preempted: u64 = "reservations",
         /// ResvConfs that reached this router as the receiver that asked.
         confirmed: u64 = "messages",
@@ -38,11 +38,11 @@ base::table! {
         direction: &'static str,
         /// Error code (RFC 2205, appendix B).
         code: u8,
-        /// Error value.
+        /// Error value, which refines the code.
         value: u16,
-        /// What they mean.
+        /// What code and value mean, in the RFC's words.
         meaning: &'static str,
-        /// How many.
+        /// Messages with this code and value.
         count: u64 = "messages",
     }
 }
@@ -53,9 +53,9 @@ base::table! {
     of (node: &'a str) from c: &transport::Counters {
         /// The router.
         node: &'a str => node,
-        /// Datagrams sent.
+        /// Datagrams sent; a Bundle is one.
         datagrams_sent: u64 = "datagrams",
-        /// Datagrams received.
+        /// Datagrams received; a Bundle is one.
         datagrams_received: u64 = "datagrams",
         /// Bytes of RSVP sent.
         bytes_sent: u64 = "bytes",
@@ -71,25 +71,25 @@ base::table! {
         given_up: u64 = "messages",
         /// Messages sent without MESSAGE_ID because too many await acknowledgement.
         outstanding_full: u64 = "messages",
-        /// Acknowledgements sent.
+        /// MESSAGE_ID_ACK objects sent (RFC 2961, 4.3).
         acks_sent: u64 = "acknowledgements",
-        /// Acknowledgements received.
+        /// MESSAGE_ID_ACK objects received.
         acks_received: u64 = "acknowledgements",
         /// Acknowledgements received of what is not awaited.
         acks_unknown: u64 = "acknowledgements",
         /// Acknowledgements not sent because too many wait.
         acks_dropped: u64 = "acknowledgements",
-        /// Negative acknowledgements sent.
+        /// MESSAGE_ID_NACK objects sent, for summaries of unknown state.
         nacks_sent: u64 = "acknowledgements",
-        /// Negative acknowledgements received.
+        /// MESSAGE_ID_NACK objects received.
         nacks_received: u64 = "acknowledgements",
-        /// Bundles sent.
+        /// Bundle messages sent (RFC 2961, 3).
         bundles_sent: u64 = "messages",
-        /// Bundles received.
+        /// Bundle messages received.
         bundles_received: u64 = "messages",
-        /// Srefresh messages sent.
+        /// Srefresh messages sent (RFC 2961, 5).
         summaries_sent: u64 = "messages",
-        /// Srefresh messages received.
+        /// Srefresh messages received from neighbours.
         summaries_received: u64 = "messages",
         /// States refreshed by Srefresh messages sent.
         summary_ids_sent: u64 = "states",
@@ -105,9 +105,9 @@ base::table! {
         hellos_sent: u64 = "messages",
         /// Hellos received, both kinds.
         hellos_received: u64 = "messages",
-        /// Integrity challenges sent.
+        /// Integrity challenges sent (RFC 2747, 4.3).
         challenges_sent: u64 = "messages",
-        /// Integrity challenges received.
+        /// Integrity challenges received from neighbours.
         challenges_received: u64 = "messages",
         /// Neighbours not remembered because there are too many.
         neighbors_full: u64 = "neighbours",
@@ -163,12 +163,10 @@ fn by_type(count: impl Fn(MessageType) -> u64) -> Counts {
     Counts(kinds.map(|kind| (kind.name().to_string(), count(kind))).collect())
 }
 
-/// Table `rsvp`.
 pub fn messages(network: &Network, only: Option<usize>) -> Table {
     network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpRow::of(node, rsvp.counters())).collect()
 }
 
-/// Table `rsvp_errors`.
 pub fn errors(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (node, rsvp) in network.speakers::<Rsvp>(only) {
@@ -189,13 +187,11 @@ pub fn errors(network: &Network, only: Option<usize>) -> Table {
     table.finish()
 }
 
-/// Table `rsvp_transport`.
 pub fn transport(network: &Network, only: Option<usize>) -> Table {
     let speakers = network.speakers(only);
     speakers.map(|(node, rsvp): (_, &Rsvp)| TransportRow::of(node, rsvp.transport_counters())).collect()
 }
 
-/// Table `rsvp_state`.
 pub fn state(network: &Network, only: Option<usize>) -> Table {
     network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpStateRow::of(node, rsvp.audit())).collect()
 }

@@ -18,9 +18,9 @@ base::table! {
         index: usize,
         /// Its name: that of the group, with its number from 1 if there are several.
         name: String,
-        /// The head end.
+        /// The head end, where the LSPs begin.
         from: &'a str,
-        /// The egress.
+        /// The egress, where they end.
         to: &'a str,
         /// `up`, `down`, or `not signalled`.
         state: &'static str,
@@ -40,11 +40,11 @@ base::table! {
         node: &'a str,
         /// When the bin begins.
         start_s: Time = "s",
-        /// `rx` or `tx`.
+        /// `rx` for messages received, `tx` for those sent.
         direction: &'static str,
         /// The type of the messages: `Path`, `Resv` and so on.
         r#type: &'static str,
-        /// How many.
+        /// Messages of the type in the bin.
         count: u32 = "messages",
     }
 }
@@ -65,7 +65,7 @@ base::table! {
         sent_bytes: u64 = "bytes",
         /// Frames that reached the other end.
         received_frames: u64 = "frames",
-        /// Their bytes.
+        /// Their bytes, without preamble and gap.
         received_bytes: u64 = "bytes",
         /// Frames refused by the port, dropped by its queues, or lost behind it.
         dropped: u64 = "frames" => c.drops.total(),
@@ -79,7 +79,7 @@ base::table! {
 base::table! {
     /// What nodes told, in order of time.
     pub struct EventRow<'a> in "events" key [] {
-        /// When.
+        /// When it happened.
         time_s: Time = "s",
         /// The node that told it; `tester` for one outside the network.
         node: &'a str,
@@ -114,15 +114,15 @@ base::table! {
         node: &'a str => node,
         /// State blocks of LSPs.
         lsps: usize = "LSPs",
-        /// Sessions.
+        /// Sessions (RSVP): tunnels with at least one LSP here.
         sessions: usize = "sessions",
         /// Tunnels that begin here.
         tunnels: usize = "tunnels",
-        /// Labels handed out.
+        /// Labels handed out and not given back.
         labels: usize = "labels",
         /// Bandwidth reserved, all ports together.
         reserved_bps: u64 = "bit/s" => audit.reserved.iter().map(|reserved| reserved.1.0).sum(),
-        /// Timers set.
+        /// Timers that have neither expired nor been taken back.
         timers: usize = "timers",
         /// Entries of the incoming label map.
         ilm: usize = "entries" => router.forwarding().ilm_len(),

@@ -29,7 +29,7 @@ pub struct Target {
     pub lengths: (usize, usize),
 }
 
-/// Kinds of frames.
+/// What is wrong, or odd, about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Bytes without any sense.
@@ -38,7 +38,7 @@ pub enum Kind {
     Foreign,
     /// VLAN tags, one or two.
     Tagged,
-    /// IPv6.
+    /// IPv6 packets, which the router does not forward.
     Ipv6,
     /// ARP, right and wrong.
     Arp,
@@ -46,9 +46,9 @@ pub enum Kind {
     Ipv4,
     /// Fragments of IPv4 packets.
     Fragments,
-    /// Label stacks.
+    /// Packets with a label stack of any depth.
     Mpls,
-    /// ICMP.
+    /// ICMP messages, most of them wrong.
     Icmp,
     /// RSVP with any body.
     Rsvp,
@@ -61,7 +61,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
+    /// Every kind, each as likely as any other.
     pub const ALL: [Kind; 13] = [
         Kind::Noise,
         Kind::Foreign,
@@ -97,7 +97,7 @@ impl Flood {
         Flood { random, target, corpus, frame: Vec::new(), counts: [0; Kind::ALL.len()] }
     }
 
-    /// The next frame.
+    /// A frame of a kind that is drawn, without frame check sequence.
     pub fn next_frame(&mut self) -> (Kind, &[u8]) {
         let at = self.random.below(Kind::ALL.len());
         let kind = Kind::ALL[at];

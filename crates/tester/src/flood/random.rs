@@ -1,6 +1,6 @@
 //! Quick random numbers for frames by the million: SplitMix64, seeded.
 
-/// The generator.
+/// A small generator (splitmix64), so that a seed gives the same flood everywhere.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -36,7 +36,7 @@ impl Random {
         if of.is_empty() { None } else { of.get(self.below(of.len())).copied() }
     }
 
-    /// Appends `len` bytes.
+    /// Appends `len` random bytes.
     pub(super) fn fill(&mut self, out: &mut Vec<u8>, len: usize) {
         let end = out.len() + len;
         while out.len() < end {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const MS: u64 = 1_000_000_000;
 /// Which node is flooded.
 const ROUTER: usize = 1;
-/// LSPs each way.
+/// LSPs through the router, each way.
 const LSPS: usize = 4;
 /// Frames of the flood at the same time, and the time until the next.
 const BURST: usize = 100;

@@ -12,21 +12,21 @@ pub struct ArrowArray {
     pub length: i64,
     /// How many of them are absent.
     pub null_count: i64,
-    /// Always zero here.
+    /// Rows to skip at the start of the buffers; always zero here, since nothing is cut.
     pub offset: i64,
     /// How many buffers there are: bits of what is there, then offsets or values, then bytes.
     pub n_buffers: i64,
     /// How many children there are.
     pub n_children: i64,
-    /// The buffers.
+    /// Validity bits first (null if every cell is there), then offsets or values, as the type asks.
     pub buffers: *mut *const c_void,
     /// Columns, items of a list, parts of a struct.
     pub children: *mut *mut ArrowArray,
-    /// Never used.
+    /// Null: no column is encoded by a dictionary.
     pub dictionary: *mut ArrowArray,
     /// Gives everything back; absent if that has happened.
     pub release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
-    /// Ours.
+    /// The box that `release` frees.
     pub private_data: *mut c_void,
 }
 

@@ -12,7 +12,7 @@ const NULLABLE: i64 = 2;
 pub struct ArrowSchema {
     /// The type, by letters of the specification.
     pub format: *const c_char,
-    /// The name.
+    /// Name of the column, ended by a zero byte.
     pub name: *const c_char,
     /// Pairs of texts, each behind its length.
     pub metadata: *const c_char,
@@ -22,11 +22,11 @@ pub struct ArrowSchema {
     pub n_children: i64,
     /// Types of columns, of the items of a list, of the parts of a struct.
     pub children: *mut *mut ArrowSchema,
-    /// Never used.
+    /// Null: no column is encoded by a dictionary.
     pub dictionary: *mut ArrowSchema,
     /// Gives everything back; absent if that has happened.
     pub release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
-    /// Ours.
+    /// The box that `release` frees.
     pub private_data: *mut c_void,
 }
 

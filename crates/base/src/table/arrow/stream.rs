@@ -17,7 +17,7 @@ pub struct ArrowArrayStream {
     pub get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
     /// Gives everything back; absent if that has happened.
     pub release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
-    /// Ours.
+    /// The box that `release` frees.
     pub private_data: *mut c_void,
 }
 
