@@ -5,6 +5,7 @@
 //! - [`services`]: what the protocols of a node share
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
+//! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`rib`]: the control plane's own routing table
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
@@ -14,11 +15,14 @@
 pub mod cost;
 pub mod messages;
 pub mod plane;
+#[cfg(test)]
+mod plane_tests;
 pub mod processor;
 pub mod protocol;
 pub mod rib;
 pub mod rsvp;
 pub mod services;
+pub mod unheard;
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

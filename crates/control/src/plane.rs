@@ -3,12 +3,14 @@
 use crate::cost::{Cost, Costs};
 use crate::messages::{MessageBin, Messages};
 use crate::processor::{Processor, Queue};
-use crate::protocol::{Arrival, Change, Context, Direction, Listen, Message, Protocol, Setup};
+use crate::protocol::{Arrival, Change, Context, Direction, Listen, LlcMessage, Message, Protocol, Setup};
 use crate::services::Services;
+use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, Batch, TransactionId};
 use base::{Command, Event, PortId, Time};
 use core::any::Any;
-use std::collections::BTreeMap;
+use core::net::Ipv4Addr;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
 const OWNER_SHIFT: u32 = 56;
@@ -35,6 +37,8 @@ pub struct Owner(u8);
 pub enum Output {
     /// Send a message, and give its memory back by [`ControlPlane::recycle`].
     Message(Owner, Message),
+    /// Send a message in a frame with an LLC header.
+    Llc(LlcMessage),
     /// Write tables, and hand the driver's answer to [`ControlPlane::handle_ack`].
     Tables(Batch),
     /// An event for the user.
@@ -88,6 +92,9 @@ pub struct ControlPlane {
     services: Services,
     speakers: Vec<Speaker>,
     listeners: BTreeMap<Listen, Owner>,
+    /// Groups that protocols listen to, [`Listen::EveryGroup`] among them.
+    groups: BTreeSet<(Owner, Listen)>,
+    unheard: UnheardCounters,
     processor: Processor<Waiting>,
 }
 
@@ -105,20 +112,48 @@ impl ControlPlane {
             Speaker { protocol, costs, messages: Messages::default() }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
-        let mut listeners = BTreeMap::new();
+        let (mut listeners, mut groups) = (BTreeMap::new(), BTreeSet::new());
         for (owner, speaker) in (0u8..).map(Owner).zip(&speakers) {
             for listen in speaker.protocol.listens() {
+                if listen.is_shared() {
+                    groups.insert((owner, listen));
+                    continue;
+                }
                 let before = listeners.insert(listen, owner);
                 assert!(before.is_none(), "{} listens to {listen:?}, as another does", speaker.protocol.id());
             }
         }
         let processor = Processor::new(queue_messages, alert_queue_messages);
-        ControlPlane { services, speakers, listeners, processor }
+        let unheard = UnheardCounters::default();
+        ControlPlane { services, speakers, listeners, groups, unheard, processor }
     }
 
     /// The protocol that listens to what is named.
     pub fn listener(&self, listen: Listen) -> Option<Owner> {
         self.listeners.get(&listen).copied()
+    }
+
+    /// The protocol that listens to what is named and to the group that it was sent to.
+    pub fn group_listener(&self, listen: Listen, group: Ipv4Addr) -> Option<Owner> {
+        let joined = |owner: &Owner| {
+            [Listen::Group(group), Listen::EveryGroup].iter().any(|&all| self.groups.contains(&(*owner, all)))
+        };
+        self.listener(listen).filter(joined)
+    }
+
+    /// Does a protocol listen to frames with an LLC header?
+    pub fn listens_to_llc(&self) -> bool {
+        self.listeners.keys().any(|listen| matches!(listen, Listen::Llc(_)))
+    }
+
+    /// Counts what reached the node and nobody listens to.
+    pub fn count_unheard(&mut self, what: Unheard) {
+        self.unheard.count(what);
+    }
+
+    /// What reached the node and nobody listened to.
+    pub fn unheard(&self) -> &UnheardCounters {
+        &self.unheard
     }
 
     /// Puts a message in the queue of the control processor: the bytes from `start` to `end` of a frame.
@@ -132,11 +167,13 @@ impl ControlPlane {
     ) -> Offered {
         let waiting = Waiting { owner, arrival, frame, start, end };
         let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { return Offered::NotSpoken };
-        speaker.count(now, arrival.port, Direction::Received, waiting.message());
-        if !speaker.protocol.speaks_on(arrival.port) {
+        speaker.count(now, arrival.port(), Direction::Received, waiting.message());
+        if !speaker.protocol.speaks_on(arrival.port()) {
+            self.unheard.count(Unheard::NotSpoken);
             return Offered::NotSpoken;
         }
-        let queue = if arrival.router_alert { Queue::Alert } else { Queue::Local };
+        let alert = matches!(arrival, Arrival::Ip(ip) if ip.router_alert);
+        let queue = if alert { Queue::Alert } else { Queue::Local };
         match self.processor.offer(queue, waiting) {
             Ok(()) => Offered::Waits,
             Err(_) => Offered::QueueFull,
@@ -211,6 +248,10 @@ impl ControlPlane {
                 Some(Wanted::Message(message)) => {
                     speaker.count(now, message.port, Direction::Sent, &message.bytes);
                     Output::Message(owner, message)
+                }
+                Some(Wanted::Llc(message)) => {
+                    speaker.count(now, message.port, Direction::Sent, &message.bytes);
+                    Output::Llc(message)
                 }
                 Some(Wanted::Tables(mut batch)) => {
                     batch.transaction.0 |= u64::from(owner.0) << OWNER_SHIFT;

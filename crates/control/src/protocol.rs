@@ -6,12 +6,12 @@
 
 use crate::services::Services;
 use base::plane::{Ack, Batch};
-use base::{Command, Event, PortId, ProtocolId, Time};
+use base::{Command, Event, MacAddr, PortId, ProtocolId, Time};
 use core::any::Any;
 use core::fmt::Debug;
 use core::net::Ipv4Addr;
 
-/// What a protocol can listen to. Two protocols never listen to the same.
+/// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Listen {
     /// Packets of an IP protocol, by its number, that are addressed to this node.
@@ -19,11 +19,74 @@ pub enum Listen {
     /// Packets of an IP protocol, by its number, that carry the Router Alert option (RFC 2113), wherever they go: they
     /// are taken out of the stream.
     RouterAlert(u8),
+    /// Datagrams to a UDP port.
+    UdpPort(u16),
+    /// Connections to a TCP port. No node has TCP yet: segments reach nobody.
+    TcpPort(u16),
+    /// What the protocol listens to is taken if it is sent to this group, too.
+    Group(Ipv4Addr),
+    /// The same, whatever the group; broadcasts are among them.
+    EveryGroup,
+    /// Frames with an LLC header (IEEE 802.2) to this service access point.
+    Llc(u8),
+}
+
+impl Listen {
+    /// May several protocols listen to it? A group is none by itself: it adds to what a protocol listens to.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Listen::Group(_) | Listen::EveryGroup)
+    }
+}
+
+/// What carries a message above IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// An IP protocol, by its number.
+    Ip(u8),
+    /// A UDP datagram.
+    Udp {
+        /// Source port.
+        src: u16,
+        /// Destination port.
+        dst: u16,
+    },
+}
+
+/// How a message came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// In an IP packet.
+    Ip(IpArrival),
+    /// In a frame with an LLC header.
+    Llc(LlcArrival),
+}
+
+impl Arrival {
+    /// The port by which it came.
+    pub const fn port(&self) -> PortId {
+        match self {
+            Arrival::Ip(ip) => ip.port,
+            Arrival::Llc(llc) => llc.port,
+        }
+    }
+}
+
+/// What the LLC header of a received message said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LlcArrival {
+    /// The port by which it came.
+    pub port: PortId,
+    /// Ethernet address of the sender.
+    pub src: MacAddr,
+    /// Ethernet address that it was sent to: the port's own, or a group.
+    pub dst: MacAddr,
+    /// Destination service access point.
+    pub sap: u8,
 }
 
 /// What the IP header of a received message said, and by which port it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct IpArrival {
     /// The port by which it came.
     pub port: PortId,
     /// IP source: the neighbour, or the node that made a message which nodes in between don't read.
@@ -34,34 +97,52 @@ pub struct Arrival {
     pub ttl: u8,
     /// Did it carry the Router Alert option (RFC 2113)?
     pub router_alert: bool,
+    /// What carried it above IP.
+    pub over: Over,
 }
 
-/// A message that a protocol sends.
+/// A message that a protocol sends in an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The port by which it leaves.
     pub port: PortId,
-    /// The neighbour to send the frame to; if absent, the one that the tables name for the destination.
+    /// The neighbour to send the frame to; if absent, the one that the tables name for the destination. What is sent to
+    /// a group leaves by the port, whatever stands here.
     pub next: Option<Ipv4Addr>,
     /// IP source: not this node where a message keeps the address of the node that made it.
     pub src: Ipv4Addr,
     /// IP destination.
     pub dst: Ipv4Addr,
-    /// IP protocol number.
-    pub protocol: u8,
+    /// What carries it above IP.
+    pub over: Over,
     /// IP time to live.
     pub ttl: u8,
     /// Put the Router Alert option in (RFC 2113).
     pub router_alert: bool,
-    /// What follows the IP header.
+    /// What follows the IP header, or the UDP header.
+    pub bytes: Vec<u8>,
+}
+
+/// A message that a protocol sends in a frame with an LLC header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LlcMessage {
+    /// The port by which it leaves.
+    pub port: PortId,
+    /// Ethernet address that it is sent to, mostly a group.
+    pub dst: MacAddr,
+    /// Service access point of both ends.
+    pub sap: u8,
+    /// What follows the LLC header.
     pub bytes: Vec<u8>,
 }
 
 /// What a protocol wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Send a message.
+    /// Send a message in an IP packet.
     Message(Message),
+    /// Send a message in a frame with an LLC header.
+    Llc(LlcMessage),
     /// Write tables, and hand the driver's answer to [`Protocol::handle_ack`].
     Tables(Batch),
     /// An event for the user.
@@ -128,7 +209,7 @@ pub trait Protocol: Any + Send + Debug {
         let _ = (now, port, direction, bytes);
     }
 
-    /// Takes a message: the bytes after the IP header.
+    /// Takes a message: the bytes after the header of IP, UDP or LLC.
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]);
 
     /// Does what is due.

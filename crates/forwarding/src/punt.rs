@@ -10,6 +10,8 @@ use core::net::Ipv4Addr;
 pub enum PuntReason {
     /// An ARP packet: the control processor answers it, or learns from it.
     Arp,
+    /// A frame with an LLC header, where the control plane listens to such.
+    Llc,
     /// For this node: one of its addresses, or a group or broadcast address.
     Local {
         /// Labels in front of the IP header.

@@ -28,6 +28,8 @@ pub struct Config {
     /// What the node knows of RFC 3270; if absent, it doesn't support it: it determines no PHBs, and an entry that
     /// copies classes copies them.
     pub diffserv: Option<DiffServConfig>,
+    /// Punt frames with an LLC header; if not, they are dropped as of an unknown protocol.
+    pub llc: bool,
     /// The most labels that the ILM takes.
     pub ilm_max: usize,
     /// The most prefixes that FIB and FTN take together.
@@ -42,6 +44,7 @@ impl Default for Config {
             pipe_ttl: 255,
             explicit_null_ttl: TtlModel::Uniform,
             diffserv: None,
+            llc: false,
             ilm_max: usize::MAX,
             fib_max: usize::MAX,
             filters_max: usize::MAX,

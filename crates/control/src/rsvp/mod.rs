@@ -53,7 +53,7 @@ pub use lsp::{Hop, Role, SenderKey, SessionKey};
 pub use signals::SignalRecord;
 pub use views::{LinkView, LspView, TunnelView};
 
-use crate::protocol::{self, Change, Output};
+use crate::protocol::{Change, IpArrival, Output};
 use crate::rib::Rib;
 use base::plane::{Ack, TunnelModel};
 use base::random::Stream;
@@ -141,9 +141,9 @@ impl Rsvp {
     }
 
     /// Takes an RSVP message: the bytes after the IP header.
-    pub fn handle_message(&mut self, now: Time, arrival: &protocol::Arrival, bytes: &[u8]) {
+    pub fn handle_message(&mut self, now: Time, arrival: &IpArrival, bytes: &[u8]) {
         self.now = now;
-        let protocol::Arrival { port, src, dst, ttl, router_alert } = *arrival;
+        let IpArrival { port, src, dst, ttl, router_alert, .. } = *arrival;
         if !self.links.is_up(port) {
             self.counters.discard(Discard::NotAnInterface);
             return;

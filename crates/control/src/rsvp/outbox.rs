@@ -5,7 +5,7 @@ use super::lsp::Hop;
 use super::speaker::IP_PROTOCOL;
 use super::transport::{self, Delivery, Envelope, Handle, Incoming, Neighbor, ReceivedId, Transport};
 use super::{Config, Rsvp};
-use crate::protocol::{self, Output};
+use crate::protocol::{self, Output, Over};
 use base::{Event, PortId, Time};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
@@ -124,8 +124,8 @@ impl Rsvp {
         let datagram = self.transport.poll_output()?;
         let Envelope { src, dst, ttl, router_alert } = datagram.envelope;
         let (port, next, bytes) = (datagram.port, datagram.next, datagram.bytes);
-        let protocol = IP_PROTOCOL;
-        Some(Output::Message(protocol::Message { port, next, src, dst, protocol, ttl, router_alert, bytes }))
+        let over = Over::Ip(IP_PROTOCOL);
+        Some(Output::Message(protocol::Message { port, next, src, dst, over, ttl, router_alert, bytes }))
     }
 
     /// Takes what the transport has for the LSPs. `bytes` are what came in, if anything did.

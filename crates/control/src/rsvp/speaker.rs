@@ -62,9 +62,9 @@ impl Protocol for Rsvp {
     }
 
     /// What is addressed to this node, and what the Router Alert option marks, whatever its destination (RFC 2205,
-    /// 3.11.3).
+    /// 3.11.3): sessions may be groups.
     fn listens(&self) -> Vec<Listen> {
-        vec![Listen::IpProtocol(IP_PROTOCOL), Listen::RouterAlert(IP_PROTOCOL)]
+        vec![Listen::IpProtocol(IP_PROTOCOL), Listen::RouterAlert(IP_PROTOCOL), Listen::EveryGroup]
     }
 
     fn speaks_on(&self, port: PortId) -> bool {
@@ -89,7 +89,9 @@ impl Protocol for Rsvp {
     }
 
     fn handle_message(&mut self, now: Time, _: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
-        Rsvp::handle_message(self, now, arrival, bytes);
+        if let Arrival::Ip(arrival) = arrival {
+            Rsvp::handle_message(self, now, arrival, bytes);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time, _: &mut Context<'_>) {

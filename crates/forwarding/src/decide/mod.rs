@@ -114,9 +114,18 @@ impl Forwarding {
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes, popped),
             ETHERTYPE_IPV4 => self.unlabelled::<AGAIN>(bytes, popped),
             ETHERTYPE_ARP => Err(PuntReason::Arp.into()),
-            // Among them VLAN tags: no port has a tagged interface yet.
-            _ => Err(DropReason::UnknownProtocol.into()),
+            other => Err(self.unknown(other)),
         }
+    }
+
+    #[cold]
+    fn unknown(&self, ethertype: u16) -> Exception {
+        // IEEE 802.3, 3.2.6: up to 1500 it is a length, and LLC follows.
+        if self.config.llc && ethertype <= 1500 {
+            return PuntReason::Llc.into();
+        }
+        // Among them VLAN tags: no port has a tagged interface yet.
+        DropReason::UnknownProtocol.into()
     }
 }
 

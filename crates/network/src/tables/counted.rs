@@ -35,6 +35,21 @@ base::table! {
 }
 
 base::table! {
+    /// Packets that reached each router and that nobody there listens to, by reason; reasons that did not occur have no row. Table `drops`
+    /// has them as `no-listener`.
+    pub struct UnheardRow<'a> in "unheard" key ["node", "reason"] {
+        /// The router.
+        node: &'a str,
+        /// `ip-protocol`, `udp-port`, `tcp-port`: no protocol listens to it; `group`: not if it is sent to a group; `fragment`: nothing that
+        /// protocols listen to comes in fragments; `icmp`: it answers nothing that was asked; `llc`: no protocol listens to the service access
+        /// point; `not-spoken`: the protocol does not speak on the port.
+        reason: &'static str,
+        /// How many.
+        count: u64 = "packets",
+    }
+}
+
+base::table! {
     /// What went through the queue disciplines of each port, conditioner before them included; what each queue did is in `queues`.
     pub struct TreeRow<'a> in "queue_trees" key ["node", "link"]
     of (node: &'a str, link: usize, neighbor: &'a str) from totals: &Totals {
@@ -90,6 +105,14 @@ base::table! {
 
 pub fn balance(network: &Network, only: Option<usize>) -> Table {
     network.routers(only).map(|(_, node, router)| BalanceRow::of(node, router, router.balance())).collect()
+}
+
+pub fn unheard(network: &Network, only: Option<usize>) -> Table {
+    let row = |(_, node, router)| {
+        let counts = Router::control(router).unheard().iter();
+        counts.map(move |(why, count)| UnheardRow { node, reason: why.word(), count })
+    };
+    network.routers(only).flat_map(row).collect()
 }
 
 pub fn trees(network: &Network, only: Option<usize>) -> Table {

@@ -89,6 +89,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::BandwidthRow>(Scope::Router, made!(router::bandwidth)),
     entry::<router::DropRow>(Scope::Either, made!(router::drops)),
     entry::<counted::BalanceRow>(Scope::Network, made!(counted::balance)),
+    entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
     entry::<rsvp::RsvpRow>(Scope::Network, made!(rsvp::messages)),
     entry::<rsvp::RsvpErrorRow>(Scope::Network, made!(rsvp::errors)),
     entry::<rsvp::TransportRow>(Scope::Network, made!(rsvp::transport)),

@@ -4,7 +4,7 @@ use crate::profile::DeviceProfile;
 use base::plane::TtlModel;
 use base::{DiffServConfig, MacAddr, PortId, Rate, Span, Streams};
 use control::services::{Interface, Interfaces, Services};
-use control::{Setup, plane};
+use control::{ControlPlane, Setup, plane};
 use core::net::Ipv4Addr;
 use forwarding::conditioner::Conditioner;
 use std::sync::Arc;
@@ -85,9 +85,10 @@ impl RouterConfig {
         }
     }
 
-    pub(super) fn forwarding(&self) -> forwarding::Config {
+    pub(super) fn forwarding(&self, control: &ControlPlane) -> forwarding::Config {
         let (explicit_null_ttl, diffserv) = (self.ttl, self.diffserv);
-        forwarding::Config { explicit_null_ttl, diffserv, ..forwarding::Config::default() }
+        let llc = control.listens_to_llc();
+        forwarding::Config { explicit_null_ttl, diffserv, llc, ..forwarding::Config::default() }
     }
 
     pub(super) fn write_time(&self) -> forwarding::WriteTime {

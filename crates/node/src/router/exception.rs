@@ -6,6 +6,7 @@ use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Event, Frame, Output, PortId, Time};
 use control::protocol::Listen;
+use control::unheard::Unheard;
 use core::net::Ipv4Addr;
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::punt::ip_offset;
@@ -33,6 +34,7 @@ impl Router {
     pub(super) fn handle_exception(&mut self, now: Time, port: PortId, frame: Frame, reason: PuntReason) {
         match reason {
             PuntReason::Arp => self.handle_arp(now, port, &frame),
+            PuntReason::Llc => self.handle_llc(now, port, &frame),
             PuntReason::Local { labels } => self.handle_local(now, port, &frame, labels),
             PuntReason::RouterAlert { labels } | PuntReason::Options { labels } => {
                 if !self.intercept(now, port, &frame, labels) {
@@ -155,36 +157,14 @@ impl Router {
         false
     }
 
-    fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
-        let bytes = self.bytes_of(frame);
-        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
-            return self.drop_received(port, DropReason::Malformed);
-        };
-        if ip.fragment_offset() != 0 || ip.more_fragments() {
-            // Nothing that this router listens to comes in fragments.
-            return self.drop_received(port, DropReason::NoListener);
-        }
-        // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
-        let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
-        if let Some(owner) = self.control.listener(Listen::IpProtocol(ip.protocol().0)) {
-            return self.signal(now, port, owner, bytes, ip_offset(labels));
-        }
-        match ip.protocol() {
-            // RFC 1122, 3.2.2.6; RFC 1812, 4.3.3.6: an echo request to a group may be, and here is, discarded.
-            _ if group => self.drop_received(port, DropReason::NoListener),
-            ipv4::Protocol::ICMP => self.handle_icmp(now, port, ip.src(), ip.dst(), ip.payload()),
-            ipv4::Protocol::UDP => {
-                self.drop_received(port, DropReason::NoListener);
-                self.send_icmp_error(now, port, frame, IcmpError::PortUnreachable);
-            }
-            _ => {
-                self.drop_received(port, DropReason::NoListener);
-                self.send_icmp_error(now, port, frame, IcmpError::ProtocolUnreachable);
-            }
-        }
-    }
-
-    fn handle_icmp(&mut self, now: Time, port: PortId, src: Ipv4Addr, dst: Ipv4Addr, payload: &[u8]) {
+    pub(super) fn handle_icmp(
+        &mut self,
+        now: Time,
+        port: PortId,
+        src: Ipv4Addr,
+        dst: Ipv4Addr,
+        payload: &[u8],
+    ) {
         let parsed = icmp::Packet::new_checked(payload);
         let Some(message) = parsed.as_ref().ok().and_then(|packet| icmp::Repr::parse(packet).ok()) else {
             return self.drop_received(port, DropReason::Malformed);
@@ -205,7 +185,7 @@ impl Router {
             other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
                 Some(event) if self.is_asked(&event) => self.outputs.push_back(Output::Event(event)),
                 // About what the router never sent.
-                _ => return self.drop_received(port, DropReason::NoListener),
+                _ => return self.drop_unheard(port, Unheard::Icmp),
             },
         }
         self.deliver(port);

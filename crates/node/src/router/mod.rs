@@ -7,6 +7,9 @@
 mod arp;
 mod config;
 mod exception;
+mod listening;
+#[cfg(test)]
+mod listening_tests;
 mod signalling;
 #[cfg(test)]
 mod tests;
@@ -96,10 +99,11 @@ pub struct Router {
 impl Router {
     /// A router whose ports are up.
     pub fn new(config: RouterConfig) -> Router {
+        let control = ControlPlane::new(config.control(), &config.protocols);
         let mut router = Router {
-            driver: Soft::new(config.forwarding(), config.write_time()),
+            driver: Soft::new(config.forwarding(&control), config.write_time()),
             pipeline: config.profile.forwarding.pipeline(),
-            control: ControlPlane::new(config.control(), &config.protocols),
+            control,
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
             spare: Vec::new(),
@@ -271,7 +275,7 @@ impl Router {
 
     fn restart(&mut self, now: Time) {
         let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
-        self.driver = Soft::new(self.config.forwarding(), self.config.write_time());
+        self.driver = Soft::new(self.config.forwarding(&self.control), self.config.write_time());
         self.neighbors = Neighbors::default();
         self.pipeline = self.config.profile.forwarding.pipeline();
         self.connect();

@@ -1,12 +1,14 @@
 //! Messages between the ports, the control plane and the tables.
 
 use super::Router;
+use super::listening::LLC;
 use base::device::DropReason;
-use base::{Body, Frame, Output, PortId, Time};
+use base::{Body, Frame, MacAddr, Output, PortId, Time};
 use control::plane::{self, Offered, Owner};
-use control::protocol::{Arrival, Message};
+use control::protocol::{Arrival, LlcMessage, Message, Over};
+use core::net::Ipv4Addr;
 use forwarding::Driver;
-use wire::{ethernet, ipv4};
+use wire::{ethernet, ipv4, udp};
 
 /// How many signalling frames' memory is kept, and the longest that is.
 const SPARE_MAX: usize = 64;
@@ -31,17 +33,17 @@ impl Router {
         }
     }
 
-    /// Hands the message in the IP packet that begins at `offset` of a frame to the protocol that listens to it.
-    pub(super) fn signal(&mut self, now: Time, port: PortId, owner: Owner, frame: Vec<u8>, offset: usize) {
-        let Ok(ip) = ipv4::Packet::new_checked(frame.get(offset..).unwrap_or_default()) else {
-            return self.drop_received(port, DropReason::Malformed);
-        };
-        let options = ipv4::Options::from_bytes(ip.options());
-        let router_alert = options.is_ok_and(|o| o.router_alert());
-        let arrival = Arrival { port, src: ip.src(), dst: ip.dst(), ttl: ip.ttl(), router_alert };
-        let start = offset + ip.header_len();
-        let end = start + ip.payload().len();
-        match self.control.offer(now, owner, arrival, frame, (start, end)) {
+    /// Offers a message to the control plane: the bytes from start to end of a frame.
+    pub(super) fn offer(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        arrival: Arrival,
+        frame: Vec<u8>,
+        part: (usize, usize),
+    ) {
+        let port = arrival.port();
+        match self.control.offer(now, owner, arrival, frame, part) {
             Offered::Waits => self.deliver(port),
             Offered::NotSpoken => return self.drop_received(port, DropReason::NoListener),
             Offered::QueueFull => self.drop_received(port, DropReason::ControlQueueFull),
@@ -63,6 +65,7 @@ impl Router {
             while let Some(output) = self.control.poll_output(now) {
                 match output {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
+                    plane::Output::Llc(message) => self.send_llc(now, &message),
                     plane::Output::Tables(batch) => self.write_now(now, batch),
                     plane::Output::Event(event) => self.outputs.push_back(Output::Event(event)),
                 }
@@ -75,13 +78,17 @@ impl Router {
     }
 
     fn send_message(&mut self, now: Time, owner: Owner, message: Message) {
-        let Message { port, next, src, dst, protocol, ttl, router_alert, bytes } = message;
+        let Message { port, next, src, dst, over, ttl, router_alert, bytes } = message;
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
         self.ident = self.ident.wrapping_add(1);
+        let (protocol, above) = match over {
+            Over::Ip(number) => (ipv4::Protocol(number), 0),
+            Over::Udp { .. } => (ipv4::Protocol::UDP, udp::HEADER_LEN),
+        };
         let ip = ipv4::Repr {
             src,
             dst,
-            protocol: ipv4::Protocol(protocol),
+            protocol,
             ttl,
             dscp: base::Dscp::CS6,
             ecn: 0,
@@ -89,14 +96,74 @@ impl Router {
             dont_fragment: false,
             more_fragments: false,
             fragment_offset: 0,
-            payload_len: bytes.len() as u16,
+            payload_len: (above + bytes.len()) as u16,
             options,
         };
         let mut header = [0; ethernet::HEADER_LEN + 60];
         let len = ethernet::HEADER_LEN + ip.buffer_len();
         ip.emit(&mut header[ethernet::HEADER_LEN..len]);
-        let frame = Frame::new(&header[..len], Body::owned(bytes.as_slice()));
+        let body = match over {
+            Over::Ip(_) => Body::owned(bytes.as_slice()),
+            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, from), (dst, to), &bytes)),
+        };
+        let frame = Frame::new(&header[..len], body);
         self.control.recycle(owner, bytes);
-        self.send(now, frame, next.map(|gateway| (port, gateway)));
+        if dst.is_multicast() {
+            self.send_to_group(now, port, group_mac(dst), frame);
+        } else {
+            self.send(now, frame, next.map(|gateway| (port, gateway)));
+        }
     }
+
+    /// Sends a frame with room for Ethernet in front to a group on the link of a port.
+    fn send_to_group(&mut self, now: Time, port: PortId, dst: MacAddr, mut frame: Frame) {
+        let Some(setup) = self.config.ports.get(port.index()) else { return };
+        if !self.up[port.index()] {
+            return self.own.count(DropReason::PortDown);
+        }
+        let header = ethernet::Repr::untagged(dst, setup.mac, ethernet::EtherType::IPV4);
+        header.emit(&mut frame.header_mut()[..ethernet::HEADER_LEN]);
+        self.send_frame(now, port, frame);
+    }
+
+    fn send_frame(&mut self, now: Time, port: PortId, frame: Frame) {
+        self.driver.forwarding_mut().count_tx(port, &frame);
+        self.originated += 1;
+        self.transmit(now, port, frame);
+    }
+
+    fn send_llc(&mut self, now: Time, message: &LlcMessage) {
+        let LlcMessage { port, dst, sap, bytes } = message;
+        let Some(setup) = self.config.ports.get(port.index()) else { return };
+        if !self.up[port.index()] {
+            return self.own.count(DropReason::PortDown);
+        }
+        let len = (LLC + bytes.len()) as u16;
+        let mut frame = vec![0; ethernet::HEADER_LEN];
+        ethernet::Repr::untagged(*dst, setup.mac, ethernet::EtherType(len)).emit(&mut frame);
+        frame.extend_from_slice(&[*sap, *sap, UNNUMBERED]);
+        frame.extend_from_slice(bytes);
+        self.send_frame(now, *port, Frame::from_bytes(&frame));
+    }
+}
+
+/// The control byte of unnumbered information (IEEE 802.2, 5.4.3).
+const UNNUMBERED: u8 = 3;
+
+/// The Ethernet address of an IPv4 group (RFC 1112, 6.4).
+fn group_mac(group: Ipv4Addr) -> MacAddr {
+    let [_, b, c, d] = group.octets();
+    MacAddr([0x01, 0x00, 0x5e, b & 0x7f, c, d])
+}
+
+/// A UDP datagram with its checksum.
+fn datagram(src: (Ipv4Addr, u16), dst: (Ipv4Addr, u16), bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; udp::HEADER_LEN];
+    out.extend_from_slice(bytes);
+    let mut packet = udp::Packet::new_unchecked(&mut out);
+    packet.set_src_port(src.1);
+    packet.set_dst_port(dst.1);
+    packet.set_length((udp::HEADER_LEN + bytes.len()) as u16);
+    packet.fill_checksum(src.0, dst.0);
+    out
 }

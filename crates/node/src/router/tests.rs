@@ -4,18 +4,24 @@ use super::*;
 use crate::neighbors::arp_frame;
 use base::plane::{LabelStack, Nhlfe, TcSource, TtlModel};
 use base::{Label, MacAddr, Rate, Streams};
+use std::sync::Arc;
 use wire::{arp, ethernet, icmp, ipv4};
 
 const S: u64 = 1_000_000_000_000;
-const P: PortId = PortId(0);
-const OURS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
-const OUR_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
-const HOST: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
-const HOST_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
+pub(super) const P: PortId = PortId(0);
+pub(super) const OURS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
+pub(super) const OUR_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
+pub(super) const HOST: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+pub(super) const HOST_MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
 const ALL: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 255);
 
 /// A router with hosts on port 0 and another network on port 1.
 fn router() -> Router {
+    router_with(vec![Arc::new(control::rsvp::Config::default())])
+}
+
+/// The same with other protocols.
+pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
     let port = |mac, address| PortSetup {
         mac,
         address,
@@ -30,7 +36,7 @@ fn router() -> Router {
         router_id: Ipv4Addr::new(192, 0, 2, 1),
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
         profile: crate::DeviceProfile::ideal(),
-        protocols: vec![std::sync::Arc::new(control::rsvp::Config::default())],
+        protocols,
         ttl: TtlModel::Uniform,
         diffserv: None,
         conditioning: super::Conditioning::default(),
@@ -39,7 +45,7 @@ fn router() -> Router {
 }
 
 /// Gives the router a frame and returns what it sends.
-fn give(router: &mut Router, at: u64, frame: Frame) -> Vec<(PortId, Vec<u8>)> {
+pub(super) fn give(router: &mut Router, at: u64, frame: Frame) -> Vec<(PortId, Vec<u8>)> {
     let mut frame = frame;
     let mut verdict = [Verdict::Punt];
     router.forward_batch(Time(at), P, core::slice::from_mut(&mut frame), &mut verdict);
@@ -76,7 +82,7 @@ fn arp(operation: arp::Operation, sender: (MacAddr, Ipv4Addr), target_ip: Ipv4Ad
     frame
 }
 
-fn ip(
+pub(super) fn ip(
     to_mac: MacAddr,
     src: Ipv4Addr,
     dst: Ipv4Addr,
@@ -121,7 +127,7 @@ fn answers(sent: &[(PortId, Vec<u8>)]) -> Vec<(u8, Ipv4Addr, Ipv4Addr)> {
     sent.iter().filter_map(of).collect()
 }
 
-fn known(router: &mut Router) {
+pub(super) fn known(router: &mut Router) {
     give(router, 0, arp(arp::Operation::REQUEST, (HOST_MAC, HOST), OURS));
     assert_eq!(router.neighbor_mac(P, HOST), Some(HOST_MAC));
 }

@@ -1,6 +1,6 @@
 //! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
 
-use crate::protocol::{self, Arrival, Change, Output};
+use crate::protocol::{self, Change, IpArrival, Output, Over};
 use crate::rsvp::{Config, Interface, Rsvp};
 use base::command::{Command, FlowFilter, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
@@ -46,7 +46,7 @@ pub(super) fn spec(tunnel_id: u16, to: usize, routes: &[&[usize]], mbps: u64) ->
 
 #[derive(Clone, Debug)]
 enum What {
-    Message { node: usize, arrival: Arrival, bytes: Vec<u8> },
+    Message { node: usize, arrival: IpArrival, bytes: Vec<u8> },
     Ack { node: usize, ack: Ack },
     Command { node: usize, command: Command },
 }
@@ -191,7 +191,7 @@ impl Net {
 
     /// As [`Net::inject`], whatever the bytes.
     pub(super) fn inject_bytes(&mut self, node: usize, port: PortId, src: Ipv4Addr, ttl: u8, bytes: &[u8]) {
-        let arrival = Arrival { port, src, dst: id(node), ttl, router_alert: false };
+        let arrival = IpArrival { over: Over::Ip(46), port, src, dst: id(node), ttl, router_alert: false };
         self.nodes[node].handle_message(self.now, &arrival, bytes);
         self.drain(node);
     }
@@ -224,7 +224,8 @@ impl Net {
                         continue;
                     }
                     if wire.up && !lost {
-                        let arrival = Arrival { port: to_port, src, dst, ttl, router_alert };
+                        let arrival =
+                            IpArrival { over: Over::Ip(46), port: to_port, src, dst, ttl, router_alert };
                         let what = What::Message { node: to, arrival, bytes };
                         self.push(self.now + self.delay, what);
                     }
@@ -238,6 +239,7 @@ impl Net {
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
+                Output::Llc(_) => panic!("RSVP-TE speaks over IP"),
                 Output::Event(event) => self.events.push((node, event)),
             }
         }

@@ -3,7 +3,7 @@
 use super::bus::id;
 use super::messages::{bucket, first_address, packet, path, resv, sender, session};
 use super::{Net, hops, spec};
-use crate::protocol::Arrival;
+use crate::protocol::{IpArrival, Over};
 use crate::rsvp::{Config, Discard};
 use base::command::{Command, RouteHop, TunnelSpec};
 use base::plane::Prefix;
@@ -91,7 +91,14 @@ fn a_router_that_does_not_speak_rsvp_is_noticed() {
     let mut net = Net::new(4, &ROW);
     let mut bytes = Vec::new();
     packet(Message::Path(path(&net, 3, &[1, 2, 3]))).emit(&mut bytes).expect("a message");
-    let arrival = Arrival { port: PortId(0), src: id(0), dst: id(3), ttl: 63, router_alert: true };
+    let arrival = IpArrival {
+        over: Over::Ip(46),
+        port: PortId(0),
+        src: id(0),
+        dst: id(3),
+        ttl: 63,
+        router_alert: true,
+    };
     net.nodes[1].handle_message(net.now, &arrival, &bytes);
     assert_eq!(net.nodes[1].counters().errors_sent_of(error_code::ROUTING, routing::NON_RSVP_ROUTER), 1);
     assert_eq!(net.nodes[1].lsps().count(), 0);
@@ -216,7 +223,14 @@ fn a_full_table_is_a_label_that_cannot_be_had() {
 #[test]
 fn what_cannot_be_read_is_counted() {
     let mut net = Net::new(2, &[(0, 1)]);
-    let arrival = Arrival { port: PortId(0), src: id(0), dst: id(1), ttl: 64, router_alert: true };
+    let arrival = IpArrival {
+        over: Over::Ip(46),
+        port: PortId(0),
+        src: id(0),
+        dst: id(1),
+        ttl: 64,
+        router_alert: true,
+    };
     let mut bytes = Vec::new();
     packet(Message::Path(path(&net, 1, &[1]))).emit(&mut bytes).expect("a message");
     for cut in 0..bytes.len() {

@@ -1,0 +1,107 @@
+//! What comes for this router itself: to the protocol that listens to it, to ICMP, or to nobody.
+
+use super::Router;
+use base::device::DropReason;
+use base::{Frame, MacAddr, PortId, Time};
+use control::plane::Owner;
+use control::protocol::{Arrival, IpArrival, Listen, LlcArrival, Over};
+use control::unheard::Unheard;
+use forwarding::icmp::IcmpError;
+use forwarding::punt::ip_offset;
+use wire::{ethernet, ipv4, udp};
+
+/// Bytes of an LLC header for unnumbered information (IEEE 802.2, 3.2): two service access points and a control byte.
+pub(super) const LLC: usize = 3;
+
+impl Router {
+    /// Counts a received packet that nobody listens to.
+    pub(super) fn drop_unheard(&mut self, port: PortId, what: Unheard) {
+        self.control.count_unheard(what);
+        self.drop_received(port, DropReason::NoListener);
+    }
+
+    pub(super) fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
+        let bytes = self.bytes_of(frame);
+        let at = ip_offset(labels);
+        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(at..).unwrap_or_default()) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
+        if ip.fragment_offset() != 0 || ip.more_fragments() {
+            return self.drop_unheard(port, Unheard::Fragment);
+        }
+        // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
+        let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
+        let protocol = ip.protocol();
+        let listen = match protocol {
+            ipv4::Protocol::UDP => match udp::Packet::new_checked(ip.payload()) {
+                Ok(udp) => Some(Listen::UdpPort(udp.dst_port())),
+                Err(_) => None,
+            },
+            ipv4::Protocol(number) => Some(Listen::IpProtocol(number)),
+        };
+        let listener = listen.and_then(|listen| {
+            if group { self.control.group_listener(listen, ip.dst()) } else { self.control.listener(listen) }
+        });
+        if let Some(owner) = listener {
+            return self.signal(now, port, owner, bytes, at);
+        }
+        match protocol {
+            // RFC 1122, 3.2.2.6; RFC 1812, 4.3.3.6: an echo request to a group may be, and here is, discarded.
+            _ if group => self.drop_unheard(port, Unheard::Group),
+            ipv4::Protocol::ICMP => self.handle_icmp(now, port, ip.src(), ip.dst(), ip.payload()),
+            ipv4::Protocol::UDP => {
+                self.drop_unheard(port, Unheard::UdpPort);
+                self.send_icmp_error(now, port, frame, IcmpError::PortUnreachable);
+            }
+            other => {
+                let tcp = other == ipv4::Protocol::TCP;
+                self.drop_unheard(port, if tcp { Unheard::TcpPort } else { Unheard::IpProtocol });
+                self.send_icmp_error(now, port, frame, IcmpError::ProtocolUnreachable);
+            }
+        }
+    }
+
+    /// Hands the message in the IP packet that begins at `offset` of a frame to the protocol that listens to it.
+    pub(super) fn signal(&mut self, now: Time, port: PortId, owner: Owner, frame: Vec<u8>, offset: usize) {
+        let Ok(ip) = ipv4::Packet::new_checked(frame.get(offset..).unwrap_or_default()) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
+        let options = ipv4::Options::from_bytes(ip.options());
+        let router_alert = options.is_ok_and(|o| o.router_alert());
+        let (mut start, mut end) = (ip.header_len(), ip.header_len() + ip.payload().len());
+        let mut over = Over::Ip(ip.protocol().0);
+        if ip.protocol() == ipv4::Protocol::UDP {
+            let Ok(datagram) = udp::Packet::new_checked(ip.payload()) else {
+                return self.drop_received(port, DropReason::Malformed);
+            };
+            if datagram.verify_checksum(ip.src(), ip.dst()).is_err() {
+                return self.drop_received(port, DropReason::BadChecksum);
+            }
+            over = Over::Udp { src: datagram.src_port(), dst: datagram.dst_port() };
+            end = start + usize::from(datagram.length());
+            start += udp::HEADER_LEN;
+        }
+        let (src, dst, ttl) = (ip.src(), ip.dst(), ip.ttl());
+        let arrival = Arrival::Ip(IpArrival { port, src, dst, ttl, router_alert, over });
+        self.offer(now, owner, arrival, frame, (offset + start, offset + end));
+    }
+
+    /// A frame with a length in the place of an EtherType: what follows is LLC (IEEE 802.3, 3.2.6).
+    pub(super) fn handle_llc(&mut self, now: Time, port: PortId, frame: &Frame) {
+        let bytes = self.bytes_of(frame);
+        let Some((header, rest)) = bytes.split_first_chunk::<{ ethernet::HEADER_LEN }>() else {
+            return self.drop_received(port, DropReason::Truncated);
+        };
+        let [a, b, c, d, e, f, g, h, i, j, k, l, high, low] = *header;
+        let len = usize::from(u16::from_be_bytes([high, low]));
+        let Some([sap, _, _, ..]) = rest.get(..len) else {
+            return self.drop_received(port, DropReason::Truncated);
+        };
+        let Some(owner) = self.control.listener(Listen::Llc(*sap)) else {
+            return self.drop_unheard(port, Unheard::Llc);
+        };
+        let (src, dst) = (MacAddr([g, h, i, j, k, l]), MacAddr([a, b, c, d, e, f]));
+        let arrival = Arrival::Llc(LlcArrival { port, src, dst, sap: *sap });
+        self.offer(now, owner, arrival, bytes, (ethernet::HEADER_LEN + LLC, ethernet::HEADER_LEN + len));
+    }
+}

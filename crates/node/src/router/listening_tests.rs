@@ -1,0 +1,156 @@
+//! What reaches a protocol of a router, by whatever it listens to, and what reaches nobody.
+
+use super::tests::{HOST, HOST_MAC, OUR_MAC, OURS, P, give, ip, known, router_with};
+use super::*;
+use base::plane::Ack;
+use base::{MacAddr, ProtocolId};
+use control::protocol::{Arrival, Change, Context, Listen, LlcMessage, Message, Output as Wanted, Over};
+use control::services::Services;
+use control::unheard::Unheard;
+use control::{Protocol, Setup};
+use std::sync::Arc;
+use wire::{ethernet, ipv4, udp};
+
+const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 200);
+const GROUP_MAC: MacAddr = MacAddr([0x01, 0x00, 0x5e, 0, 0, 200]);
+const ALL_SYSTEMS: MacAddr = MacAddr([0x01, 0x80, 0xc2, 0, 0, 0x14]);
+
+/// Sends back what it hears, to where it was sent to if that is a group.
+#[derive(Debug, Default)]
+struct Echo {
+    outputs: VecDeque<Wanted>,
+    heard: Vec<Arrival>,
+}
+
+impl Setup for Echo {
+    fn protocol(&self, _: &Services) -> Box<dyn Protocol> {
+        Box::new(Echo::default())
+    }
+}
+
+impl Protocol for Echo {
+    fn id(&self) -> ProtocolId {
+        ProtocolId::new("echo")
+    }
+    fn listens(&self) -> Vec<Listen> {
+        vec![Listen::UdpPort(7), Listen::IpProtocol(89), Listen::Group(GROUP), Listen::Llc(0xfe)]
+    }
+    fn speaks_on(&self, port: PortId) -> bool {
+        port == P
+    }
+    fn kind_of(&self, _: &[u8]) -> u8 {
+        0
+    }
+    fn kind_name(&self, _: u8) -> &'static str {
+        "echo"
+    }
+    fn state_count(&self) -> usize {
+        0
+    }
+    fn handle_message(&mut self, _: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
+        self.heard.push(*arrival);
+        let (port, bytes) = (arrival.port(), bytes.to_vec());
+        self.outputs.push_back(match arrival {
+            Arrival::Llc(llc) => Wanted::Llc(LlcMessage { port, dst: llc.dst, sap: llc.sap, bytes }),
+            Arrival::Ip(ip) => {
+                let src = context.services.interfaces.get(port).map_or(OURS, |interface| interface.address);
+                let (dst, next) = if ip.dst == GROUP { (GROUP, None) } else { (ip.src, Some(ip.src)) };
+                let (over, ttl) = (ip.over, 1);
+                Wanted::Message(Message { port, next, src, dst, over, ttl, router_alert: false, bytes })
+            }
+        });
+    }
+    fn handle_timeout(&mut self, _: Time, _: &mut Context<'_>) {}
+    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &Command) {}
+    fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
+    fn handle_change(&mut self, _: Time, _: &mut Context<'_>, _: &Change) {}
+    fn poll_output(&mut self) -> Option<Wanted> {
+        self.outputs.pop_front()
+    }
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+}
+
+fn router() -> Router {
+    let mut router = router_with(vec![Arc::new(Echo::default())]);
+    known(&mut router);
+    router
+}
+
+fn datagram(src: Ipv4Addr, dst: Ipv4Addr, port: u16) -> Vec<u8> {
+    let mut bytes = vec![0; udp::HEADER_LEN];
+    bytes.extend_from_slice(b"hello");
+    let mut packet = udp::Packet::new_unchecked(&mut bytes);
+    packet.set_src_port(7);
+    packet.set_dst_port(port);
+    packet.set_length(13);
+    packet.fill_checksum(src, dst);
+    bytes
+}
+
+/// What is in the UDP datagram of a frame, if its checksum is right.
+fn payload(frame: &[u8]) -> (MacAddr, Ipv4Addr, Vec<u8>) {
+    let packet = ipv4::Packet::new_checked(&frame[14..]).expect("IP");
+    let udp = udp::Packet::new_checked(packet.payload()).expect("UDP");
+    udp.verify_checksum(packet.src(), packet.dst()).expect("a right checksum");
+    let to = ethernet::Packet::new_unchecked(frame).dst();
+    (to, packet.dst(), udp.payload().to_vec())
+}
+
+#[test]
+fn datagrams_to_the_node_and_to_a_group_reach_who_listens() {
+    let mut r = router();
+    let udp = ipv4::Protocol::UDP;
+    let sent = give(&mut r, 1, ip(OUR_MAC, HOST, OURS, 1, udp, &datagram(HOST, OURS, 7)));
+    assert_eq!(payload(&sent[0].1), (HOST_MAC, HOST, b"hello".to_vec()));
+    let sent = give(&mut r, 2, ip(GROUP_MAC, HOST, GROUP, 1, udp, &datagram(HOST, GROUP, 7)));
+    assert_eq!(payload(&sent[0].1), (GROUP_MAC, GROUP, b"hello".to_vec()));
+    give(&mut r, 3, ip(GROUP_MAC, HOST, GROUP, 1, ipv4::Protocol(89), b"ospf"));
+    let heard = &r.control().protocol::<Echo>().expect("the protocol").heard;
+    let over = |arrival: &Arrival| match arrival {
+        Arrival::Ip(ip) => ip.over,
+        Arrival::Llc(llc) => panic!("{llc:?}"),
+    };
+    let datagram = Over::Udp { src: 7, dst: 7 };
+    assert_eq!(heard.iter().map(over).collect::<Vec<_>>(), [datagram, datagram, Over::Ip(89)]);
+}
+
+#[test]
+fn what_nobody_listens_to_is_counted_by_reason() {
+    let mut r = router();
+    let (udp, other) = (ipv4::Protocol::UDP, Ipv4Addr::new(224, 0, 0, 5));
+    give(&mut r, 1, ip(OUR_MAC, HOST, OURS, 9, udp, &datagram(HOST, OURS, 8)));
+    give(&mut r, 2, ip(GROUP_MAC, HOST, other, 1, udp, &datagram(HOST, other, 7)));
+    give(&mut r, 3, ip(OUR_MAC, HOST, OURS, 9, ipv4::Protocol::TCP, &[0; 20]));
+    give(&mut r, 4, ip(OUR_MAC, HOST, OURS, 9, ipv4::Protocol(103), &[0; 20]));
+    let mut wrong = datagram(HOST, OURS, 7);
+    wrong[12] ^= 1;
+    give(&mut r, 5, ip(OUR_MAC, HOST, OURS, 9, udp, &wrong));
+    assert_eq!(r.drops().get(DropReason::BadChecksum), 1);
+    let once = [Unheard::IpProtocol, Unheard::UdpPort, Unheard::TcpPort, Unheard::Group].map(|why| (why, 1));
+    assert_eq!(r.control().unheard().iter().collect::<Vec<_>>(), once);
+    assert_eq!(r.drops().get(DropReason::NoListener), 4);
+}
+
+/// A frame with an LLC header of unnumbered information.
+fn llc(sap: u8) -> Frame {
+    let mut bytes = vec![0; ethernet::HEADER_LEN];
+    ethernet::Repr::untagged(ALL_SYSTEMS, HOST_MAC, ethernet::EtherType(8)).emit(&mut bytes);
+    bytes.extend_from_slice(&[sap, sap, 3]);
+    bytes.extend_from_slice(b"hello");
+    Frame::from_bytes(&bytes)
+}
+
+#[test]
+fn frames_with_llc_reach_who_listens_and_are_of_an_unknown_protocol_elsewhere() {
+    let mut r = router();
+    let sent = give(&mut r, 1, llc(0xfe));
+    assert_eq!((sent.len(), &sent[0].1[..6], &sent[0].1[6..12]), (1, &ALL_SYSTEMS.0[..], &OUR_MAC.0[..]));
+    assert_eq!(sent[0].1[12..22], [0, 8, 0xfe, 0xfe, 3, b'h', b'e', b'l', b'l', b'o']);
+    assert_eq!(give(&mut r, 2, llc(0x42)), []);
+    assert_eq!(r.control().unheard().get(Unheard::Llc), 1);
+    let mut deaf = router_with(Vec::new());
+    assert_eq!(give(&mut deaf, 1, llc(0xfe)), []);
+    assert_eq!(deaf.drops().get(DropReason::UnknownProtocol), 1);
+}
