@@ -58,7 +58,7 @@ def test_an_lsp_may_have_its_own_model(node: str | None, lsp: str | None, shown:
     assert (sent > 100) is shown, queues
 
 
-def test_models_and_code_points_in_lab_files() -> None:
+def test_models_and_code_points_in_network_files() -> None:
     found = lowering.of_source(source.parse(LAB, Path("x.yaml"))).description
     assert [lsp["diffserv"] for lsp in found["lsps"]] == [
         {"kind": "e-lsp", "map": None, "signal": False, "model": "uniform"},

@@ -25,7 +25,7 @@ SHOWN = ("text", "toml", "json", "yaml")
 LABS = re.compile(r"twinplane lab (?:up|exec|capture|down)|\.lab\(")
 """What only root can do."""
 NAMED = re.compile(r"# (\S+\.yaml)\n")
-"""The comment that begins a lab file."""
+"""The comment that begins a network file."""
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ def test_help_says_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
             told.append(text)
     assert len(told) > 100
     assert any("a:b:step" in text for text in told)
-    assert any("[default: as the lab file says]" in text for text in told)
+    assert any("[default: as the network file says]" in text for text in told)
 
 
 def test_validate_lists_its_groups() -> None:

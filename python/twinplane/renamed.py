@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 FIELDS = {"exp_map": "tc_map", "exp": "tc"}
-"""Fields of Python calls and lab files: the earlier name, and the name now."""
+"""Fields of Python calls and network files: the earlier name, and the name now."""
 
 
 def field(given: str, known: Collection[str]) -> str | None:

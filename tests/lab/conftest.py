@@ -14,7 +14,7 @@ from .support import TWO_SITES, removed
 
 COUNT = itertools.count()
 
-LabFile = Callable[..., Path]
+NetworkFile = Callable[..., Path]
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def needs_labs() -> None:
 
 
 @pytest.fixture
-def lab_file(tmp_path: Path, needs_labs: None) -> Iterator[LabFile]:
-    """Writes a lab file; `text` has a `{name}` to be filled in."""
+def network_file(tmp_path: Path, needs_labs: None) -> Iterator[NetworkFile]:
+    """Writes a network file; `text` has a `{name}` to be filled in."""
     made: list[str] = []
 
     def write(text: str = TWO_SITES) -> Path:

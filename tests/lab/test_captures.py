@@ -13,7 +13,7 @@ from twinplane.errors import TwinplaneError
 from twinplane.lab import Lab
 from twinplane.lab.capturing import find_link
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import TWO_SITES, command, refused
 
 STRICT = (
@@ -51,10 +51,10 @@ def complaints(path: Path) -> list[str]:
     return tshark(path, "-Y", bad, "-T", "fields", *shown)
 
 
-def test_every_capture_is_clean(lab_file: LabFile, tmp_path: Path) -> None:
+def test_every_capture_is_clean(network_file: NetworkFile, tmp_path: Path) -> None:
     """All links of a lab while LSPs are signalled, pinged through, moved and torn down."""
     quick = TWO_SITES.replace("{kind: router}", "{kind: router, rsvp: {refresh: 300 ms, hello: 100 ms}}")
-    with Lab(lab_file(quick)) as lab:
+    with Lab(network_file(quick)) as lab:
         captures = {
             link: lab.capture(link, path=tmp_path / f"{link}.pcapng")
             for link in ("left-pe1", "pe1-p", "p-pe2", "pe2-right")
@@ -85,8 +85,8 @@ def test_every_capture_is_clean(lab_file: LabFile, tmp_path: Path) -> None:
     assert len(tshark(core, "-Y", "rsvp")) > 10
 
 
-def test_limits_and_ends(lab_file: LabFile, tmp_path: Path) -> None:
-    with Lab(lab_file()) as lab:
+def test_limits_and_ends(network_file: NetworkFile, tmp_path: Path) -> None:
+    with Lab(network_file()) as lab:
         path = tmp_path / "x.pcapng"
         capture = lab.capture("left:pe1", path=path, at="pe1", packets=3)
         lab.exec("left", "ping", "-c", "5", "-i", "0.05", "-W", "1", "10.1.0.1", check=False)
@@ -107,10 +107,10 @@ def test_limits_and_ends(lab_file: LabFile, tmp_path: Path) -> None:
         assert "there is no folder" in refused("lab", "capture", "left:pe1", "-o", folder, "--lab", lab.name)
 
 
-def test_links_are_found_by_their_ends(lab_file: LabFile) -> None:
+def test_links_are_found_by_their_ends(network_file: NetworkFile) -> None:
     nodes = "nodes:\n  a: {kind: router}\n  b-c: {kind: router}\n"
     text = "name: {name}\n" + nodes + "links:\n  - ['a:x', 'b-c:x']\n  - ['a:y', 'b-c:y']\n"
-    with Lab(lab_file(text)) as lab:
+    with Lab(network_file(text)) as lab:
         assert find_link(lab.state, "a:y") == 1 and find_link(lab.state, "b-c:x") == 0
         with pytest.raises(TwinplaneError, match=r"there are 2: name one of its interfaces \(a:x, a:y\)"):
             find_link(lab.state, "a-b-c")

@@ -1,4 +1,4 @@
-"""Classes of service in lab files: what is described reaches the core, and every mistake has its line."""
+"""Classes of service in network files: what is described reaches the core, and every mistake has its line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinplane.lab import Lab, testing
 from twinplane.model import source
 from twinplane.network import lowering
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import command, good
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -267,9 +267,9 @@ lsps:
 """
 
 
-def test_a_flow_waits_for_its_network(lab_file: LabFile) -> None:
+def test_a_flow_waits_for_its_network(network_file: NetworkFile) -> None:
     """It begins at once, which is before its host knows the router beside it: nothing is lost by that."""
-    file = lab_file(STATION)
+    file = network_file(STATION)
     with Lab(file) as lab:
         net = testing.network_of(file)
         net.flow("s", "s", from_link="pe1", to_link="pe2", rate="4 Mbit/s", dscp="EF", stop="500 ms")
@@ -309,8 +309,8 @@ queues:
 """
 
 
-def test_a_lab_has_its_classes(lab_file: LabFile) -> None:
-    file = lab_file(VOICE)
+def test_a_lab_has_its_classes(network_file: NetworkFile) -> None:
+    file = network_file(VOICE)
     with Lab(file) as lab:
         lab.exec("left", "ping", "-c", "3", "-i", "0.1", "-Q", "0xb8", "10.2.0.2")
         lab.exec("left", "ping", "-c", "2", "-i", "0.1", "10.2.0.2")
@@ -326,9 +326,9 @@ def test_a_lab_has_its_classes(lab_file: LabFile) -> None:
         assert "voice" in said and "mark 7" in said and "left" in said
 
 
-def test_the_example_comes_up(lab_file: LabFile) -> None:
+def test_the_example_comes_up(network_file: NetworkFile) -> None:
     text = EXAMPLE.read_text().replace("name: classes\n", "name: {name}\n")
-    with Lab(lab_file(text)) as lab:
+    with Lab(network_file(text)) as lab:
         lab.exec("left", "ping", "-c", "2", "-i", "0.1", "-Q", "0x28", "10.2.0.2")
         columns = lab.node("pe1").columns("queues")
         sent = dict(zip(columns["path"], columns["sent_packets"], strict=True))

@@ -18,15 +18,15 @@ from support import children
 from twinplane.errors import TwinplaneError
 from twinplane.lab import Lab, netns, processes, state
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import TWO_SITES, good, interfaces, left_behind, name_of, namespaces, refused
 
 CYCLES = int(os.environ.get("TWINPLANE_LAB_CYCLES", "5"))
 """`make test-lab-cycles` asks for more."""
 
 
-def test_up_and_down(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_up_and_down(network_file: NetworkFile) -> None:
+    file = network_file()
     before = interfaces()
     found = json.loads(good("lab", "up", file, "--json"))
     name = name_of(file)
@@ -46,8 +46,8 @@ def test_up_and_down(lab_file: LabFile) -> None:
     assert good("lab", "down", name) == f"lab {name} was not up\n"
 
 
-def test_addresses_and_limits_of_hosts(lab_file: LabFile) -> None:
-    with Lab(lab_file()) as lab:
+def test_addresses_and_limits_of_hosts(network_file: NetworkFile) -> None:
+    with Lab(network_file()) as lab:
         assert "10.1.0.2/24" in lab.exec("left", "ip", "-br", "address").stdout
         assert "default via 10.1.0.1 dev e0" in lab.exec("left", "ip", "route").stdout
         link = json.loads(lab.exec("left", "ip", "-j", "link", "show", "e0").stdout)[0]
@@ -56,8 +56,8 @@ def test_addresses_and_limits_of_hosts(lab_file: LabFile) -> None:
         assert core["mtu"] == 9216 and core["operstate"] == "UP"
 
 
-def test_exec_is_the_command(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_exec_is_the_command(network_file: NetworkFile) -> None:
+    file = network_file()
     with Lab(file) as lab:
         words = [sys.executable, "-m", "twinplane", "lab", "exec", "left", "--lab", lab.name, "--"]
         done = subprocess.run(
@@ -73,8 +73,8 @@ def test_exec_is_the_command(lab_file: LabFile) -> None:
             lab.exec("right", "sh", "-c", "exit 3")
 
 
-def test_two_labs_with_equal_addresses(lab_file: LabFile) -> None:
-    first, second = lab_file(), lab_file()
+def test_two_labs_with_equal_addresses(network_file: NetworkFile) -> None:
+    first, second = network_file(), network_file()
     with Lab(first) as one, Lab(second) as other:
         assert one.node("left").address == other.node("left").address
         assert " labs: say which with --lab" in refused("lab", "exec", "left", "--", "true")
@@ -84,11 +84,11 @@ def test_two_labs_with_equal_addresses(lab_file: LabFile) -> None:
         assert other.node("pe1").status()["tunnels"]["up"] == 1
 
 
-def test_commands_of_hosts(lab_file: LabFile) -> None:
+def test_commands_of_hosts(network_file: NetworkFile) -> None:
     text = TWO_SITES.replace(
         "address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: ['echo hello', 'sleep 1000 &']}"
     )
-    with Lab(lab_file(text)) as lab:
+    with Lab(network_file(text)) as lab:
         assert lab.state.log("left").read_text() == "hello\n"
         space = netns.identity(netns.path_of(lab.state.node("left").namespace or ""))
         assert space is not None
@@ -97,8 +97,8 @@ def test_commands_of_hosts(lab_file: LabFile) -> None:
     assert not any(process.alive() for process in living)
 
 
-def test_what_runs_inside_ends_even_if_it_ignores_sigterm(lab_file: LabFile) -> None:
-    lab = Lab(lab_file()).up()
+def test_what_runs_inside_ends_even_if_it_ignores_sigterm(network_file: NetworkFile) -> None:
+    lab = Lab(network_file()).up()
     script = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "print(1, flush=True); time.sleep(999)"
@@ -110,8 +110,8 @@ def test_what_runs_inside_ends_even_if_it_ignores_sigterm(lab_file: LabFile) -> 
     assert left_behind(lab.name) == []
 
 
-def test_a_router_is_killed_and_started_again(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_a_router_is_killed_and_started_again(network_file: NetworkFile) -> None:
+    file = network_file()
     with Lab(file) as lab:
         old = lab.state.node("p").process
         assert old is not None
@@ -127,8 +127,8 @@ def test_a_router_is_killed_and_started_again(lab_file: LabFile) -> None:
         assert "only routers are restarted" in refused("lab", "restart", "left", "--lab", lab.name)
 
 
-def test_names_of_namespaces_that_were_taken_away(lab_file: LabFile) -> None:
-    lab = Lab(lab_file()).up()
+def test_names_of_namespaces_that_were_taken_away(network_file: NetworkFile) -> None:
+    lab = Lab(network_file()).up()
     subprocess.run(["ip", "netns", "delete", f"tp-{lab.name}-p"], check=True)
     netns.forget(f"tp-{lab.name}-left")
     found = json.loads(good("lab", "status", lab.name, "--json"))
@@ -137,8 +137,8 @@ def test_names_of_namespaces_that_were_taken_away(lab_file: LabFile) -> None:
     assert left_behind(lab.name) == []
 
 
-def test_a_number_that_another_process_has_now_is_left_alone(lab_file: LabFile) -> None:
-    lab = Lab(lab_file()).up()
+def test_a_number_that_another_process_has_now_is_left_alone(network_file: NetworkFile) -> None:
+    lab = Lab(network_file()).up()
     bystander = subprocess.Popen(["sleep", "1000"])
     try:
         lab.kill("p")
@@ -155,8 +155,8 @@ def test_a_number_that_another_process_has_now_is_left_alone(lab_file: LabFile) 
 
 
 @pytest.mark.parametrize("after_ms", [0, 40, 120, 180, 220, 260, 300, 340])
-def test_up_is_killed_halfway(lab_file: LabFile, after_ms: int) -> None:
-    file = lab_file()
+def test_up_is_killed_halfway(network_file: NetworkFile, after_ms: int) -> None:
+    file = network_file()
     name = name_of(file)
     child = subprocess.Popen(
         [sys.executable, "-m", "twinplane", "lab", "up", str(file)], stdout=subprocess.DEVNULL
@@ -197,16 +197,18 @@ def test_what_has_a_lab_is_asked_to_end(
     assert left_behind(name) == []
 
 
-def test_exec_where_the_namespace_is_gone(lab_file: LabFile) -> None:
-    with Lab(lab_file()) as lab:
+def test_exec_where_the_namespace_is_gone(network_file: NetworkFile) -> None:
+    with Lab(network_file()) as lab:
         subprocess.run(["ip", "netns", "delete", f"tp-{lab.name}-left"], check=True)
         assert "is gone" in refused("lab", "exec", "--lab", lab.name, "left", "--", "true")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_up_is_asked_to_end_halfway(lab_file: LabFile, number: signal.Signals) -> None:
+def test_up_is_asked_to_end_halfway(network_file: NetworkFile, number: signal.Signals) -> None:
     """While it waits for a command of a host that does not end: it removes what it has made."""
-    file = lab_file(TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}"))
+    file = network_file(
+        TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}")
+    )
     name = name_of(file)
     child = children.twinplane("lab", "up", file, stderr=subprocess.PIPE)
     assert processes.wait_until(lambda: (state.folder(name) / "nodes/left.log").exists(), 20)
@@ -216,11 +218,11 @@ def test_up_is_asked_to_end_halfway(lab_file: LabFile, number: signal.Signals) -
     assert left_behind(name) == []
 
 
-def test_cycles(lab_file: LabFile) -> None:
+def test_cycles(network_file: NetworkFile) -> None:
     """Up, kill -9 of a random process of the lab, down: nothing is left, however often."""
     draw = random.Random(3)
     before = interfaces()
-    file = lab_file(
+    file = network_file(
         TWO_SITES.replace(
             "address: 10.2.0.2/24}", "address: 10.2.0.2/24, exec: ['sleep 1000 & sleep 1001 &']}"
         )
@@ -238,8 +240,8 @@ def test_cycles(lab_file: LabFile) -> None:
         assert left_behind(name) == [] and interfaces() == before
 
 
-def test_one_command_at_a_time(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_one_command_at_a_time(network_file: NetworkFile) -> None:
+    file = network_file()
     name = name_of(file)
     with state.locked(name):
         begin = time.monotonic()

@@ -1,4 +1,4 @@
-"""Lab files: every error names the line, what is wrong and what would be right."""
+"""Network files: every error names the line, what is wrong and what would be right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from twinplane import core
 from twinplane.errors import TwinplaneError
 from twinplane.lab import plan
-from twinplane.model import generate_schema, lab_file, source
+from twinplane.model import generate_schema, network_file, source
 from twinplane.network import lowering
 
 from .support import TWO_SITES
@@ -283,6 +283,6 @@ def test_examples_are_right() -> None:
     assert len(files) >= 3
     for file in files:
         first = file.read_text().splitlines()[0]
-        assert first == "# yaml-language-server: $schema=../../schemas/lab.schema.json"
+        assert first == "# yaml-language-server: $schema=../../schemas/network.schema.json"
         assert plan.plan(lowering.lower(file)).members
-        assert lab_file.read(file)[0].name == file.stem
+        assert network_file.read(file)[0].name == file.stem

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from twinplane.lab import Lab, netns
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import TWO_SITES, command, good, left_behind, name_of, refused
 
 ALONE = """\
@@ -38,8 +38,8 @@ def without_privilege() -> None:
     assert netns.libc().prctl(24, netns.CAP_SYS_ADMIN, 0, 0, 0) == 0
 
 
-def test_no_privilege(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_no_privilege(network_file: NetworkFile) -> None:
+    file = network_file()
     sentence = refused("lab", "up", file, preexec_fn=without_privilege)
     assert sentence.endswith("needs root (CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN): sudo")
     assert gone(file)
@@ -60,15 +60,15 @@ def test_malformed_yaml(tmp_path: Path) -> None:
     assert refused("lab", "up", file).startswith(f"twinplane: {file}:3:1: not well-formed YAML: ")
 
 
-def test_up_already(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_up_already(network_file: NetworkFile) -> None:
+    file = network_file()
     with Lab(file) as lab:
         assert f"lab '{lab.name}' is up already" in refused("lab", "up", file)
         assert lab.node("pe1").status()["node"] == "pe1"  # it goes on
 
 
-def test_name_taken(lab_file: LabFile) -> None:
-    file = lab_file()
+def test_name_taken(network_file: NetworkFile) -> None:
+    file = network_file()
     taken = f"tp-{name_of(file)}-p"
     subprocess.run(["ip", "netns", "add", taken], check=True)
     try:
@@ -78,8 +78,8 @@ def test_name_taken(lab_file: LabFile) -> None:
         subprocess.run(["ip", "netns", "delete", taken], check=True)
 
 
-def test_missing_interface(lab_file: LabFile) -> None:
-    file = lab_file(ALONE.replace("IF", "tptnone0"))
+def test_missing_interface(network_file: NetworkFile) -> None:
+    file = network_file(ALONE.replace("IF", "tptnone0"))
     assert refused("lab", "up", file).endswith(":4:8: external 'dut': there is no interface 'tptnone0' here")
     assert gone(file)
 
@@ -93,8 +93,10 @@ def dummy(needs_labs: None) -> str:
 @pytest.mark.parametrize(
     "settings, said", [(["mtu", "1400", "up"], "has an MTU of 1400"), (["mtu", "1500"], "is down")]
 )
-def test_an_interface_that_does_not_do(lab_file: LabFile, dummy: str, settings: list[str], said: str) -> None:
-    file = lab_file(ALONE.replace("IF", dummy))
+def test_an_interface_that_does_not_do(
+    network_file: NetworkFile, dummy: str, settings: list[str], said: str
+) -> None:
+    file = network_file(ALONE.replace("IF", dummy))
     add_pair(dummy)
     try:
         subprocess.run(["ip", "link", "set", dummy, *settings], check=True)
@@ -105,8 +107,8 @@ def test_an_interface_that_does_not_do(lab_file: LabFile, dummy: str, settings: 
         subprocess.run(["ip", "link", "delete", dummy], check=True)
 
 
-def test_a_peer_that_never_answers(lab_file: LabFile, dummy: str) -> None:
-    file = lab_file(
+def test_a_peer_that_never_answers(network_file: NetworkFile, dummy: str) -> None:
+    file = network_file(
         ALONE.replace("IF", f"{dummy}, router_id: 192.0.2.1") + "lsps:\n  - {name: void, from: a, to: dut}\n"
     )
     add_pair(dummy)
@@ -121,19 +123,21 @@ def test_a_peer_that_never_answers(lab_file: LabFile, dummy: str) -> None:
         subprocess.run(["ip", "link", "delete", dummy], check=True)
 
 
-def test_an_lsp_that_is_refused(lab_file: LabFile) -> None:
-    file = lab_file(TWO_SITES.replace("carries: 10.2.0.0/24", "carries: 10.2.0.0/24, bandwidth: 2 Gbit/s"))
+def test_an_lsp_that_is_refused(network_file: NetworkFile) -> None:
+    file = network_file(
+        TWO_SITES.replace("carries: 10.2.0.0/24", "carries: 10.2.0.0/24, bandwidth: 2 Gbit/s")
+    )
     sentence = refused("lab", "up", file, "--timeout", "2")
     assert "lsp 'east' from 'pe1' is not up in time: it was refused" in sentence
     assert sentence.endswith(", by 'pe1': admission control failure, requested bandwidth unavailable")
     assert gone(file)
 
 
-def test_an_lsp_whose_class_nobody_supports(lab_file: LabFile) -> None:
+def test_an_lsp_whose_class_nobody_supports(network_file: NetworkFile) -> None:
     text = TWO_SITES.replace("carries: 10.2.0.0/24", "diffserv: l-lsp AF1")
     text = text.replace("pe1:   {kind: router}", "pe1:   {kind: router, diffserv: {}}")
     text = text.replace("p:     {kind: router}", "p:     {kind: router, diffserv: {supported: [EF]}}")
-    file = lab_file(text)
+    file = network_file(text)
     done = command("lab", "up", file, "--timeout", "2")
     assert done.returncode == 2
     warnings = [line for line in done.stderr.splitlines() if "warning" in line]
@@ -150,26 +154,28 @@ def _state_of(interface: str) -> list[object]:
     return [found[key] for key in ("flags", "mtu", "address", "promiscuity")] + [found.get("xdp")]
 
 
-def test_a_host_whose_command_fails(lab_file: LabFile) -> None:
+def test_a_host_whose_command_fails(network_file: NetworkFile) -> None:
     for given, said in [("nosuchcommand", "ended with 127"), ("echo no >&2; exit 3", "ended with 3: no")]:
-        file = lab_file(
+        file = network_file(
             TWO_SITES.replace("address: 10.1.0.2/24}", f"address: 10.1.0.2/24, exec: ['{given}']}}")
         )
         assert said in refused("lab", "up", file)
         assert gone(file)
 
 
-def test_a_host_whose_command_does_not_end(lab_file: LabFile) -> None:
-    file = lab_file(TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}"))
+def test_a_host_whose_command_does_not_end(network_file: NetworkFile) -> None:
+    file = network_file(
+        TWO_SITES.replace("address: 10.1.0.2/24}", "address: 10.1.0.2/24, exec: [sleep 1000]}")
+    )
     assert "exec 'sleep 1000' does not end: put ' &' behind" in refused("lab", "up", file, "--timeout", "3")
     assert gone(file)
 
 
-def test_iproute2_is_missing(lab_file: LabFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_iproute2_is_missing(network_file: NetworkFile, monkeypatch: pytest.MonkeyPatch) -> None:
     from twinplane.errors import TwinplaneError
     from twinplane.lab import kernel
 
-    file = lab_file()
+    file = network_file()
     monkeypatch.setattr(kernel.shutil, "which", lambda *_, **__: None)
     with pytest.raises(TwinplaneError, match="the program 'ip' is missing: install iproute2"):
         Lab(file).up()
@@ -177,11 +183,11 @@ def test_iproute2_is_missing(lab_file: LabFile, monkeypatch: pytest.MonkeyPatch)
     assert gone(file)
 
 
-def test_ip_fails_halfway(lab_file: LabFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ip_fails_halfway(network_file: NetworkFile, monkeypatch: pytest.MonkeyPatch) -> None:
     from twinplane.errors import TwinplaneError
     from twinplane.lab import kernel
 
-    file = lab_file()
+    file = network_file()
     pair = kernel._pair
     monkeypatch.setattr(kernel, "_pair", lambda *given: pair(*given).replace("mtu 9216", "mtu 99216"))
     with pytest.raises(TwinplaneError, match=r"^lab 't.*': ip link add name e1 .* mtu 99216 .*: "):
@@ -189,8 +195,10 @@ def test_ip_fails_halfway(lab_file: LabFile, monkeypatch: pytest.MonkeyPatch) ->
     assert gone(file)
 
 
-def test_a_recording_that_has_no_folder(lab_file: LabFile) -> None:
-    file = lab_file(TWO_SITES.replace("p:     {kind: router}", "p:     {kind: router, record: nosuch/p.rec}"))
+def test_a_recording_that_has_no_folder(network_file: NetworkFile) -> None:
+    file = network_file(
+        TWO_SITES.replace("p:     {kind: router}", "p:     {kind: router, record: nosuch/p.rec}")
+    )
     assert ":6:10: node 'p': record: there is no folder" in refused("lab", "up", file)
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from twinplane.lab import Lab, netns
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import TWO_SITES
 
 ETH_P_ALL = 3
 
 
-def test_settings(lab_file: LabFile) -> None:
-    with Lab(lab_file()) as lab:
+def test_settings(network_file: NetworkFile) -> None:
+    with Lab(network_file()) as lab:
         shown = json.loads(lab.exec("p", "ip", "-j", "-d", "address").stdout)
         for one in shown:
             assert one.get("addr_info") == []  # no address at all, not even a link-local one
@@ -31,8 +31,8 @@ def test_settings(lab_file: LabFile) -> None:
         assert info["node"] == "p"
 
 
-def test_the_mac_of_an_interface_is_the_routers(lab_file: LabFile) -> None:
-    lab = Lab(lab_file())
+def test_the_mac_of_an_interface_is_the_routers(network_file: NetworkFile) -> None:
+    lab = Lab(network_file())
     with lab:
         for member in lab.plan.members.values():
             shown = json.loads(lab.exec(member.name, "ip", "-j", "link").stdout)
@@ -40,9 +40,9 @@ def test_the_mac_of_an_interface_is_the_routers(lab_file: LabFile) -> None:
             assert addresses == {end.name: end.mac for end in member.interfaces}
 
 
-def test_without_its_process_a_router_says_nothing(lab_file: LabFile) -> None:
+def test_without_its_process_a_router_says_nothing(network_file: NetworkFile) -> None:
     """Frames that a kernel would answer, to a namespace whose router is dead: TCP, UDP, echo, ARP, IPv6."""
-    lab = Lab(lab_file())
+    lab = Lab(network_file())
     with lab:
         for name in ("pe1", "p", "pe2"):
             lab.kill(name)
@@ -113,12 +113,12 @@ def listen(tap: socket.socket, seconds: float) -> list[bytes]:
     return found
 
 
-def test_an_idle_lab_without_lsps_is_quiet(lab_file: LabFile) -> None:
+def test_an_idle_lab_without_lsps_is_quiet(network_file: NetworkFile) -> None:
     """Nobody has anything to say: no router solicitations, no multicast reports, no ARP."""
     text = TWO_SITES[: TWO_SITES.index("lsps:")].replace(
         "{kind: router}", "{kind: router, rsvp: {hello: none}}"
     )
-    with Lab(lab_file(text)) as lab:
+    with Lab(network_file(text)) as lab:
         taps = []
         for node, name in (("left", "e0"), ("p", "e0"), ("p", "e1"), ("pe2", "e1")):
             with netns.inside(f"tp-{lab.name}-{node}"):

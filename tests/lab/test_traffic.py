@@ -17,7 +17,7 @@ import pytest
 from support.needs import need
 from twinplane.lab import Lab, looking, processes
 
-from .conftest import LabFile
+from .conftest import NetworkFile
 from .support import TWO_SITES, left_behind
 
 FILE_BYTES = int(os.environ.get("TWINPLANE_LAB_FILE_MB", "20")) * 1_000_000
@@ -31,17 +31,17 @@ def ping(lab: Lab, node: str, to: str, count: int = 3) -> str:
     return lab.exec(node, "ping", "-c", str(count), "-i", "0.05", "-W", "2", to).stdout
 
 
-def test_ping_between_hosts(lab_file: LabFile) -> None:
-    with Lab(lab_file()) as lab:
+def test_ping_between_hosts(network_file: NetworkFile) -> None:
+    with Lab(network_file()) as lab:
         said = ping(lab, "left", "10.2.0.2", 20)
         assert "20 received, 0% packet loss" in said.replace("packets ", "").replace("transmitted, ", "")
         assert "ttl=61" in said  # three routers
         assert lab.node("p").table("ilm").height == 2
 
 
-def test_ping_of_routers(lab_file: LabFile) -> None:
+def test_ping_of_routers(network_file: NetworkFile) -> None:
     """Every address of every router answers, from beside it and over the LSP."""
-    with Lab(lab_file()) as lab:
+    with Lab(network_file()) as lab:
         own = [end.address.partition("/")[0] for end in lab.plan.members["pe1"].interfaces]
         for address in [*own, *(lab.node(name).address for name in ("pe1", "p", "pe2"))]:
             assert " 0% packet loss" in ping(lab, "left", address, 2), address
@@ -49,9 +49,9 @@ def test_ping_of_routers(lab_file: LabFile) -> None:
         assert answer["from"] == "10.1.0.2"
 
 
-def test_traceroute_shows_the_label_stack(lab_file: LabFile) -> None:
+def test_traceroute_shows_the_label_stack(network_file: NetworkFile) -> None:
     need("traceroute")
-    with Lab(lab_file()) as lab:
+    with Lab(network_file()) as lab:
         said = lab.exec("left", "traceroute", "-n", "-e", "-q", "1", "-w", "2", "10.2.0.2").stdout
         hops = [line.split() for line in said.splitlines()[1:]]
         assert [hop[0] for hop in hops] == ["1", "2", "3", "4"], said
@@ -95,9 +95,9 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def test_a_file_arrives_whole(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+def test_a_file_arrives_whole(network_file: NetworkFile, file: Path, tmp_path: Path) -> None:
     need("curl")
-    with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
+    with Lab(network_file()) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         lab.exec("left", "curl", "-sS", "-o", str(got), "http://10.2.0.2/file", timeout=120)
         assert digest(got) == digest(file)
@@ -118,10 +118,10 @@ def finished(child: subprocess.Popen[str], seconds: float) -> None:
     assert child.returncode == 0, said
 
 
-def test_lsps_are_reoptimised_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+def test_lsps_are_reoptimised_in_mid_transfer(network_file: NetworkFile, file: Path, tmp_path: Path) -> None:
     """Make before break: nothing is lost, so that TCP sends nothing again."""
     need("curl", "ping")
-    with Lab(lab_file()) as lab, web_server(lab, "right", file.parent):
+    with Lab(network_file()) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         child = transfer(lab, got, FILE_BYTES // 4)
         watch = lab.start(
@@ -139,9 +139,9 @@ def test_lsps_are_reoptimised_in_mid_transfer(lab_file: LabFile, file: Path, tmp
         assert active[0] >= 6  # LSP ids count up
 
 
-def test_a_transit_router_dies_in_mid_transfer(lab_file: LabFile, file: Path, tmp_path: Path) -> None:
+def test_a_transit_router_dies_in_mid_transfer(network_file: NetworkFile, file: Path, tmp_path: Path) -> None:
     need("curl")
-    with Lab(lab_file(QUICK)) as lab, web_server(lab, "right", file.parent):
+    with Lab(network_file(QUICK)) as lab, web_server(lab, "right", file.parent):
         got = tmp_path / "got"
         child = transfer(lab, got, FILE_BYTES // 4)
         time.sleep(0.5)
@@ -166,24 +166,24 @@ def iperf(lab: Lab, *options: str) -> dict[str, object]:
     return found
 
 
-def test_iperf3_tcp(lab_file: LabFile) -> None:
+def test_iperf3_tcp(network_file: NetworkFile) -> None:
     need("iperf3")
-    with Lab(lab_file()) as lab:
+    with Lab(network_file()) as lab:
         for options in ([], ["-R"]):
             found = iperf(lab, *options)
             assert found["sum_received"]["bytes"] > 500_000  # type: ignore[index]
 
 
-def test_iperf3_udp(lab_file: LabFile) -> None:
+def test_iperf3_udp(network_file: NetworkFile) -> None:
     need("iperf3")
-    with Lab(lab_file()) as lab:
+    with Lab(network_file()) as lab:
         # Slow enough that the sockets on the way hold all of it, also if the machine stalls for a while.
         found = iperf(lab, "-u", "-b", "1M", "-l", "1200")["sum"]
         assert found["packets"] > 50 and found["lost_packets"] == 0  # type: ignore[index]
 
 
-def test_two_labs_with_equal_addresses_do_not_meet(lab_file: LabFile) -> None:
-    with Lab(lab_file()) as one, Lab(lab_file()) as other:
+def test_two_labs_with_equal_addresses_do_not_meet(network_file: NetworkFile) -> None:
+    with Lab(network_file()) as one, Lab(network_file()) as other:
         ping(one, "left", "10.2.0.2")
         ping(other, "left", "10.2.0.2")
         one.down()
@@ -191,7 +191,7 @@ def test_two_labs_with_equal_addresses_do_not_meet(lab_file: LabFile) -> None:
         ping(other, "right", "10.1.0.2")
 
 
-def test_filters_choose_an_lsp(lab_file: LabFile) -> None:
+def test_filters_choose_an_lsp(network_file: NetworkFile) -> None:
     """UDP to one port goes by another LSP than what the prefix says."""
     voice = "{name: voice, from: pe1, to: pe2, route: [p, pe2], filters: [{protocol: udp, dst_ports: 5004}]}"
     text = f"{TWO_SITES}  - {voice}\n"
@@ -199,7 +199,7 @@ def test_filters_choose_an_lsp(lab_file: LabFile) -> None:
         "import socket, sys; s = socket.socket(2, 2);"
         "[s.sendto(b'x' * 100, ('10.2.0.2', int(sys.argv[1]))) for _ in range(50)]"
     )
-    with Lab(lab_file(text)) as lab:
+    with Lab(network_file(text)) as lab:
 
         def counted() -> list[int]:
             rows = looking.rows(lab.node("pe1").columns("ftn"))

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from twinplane import core
 from twinplane.errors import TwinplaneError
-from twinplane.model import lab_file, source
+from twinplane.model import network_file, source
 
 from tests.support.campaign import scaled
 
@@ -247,7 +247,7 @@ def test_every_mistake_has_its_line_and_column(tmp_path: Path) -> None:
             continue
         text = yaml.safe_dump(with_value(place, value), sort_keys=False)
         with pytest.raises(TwinplaneError) as caught:
-            lab_file.checked(source.parse(text, path))
+            network_file.checked(source.parse(text, path))
         name, line, column, sentence = str(caught.value).split(":", 3)
         written = text.splitlines()[int(line) - 1]
         assert name == str(path) and 1 <= int(column) <= len(written) + 1 and sentence.strip()

@@ -22,9 +22,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
-File = Annotated[Path, typer.Argument(help="A lab file (YAML).")]
+File = Annotated[Path, typer.Argument(help="A network file (YAML).")]
 Which = Annotated[
-    str, typer.Argument(metavar="FILE|NAME", help="A lab file, or the name of a lab that is up.")
+    str, typer.Argument(metavar="FILE|NAME", help="A network file, or the name of a lab that is up.")
 ]
 InLab = Annotated[
     str | None, typer.Option("--lab", metavar="NAME", help="Where several labs have such a node.")
@@ -206,7 +206,9 @@ def run_(
     ] = None,
     driver: Annotated[
         str | None,
-        typer.Option(help="How the tester opens interfaces, packet or xdp [default: as the lab file says]."),
+        typer.Option(
+            help="How the tester opens interfaces, packet or xdp [default: as the network file says]."
+        ),
     ] = None,
     busy: Annotated[bool, typer.Option("--busy", help="Poll without sleeping.")] = False,
     calibration: Annotated[
@@ -240,7 +242,7 @@ def run_(
 
 @app.command()
 def check(file: File) -> None:
-    """Read a lab file and say what is wrong with it; nothing is made, and no privilege is needed."""
+    """Read a network file and say what is wrong with it; nothing is made, and no privilege is needed."""
     from ..lab import Lab
 
     made = Lab(file)
@@ -250,7 +252,7 @@ def check(file: File) -> None:
 
 @app.command()
 def schema() -> None:
-    """Print the JSON schema of lab files, for editors."""
+    """Print the JSON schema of network files, for editors."""
     from .. import core
     from ..model.generate_schema import text
 
@@ -260,16 +262,16 @@ def schema() -> None:
 def name_of(which: str) -> str:
     """The name of a lab that is given by its file or by its name."""
     from ..errors import TwinplaneError
-    from ..model import lab_file, source
+    from ..model import network_file, source
 
     path = Path(which)
     if path.suffix in (".yaml", ".yml") or path.is_file():
         data = source.read(path).data
         name = data.get("name") if isinstance(data, dict) else None
-        if not isinstance(name, str | int) or not lab_file.is_name(str(name)):
+        if not isinstance(name, str | int) or not network_file.is_name(str(name)):
             raise TwinplaneError(f"{path}: it does not say the name of a lab")
         return str(name)
-    if not lab_file.is_name(which):
+    if not network_file.is_name(which):
         raise TwinplaneError(f"'{which}' is neither a file nor the name of a lab")
     return which
 

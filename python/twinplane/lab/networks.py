@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import TwinplaneError
-from ..model import lab_file
+from ..model import network_file
 from ..network import lowering
 from .lab import Lab
 from .plan import plan
@@ -21,7 +21,7 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
 
     `driver` is how routers and the tester open their interfaces; with xdp, links have an MTU of 3498 at most.
     """
-    if not lab_file.is_name(name):
+    if not network_file.is_name(name):
         raise TwinplaneError(f"'{name}' is not a name for a lab: letters, digits, '-', '_' and '.', up to 32")
     if network.flows:
         raise TwinplaneError(
@@ -47,6 +47,6 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
     described = network.lowered()
     if driver == "xdp":
         described["links"] = [
-            {**link, "mtu": min(int(link["mtu"]), lab_file.MTU_XDP)} for link in described["links"]
+            {**link, "mtu": min(int(link["mtu"]), network_file.MTU_XDP)} for link in described["links"]
         ]
     return Lab(plan(lowering.Lowered(name, described, extras, network)))

@@ -13,7 +13,7 @@ from typing import Any
 from .. import core
 from ..errors import TwinplaneError
 from ..model import generated as model
-from ..model import lab_file
+from ..model import network_file
 from ..network.lowering import Lowered
 
 NETNS = Path("/run/netns")
@@ -145,7 +145,7 @@ def without_external(description: dict[str, Any]) -> dict[str, Any]:
 
 def _member(lowered: Lowered, index: int, node: dict[str, Any], measured: frozenset[str]) -> Member:
     name = str(node["name"])
-    if not lab_file.is_name(name):
+    if not network_file.is_name(name):
         raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
     given = lowered.extras.nodes.get(name)
     kind = {"peer": "edge"}.get(node["kind"], node["kind"])
@@ -216,10 +216,11 @@ def _check_mtus(made: Plan) -> None:
             if (
                 end.driver == "xdp"
                 and made.members[end.node].kind != "external"
-                and end.mtu > lab_file.MTU_XDP
+                and end.mtu > network_file.MTU_XDP
             ):
                 raise made.lowered.error(
-                    f"{what}: mtu={end.mtu}: with driver xdp a packet has at most {lab_file.MTU_XDP} bytes"
+                    f"{what}: mtu={end.mtu}: "
+                    f"with driver xdp a packet has at most {network_file.MTU_XDP} bytes"
                 )
         if any(made.members[end.node].kind == "host" for end in pair):
             continue

@@ -27,7 +27,7 @@ def tester_placement(lab: Lab) -> dict[str, Any]:
 
 
 def network_of(file: str | Path) -> Network:
-    """The network that a lab file describes, each time afresh: its testers are edges to be programmed."""
+    """The network that a network file describes, each time afresh: its testers are edges to be programmed."""
     return lowering.lower(Path(file)).network
 
 

@@ -4,8 +4,8 @@ python -m twinplane.model.generate            write the files
 python -m twinplane.model.generate --check    write nothing; fail if a file is not what would be written
 
 - `python/twinplane/model/generated.py`: the description as typed Python
-- `schemas/lab.schema.json`: the schema of network files for editors (JSON schema, draft 7)
-- `docs/reference/lab-file.md`: the tables of fields under the heading "Every field"
+- `schemas/network.schema.json`: the schema of network files for editors (JSON schema, draft 7)
+- `docs/reference/network-file.md`: the tables of fields under the heading "Every field"
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from . import generate_docs, generate_python, generate_schema
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / "python/twinplane/model/generated.py"
-SCHEMA = ROOT / "schemas/lab.schema.json"
-PAGE = ROOT / "docs/reference/lab-file.md"
+SCHEMA = ROOT / "schemas/network.schema.json"
+PAGE = ROOT / "docs/reference/network-file.md"
 
 
 def files() -> dict[Path, str]:

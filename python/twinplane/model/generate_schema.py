@@ -29,7 +29,7 @@ def schema(types: Types) -> dict[str, Any]:
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "$id": "lab.schema.json",
+        "$id": "network.schema.json",
         "title": "Twinplane network",
         **_record(types[TOP]),
         "definitions": dict(sorted(definitions.items())),

@@ -32,8 +32,8 @@ def value_at(data: Any, place: Place) -> Any:
     return data
 
 
-class LabFileError(TwinplaneError):
-    """Something in a lab file is wrong; the text begins with the file and the line."""
+class NetworkFileError(TwinplaneError):
+    """Something in a network file is wrong; the text begins with the file and the line."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -83,10 +83,10 @@ class Source:
         """The line of a value."""
         return self.mark(place)[0]
 
-    def error(self, place: Sequence[str | int], text: str, on_key: bool = False) -> LabFileError:
+    def error(self, place: Sequence[str | int], text: str, on_key: bool = False) -> NetworkFileError:
         """An error at a value."""
         line, column = self.mark(place, on_key)
-        return LabFileError(f"{self.path}:{line}:{column}: {text}")
+        return NetworkFileError(f"{self.path}:{line}:{column}: {text}")
 
 
 def read(path: Path) -> Source:
@@ -94,9 +94,9 @@ def read(path: Path) -> Source:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise LabFileError(f"{path}: it cannot be read: {os_reason(error)}") from None
+        raise NetworkFileError(f"{path}: it cannot be read: {os_reason(error)}") from None
     except UnicodeDecodeError as error:
-        raise LabFileError(f"{path}: it is not text in UTF-8: byte {error.start}") from None
+        raise NetworkFileError(f"{path}: it is not text in UTF-8: byte {error.start}") from None
     return parse(text, path)
 
 
@@ -110,12 +110,12 @@ def parse(text: str, path: Path) -> Source:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        raise LabFileError(f"{path}:{_at(error)}: not well-formed YAML: {_reason(error)}") from None
+        raise NetworkFileError(f"{path}:{_at(error)}: not well-formed YAML: {_reason(error)}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise LabFileError(f"{path}:{line}: not well-formed YAML: {error.reason}") from None
+        raise NetworkFileError(f"{path}:{line}: not well-formed YAML: {error.reason}") from None
     except RecursionError:
-        raise LabFileError(f"{path}: it is nested too deeply") from None
+        raise NetworkFileError(f"{path}: it is nested too deeply") from None
     if node is not None:
         source.data = _Builder(source, loader).value(node, ())
     return source
@@ -146,9 +146,9 @@ class _Builder:
         self.open: list[yaml.Node] = []
         self.count = 0
 
-    def error(self, node: yaml.Node, text: str) -> LabFileError:
+    def error(self, node: yaml.Node, text: str) -> NetworkFileError:
         mark = node.start_mark
-        return LabFileError(f"{self.source.path}:{mark.line + 1}:{mark.column + 1}: {text}")
+        return NetworkFileError(f"{self.source.path}:{mark.line + 1}:{mark.column + 1}: {text}")
 
     def value(self, node: yaml.Node, place: Place) -> Any:
         self.count += 1

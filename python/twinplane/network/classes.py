@@ -1,4 +1,4 @@
-"""Queues and conditioners of a lab file: names become what they stand for; errors have their lines."""
+"""Queues and conditioners of a network file: names become what they stand for; errors have their lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import generated as model
 from ..model import reading
-from ..model.source import LabFileError, Place, Source, value_at
+from ..model.source import NetworkFileError, Place, Source, value_at
 from ..queues.base import GROUPS
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
@@ -140,7 +140,7 @@ class Classes:
             if name not in given[where]
         ]
 
-    def error(self, place: Place, text: str) -> LabFileError:
+    def error(self, place: Place, text: str) -> NetworkFileError:
         """An error at a place."""
         return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
 

@@ -1,4 +1,4 @@
-"""Flows of a lab file, added to a network."""
+"""Flows of a network file, added to a network."""
 
 from __future__ import annotations
 

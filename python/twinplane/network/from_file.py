@@ -1,4 +1,4 @@
-"""The network of a lab file, in one process: `Network.from_file()`."""
+"""The network of a network file, in one process: `Network.from_file()`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import warn
 from ..model import generated as model
-from ..model import lab_file, source
+from ..model import network_file, source
 from . import lowering
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
-    """The network that a lab file describes, in one process; `options` go to `Network`."""
+    """The network that a network file describes, in one process; `options` go to `Network`."""
     found = source.read(path)
-    lab, checked = lab_file.checked(found)
+    lab, checked = network_file.checked(found)
     for name, node in lab.nodes.items():
         if isinstance(node, model.ExternalSpec):
             raise checked.error(

@@ -1,4 +1,4 @@
-"""From a checked lab file to the description that every runner takes, and to what only a lab needs."""
+"""From a checked network file to the description that every runner takes, and to what only a lab needs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .. import units
 from ..errors import TwinplaneError
 from ..filters import filter_spec
 from ..model import generated as model
-from ..model import lab_file, reading, source
+from ..model import network_file, reading, source
 from ..model.places import in_words
-from ..model.source import LabFileError, Place, Source
+from ..model.source import NetworkFileError, Place, Source
 from ..model.written import Written, plain
 from . import classes, file_flows
 from .handles import Link
@@ -69,20 +69,20 @@ class Lowered:
         return explained(text, self.source)
 
 
-def explained(text: str, found: Source) -> LabFileError:
+def explained(text: str, found: Source) -> NetworkFileError:
     """What the core says, with the line that it is about."""
     place, said = classes.place_in_tree(text, found.data) or (place_of(text, found.data), text)
     return found.error(place, said)
 
 
 def lower(path: Path) -> Lowered:
-    """Read a lab file and lower it."""
+    """Read a network file and lower it."""
     return of_source(source.read(path))
 
 
 def of_source(found: Source) -> Lowered:
     """Lower what was read."""
-    lab, checked = lab_file.checked(found)
+    lab, checked = network_file.checked(found)
     return Lowering(lab, checked, Network(seed=lab.seed)).lowered()
 
 
@@ -156,12 +156,12 @@ class Lowering:
         """Give errors the line of a value."""
         try:
             yield
-        except LabFileError:
+        except NetworkFileError:
             raise
         except TwinplaneError as error:
             raise self.source.error(place, str(error)) from None
 
-    def error(self, place: Place, text: str) -> LabFileError:
+    def error(self, place: Place, text: str) -> NetworkFileError:
         """An error at a place, which says what it belongs to."""
         return self.source.error(place, f"{reading.whose(self.source.data, place)}{text}")
 
@@ -225,10 +225,12 @@ class Lowering:
             if isinstance(node, model.RouterSpec | model.EdgeSpec | model.StationSpec)
         ]
         default = (
-            lab_file.MTU_XDP if "xdp" in ([link.driver] if link.driver else drivers) else lab_file.MTU_DEFAULT
+            network_file.MTU_XDP
+            if "xdp" in ([link.driver] if link.driver else drivers)
+            else network_file.MTU_DEFAULT
         )
         if hosts:
-            default = hosts[0].mtu or lab_file.MTU_HOST
+            default = hosts[0].mtu or network_file.MTU_HOST
         rate = 0 if link.rate == "none" else units.rate_bps(link.rate)
         reservable: Any = link.reservable
         if reservable is None and not rate:

@@ -112,9 +112,9 @@ class Network(Shown):
     def from_file(cls, path: str | Path, seed: int | None = None, **options: Any) -> Network:
         """The network of a YAML file: nodes, links, queues, conditioners, DiffServ, LSPs and flows.
 
-        It is the file of `twinplane lab up` and `twinplane run` (docs/reference/lab-file.md). Without `seed`
-        the file's is taken; `options` are those of `Network`. Hosts are simulated; what only a lab can do is
-        a warning (`exec`, `record`) or an error (nodes of kind external).
+        It is the file of `twinplane lab up` and `twinplane run` (docs/reference/network-file.md). Without
+        `seed` the file's is taken; `options` are those of `Network`. Hosts are simulated; what only a lab can
+        do is a warning (`exec`, `record`) or an error (nodes of kind external).
         """
         from .from_file import from_file
 

@@ -31,7 +31,7 @@ def _named_or_not(value: Any) -> str:
 NamedConditioner = Annotated[
     Annotated[Name, Tag("name")] | Annotated[Conditioner, Tag("inline")], Discriminator(_named_or_not)
 ]
-"""A conditioner, or in a lab file the name of one."""
+"""A conditioner, or in a network file the name of one."""
 
 
 class Tree(Spec):
@@ -78,7 +78,7 @@ class Tree(Spec):
         """As the core takes it."""
         if isinstance(self.conditioner, str):
             raise TwinplaneError(
-                f"conditioner '{self.conditioner}': a name stands for one in a lab file only"
+                f"conditioner '{self.conditioner}': a name stands for one in a network file only"
             )
         found = {"accounting": self.accounting.lowered(ports), "root": self.root.lowered(ports)}
         if self.conditioner is not None:
@@ -87,7 +87,7 @@ class Tree(Spec):
 
 
 def tree(given: Any, what: str) -> Tree:
-    """A tree from what a user gives: a tree, a discipline, or a mapping as in a lab file."""
+    """A tree from what a user gives: a tree, a discipline, or a mapping as in a network file."""
     if isinstance(given, Tree):
         return given
     if isinstance(given, Spec) and hasattr(given, "discipline"):

@@ -59,7 +59,7 @@ class LinkBench:
 
     def _fits(self, size: int) -> None:
         from ...lab.interfaces import HEADER_AND_FCS
-        from ...model.lab_file import MTU_XDP
+        from ...model.network_file import MTU_XDP
 
         most = MTU_XDP + HEADER_AND_FCS
         if self.described.get("own") and self.described["driver"] == "xdp" and size > most:

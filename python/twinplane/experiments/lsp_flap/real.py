@@ -35,7 +35,7 @@ Nodes = Callable[[FlapParameters], tuple[Network, Way]]
 
 
 def check(p: FlapParameters, where: Real) -> None:
-    """Refuse, before anything is made, what would fail at once: privilege, interfaces, lab file."""
+    """Refuse, before anything is made, what would fail at once: privilege, interfaces, network file."""
     if where.place == "process":
         return
     if where.place == "external":

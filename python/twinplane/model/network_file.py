@@ -12,7 +12,7 @@ from .. import core
 from ..errors import TwinplaneError
 from . import source
 from .generated import NetworkSpec
-from .source import LabFileError, Place, Source
+from .source import NetworkFileError, Place, Source
 
 MTU_DEFAULT, MTU_HOST, MTU_XDP = 9216, 1500, 3498
 """Longest packets between routers, and towards hosts; the last is a veth's limit with an XDP program.
@@ -41,7 +41,7 @@ def read(path: Path) -> tuple[NetworkSpec, Source]:
 def checked(found: Source) -> tuple[NetworkSpec, Source]:
     """The network that a file describes; whatever is wrong with it has its line and column."""
     if found.data is None:
-        raise LabFileError(f"{found.path}: it is empty: a lab has a name, nodes and links")
+        raise NetworkFileError(f"{found.path}: it is empty: a lab has a name, nodes and links")
     if not isinstance(found.data, dict):
         raise found.error((), "a lab is a mapping with a name, nodes and links")
     try:
