@@ -112,7 +112,7 @@ drop_reasons! {
 pub struct DropCounters([u64; DropReason::ALL.len()]);
 
 impl DropCounters {
-    /// Counts one drop.
+    /// Counts one drop for this reason.
     #[inline]
     pub fn count(&mut self, reason: DropReason) {
         self.0[reason as usize] += 1;

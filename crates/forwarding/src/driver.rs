@@ -69,7 +69,7 @@ impl Soft {
         Soft { forwarding: Forwarding::new(config), write_time, ..Soft::default() }
     }
 
-    /// The tables.
+    /// The tables in force; writes that wait are not in them.
     pub fn forwarding(&self) -> &Forwarding {
         &self.forwarding
     }

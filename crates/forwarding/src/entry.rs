@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Connected,
     /// Keeps the packet at this node: the next label, or the IP header, is looked up.
     Local,
-    /// Drops the packet.
+    /// The packet is dropped, and counted.
     Discard,
 }
 

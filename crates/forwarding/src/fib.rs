@@ -153,7 +153,7 @@ impl Fib {
         result
     }
 
-    /// All prefixes, sorted.
+    /// All prefixes, sorted by address, then by length.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix, &Known)> {
         self.prefixes.iter().map(|(prefix, place)| (*prefix, &self.known[*place as usize]))
     }

@@ -52,7 +52,7 @@ pub struct Kind {
     units: &'static [(&'static str, u64, u64)],
     /// Units that only tc has, in lower case.
     tc: fn(&str) -> Option<(u64, u64)>,
-    /// Something to write.
+    /// A value to write, shown in errors.
     example: &'static str,
     /// How many of what is counted make the base unit: picoseconds of a second.
     per_unit: u64,

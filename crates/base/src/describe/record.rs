@@ -314,7 +314,7 @@ macro_rules! words {
         $vis enum $name { $( $(#[doc = $word_doc])* $variant ),* }
 
         impl $name {
-            /// All words.
+            /// Every word, in the order of the declaration.
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
             /// The word as users write it.

@@ -8,7 +8,7 @@ use core::fmt::Write;
 pub enum Schema {
     /// Anything: it is read by somebody else.
     Any,
-    /// `true` or `false`.
+    /// A truth, as YAML and JSON write it: `true` or `false`.
     Bool,
     /// A text of some form.
     Text {
@@ -17,14 +17,14 @@ pub enum Schema {
         /// A regular expression for editors, if the form has one that helps.
         pattern: Option<&'static str>,
     },
-    /// A whole number.
+    /// A whole number within bounds.
     Int {
-        /// The least.
+        /// The least number that is taken.
         least: i128,
-        /// The greatest.
+        /// The greatest number that is taken.
         most: i128,
     },
-    /// Any finite number.
+    /// A finite number, whole or not.
     Number,
     /// A number in the base unit, or a text with a unit.
     Quantity {
@@ -37,11 +37,11 @@ pub enum Schema {
     Words(Vec<Word>),
     /// Elements alike, at least so many.
     List(Box<Schema>, usize),
-    /// So many elements.
+    /// As many elements as there are schemas, each of its own kind.
     Tuple(Vec<Schema>),
     /// Values alike by name.
     Map(Box<Schema>),
-    /// Whichever fits.
+    /// A value that one of these takes.
     OneOf(Vec<Schema>),
     /// A record or a choice among [`Schemas`], by name.
     Named(&'static str),
@@ -52,7 +52,7 @@ pub enum Schema {
 pub struct Word {
     /// As it is written.
     pub word: &'static str,
-    /// What it means.
+    /// What the word means: a sentence for users.
     pub meaning: String,
 }
 
@@ -76,7 +76,7 @@ pub struct Field {
 /// A mapping with known keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordSchema {
-    /// What it is.
+    /// What it describes: a sentence for users.
     pub meaning: String,
     /// Its fields, in the order of their declaration.
     pub fields: Vec<Field>,
@@ -91,7 +91,7 @@ pub struct RecordSchema {
 pub struct Variant {
     /// The value of the tag.
     pub word: &'static str,
-    /// What it means.
+    /// What the word means: a sentence for users.
     pub meaning: String,
     /// Its record among [`Schemas`].
     pub record: &'static str,
@@ -100,11 +100,11 @@ pub struct Variant {
 /// One of several records, told apart by the value of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// What it is.
+    /// What it describes: a sentence for users.
     pub meaning: String,
-    /// The key.
+    /// The key whose value says which record it is, such as `kind`.
     pub tag: &'static str,
-    /// The records.
+    /// The records, each with its word.
     pub variants: Vec<Variant>,
     /// Other forms in which it may be written.
     pub short: Vec<Schema>,
@@ -113,7 +113,7 @@ pub struct Choice {
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Named {
-    /// A record.
+    /// A mapping with known keys.
     Record(RecordSchema),
     /// A choice of records.
     Choice(Choice),

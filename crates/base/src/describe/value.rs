@@ -7,18 +7,18 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 /// A value of a YAML or JSON file, or of a Python call. Mappings keep the order in which they were written: nodes are numbered by it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// Nothing was said.
+    /// Nothing: `null`, or a key without a value.
     #[default]
     Null,
-    /// `true` or `false`.
+    /// A truth, as YAML and JSON write it: `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// A whole number, however it was written.
     Int(i128),
-    /// Any other number.
+    /// A number with a fraction, or one that no integer holds.
     Float(f64),
     /// Words, and quantities with a unit.
     Text(String),
-    /// Elements in order.
+    /// Elements in the order in which they were written.
     List(Vec<Value>),
     /// Values by key, in the order in which they were written; no key is there twice.
     Map(Vec<(String, Value)>),

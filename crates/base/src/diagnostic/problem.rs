@@ -36,7 +36,7 @@ impl Kind {
 /// A figure or a name in the words of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A whole number.
+    /// A whole number, with any sign.
     Int(i128),
     /// A number with a fraction.
     Float(f64),
@@ -82,7 +82,7 @@ impl From<&'static str> for Argument {
 
 /// Something that can be wrong. Its `Display` is the words.
 pub trait Problem: fmt::Display + fmt::Debug + Send + Sync + 'static {
-    /// Name for programs.
+    /// A name for programs, which stays when the words change.
     fn code(&self) -> &'static str;
     /// What sort of mistake it is.
     fn kind(&self) -> Kind;
