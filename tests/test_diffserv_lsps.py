@@ -103,7 +103,9 @@ def test_packets_without_a_place_are_warned_of() -> None:
     net.link(a, b, rate="1 Gbit/s")
     voice = a.lsp("voice", b, diffserv="l-lsp EF")
     net.flow(a, b, over=voice, rate="1 Mbit/s", size=200, name="bulk")
-    with pytest.warns(tp.TwinplaneWarning, match="lsp 'voice': .* for EF only: packets of flow 'bulk'"):
+    with pytest.warns(
+        tp.TwinplaneWarning, match="flow 'bulk': the L-LSP 'voice' .* for EF only: its packets"
+    ):
         net.run(until="100 ms")
 
 
@@ -128,10 +130,10 @@ def test_nodes_that_will_refuse_an_lsp_are_warned_of_with_its_line() -> None:
     with pytest.warns(tp.TwinplaneWarning):
         said = net.warnings
     assert said == [
-        "x.yaml:10:5: lsp 'video': node 'b' on its way does not support AF11, AF12, AF13"
+        "x.yaml:10:50: lsp 'video': node 'b' on its way does not support AF11, AF12, AF13"
         " ('supported' of its 'diffserv'), and refuses it",
-        f"x.yaml:10:5: lsp 'video': node 'c', where it ends, {unknown}",
-        f"x.yaml:11:5: lsp 'voice': node 'c', where it ends, {unknown}",
+        f"x.yaml:10:50: lsp 'video': node 'c', where it ends, {unknown}",
+        f"x.yaml:11:35: lsp 'voice': node 'c', where it ends, {unknown}",
     ]
     net.run(until="1 s")
     why = [lsp.history["why"][0] for lsp in net.lsps]

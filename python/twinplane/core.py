@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -17,9 +16,6 @@ from .errors import KINDS, FailedError, TwinplaneError, one_line
 
 if TYPE_CHECKING:
     from . import _core
-
-OS_NUMBER = re.compile(r" \(os error \d+\)")
-"""What Rust puts behind the words of the operating system."""
 
 
 @cache
@@ -43,18 +39,36 @@ def translated() -> Iterator[None]:
     except core.CoreError as error:
         raise of_core(error) from None
     except OSError as error:
-        raise TwinplaneError(OS_NUMBER.sub("", one_line(error))) from None
+        raise TwinplaneError(one_line(error)) from None
 
 
 def of_core(error: Exception) -> TwinplaneError:
     """The exception that users meet for one of the core's; its data comes along."""
-    text = OS_NUMBER.sub("", one_line(error))
+    text = one_line(error)
     if (kind := getattr(error, "kind", None)) is None:
         return FailedError(text) if isinstance(error, load().RunError) else TwinplaneError(text)
     made = KINDS[kind](text)
     found: Any = error
-    made.path, made.code, made.arguments = found.path, found.code, found.arguments
+    made.path, made.on_key, made.code = found.path, found.on_key, found.code
+    made.arguments, made.words = found.arguments, one_line(found.words)
     return made
+
+
+Steps = tuple[str | int, ...]
+"""Keys and positions from the top of a description."""
+
+
+def written(described: Any, path: Steps, on_key: bool) -> tuple[Steps, bool, str]:
+    """Where a file says what the path of an error leads to, if its key is meant, and its name in words."""
+    found: tuple[Steps, bool, str] = load().written(described, list(path), on_key)
+    return found
+
+
+def plan(description: dict[str, Any]) -> tuple[dict[str, Any], list[TwinplaneError]]:
+    """Addresses of nodes and links as every process of the network has them, and warnings."""
+    with translated():
+        planned, warnings = load().plan(json.dumps(description))
+        return json.loads(planned), [of_core(warning) for warning in warnings]
 
 
 def schema() -> dict[str, dict[str, Any]]:
@@ -71,8 +85,9 @@ def check(type_name: str, value: object) -> Any:
 
 def read_network(described: Any) -> dict[str, Any]:
     """The values of a network file, with every default filled in and every interface named."""
-    found: dict[str, Any] = load().read_network(described)
-    return found
+    with translated():
+        found: dict[str, Any] = load().read_network(described)
+        return found
 
 
 def network(description: dict[str, Any], placement: dict[str, Any] | None = None) -> _core.Network:

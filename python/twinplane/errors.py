@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 HOME = f"{Path(__file__).parent}/"
 """Where this package is."""
@@ -17,13 +17,23 @@ HOME = f"{Path(__file__).parent}/"
 class TwinplaneError(Exception):
     """Something cannot be done as asked. The text is one clear sentence.
 
-    Of an error in a description, `path` says where in it (keys and positions from the top), `code` which
-    problem it is, `arguments` the figures and names in the sentence.
+    Of an error in a description, `path` says where in it (keys and positions from the top, nodes by name),
+    and `on_key` that the key at its end is wrong and not the value. `code` says which problem it is,
+    `arguments` are the figures and names in it, and `words` is the sentence without the place in front of it.
     """
 
     path: tuple[str | int, ...] = ()
+    on_key: bool = False
     code: str | None = None
     arguments: Mapping[str, Any] = MappingProxyType({})
+    words: str = ""
+
+    def told(self, text: str) -> Self:
+        """The same error with another text, which says more of its place."""
+        made = type(self)(text)
+        made.path, made.on_key, made.code = self.path, self.on_key, self.code
+        made.arguments, made.words = self.arguments, self.words
+        return made
 
 
 class UnknownNameError(TwinplaneError, LookupError):

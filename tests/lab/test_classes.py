@@ -11,6 +11,7 @@ import twinplane as tp
 from twinplane.errors import TwinplaneError, TwinplaneWarning
 from twinplane.lab import Lab, testing
 from twinplane.model import source
+from twinplane.model.places import about
 from twinplane.network import lowering
 
 from .conftest import NetworkFile
@@ -163,17 +164,19 @@ def test_rates_that_do_not_add_up_are_said_once_with_their_line(tmp_path: Path) 
     )
     with pytest.warns(TwinplaneWarning):
         assert any(
-            text.startswith("x.yaml:11:") and text.endswith(f": queue 'gold': {said}")
+            text.startswith("x.yaml:11:") and text.endswith(f": queue 'gold': class 'all': {said}")
             for text in found.network.warnings
         )
     file = tmp_path / "x.yaml"
     file.write_text(text)
     with pytest.warns(TwinplaneWarning, match="1 Mbit/s more than the 2 Mbit/s"):
         made = Lab(file)
-    assert made.plan.warnings[0] == f"{file}:11:12: queue 'gold': {said}"
+    assert made.plan.warnings[0] == f"{file}:11:12: queue 'gold': class 'all': {said}"
     done = command("lab", "check", file)
     assert done.returncode == 0
-    assert done.stderr.splitlines()[0] == f"twinplane: warning: {file}:11:12: queue 'gold': {said}"
+    assert (
+        done.stderr.splitlines()[0] == f"twinplane: warning: {file}:11:12: queue 'gold': class 'all': {said}"
+    )
     assert done.stderr.count(said) == 1
 
 
@@ -189,8 +192,8 @@ def test_what_the_core_says_of_filters_and_rules_has_its_line(tmp_path: Path) ->
     with pytest.warns(TwinplaneWarning):
         said = Lab(file).plan.warnings
     assert [text.removeprefix(str(file))[:44] for text in said] == [
-        ":11:9: conditioner 'police': rule 2 'ef': wi",
-        ":18:12: queue 'gold': class 'x': burst=100 i",
+        ":11:20: conditioner 'police': rule 'ef': wit",
+        ":18:29: queue 'gold': class 'x': burst=100 i",
     ]
 
 
@@ -214,11 +217,11 @@ def test_what_stands_nowhere_is_said_with_its_line(tmp_path: Path) -> None:
 def test_what_only_the_core_finds_has_its_line_too() -> None:
     found = source.parse(htb("x: {rate: 1 Mbit/s}", "y: {rate: 1 Mbit/s}"), Path("x.yaml"))
     lowered = lowering.of_source(found)
-    text = "link 0 ('a' to 'b'): queue at 'a': root/y: the quantum is too small"
-    assert str(lowered.error(text)) == "x.yaml:12:10: queue 'gold': class 'y': the quantum is too small"
+    error = about(("links", 0, "queue", "a", "classes", "y"), "", "the quantum is too small")
+    assert str(lowered.error(error)) == "x.yaml:12:10: queue 'gold': class 'y': the quantum is too small"
     found = source.parse(HEAD.replace("LINK", "queue: {a: {discipline: pfifo}}"), Path("x.yaml"))
-    text = "link 0 ('a' to 'b'): queue at 'a': root: no"
-    assert str(lowering.of_source(found).error(text)) == "x.yaml:6:24: link a - b: queue at a: no"
+    error = about(("links", 0, "queue", "a"), "", "no")
+    assert str(lowering.of_source(found).error(error)) == "x.yaml:6:24: link a - b: queue at a: no"
 
 
 def test_the_example_is_what_it_says() -> None:

@@ -10,9 +10,9 @@ crate::problems! {
     /// Why a filter can take no packet.
     pub enum FilterProblem {
         /// Ports mean nothing unless the protocol is known.
-        PortsWithoutProtocol {} is Conflict, "ports-without-protocol", "ports need a protocol that has some, such as tcp";
+        PortsWithoutProtocol {} is Conflict, "filter-without-protocol", "ports need a protocol that has some, such as tcp";
         /// The protocol's packets have no ports.
-        NoPorts { protocol: u8 } is Conflict, "no-ports", "protocol {protocol} has no ports; TCP, UDP, DCCP, SCTP and UDP-Lite have";
+        NoPorts { protocol: u8 } is Conflict, "filter-no-ports", "protocol {protocol} has no ports; TCP, UDP, DCCP, SCTP and UDP-Lite have";
     }
 }
 

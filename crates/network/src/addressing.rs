@@ -5,14 +5,13 @@
 //! benchmarks (RFC 2544, appendix C.2.2); beyond 131,072 LSPs, in 10.0.0.0/8 (RFC 1918). The test packets over the LSP go to it:
 //! since no two have the same, an egress that is a head end too can't send them into an LSP of its own.
 
-use super::error::{NetworkError, input};
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
 
 /// The most nodes of a network.
 pub const NODES_MAX: usize = 1 << 14;
 /// Links whose addresses one node's block holds.
-const LINKS_PER_BLOCK: u32 = 63;
+pub const LINKS_PER_BLOCK: u32 = 63;
 /// LSPs whose test packets go to the first of the test networks.
 pub const FIRST_TESTS: u32 = 1 << 17;
 /// The most LSPs of a network.
@@ -72,18 +71,16 @@ impl Links {
         Links { used: vec![0; nodes] }
     }
 
-    /// The addresses of the next link between nodes `a` and `b`, of prefix length 30.
-    pub fn next(&mut self, a: usize, b: usize) -> Result<[Ipv4Addr; 2], NetworkError> {
+    /// The addresses of the next link between nodes `a` and `b`, of prefix length 30; nothing if the blocks of both are used up.
+    pub fn next(&mut self, a: usize, b: usize) -> Option<[Ipv4Addr; 2]> {
         let owner = if self.used[a] <= self.used[b] { a } else { b };
         let place = self.used[owner];
         if place >= LINKS_PER_BLOCK {
-            return input(format!(
-                "nodes {a} and {b} have {LINKS_PER_BLOCK} links or more each: between two such nodes there are no addresses left"
-            ));
+            return None;
         }
         self.used[owner] += 1;
         let base = 4 + 4 * place;
-        Ok([at(owner, base + 1), at(owner, base + 2)])
+        Some([at(owner, base + 1), at(owner, base + 2)])
     }
 }
 

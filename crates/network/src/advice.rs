@@ -1,9 +1,12 @@
 //! What is surprising about the queues, conditioners and LSPs of a network that can be built, with the place of each.
 
 use super::description::{LspSpec, NodeSpec};
-use super::queues::SIDES;
+use super::place::Place;
+use super::problem::AdviceProblem;
+use super::queues::{SIDES, in_tree};
 use super::{Link, Network};
 use base::device::DropReason;
+use base::diagnostic::Diagnostic;
 use base::plane::Encaps;
 use base::{Phb, PhbSet};
 use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
@@ -15,10 +18,9 @@ use std::collections::BTreeSet;
 pub const USUAL_MTU: u32 = 1500;
 
 impl Network {
-    /// A sentence for each, in the order of links and of LSPs: rates that add up to more than there is, filters that take nothing, thresholds
-    /// and bursts that are not what they look like, behaviours that an LSP takes and has no place for. They stand behind the link, the node
-    /// and the place in its tree, or the LSP.
-    pub fn warnings(&self) -> Vec<String> {
+    /// In the order of links and of LSPs: rates that add up to more than there is, filters that take nothing, thresholds and bursts that
+    /// are not what they look like, PHBs that an LSP takes and has no place for.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.link_warnings(&|_| Longest::default());
         said.extend(self.lsp_warnings());
         said
@@ -26,13 +28,12 @@ impl Network {
 
     /// Those about queues and conditioners. On a link of which the user has not said how long packets may be, `longest` says how long a
     /// packet is to be expected.
-    pub fn link_warnings(&self, longest: &dyn Fn(&Link) -> Longest) -> Vec<String> {
+    pub fn link_warnings(&self, longest: &dyn Fn(&Link) -> Longest) -> Vec<Diagnostic> {
         let mut said = Vec::new();
         let marks = self.marks();
         for (index, link) in self.links.iter().enumerate() {
             for side in SIDES {
-                let name = self.node_name(link.ends()[side]);
-                let at = |what: &str| format!("{}: {what} at '{name}'", self.link_words(index));
+                let at = |key: &'static str| move |found: Diagnostic| self.at_end(found, key, index, side);
                 if link.spec.queue(side).is_none() && link.spec.ingress(side).is_none() {
                     continue;
                 }
@@ -42,13 +43,12 @@ impl Network {
                     if said_so { Longest { bytes: mtu, ..Longest::default() } } else { longest(link) };
                 let around = Around { rate: link.spec.rate, longest, marks: Some(marks.clone()) };
                 if let Some(tree) = link.spec.queue(side) {
-                    let lead = at("queue");
-                    said.extend(warnings_at(tree, &around).into_iter().map(|text| format!("{lead}: {text}")));
+                    said.extend(warnings_at(tree, &around).into_iter().map(at("queue")));
                 }
                 if let Some(spec) = link.spec.ingress(side) {
                     // Marks do not leave a node: none has one when it comes.
                     let around = Around { marks: Some(BTreeSet::new()), ..around };
-                    said.extend(conditioner::warnings(spec, &at("ingress"), &around));
+                    said.extend(conditioner::warnings(spec, &around).into_iter().map(at("ingress")));
                 }
             }
         }
@@ -56,19 +56,19 @@ impl Network {
     }
 
     /// Those about LSPs.
-    pub fn lsp_warnings(&self) -> Vec<String> {
+    pub fn lsp_warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.hidden_lsps();
-        for spec in self.lsps.iter().map(|group| &group.spec) {
-            said.extend(no_place(spec, &self.description.nodes[spec.from]));
-            said.extend(self.refusals(spec));
+        for (index, spec) in self.lsps.iter().map(|group| &group.spec).enumerate() {
+            let none = no_place(spec, &self.description.nodes[spec.from]).into_iter();
+            said.extend(none.chain(self.refusals(spec)).map(|found| found.of_lsp(index, spec)));
         }
         said
     }
 }
 
 impl Network {
-    /// Packets that were dropped since they are longer than a bucket ever holds: a sentence for each tree where it happened, once.
-    pub fn beyond_bursts(&mut self) -> Vec<String> {
+    /// Packets that were dropped since they are longer than a bucket ever holds: of each tree where it happened, once.
+    pub fn beyond_bursts(&mut self) -> Vec<Diagnostic> {
         let lost = |tree: &Tree| tree.totals().dropped.packets.get(DropReason::BeyondBurst) > 0;
         let found: Vec<(usize, usize)> = self
             .trees(None)
@@ -81,13 +81,13 @@ impl Network {
             if !found.contains(&(node, index)) {
                 continue;
             }
-            let lead = format!("{}: queue at '{}'", self.link_words(index), self.node_name(node));
+            let side = self.links[index].side(node);
             for row in tree.report(now).iter().filter(|row| row.discipline == "tbf") {
                 let reason = DropReason::BeyondBurst;
                 let lost = row.counters.drops.get(reason);
                 if lost > 0 {
-                    let (path, given) = (&row.path, row.counters.given.packets);
-                    said.push(format!("{lead}: {path}: {lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate"));
+                    let beyond = AdviceProblem::BeyondBurst { lost, given: row.counters.given.packets };
+                    said.push(self.at_end(in_tree(&row.path, beyond.into()), "queue", index, side));
                 }
             }
         }
@@ -102,7 +102,7 @@ impl Network {
     }
 
     /// LSPs that another one leaves nothing.
-    fn hidden_lsps(&self) -> Vec<String> {
+    fn hidden_lsps(&self) -> Vec<Diagnostic> {
         let specs: Vec<&LspSpec> = self.lsps.iter().map(|group| &group.spec).collect();
         let mut said = Vec::new();
         for (n, spec) in specs.iter().enumerate().filter(|(_, spec)| !spec.carries.is_empty()) {
@@ -113,19 +113,26 @@ impl Network {
                     && spec.carries.iter().all(|prefix| other.carries.contains(prefix))
             };
             if let Some(first) = specs[..n].iter().find(same) {
-                said.push(format!(
-                    "lsp '{}': it takes packets only while lsp '{}' is down, which has the same 'carries' and 'classes' and was declared before it",
-                    spec.name, first.name
-                ));
+                let hidden = AdviceProblem::Hidden { first: first.name.clone() };
+                said.push(Diagnostic::new(hidden).at("carries").on_key().of_lsp(n, spec));
             }
         }
         said
     }
 }
 
-/// What the EXP bits of an LSP mean where it begins, if it has no place for packets of some behaviours (RFC 3270, 3.5 and 4.5); and the
-/// words for it.
-pub fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
+/// An LSP that has a place for packets of some PHBs only.
+pub struct Narrow {
+    /// What the TC bits of its packets mean where it begins.
+    pub encaps: Encaps,
+    /// `E-LSP` or `L-LSP`.
+    pub kind: &'static str,
+    /// The PHBs, with commas between them.
+    pub phbs: String,
+}
+
+/// What the TC bits of an LSP mean where it begins, if it has no place for packets of some PHBs (RFC 3270, 3.5 and 4.5).
+pub fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<Narrow> {
     let preconfigured = head.diffserv.as_ref()?.tc_map;
     let encaps = spec.diffserv.map_or(Encaps::ELsp(preconfigured), |lsp| lsp.encaps(preconfigured));
     let kind = match encaps {
@@ -134,8 +141,7 @@ pub fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<(Encaps, String)> {
         Encaps::ELsp(_) => "E-LSP",
         Encaps::LLsp(_) => "L-LSP",
     };
-    let words = format!("lsp '{}': the {kind} has a place for {} only", spec.name, names(encaps.phbs()));
-    Some((encaps, words))
+    Some(Narrow { encaps, kind, phbs: names(encaps.phbs()) })
 }
 
 fn names(set: PhbSet) -> String {
@@ -143,16 +149,17 @@ fn names(set: PhbSet) -> String {
 }
 
 /// Packets that an LSP takes and then drops.
-fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<String> {
-    let (encaps, words) = narrow(spec, head)?;
+fn no_place(spec: &LspSpec, head: &NodeSpec) -> Option<Diagnostic> {
+    let Narrow { encaps, kind, phbs } = narrow(spec, head)?;
     let lost = |taken: PhbSet| taken.iter().filter(|phb| !encaps.phbs().contains(*phb)).collect::<PhbSet>();
     match spec.classes.map(lost) {
         Some(lost) if !lost.is_empty() => {
-            Some(format!("{words}: packets of {} of its 'classes' are dropped", names(lost)))
+            let lost = names(lost);
+            Some(Diagnostic::new(AdviceProblem::ClassesDropped { kind, phbs, lost }).at("classes").on_key())
         }
-        None if !spec.carries.is_empty() => Some(format!(
-            "{words}, and takes all packets to what it carries: say in 'classes' which, or others are dropped"
-        )),
+        None if !spec.carries.is_empty() => {
+            Some(Diagnostic::new(AdviceProblem::TakesAll { kind, phbs }).at("carries").on_key())
+        }
         _ => None,
     }
 }

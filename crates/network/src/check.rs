@@ -2,92 +2,100 @@
 
 use super::addressing;
 use super::description::{Description, LspSpec, NodeSpec};
-use super::error::{NetworkError, input};
+use super::place::Place;
 use super::plan;
+use super::problem::{BuildProblem, LspProblem};
+use super::spec::problem::NetworkProblem;
+use base::diagnostic::{At, Diagnostic};
+
+type Checked = Result<(), Diagnostic>;
 
 /// Refuses what can't be built; addresses are looked at when they are given.
-pub fn check(description: &Description) -> Result<(), NetworkError> {
+pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
     check_links(description)?;
     if let Some(key) = description.others.keys().next() {
-        return input(format!("unknown field `{key}`: nobody here knows what it says"));
+        let unknown = BuildProblem::NobodysKey { key: key.clone() };
+        return Err(Diagnostic::new(unknown).at(key.clone()).on_key());
     }
     Ok(())
 }
 
-fn check_nodes(description: &Description) -> Result<(), NetworkError> {
+fn check_nodes(description: &Description) -> Checked {
     let nodes = &description.nodes;
     if nodes.len() > addressing::NODES_MAX {
-        return input(format!("{} nodes: at most {}", nodes.len(), addressing::NODES_MAX));
+        let many = BuildProblem::TooManyNodes { count: nodes.len(), most: addressing::NODES_MAX };
+        return Err(Diagnostic::new(many).at("nodes").on_key());
     }
     let mut names: Vec<&str> = nodes.iter().map(|n| n.name.as_str()).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) {
-        return input(format!("node '{}': two nodes have that name", twice[0]));
+        return Err(Diagnostic::new(BuildProblem::SameName {}).at(twice[0]).at("nodes"));
     }
-    for node in nodes {
-        let (name, facts) = (&node.name, node.facts());
+    for (index, node) in nodes.iter().enumerate() {
+        let facts = node.facts();
+        let refused = |problem: BuildProblem, key: &str| {
+            Err(Diagnostic::new(problem).at(key).on_key().of_node(description, index))
+        };
+        let called = facts.called.to_string();
         if node.diffserv.is_some() && !facts.router {
-            return input(format!("node '{name}': {} has no 'diffserv'", facts.called));
+            return refused(BuildProblem::NoDiffServ { called }, "diffserv");
         }
         if node.router_id.is_some() && !facts.router {
-            return input(format!("node '{name}': {} has no router id", facts.called));
+            return refused(BuildProblem::NoRouterId { called }, "router_id");
         }
     }
     Ok(())
 }
 
-fn check_links(description: &Description) -> Result<(), NetworkError> {
+fn check_links(description: &Description) -> Checked {
     let nodes = &description.nodes;
     let mut links_of = vec![0; nodes.len()];
     for (index, link) in description.links.iter().enumerate() {
+        let refused = |problem: BuildProblem| Err(problem.of_link(description, index));
+        let field = |key: &str, problem: BuildProblem| {
+            Err(Diagnostic::new(problem).at(key).on_key().of_link(description, index))
+        };
         if link.a >= nodes.len() || link.b >= nodes.len() {
-            let bad = link.a.max(link.b);
-            return input(format!("link {index}: node {bad} of {}", nodes.len()));
+            return refused(BuildProblem::NodeNumber { node: link.a.max(link.b), count: nodes.len() });
         }
         if link.a == link.b {
-            return input(format!("link {index}: both ends are at node '{}'", nodes[link.a].name));
+            return refused(BuildProblem::BothEnds { node: nodes[link.a].name.clone() });
         }
-        if link.delay.0 < 0 || link.detection.0 < 0 {
-            return input(format!("link {index}: a delay can't be negative"));
+        for (key, span) in [("delay", link.delay), ("detection", link.detection)] {
+            if span.0 < 0 {
+                return field(key, BuildProblem::NegativeDelay {});
+            }
         }
         if !(68..=65_535).contains(&link.mtu) {
-            return input(format!("link {index}: mtu={}: 68 to 65535 bytes", link.mtu));
+            return field("mtu", BuildProblem::Mtu { mtu: link.mtu });
         }
         for (near, far) in [(link.a, link.b), (link.b, link.a)] {
             let gateway = nodes[far].facts().is_own_transit();
             if nodes[near].facts().host.is_some() && !gateway {
-                let (host, other) = (&nodes[near].name, &nodes[far].name);
-                return input(format!(
-                    "host '{host}': its link leads to '{other}', which is no router: nobody is its gateway"
-                ));
+                let (host, other) = (nodes[near].name.clone(), nodes[far].name.clone());
+                return refused(BuildProblem::NobodysGateway { host, other });
             }
             links_of[near] += 1;
         }
     }
     for (index, (node, links)) in nodes.iter().zip(links_of).enumerate() {
-        let (name, facts) = (&node.name, node.facts());
+        let facts = node.facts();
         let (least, most) = (facts.links_min, facts.links_max);
+        let refused = |problem: BuildProblem| Err(problem.of_node(description, index));
+        let called = facts.called.to_string();
         match (facts.host, most) {
             (Some(_), _) if links < least => {
-                return input(format!("host '{name}' has no link: it needs one, to a router"));
+                return refused(BuildProblem::Alone {});
             }
             (_, Some(most)) if most == least && links != most => {
-                return input(format!("node '{name}': {} has {}, not {links}", facts.called, words(most)));
+                return refused(BuildProblem::ExactLinks { called, links: words(most), count: links });
             }
             (_, Some(most)) if links > most => {
-                return input(format!(
-                    "node '{name}': {} has {} at most, not {links}",
-                    facts.called,
-                    words(most)
-                ));
+                return refused(BuildProblem::ManyLinks { called, links: words(most), count: links });
             }
             _ if links < least => {
-                return input(format!(
-                    "node '{name}': {} has {} at least, not {links}",
-                    facts.called,
-                    words(least)
-                ));
+                return refused(BuildProblem::FewLinks { called, links: words(least), count: links });
             }
             (Some(_), _) => plan::check_host(description, index)?,
             (None, _) => {}
@@ -101,47 +109,38 @@ fn words(links: usize) -> String {
     if links == 1 { "one link".into() } else { format!("{links} links") }
 }
 
-/// Refuses what an LSP can't carry.
-pub fn check_carried(spec: &LspSpec) -> Result<(), NetworkError> {
+/// Refuses what an LSP can't carry. Paths begin at the LSP.
+pub fn check_carried(spec: &LspSpec) -> Checked {
+    let on = |key: &str, problem: Diagnostic| Err(problem.at(key).on_key());
     if spec.classes.is_some_and(|classes| classes.is_empty()) {
-        return input(format!("lsp '{}': 'classes' is empty: no packet would take it", spec.name));
+        return on("classes", LspProblem::NoClasses {}.into());
     }
     if spec.classes.is_some() && spec.carries.is_empty() {
-        return input(format!(
-            "lsp '{}': 'classes' says of which behaviours what 'carries' names is",
-            spec.name
-        ));
+        return on("classes", LspProblem::ClassesAlone {}.into());
     }
-    if spec.count != 1 && !(spec.carries.is_empty() && spec.filters.is_empty()) {
-        return input(format!(
-            "lsp '{}': a group of {} LSPs carries its test packets only: 'carries' and 'filters' are for one LSP",
-            spec.name, spec.count
-        ));
+    for (key, given) in [("carries", !spec.carries.is_empty()), ("filters", !spec.filters.is_empty())] {
+        if spec.count != 1 && given {
+            return on(key, NetworkProblem::GroupCarries { count: spec.count, key: key.into() }.into());
+        }
     }
     for (index, filter) in spec.filters.iter().enumerate() {
-        if let Err(error) = filter.check() {
-            return input(format!("lsp '{}': filter {}: {error}", spec.name, index + 1));
-        }
+        let checked = filter.check().map_err(|error| LspProblem::Filter { error: error.to_string() }.into());
+        checked.at(index).at("filters")?;
     }
     Ok(())
 }
 
 /// Refuses an LSP that says something of behaviours and begins, or should end, where nobody knows of them.
-pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Result<(), NetworkError> {
+pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Checked {
+    let refused = |problem: LspProblem| Err(Diagnostic::new(problem).at("diffserv").on_key());
     if spec.diffserv.and_then(|diffserv| diffserv.model()).is_some()
         && tail.facts().is_own_transit()
         && tail.diffserv.is_none()
     {
-        return input(format!(
-            "lsp '{}': it has a tunnelling model, and node '{}', where it ends, has no 'diffserv'",
-            spec.name, tail.name
-        ));
+        return refused(LspProblem::TailWithoutDiffServ { node: tail.name.clone() });
     }
     match (&spec.diffserv, &head.diffserv) {
-        (Some(_), None) => input(format!(
-            "lsp '{}': node '{}' has no 'diffserv', so its LSPs can't say anything of behaviours",
-            spec.name, head.name
-        )),
+        (Some(_), None) => refused(LspProblem::HeadWithoutDiffServ { node: head.name.clone() }),
         (Some(wanted), Some(known)) => {
             let wanted = wanted.encaps(known.tc_map).phbs();
             let missing: Vec<String> =
@@ -149,12 +148,8 @@ pub fn check_diffserv(spec: &LspSpec, [head, tail]: [&NodeSpec; 2]) -> Result<()
             if missing.is_empty() {
                 return Ok(());
             }
-            input(format!(
-                "lsp '{}': node '{}' does not support {} ('supported' of its 'diffserv')",
-                spec.name,
-                head.name,
-                missing.join(", ")
-            ))
+            let missing = missing.join(", ");
+            refused(LspProblem::UnsupportedPhbs { node: head.name.clone(), missing })
         }
         (None, _) => Ok(()),
     }

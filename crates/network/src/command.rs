@@ -1,7 +1,10 @@
 //! What a user does to a running network.
 
 use super::Network;
-use super::error::{NetworkError, input};
+use super::error::NetworkError;
+use super::problem::RunProblem;
+use super::spec::problem::NetworkProblem;
+use base::diagnostic::Diagnostic;
 use base::{Command, LinkId, NodeId, PortId};
 use core::net::Ipv4Addr;
 use engine::{Fault, FaultKind};
@@ -12,7 +15,7 @@ impl Network {
     pub fn link_id(&self, link: usize) -> Result<LinkId, NetworkError> {
         match self.links.get(link) {
             Some(known) => Ok(known.id),
-            None => input(format!("link {link} of {}", self.links.len())),
+            None => Err(Diagnostic::new(NetworkProblem::NoLink { link, count: self.links.len() }).into()),
         }
     }
 
@@ -31,7 +34,7 @@ impl Network {
 
     /// Sends an ICMP echo request from a router or a host; answers come as events.
     pub fn ping(&mut self, node: usize, to: Ipv4Addr, ttl: u8, sequence: u16) -> Result<(), NetworkError> {
-        self.check_local(node, "ping")?;
+        self.check_local(node)?;
         let command = Command::Probe { to, ttl, sequence };
         Ok(self.world.command(self.now(), NodeId(node as u32), command)?)
     }
@@ -44,15 +47,19 @@ impl Network {
                 peer.send(now, PortId(0), bytes);
                 Ok(())
             }
-            None => input(format!("'{}' is not a raw port", self.node_name(node))),
+            None => Err(self.no_raw_port(node)),
         }
+    }
+
+    fn no_raw_port(&self, node: usize) -> NetworkError {
+        Diagnostic::new(RunProblem::NoRawPort { node: self.node_name(node).into() }).into()
     }
 
     /// The frames that a raw port received since the last call.
     pub fn peer_receive(&mut self, node: usize) -> Result<Vec<(base::Time, Vec<u8>)>, NetworkError> {
         match self.world.device_mut::<Peer>(NodeId(node as u32)) {
             Some(peer) => Ok(peer.take_received().into_iter().map(|(at, _, bytes)| (at, bytes)).collect()),
-            None => input(format!("'{}' is not a raw port", self.node_name(node))),
+            None => Err(self.no_raw_port(node)),
         }
     }
 }

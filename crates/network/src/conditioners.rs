@@ -2,8 +2,9 @@
 
 use super::Network;
 use super::description::LinkSpec;
-use super::error::{NetworkError, input};
-use super::queues::{SIDES, in_words};
+use super::error::NetworkError;
+use super::problem::BuildProblem;
+use super::queues::SIDES;
 use base::PortId;
 use base::table::{Rows, Table};
 use node::conditioner::{Colour, Conditioner, ConditionerSpec};
@@ -48,13 +49,11 @@ impl Network {
             for side in SIDES {
                 let Some(spec) = link.spec.ingress(side) else { continue };
                 let node = link.ends()[side];
-                let what = format!("{}: ingress at '{}'", self.link_words(index), self.node_name(node));
+                let refused = |problem: BuildProblem| self.at_end(problem, "ingress", index, side);
                 if !self.facts(node).is_own_router() {
-                    return input(format!(
-                        "{what}: it is no router of ours: only these condition what arrives"
-                    ));
+                    return Err(refused(BuildProblem::NoConditioner {}).into());
                 }
-                Conditioner::new(spec).map_err(|error| in_words(&what, &error, spec))?;
+                Conditioner::new(spec).map_err(|found| self.at_end(found, "ingress", index, side))?;
             }
         }
         Ok(())

@@ -17,8 +17,10 @@ pub mod kind;
 mod live;
 mod lsps;
 pub mod paths;
+mod place;
 mod placement;
 mod plan;
+pub mod problem;
 mod queues;
 mod refusals;
 mod replay;
@@ -34,11 +36,13 @@ pub use description::{
 pub use error::NetworkError;
 pub use kind::{KINDS, NodeKind};
 pub use live::Open;
+pub use place::Place;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Scope, TABLES, TableEntry};
 
 use base::command::TunnelId;
+use base::diagnostic::Diagnostic;
 use base::{LinkId, Map, NodeId, PortId};
 use control::Protocol;
 use core::net::Ipv4Addr;
@@ -48,6 +52,7 @@ use live::Wall;
 use node::{Host, Router};
 use paths::Graph;
 use placement::Placed;
+use problem::{BuildProblem, RunProblem};
 use std::collections::BTreeSet;
 
 /// A link as it was built.
@@ -209,18 +214,18 @@ impl Network {
         self.description.nodes.get(node).map_or("?", |n| n.name.as_str())
     }
 
-    /// Refuses a node that is not there, of which `what` speaks.
-    pub fn check_node(&self, node: usize, what: &str) -> Result<(), NetworkError> {
+    /// Refuses a node that is not there.
+    pub fn check_node(&self, node: usize) -> Result<(), Diagnostic> {
         let count = self.description.nodes.len();
-        if node < count { Ok(()) } else { error::input(format!("{what}: node {node} of {count}")) }
+        if node < count { Ok(()) } else { Err(BuildProblem::NodeNumber { node, count }.into()) }
     }
 
     /// Refuses a node that is no device of this process.
-    pub fn check_local(&self, node: usize, what: &str) -> Result<(), NetworkError> {
-        self.check_node(node, what)?;
-        if self.is_local(node) {
-            return Ok(());
+    pub fn check_local(&self, node: usize) -> Result<(), Diagnostic> {
+        self.check_node(node)?;
+        match self.is_local(node) {
+            true => Ok(()),
+            false => Err(RunProblem::NotHere { node: self.node_name(node).into() }.into()),
         }
-        error::input(format!("{what}: '{}' is not in this process", self.node_name(node)))
     }
 }

@@ -1,8 +1,11 @@
 //! A network, or a part of one, by the clock on the wall.
 
-use super::error::{NetworkError, input};
+use super::error::NetworkError;
+use super::place::Place;
 use super::placement::{DriverKind, PortPlacement};
+use super::problem::RunProblem;
 use super::{Build, Description, Network, NodeKind, Placement};
+use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Span, Time};
 use engine::Progress;
@@ -151,12 +154,12 @@ impl Network {
         let mut runner = Runner::new(clock);
         runner.set_busy(placement.busy);
         for (port, &(link, side)) in placement.ports.iter().zip(&self.placed.ends) {
-            let opened = match open(&port.spec(placement.busy)) {
-                Ok(opened) => opened,
-                Err(error) => return input(format!("node '{}': {error}", port.node)),
-            };
             let link = &self.links[link];
             let node = NodeId(link.ends()[side] as u32);
+            let opened = open(&port.spec(placement.busy)).map_err(|error| {
+                let closed = RunProblem::NoInterface { error: error.to_string() };
+                closed.of_node(&self.description, node.index())
+            })?;
             runner.attach(&mut self.world, node, link.ports[side], opened)?;
         }
         self.wall = Some(Wall {
@@ -226,8 +229,9 @@ impl Network {
             wall.runner.set_clock(Clock::new());
         }
         if let Some(cpu) = wall.cpu.take() {
-            engine::real_time::pin(cpu)
-                .map_err(|error| NetworkError::Run(format!("processor {cpu}: {error}")))?;
+            engine::real_time::pin(cpu).map_err(|error| {
+                Diagnostic::new(RunProblem::NoProcessor { cpu, error: base::diagnostic::os_text(&error) })
+            })?;
         }
         let until = until.max(self.world.now());
         let ended = wall.runner.run_until(&mut self.world, until, &mut |_, _| Control::Continue);
@@ -236,12 +240,12 @@ impl Network {
             fresh.iter().find(|change| change.state != PortState::Up).filter(|_| wall.fail_on_port_down);
         let lost = lost.map(|change| {
             let how = if change.state == PortState::Gone { "is gone" } else { "went down" };
-            (change.node.index(), format!("interface {} {how}", change.name))
+            (change.node.index(), RunProblem::InterfaceLost { interface: change.name.clone(), how })
         });
         wall.changes.extend(fresh);
         ended?;
         match lost {
-            Some((node, what)) => Err(NetworkError::Run(format!("node '{}': {what}", self.node_name(node)))),
+            Some((node, what)) => Err(what.of_node(&self.description, node).into()),
             None => Ok(()),
         }
     }

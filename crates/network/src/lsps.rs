@@ -3,21 +3,26 @@
 use super::addressing;
 use super::check::{check_carried, check_diffserv};
 use super::description::{HopSpec, LspSpec};
-use super::error::{NetworkError, input};
+use super::error::NetworkError;
 use super::kind::Tunnel;
+use super::place::Place;
+use super::problem::LspProblem;
 use super::{LspGroup, Network};
 use base::command::{RouteHop, TunnelId, TunnelSpec};
+use base::diagnostic::{At, Diagnostic};
 use base::plane::Prefix;
 use base::{Command, NodeId};
 
 impl Network {
     /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its programme) when it likes.
     pub fn add_lsp(&mut self, spec: LspSpec) -> Result<usize, NetworkError> {
-        self.check_lsp(&spec)?;
+        let place = self.lsps.len();
+        let of = |error: Diagnostic| error.of_lsp(place, &spec);
+        self.check_lsp(&spec).map_err(of)?;
         let mut routes = Vec::new();
         let mut links = None;
         for (index, route) in spec.routes.iter().enumerate() {
-            let along = self.resolve(&spec, route)?;
+            let along = self.resolve(&spec, index, route).map_err(of)?;
             routes.push(self.hops(&spec, route, along.as_deref()));
             if index == 0 {
                 links = along;
@@ -25,12 +30,12 @@ impl Network {
         }
         if spec.shortest {
             let along = self.graph.tree(spec.from).links_to(spec.to);
-            let Some(along) = along else { return self.no_path(&spec) };
+            let Some(along) = along else { return Err(of(self.no_path(&spec)).into()) };
             routes.push(self.hops(&spec, &[], Some(&along)));
             links = Some(along);
         }
         if routes.is_empty() && self.graph.tree(spec.from).first_link(spec.to).is_none() {
-            return self.no_path(&spec);
+            return Err(of(self.no_path(&spec)).into());
         }
         self.add_group(spec, routes, links)
     }
@@ -114,10 +119,10 @@ impl Network {
         routes: Option<Vec<Vec<HopSpec>>>,
     ) -> Result<(), NetworkError> {
         let Some(known) = self.lsps.get(group) else {
-            return input(format!("LSP group {group} of {}", self.lsps.len()));
+            return Err(Diagnostic::new(LspProblem::GroupNumber { group, count: self.lsps.len() }).into());
         };
         let (mut spec, first, tunnels) = (known.spec.clone(), known.first, known.tunnels.clone());
-        self.check_local(spec.from, &format!("lsp '{}'", spec.name))?;
+        self.check_local(spec.from).map_err(|error| error.of_lsp(group, &spec))?;
         if let Some(routes) = routes {
             spec.routes = routes;
             spec.shortest = false;
@@ -125,7 +130,7 @@ impl Network {
         let mut hops = Vec::new();
         let mut links = None;
         for (index, route) in spec.routes.iter().enumerate() {
-            let along = self.resolve(&spec, route)?;
+            let along = self.resolve(&spec, index, route).map_err(|error| error.of_lsp(group, &spec))?;
             hops.push(self.hops(&spec, route, along.as_deref()));
             if index == 0 {
                 links = along;
@@ -142,7 +147,9 @@ impl Network {
                 }
                 "tear" => Command::TunnelRemove(id),
                 "reoptimise" => Command::TunnelReoptimise(id),
-                other => return input(format!("LSP command '{other}': signal, route, tear or reoptimise")),
+                other => {
+                    return Err(Diagnostic::new(LspProblem::UnknownCommand { command: other.into() }).into());
+                }
             };
             self.world.command(self.now(), NodeId(spec.from as u32), command)?;
         }
@@ -151,73 +158,86 @@ impl Network {
         Ok(())
     }
 
-    fn no_path<T>(&self, spec: &LspSpec) -> Result<T, NetworkError> {
-        let (from, to) = (self.node_name(spec.from), self.node_name(spec.to));
-        input(format!("lsp '{}': there is no path from '{from}' to '{to}'", spec.name))
+    fn no_path(&self, spec: &LspSpec) -> Diagnostic {
+        let [from, to] = [spec.from, spec.to].map(|node| self.node_name(node).to_string());
+        LspProblem::NoPath { from, to }.into()
     }
 
-    fn check_lsp(&self, spec: &LspSpec) -> Result<(), NetworkError> {
-        let what = format!("lsp '{}'", spec.name);
-        self.check_node(spec.from, &what)?;
-        self.check_node(spec.to, &what)?;
+    /// Refuses what can't be signalled. Paths begin at the LSP.
+    fn check_lsp(&self, spec: &LspSpec) -> Result<(), Diagnostic> {
+        let refused = |problem: LspProblem| Err(Diagnostic::new(problem));
+        let on = |key: &str, problem: LspProblem| Err(Diagnostic::new(problem).at(key).on_key());
+        self.check_node(spec.from).at("from")?;
+        self.check_node(spec.to).at("to")?;
         let (from, to) = (&self.description.nodes[spec.from], &self.description.nodes[spec.to]);
         if from.facts().foreign {
-            return input(format!("{what}: '{}' is external: its LSPs begin there", from.name));
+            return on("from", LspProblem::ForeignHead { node: from.name.clone() });
         }
         if !from.facts().router {
-            let called = &from.facts().called;
-            return input(format!("{what}: '{}' is {called}, not a router", from.name));
+            let called = from.facts().called.to_string();
+            return on("from", LspProblem::NoHead { node: from.name.clone(), called });
         }
         // It may end at a raw port: whoever is there answers.
         if !to.facts().signals {
-            let called = &to.facts().called;
-            return input(format!("{what}: '{}' is {called}: an LSP ends at a router", to.name));
+            let called = to.facts().called.to_string();
+            return on("to", LspProblem::NoTail { node: to.name.clone(), called });
         }
         if to.facts().foreign && to.router_id.is_none() {
-            return input(format!("{what}: '{}' is external: say its router_id", to.name));
+            return on("to", LspProblem::ForeignTail { node: to.name.clone() });
         }
         check_carried(spec)?;
         check_diffserv(spec, [spec.from, spec.to].map(|node| &self.description.nodes[node]))?;
         if spec.from == spec.to {
-            return input(format!("{what}: both ends are at '{}'", self.node_name(spec.from)));
+            return refused(LspProblem::SameEnds { node: self.node_name(spec.from).into() });
         }
         if spec.setup_priority > 7 || spec.holding_priority > 7 {
-            return input(format!("{what}: priorities are 0 to 7"));
+            let key = if spec.setup_priority > 7 { "setup_priority" } else { "holding_priority" };
+            return on(key, LspProblem::Priority {});
         }
         if spec.setup_priority < spec.holding_priority {
             let (setup, holding) = (spec.setup_priority, spec.holding_priority);
-            return input(format!(
-                "{what}: setup priority {setup} is more urgent than holding priority {holding}: LSPs would preempt each other for ever (RFC 3209, 4.7.1)"
-            ));
+            return on("holding_priority", LspProblem::Preempting { setup, holding });
         }
         let pair = self.tunnels_used.get(&(spec.from as u32, spec.to as u32)).copied().unwrap_or(0);
         if u32::from(pair).saturating_add(spec.count) > u32::from(u16::MAX) {
-            return input(format!("{what}: more than {} tunnels between one pair of routers", u16::MAX));
+            return on("count", LspProblem::TooManyTunnels { most: u16::MAX });
         }
         let lsps = self.lsps_used.saturating_add(spec.count);
         if lsps > addressing::LSPS_MAX {
-            return input(format!("{what}: more than {} LSPs in one network", addressing::LSPS_MAX));
+            return on("count", LspProblem::TooManyLsps { most: addressing::LSPS_MAX });
         }
         for prefix in addressing::test_networks_of(lsps) {
             if let Some(taken) = self.given_in(prefix) {
-                return input(format!(
-                    "{what}: test packets over {lsps} LSPs go to {prefix}, where {taken} is that this network was given"
-                ));
+                let (prefix, taken) = (prefix.to_string(), taken.to_string());
+                return refused(LspProblem::TestsTaken { lsps, prefix, taken });
             }
         }
         Ok(())
     }
 
-    /// The links of an explicit route; nothing if its hops are loose.
-    fn resolve(&self, spec: &LspSpec, route: &[HopSpec]) -> Result<Option<Vec<usize>>, NetworkError> {
+    /// The links of the explicit route at a place among those of an LSP; nothing if its hops are loose. Paths begin at the LSP.
+    fn resolve(
+        &self,
+        spec: &LspSpec,
+        place: usize,
+        route: &[HopSpec],
+    ) -> Result<Option<Vec<usize>>, Diagnostic> {
+        let refused = |problem: LspProblem| {
+            let key = if place == 0 { "route" } else { "fallback" };
+            Err(Diagnostic::new(problem).at(key).on_key())
+        };
         let mut at = spec.from;
         let mut links = Vec::new();
         for hop in route {
             let link = match *hop {
                 HopSpec::Node(node) => {
-                    self.check_node(node, &format!("lsp '{}'", spec.name))?;
+                    self.check_node(node)?;
                     if spec.loose {
-                        self.check_named(spec, node)?;
+                        // A loose hop is named by its router id.
+                        let hop = &self.description.nodes[node];
+                        if hop.facts().foreign && hop.router_id.is_none() {
+                            return refused(LspProblem::ForeignHop { node: hop.name.clone() });
+                        }
                         continue;
                     }
                     self.graph.link_between(at, node)
@@ -230,11 +250,7 @@ impl Network {
                     HopSpec::Node(node) => format!("'{}'", self.node_name(node)),
                     HopSpec::Link { link } => format!("the far end of link {link}"),
                 };
-                let here = self.node_name(at);
-                return input(format!(
-                    "lsp '{}': its route goes from '{here}' to {to}, and no link does",
-                    spec.name
-                ));
+                return refused(LspProblem::NoSuchHop { here: self.node_name(at).into(), to });
             };
             links.push(link);
             at = next;
@@ -243,22 +259,10 @@ impl Network {
             return Ok(None);
         }
         if at != spec.to {
-            let (end, to) = (self.node_name(at), self.node_name(spec.to));
-            return input(format!("lsp '{}': its route ends at '{end}', not at '{to}'", spec.name));
+            let [end, to] = [at, spec.to].map(|node| self.node_name(node).to_string());
+            return refused(LspProblem::RouteEnds { end, to });
         }
         Ok(Some(links))
-    }
-
-    /// A loose hop is named by its router id.
-    fn check_named(&self, spec: &LspSpec, node: usize) -> Result<(), NetworkError> {
-        let hop = &self.description.nodes[node];
-        if hop.facts().foreign && hop.router_id.is_none() {
-            return input(format!(
-                "lsp '{}': its route goes through '{}', which is external: say its router_id",
-                spec.name, hop.name
-            ));
-        }
-        Ok(())
     }
 
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {

@@ -2,8 +2,10 @@
 
 use super::Link;
 use super::description::Description;
-use super::error::{NetworkError, input};
 use super::kind::Resolved;
+use super::place::{Place, node_name as name};
+use super::problem::PlacementProblem;
+use base::diagnostic::{At, Diagnostic};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -74,39 +76,43 @@ pub struct Placed {
 
 impl Placed {
     /// Everything is here, in virtual time.
-    pub fn whole(description: &Description, nodes: &[Resolved]) -> Result<Placed, NetworkError> {
-        for (spec, node) in description.nodes.iter().zip(nodes) {
+    pub fn whole(description: &Description, nodes: &[Resolved]) -> Result<Placed, Diagnostic> {
+        for (index, (spec, node)) in description.nodes.iter().zip(nodes).enumerate() {
+            let refused = |problem: PlacementProblem| Err(problem.of_node(description, index));
             if spec.facts().foreign {
-                return input(format!(
-                    "node '{}' is external: somebody else's router is there in real time only",
-                    spec.name
-                ));
+                return refused(PlacementProblem::External {});
             }
             if !node.linked {
-                return input(format!(
-                    "node '{}': this program has no nodes of kind '{}': they run in another process only",
-                    spec.name, spec.kind
-                ));
+                return refused(PlacementProblem::NoSuchKind { kind: spec.kind.clone() });
             }
         }
         Ok(Placed { local: vec![true; description.nodes.len()], listed: false, ends: Vec::new() })
     }
 
-    /// The nodes and link ends that a placement names.
+    /// The nodes and link ends that a placement names. Paths of errors begin with `placement`.
     pub fn resolve(
         description: &Description,
         nodes: &[Resolved],
         links: &[Link],
         placement: &Placement,
-    ) -> Result<Placed, NetworkError> {
+    ) -> Result<Placed, Diagnostic> {
+        Placed::resolve_names(description, nodes, links, placement).at("placement")
+    }
+
+    fn resolve_names(
+        description: &Description,
+        nodes: &[Resolved],
+        links: &[Link],
+        placement: &Placement,
+    ) -> Result<Placed, Diagnostic> {
         let ends = placement.ports.iter().map(|port| end_of(description, links, port));
         let ends: Vec<(usize, usize)> = ends.collect::<Result<_, _>>()?;
         let mut sorted = ends.clone();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
             let (link, side) = twice[0];
-            let node = name(description, links[link].ends()[side]);
-            return input(format!("placement: two interfaces for node '{node}' on link {link}"));
+            let node = name(description, links[link].ends()[side]).to_string();
+            return Err(PlacementProblem::PortTwice { node, link }.into());
         }
         let local = local_nodes(description, nodes, links, placement, &ends)?;
         let placed = Placed { local, listed: placement.local.is_some(), ends };
@@ -115,27 +121,21 @@ impl Placed {
     }
 
     /// A link between a local node and another needs an interface; one between two local nodes has two or none.
-    fn check_links(&self, description: &Description, links: &[Link]) -> Result<(), NetworkError> {
+    fn check_links(&self, description: &Description, links: &[Link]) -> Result<(), Diagnostic> {
         for (index, link) in links.iter().enumerate() {
             let local = link.ends().map(|node| self.local[node]);
             let attached = [0, 1].map(|side| self.ends.contains(&(index, side)));
             for side in [0, 1] {
-                let near = name(description, link.ends()[side]);
-                let far = name(description, link.ends()[1 - side]);
+                let near = name(description, link.ends()[side]).to_string();
+                let far = name(description, link.ends()[1 - side]).to_string();
                 if attached[side] && !local[side] {
-                    return input(format!(
-                        "placement: link {index}: node '{near}' is not local: it has no interface here"
-                    ));
+                    return Err(PlacementProblem::PortElsewhere { node: near, link: index }.into());
                 }
                 if local[side] && !local[1 - side] && !attached[side] {
-                    return input(format!(
-                        "placement: link {index} from '{near}' to '{far}': '{far}' is not local, and no interface leads to it"
-                    ));
+                    return Err(PlacementProblem::NoPort { near, far, link: index }.into());
                 }
                 if local[0] && local[1] && attached[side] && !attached[1 - side] {
-                    return input(format!(
-                        "placement: link {index} from '{near}' to '{far}': both are local, so that both have an interface or neither"
-                    ));
+                    return Err(PlacementProblem::OnePort { near, far, link: index }.into());
                 }
             }
         }
@@ -143,29 +143,22 @@ impl Placed {
     }
 }
 
-fn name(description: &Description, node: usize) -> &str {
-    description.nodes.get(node).map_or("?", |n| n.name.as_str())
-}
-
 fn end_of(
     description: &Description,
     links: &[Link],
     port: &PortPlacement,
-) -> Result<(usize, usize), NetworkError> {
+) -> Result<(usize, usize), Diagnostic> {
+    let interface = port.interface.clone();
     let Some(link) = links.get(port.link) else {
-        return input(format!(
-            "placement: interface '{}': link {} of {}",
-            port.interface,
-            port.link,
-            links.len()
-        ));
+        let count = links.len();
+        return Err(PlacementProblem::PortLink { interface, link: port.link, count }.into());
     };
     match link.ends().iter().position(|&node| name(description, node) == port.node) {
         Some(side) => Ok((port.link, side)),
-        None => input(format!(
-            "placement: interface '{}': node '{}' is not at link {}",
-            port.interface, port.node, port.link
-        )),
+        None => {
+            let node = port.node.clone();
+            Err(PlacementProblem::PortNode { interface, node, link: port.link }.into())
+        }
     }
 }
 
@@ -175,23 +168,21 @@ fn local_nodes(
     links: &[Link],
     placement: &Placement,
     ends: &[(usize, usize)],
-) -> Result<Vec<bool>, NetworkError> {
+) -> Result<Vec<bool>, Diagnostic> {
     let nodes = &description.nodes;
     let mut local = vec![placement.local.is_none(); nodes.len()];
     match &placement.local {
         Some(names) => {
             for given in names {
                 let Some(node) = nodes.iter().position(|n| n.name == *given) else {
-                    return input(format!("placement: there is no node '{given}'"));
+                    return Err(PlacementProblem::NoNode { node: given.clone() }.into());
                 };
                 if nodes[node].facts().foreign {
-                    return input(format!("placement: node '{given}' is external: it can't be local"));
+                    return Err(PlacementProblem::ExternalHere { node: given.clone() }.into());
                 }
                 if !resolved[node].linked {
-                    let kind = &nodes[node].kind;
-                    return input(format!(
-                        "placement: node '{given}': this program has no nodes of kind '{kind}': it can't be local"
-                    ));
+                    let (node, kind) = (given.clone(), nodes[node].kind.clone());
+                    return Err(PlacementProblem::NoKindHere { node, kind }.into());
                 }
                 local[node] = true;
             }

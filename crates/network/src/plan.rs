@@ -3,14 +3,16 @@
 use super::Link;
 use super::addressing::{self, Links, overlap};
 use super::description::{Description, InterfaceAddress, LinkSpec};
-use super::error::{NetworkError, input};
 use super::kind::HostFacts;
+use super::place::{Place, node_name};
+use super::problem::AddressProblem;
+use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use base::{LinkId, PortId};
 use core::net::Ipv4Addr;
 
 /// Ports and addresses of all links; ports are counted at each node in the order of its links.
-pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
+pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
     let mut addresses = Links::new(description.nodes.len());
     let mut ports = vec![0u16; description.nodes.len()];
     let mut next = |node: usize| {
@@ -22,17 +24,23 @@ pub fn links(description: &Description) -> Result<Vec<Link>, NetworkError> {
         let (addresses, prefix_len) = match host_of(description, spec) {
             Some(side) => match spec.addresses {
                 Some(given) if is_multihomed(description, [spec.a, spec.b][side]) => {
-                    host_given(description, index, spec, side, given)?
+                    host_given(description, index, side, given)?
                 }
                 _ => host_link(description, index, spec, side)?,
             },
             None => match spec.addresses {
-                Some(given) => given_link(description, index, spec, given)?,
-                None => (addresses.next(spec.a, spec.b)?, 30),
+                Some(given) => given_link(description, index, given)?,
+                None => match addresses.next(spec.a, spec.b) {
+                    Some(given) => (given, 30),
+                    None => {
+                        let none = AddressProblem::NoneLeft { count: addressing::LINKS_PER_BLOCK };
+                        return Err(none.of_link(description, index));
+                    }
+                },
             },
         };
         let ports = [next(spec.a), next(spec.b)];
-        Ok::<_, NetworkError>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len })
+        Ok::<_, Diagnostic>(Link { spec: spec.clone(), id: LinkId(0), ports, addresses, prefix_len })
     };
     let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     check_apart(description, &links)?;
@@ -70,8 +78,7 @@ pub fn is_multihomed(description: &Description, host: usize) -> bool {
 }
 
 /// Refuses a host with several links, or none of its own address, that its links give no addresses.
-pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkError> {
-    let name = &description.nodes[host].name;
+pub fn check_host(description: &Description, host: usize) -> Result<(), Diagnostic> {
     let own = host_facts(description, host);
     if !is_multihomed(description, host) {
         return Ok(());
@@ -79,19 +86,23 @@ pub fn check_host(description: &Description, host: usize) -> Result<(), NetworkE
     let mut links = description.links.iter().enumerate().filter(|(_, link)| link.a == host || link.b == host);
     let several = links.clone().count() > 1;
     if let Some((link, _)) = links.find(|(_, link)| link.addresses.is_none()) {
-        return input(match several {
-            false => format!("host '{name}' has no address: say one such as 10.1.0.2/24"),
+        return Err(match several {
+            false => AddressProblem::NoAddress {}.of_node(description, host),
             true => {
-                format!("host '{name}' has several links: link {link} must say its 'addresses' at both ends")
+                let host = node_name(description, host).to_string();
+                AddressProblem::NoLinkAddresses { host }.of_link(description, link)
             }
         });
     }
+    let refused = |problem: AddressProblem, key: &str| {
+        Err(Diagnostic::new(problem).at(key).on_key().of_node(description, host))
+    };
     if own.gateway.is_some() {
-        return input(format!("host '{name}': its gateways are at the other ends of its links"));
+        return refused(AddressProblem::ManyGateways {}, "gateway");
     }
     match own.address {
         Some(own) if !addresses_of(description, host).any(|given| given == own) => {
-            input(format!("host '{name}': {own} is not among the addresses that its links give it"))
+            refused(AddressProblem::NotAmong { address: own.to_string() }, "address")
         }
         _ => Ok(()),
     }
@@ -110,35 +121,38 @@ fn host_link(
     index: usize,
     spec: &LinkSpec,
     side: usize,
-) -> Result<Addresses, NetworkError> {
+) -> Result<Addresses, Diagnostic> {
     let at = [spec.a, spec.b][side];
-    let (name, host) = (&description.nodes[at].name, host_facts(description, at));
-    let Some(own) = host.address else { return input(format!("host '{name}' has no address")) };
+    let host = host_facts(description, at);
+    let refused = |problem: AddressProblem, key: &str| {
+        Err(Diagnostic::new(problem).at(key).on_key().of_node(description, at))
+    };
+    let Some(own) = host.address else {
+        return Err(AddressProblem::NoAddress {}.of_node(description, at));
+    };
     if spec.addresses.is_some() {
-        return input(format!("link {index}: its addresses are those of host '{name}' and its gateway"));
+        let theirs = AddressProblem::HostsAddresses { host: node_name(description, at).into() };
+        return Err(Diagnostic::new(theirs).at("addresses").on_key().of_link(description, index));
     }
     let prefix = own.prefix();
     if own.len > 31 {
-        return input(format!("host '{name}': {own}: there is no room for its gateway in the prefix"));
+        return refused(AddressProblem::NoRoom { address: own.to_string() }, "address");
     }
     if !own.is_usable(own.address) || !is_unicast(own.address) {
-        return input(format!("host '{name}': {own}: not an address that a host can have"));
+        return refused(AddressProblem::NotForHosts { address: own.to_string() }, "address");
     }
-    for (taken, whose) in reserved(description) {
-        if overlap(taken, prefix) {
-            return input(format!("host '{name}': {prefix} collides with {taken}, {whose}"));
-        }
+    if let Some(found) = reserved(description).find(|(taken, _)| overlap(*taken, prefix)) {
+        return refused(collides(prefix, found), "address");
     }
     let mut others = (prefix.address().to_bits()..).take(3).map(Ipv4Addr::from_bits);
     let first = others.find(|a| own.is_usable(*a) && *a != own.address);
     let gateway = host.gateway.or(first).unwrap_or(own.address);
     if gateway == own.address {
-        return input(format!("host '{name}': its gateway {gateway} is its own address"));
+        return refused(AddressProblem::OwnGateway { gateway: gateway.to_string() }, "gateway");
     }
     if !own.is_usable(gateway) {
-        return input(format!(
-            "host '{name}': its gateway {gateway} is not an address of a router in {prefix}"
-        ));
+        let (gateway, prefix) = (gateway.to_string(), prefix.to_string());
+        return refused(AddressProblem::FarGateway { gateway, prefix }, "gateway");
     }
     let addresses = if side == 0 { [own.address, gateway] } else { [gateway, own.address] };
     Ok((addresses, own.len))
@@ -148,42 +162,46 @@ fn host_link(
 fn host_given(
     description: &Description,
     index: usize,
-    spec: &LinkSpec,
     side: usize,
     given: [InterfaceAddress; 2],
-) -> Result<Addresses, NetworkError> {
-    let addresses = given_link(description, index, spec, given)?;
-    let name = &description.nodes[[spec.a, spec.b][side]].name;
+) -> Result<Addresses, Diagnostic> {
+    let addresses = given_link(description, index, given)?;
     let prefix = given[side].prefix();
     match reserved(description).find(|(taken, _)| overlap(*taken, prefix)) {
-        Some((taken, whose)) => input(format!("host '{name}': {prefix} collides with {taken}, {whose}")),
+        Some(found) => {
+            Err(Diagnostic::new(collides(prefix, found)).at("addresses").on_key().of_link(description, index))
+        }
         None => Ok(addresses),
     }
+}
+
+fn collides(prefix: Prefix, (taken, whose): (Prefix, &'static str)) -> AddressProblem {
+    AddressProblem::Collides { prefix: prefix.to_string(), taken: taken.to_string(), whose }
 }
 
 /// Addresses that the user gave a link.
 fn given_link(
     description: &Description,
     index: usize,
-    spec: &LinkSpec,
     given: [InterfaceAddress; 2],
-) -> Result<Addresses, NetworkError> {
+) -> Result<Addresses, Diagnostic> {
     let [a, b] = given;
-    let names = [spec.a, spec.b].map(|node| description.nodes[node].name.as_str());
-    let what = format!("link {index} ('{}' to '{}')", names[0], names[1]);
+    let refused = |problem: AddressProblem| {
+        Err(Diagnostic::new(problem).at("addresses").on_key().of_link(description, index))
+    };
     if a.prefix() != b.prefix() || a.len != b.len {
-        return input(format!("{what}: {a} and {b} are not in one network"));
+        return refused(AddressProblem::TwoNetworks { first: a.to_string(), second: b.to_string() });
     }
     if a.address == b.address {
-        return input(format!("{what}: both ends have the address {}", a.address));
+        return refused(AddressProblem::SameAddress { address: a.address.to_string() });
     }
     for own in given {
         if !own.is_usable(own.address) || !is_unicast(own.address) {
-            return input(format!("{what}: {own}: not an address that an interface can have"));
+            return refused(AddressProblem::NotForInterfaces { address: own.to_string() });
         }
     }
-    if let Some((taken, whose)) = taken(description, a.prefix()) {
-        return input(format!("{what}: {} collides with {taken}, {whose}", a.prefix()));
+    if let Some(found) = taken(description, a.prefix()) {
+        return refused(collides(a.prefix(), found));
     }
     Ok(([a.address, b.address], a.len))
 }
@@ -217,56 +235,71 @@ fn is_unicast(address: Ipv4Addr) -> bool {
 
 /// No two hosts or links that the user gave addresses may overlap, and a router id is one of the node's own addresses or one that
 /// nobody else has.
-fn check_apart(description: &Description, links: &[Link]) -> Result<(), NetworkError> {
-    let mut given: Vec<(Prefix, usize, String)> = Vec::new();
-    for (index, link) in links.iter().enumerate() {
-        let prefix = Prefix::new(link.addresses[0], link.prefix_len);
-        if let Some(side) = host_of(description, &link.spec) {
-            let host = &description.nodes[link.ends()[side]];
-            given.push((prefix, index, format!("host '{}'", host.name)));
-        } else if link.spec.addresses.is_some() {
-            given.push((prefix, index, format!("link {index}")));
+fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnostic> {
+    // The host of a link that has its addresses from one.
+    let host = |link: &Link| host_of(description, &link.spec).map(|side| link.ends()[side]);
+    let whose = |link: usize| match host(&links[link]) {
+        Some(host) => format!("host '{}'", node_name(description, host)),
+        None => {
+            let [a, b] = links[link].ends().map(|end| node_name(description, end));
+            format!("link {a} - {b}")
         }
-    }
+    };
+    let with_given = |link: &Link| host(link).is_some() || link.spec.addresses.is_some();
+    let own = links.iter().enumerate().filter(|(_, link)| with_given(link));
+    let mut given: Vec<(Prefix, usize)> =
+        own.map(|(index, link)| (Prefix::new(link.addresses[0], link.prefix_len), index)).collect();
     // In order of address a prefix stands right before what lies in it.
     given.sort();
     for pair in given.windows(2) {
-        let [(a, _, first), (b, _, second)] = pair else { continue };
-        if overlap(*a, *b) {
-            return input(format!("{first} ({a}) and {second} ({b}) overlap"));
+        let [first, second] = pair else { continue };
+        if overlap(first.0, second.0) {
+            // The one that was described later is the one to change.
+            let (old, new) = if first.1 < second.1 { (first, second) } else { (second, first) };
+            let (prefix, other) = (new.0.to_string(), old.0.to_string());
+            let both = Diagnostic::new(AddressProblem::Overlap { prefix, other, whose: whose(old.1) });
+            return Err(match host(&links[new.1]) {
+                Some(host) if links[new.1].spec.addresses.is_none() => {
+                    both.at("address").on_key().of_node(description, host)
+                }
+                _ => both.at("addresses").on_key().of_link(description, new.1),
+            });
         }
     }
-    let mut ids: Vec<(Ipv4Addr, &str)> = Vec::new();
+    let refused = |problem: AddressProblem, node: usize| {
+        Err(Diagnostic::new(problem).at("router_id").on_key().of_node(description, node))
+    };
+    let mut ids: Vec<(Ipv4Addr, usize)> = Vec::new();
     for (node, spec) in description.nodes.iter().enumerate() {
         let Some(id) = spec.router_id else { continue };
-        let name = &spec.name;
-        ids.push((id, name));
+        ids.push((id, node));
         if !is_unicast(id) {
-            return input(format!("node '{name}': router_id={id}: not an address that a router can have"));
+            return refused(AddressProblem::NotForRouters { address: id.to_string() }, node);
         }
         // The prefix that could hold it is the last that begins no later.
         let before = given.partition_point(|(prefix, ..)| prefix.address() <= id).checked_sub(1);
-        if let Some((prefix, link, whose)) = before.and_then(|place| given.get(place))
+        if let Some(&(prefix, index)) = before.and_then(|place| given.get(place))
             && prefix.contains(id)
         {
-            let link = &links[*link];
+            let link = &links[index];
             let own =
                 link.ends().iter().zip(link.addresses).any(|(&end, address)| end == node && address == id);
             if !own {
-                return input(format!(
-                    "node '{name}': router_id={id} lies in {prefix}, which is that of {whose}"
-                ));
+                let (id, prefix) = (id.to_string(), prefix.to_string());
+                return refused(AddressProblem::IdWithin { id, prefix, whose: whose(index) }, node);
             }
         } else if id != addressing::loopback(node)
             && let Some((taken, whose)) = taken(description, Prefix::host(id))
         {
-            return input(format!("node '{name}': router_id={id} collides with {taken}, {whose}"));
+            let (id, taken) = (id.to_string(), taken.to_string());
+            return refused(AddressProblem::IdCollides { id, taken, whose }, node);
         }
     }
     ids.sort_unstable();
     match ids.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
-            input(format!("nodes '{}' and '{}' both have router_id={}", pair[0].1, pair[1].1, pair[0].0))
+            let other = node_name(description, pair[0].1).to_string();
+            refused(AddressProblem::IdTwice { id: pair[0].0.to_string(), other }, pair[1].1)
         }
         None => Ok(()),
     }

@@ -2,8 +2,9 @@
 
 use super::Network;
 use super::description::LinkSpec;
-use super::error::{NetworkError, input};
-use base::describe::{Describe, lead};
+use super::error::NetworkError;
+use super::place::Place;
+use super::problem::{BuildProblem, RunProblem};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::table::{Figures, Rows, Table};
@@ -91,12 +92,21 @@ impl LinkSpec {
     }
 }
 
+/// A diagnostic of what stands at a place in a tree, such as `root/gold`, with the steps to it.
+pub(super) fn in_tree(path: &str, found: Diagnostic) -> Diagnostic {
+    let steps = path.split('/').skip(1).flat_map(|name| match name {
+        "queue" => vec!["queue"],
+        class => vec!["classes", class],
+    });
+    found.below(steps.collect::<Vec<_>>().into_iter())
+}
+
 impl Network {
     /// Puts queue disciplines at the ports of the nodes that are here; what is wrong with those of other nodes is told
     /// as well.
     pub(super) fn add_queues(&mut self) -> Result<(), NetworkError> {
         if self.description.queue_bin.is_some_and(|bin| bin.0 <= 0) {
-            return input("queue_bin_ps: a bin is longer than nothing");
+            return Err(Diagnostic::new(BuildProblem::EmptyBin {}).at("queue_bin").into());
         }
         for link in 0..self.links.len() {
             for side in SIDES {
@@ -110,15 +120,16 @@ impl Network {
         let link = &self.links[index];
         let Some(spec) = link.spec.queue(side) else { return Ok(()) };
         let node = link.ends()[side];
-        let what = format!("{}: queue at '{}'", self.link_words(index), self.node_name(node));
+        let refused = |problem: BuildProblem| self.at_end(problem, "queue", index, side);
         if self.facts(node).foreign {
-            return input(format!("{what}: it is external: its queues are not ours"));
+            return Err(refused(BuildProblem::QueueOfOthers {}).into());
         }
         // By the names that users gave: a node or a queue more disturbs no other.
         let name = format!("queue/{}/{index}", self.node_name(node));
         let random = Streams::new(self.description.seed).stream(&name);
         let facts = Facts { rate: link.spec.rate, mtu: link.spec.mtu };
-        let mut tree = Tree::new(spec, &facts, random).map_err(|error| in_words(&what, &error, spec))?;
+        let mut tree =
+            Tree::new(spec, &facts, random).map_err(|found| self.at_end(found, "queue", index, side))?;
         if let Some(diffserv) = &self.description.nodes[node].diffserv {
             tree.set_diffserv(diffserv);
         }
@@ -130,12 +141,6 @@ impl Network {
             self.world.set_queue(NodeId(node as u32), port, tree)?;
         }
         Ok(())
-    }
-
-    /// A link as errors name it.
-    pub fn link_words(&self, link: usize) -> String {
-        let [a, b] = self.links[link].ends().map(|node| self.node_name(node));
-        format!("link {link} ('{a}' to '{b}')")
     }
 
     /// Who is at the other end of a link.
@@ -160,7 +165,6 @@ impl Network {
     pub fn audit(&self) -> Result<(), NetworkError> {
         let Some(wrong) = self.world.audit_queues().into_iter().next() else { return Ok(()) };
         let link = self.links.iter().position(|link| link.id == wrong.link);
-        let link = link.map_or_else(|| format!("link {}", wrong.link.0), |link| self.link_words(link));
         let what = match wrong.queues.first() {
             Some(what) => what.clone(),
             None => format!(
@@ -168,7 +172,8 @@ impl Network {
                 wrong.counters
             ),
         };
-        Err(NetworkError::Run(format!("the queues of {link} do not add up at {}: {what}", self.world.now())))
+        let unbalanced = RunProblem::QueuesUnbalanced { at: self.world.now().to_string(), what };
+        Err(unbalanced.of_link(&self.description, link.unwrap_or(wrong.link.index())).into())
     }
 
     /// Every queue and class: what it was given, sent, dropped and holds.
@@ -233,9 +238,4 @@ impl Network {
         }
         Ok(table.finish())
     }
-}
-
-/// An error of a tree or a conditioner, behind where that is.
-pub(super) fn in_words(what: &str, error: &Diagnostic, described: &impl Describe) -> NetworkError {
-    NetworkError::Input(format!("{what}: {}{}", lead(&described.write(), error), error.words()))
 }

@@ -6,6 +6,8 @@
 
 use super::Network;
 use super::description::{HopSpec, LspSpec, NodeSpec};
+use super::problem::AdviceProblem;
+use base::diagnostic::Diagnostic;
 use base::{ELsp, LLsp, LspDiffServ, Phb, PhbSet};
 
 /// What a node has against the DIFFSERV object of a Path.
@@ -18,15 +20,15 @@ enum Refusal {
 }
 
 impl Network {
-    /// A sentence for each reason for which nodes on a way of an LSP refuse it, in the order of its routes and of the
-    /// nodes on them.
-    pub(super) fn refusals(&self, spec: &LspSpec) -> Vec<String> {
+    /// Each reason for which nodes on a way of an LSP refuse it, in the order of its routes and of the nodes on them.
+    /// Paths begin at the LSP.
+    pub(super) fn refusals(&self, spec: &LspSpec) -> Vec<Diagnostic> {
         let nodes = &self.description.nodes;
         let against: Vec<Option<Refusal>> = nodes.iter().map(|node| refusal(spec, node)).collect();
         if against.iter().all(Option::is_none) {
             return Vec::new();
         }
-        let mut said = Vec::new();
+        let mut said: Vec<AdviceProblem> = Vec::new();
         let by_itself = [Vec::new()];
         let routes = if spec.routes.is_empty() { &by_itself[..] } else { &spec.routes };
         for (route, hops) in routes.iter().enumerate() {
@@ -38,27 +40,21 @@ impl Network {
                 _ => format!(" on the way of its route number {}", route + 1),
             };
             for (at, &node) in way.iter().enumerate() {
-                let name = &nodes[node].name;
-                let sentence = match against[node] {
-                    Some(Refusal::Unknown) => format!(
-                        "lsp '{}': node '{name}'{} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class",
-                        spec.name,
-                        place(node)
-                    ),
-                    Some(Refusal::Unsupported(missing)) => format!(
-                        "lsp '{}': node '{name}'{} does not support {} ('supported' of its 'diffserv'), and refuses it",
-                        spec.name,
-                        place(node),
-                        missing.iter().map(|phb| phb.to_string()).collect::<Vec<_>>().join(", ")
-                    ),
+                let (name, place) = (nodes[node].name.clone(), place(node));
+                let refusal = match against[node] {
+                    Some(Refusal::Unknown) => AdviceProblem::UnknownObject { node: name, place },
+                    Some(Refusal::Unsupported(missing)) => {
+                        let missing: Vec<_> = missing.iter().map(|phb| phb.to_string()).collect();
+                        AdviceProblem::Unsupported { node: name, place, missing: missing.join(", ") }
+                    }
                     None => continue,
                 };
-                if !way[..at].contains(&node) && !said.contains(&sentence) {
-                    said.push(sentence);
+                if !way[..at].contains(&node) && !said.contains(&refusal) {
+                    said.push(refusal);
                 }
             }
         }
-        said
+        said.into_iter().map(|refusal| Diagnostic::new(refusal).at("diffserv").on_key()).collect()
     }
 
     /// The nodes behind the head end, as far as Path messages find a way.

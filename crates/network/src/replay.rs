@@ -1,9 +1,11 @@
 //! Recording what a router is given, and giving it to a fresh one.
 
 use super::description::Description;
-use super::error::{NetworkError, input};
+use super::error::NetworkError;
 use super::kind::NodeKind;
+use super::problem::RunProblem;
 use super::{Build, Network, Placement};
+use base::diagnostic::Diagnostic;
 use base::{NodeId, Output, Time};
 use core::any::Any;
 use engine::{EventRecord, Recording, Replay};
@@ -51,11 +53,16 @@ impl Recorded {
     pub fn read(file: impl BufRead) -> Result<Recorded, NetworkError> {
         let (subject, recording) = match engine::record::read(file) {
             Ok(read) => read,
-            Err(error) => return input(format!("recording: {error}")),
+            Err(error) => {
+                let found = RunProblem::RecordingFile { error: error.to_string() };
+                return Err(Diagnostic::new(found).into());
+            }
         };
         match Subject::deserialize(subject) {
             Ok(Subject { description, placement }) => Ok(Recorded { description, placement, recording }),
-            Err(error) => input(format!("recording: its network: {error}")),
+            Err(error) => {
+                Err(Diagnostic::new(RunProblem::RecordingNetwork { error: error.to_string() }).into())
+            }
         }
     }
 }
@@ -65,7 +72,7 @@ impl Network {
     pub fn record(&mut self, node: usize) -> Result<(), NetworkError> {
         self.check_recorded(node)?;
         if self.world.now() > Time::ZERO {
-            return input("a recording begins before the network first runs");
+            return Err(Diagnostic::new(RunProblem::RecordingLate {}).into());
         }
         Ok(self.world.record(NodeId(node as u32))?)
     }
@@ -75,7 +82,9 @@ impl Network {
         self.check_recorded(node)?;
         match self.world.take_recording(NodeId(node as u32))? {
             Some(recording) => Ok(recording),
-            None => input(format!("router '{}' is not being recorded", self.description.nodes[node].name)),
+            None => {
+                Err(Diagnostic::new(RunProblem::NotRecorded { node: self.node_name(node).into() }).into())
+            }
         }
     }
 
@@ -125,11 +134,11 @@ impl Network {
         Ok(summary)
     }
 
-    fn check_recorded(&self, node: usize) -> Result<(), NetworkError> {
+    fn check_recorded(&self, node: usize) -> Result<(), Diagnostic> {
         match self.description.nodes.get(node) {
             Some(spec) if spec.facts().is_own_transit() => Ok(()),
-            Some(spec) => input(format!("'{}' is no router: only routers are recorded", spec.name)),
-            None => input(format!("node {node}: there are {}", self.description.nodes.len())),
+            Some(spec) => Err(RunProblem::NoRecording { node: spec.name.clone() }.into()),
+            None => Err(RunProblem::NoNode { node, count: self.description.nodes.len() }.into()),
         }
     }
 }

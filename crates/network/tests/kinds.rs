@@ -1,6 +1,7 @@
 //! Kinds of nodes are an array given to `build`: one that is defined here only takes part like any other, and where it is not known its
 //! facts stand in its place.
 
+use base::diagnostic::Diagnostic;
 use base::{Command, Device, Frame, NodeId, Output, PortId, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ struct Lamp {
     watts: u32,
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     Ok(Box::new(read_own::<Lamp>(own)?))
 }
 

@@ -1,6 +1,7 @@
 //! Captures of a running network, and files of captured packets.
 
 use crate::error::input;
+use base::diagnostic::os_text;
 use engine::capture::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -27,7 +28,7 @@ pub struct CaptureFile {
 impl CaptureFile {
     #[new]
     fn new(path: String) -> PyResult<CaptureFile> {
-        let file = File::open(&path).map_err(|error| input(format!("{path}: {error}")))?;
+        let file = File::open(&path).map_err(|error| input(format!("{path}: {}", os_text(&error))))?;
         let reader = CaptureReader::new(BufReader::new(file));
         let reader = reader.map_err(|error| input(format!("{path}: {error}")))?;
         Ok(CaptureFile { reader, path })

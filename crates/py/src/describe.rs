@@ -1,10 +1,12 @@
 //! Descriptions on their way from Python, and what is wrong with them on the way back: values, not text.
 
-use crate::error::diagnostic;
-use base::describe::Value;
+use crate::error::{diagnostic, steps_of};
+use base::describe::{Value, lead_to};
+use base::diagnostic::Step;
+use network::spec::written::place;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
 use tester::spec::{NetworkFile, schemas};
 
 /// Deeper than any description is nested.
@@ -90,4 +92,31 @@ pub fn read_network<'py>(py: Python<'py>, described: &Bound<'py, PyAny>) -> PyRe
 #[pyfunction]
 pub fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     object(py, &schemas().write())
+}
+
+/// Where a file says what the path of an error of the core leads to: the steps to it, whether its key is meant, and what it is in the
+/// words of whoever wrote it, such as `lsp 'east': route: `.
+#[pyfunction]
+pub fn written<'py>(
+    py: Python<'py>,
+    described: &Bound<'py, PyAny>,
+    path: Vec<PathStep>,
+    on_key: bool,
+) -> PyResult<(Bound<'py, PyTuple>, bool, String)> {
+    let root = value(described)?;
+    let steps = path.into_iter().map(|step| match step {
+        PathStep::Index(index) => Step::Index(index),
+        PathStep::Key(key) => Step::Key(key),
+    });
+    let (found, whole) = place(&root, &steps.collect::<Vec<_>>());
+    let on_key = on_key && whole;
+    let lead = lead_to(&root, found.iter(), on_key);
+    Ok((steps_of(py, found.iter())?, on_key, lead))
+}
+
+/// A step of a path, as Python has it.
+#[derive(FromPyObject)]
+pub enum PathStep {
+    Index(usize),
+    Key(String),
 }

@@ -18,11 +18,11 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use crate::network::{PyNetwork, for_processes};
+    use crate::network::{PyNetwork, for_processes, plan};
     #[pymodule_export]
     use capture::CaptureFile;
     #[pymodule_export]
-    use describe::{read_network, schema};
+    use describe::{read_network, schema, written};
     #[pymodule_export]
     use described::check;
     #[pymodule_export]

@@ -1,11 +1,12 @@
 //! A network, as the Python package sees it. Times are picoseconds; what has structure comes and goes as JSON.
 
 use crate::capture;
-use crate::error::{input, network, run};
+use crate::error::{input, network, run, warning};
 use crate::table::PyTable;
+use base::diagnostic::os_text;
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
-use network::{Description, HopSpec};
+use network::{Description, HopSpec, Link};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -120,14 +121,14 @@ impl PyNetwork {
         self.inner().table(name, node).map(PyTable::new).map_err(network)
     }
 
-    /// What is surprising about its queues and conditioners, a sentence each.
-    fn warnings(&mut self) -> Vec<String> {
-        self.inner().warnings()
+    /// What is surprising about its queues, conditioners, LSPs and flows: with the data of an error each.
+    fn warnings<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        self.inner().warnings().iter().map(|found| warning(py, found)).collect()
     }
 
-    /// Queues that have dropped packets since they are longer than a bucket, a sentence each, once.
-    fn beyond_bursts(&mut self) -> Vec<String> {
-        self.inner().beyond_bursts()
+    /// Queues that have dropped packets since they are longer than a bucket, each once.
+    fn beyond_bursts<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
+        self.inner().beyond_bursts().iter().map(|found| warning(py, found)).collect()
     }
 
     /// What was built at a node.
@@ -214,7 +215,7 @@ impl PyNetwork {
     /// A network in which a router was given what a process recorded, and how that went.
     #[staticmethod]
     fn replay_file(py: Python<'_>, path: &str) -> PyResult<(PyNetwork, String)> {
-        let failed = |error: std::io::Error| input(format!("{path}: cannot be read: {error}"));
+        let failed = |error: std::io::Error| input(format!("{path}: cannot be read: {}", os_text(&error)));
         let file = std::io::BufReader::new(std::fs::File::open(path).map_err(failed)?);
         let done = py.detach(|| Testbed::replayed(file));
         let (network, done) = done.map_err(|error| input(format!("{path}: {error}")))?;
@@ -249,4 +250,27 @@ impl PyNetwork {
 pub fn for_processes(description: &str) -> PyResult<String> {
     let description = parse("network", description)?;
     Ok(tester::testbed::for_processes(description).map_err(network)?.to_string())
+}
+
+/// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links": [{"addresses", "macs",
+/// "ports"}]}`, addresses with the length of their prefixes; and the warnings. Nothing is built that could run.
+#[pyfunction]
+pub fn plan<'py>(py: Python<'py>, description: &str) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
+    let description: Description = parse("network", description)?;
+    let planned = py.detach(|| Testbed::planned(description)).map_err(network)?;
+    let nodes: Vec<_> = (0..planned.description().nodes.len())
+        .map(|node| json!({"name": planned.node_name(node), "loopback": planned.loopback(node).to_string()}))
+        .collect();
+    let link = |link: &Link| {
+        let mac = |side: usize| base::MacAddr::of_port(NodeId(link.ends()[side] as u32), link.ports[side]);
+        let macs = [0, 1].map(|side| mac(side).to_string());
+        json!({
+            "addresses": link.addresses.map(|address| format!("{address}/{}", link.prefix_len)),
+            "macs": macs,
+            "ports": link.ports.map(|port| port.0),
+        })
+    };
+    let links: Vec<_> = planned.links().iter().map(link).collect();
+    let warnings = planned.warnings().iter().map(|found| warning(py, found)).collect();
+    Ok((json!({"nodes": nodes, "links": links}).to_string(), warnings))
 }

@@ -1,6 +1,6 @@
 //! The file that says which network the router is a part of, and where it stands.
 
-use crate::words;
+use base::diagnostic::os_words;
 use network::Description;
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,7 +22,7 @@ impl Config {
     /// Reads the file; the error names it and says what is wrong.
     pub fn read(path: &Path) -> Result<Config, String> {
         let name = path.display();
-        let text = fs::read(path).map_err(|error| format!("{name}: cannot be read: {}", words(&error)))?;
+        let text = fs::read(path).map_err(|error| format!("{name}: cannot be read: {}", os_words(&error)))?;
         serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))
     }
 

@@ -55,11 +55,3 @@ fn main() -> ExitCode {
     log::complain(&format!("{}: {}{place}{defect}", arguments.node, log::one_line(&sentence)));
     ExitCode::from(code)
 }
-
-/// What the operating system says, in lower case and without its number.
-pub fn words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
-}

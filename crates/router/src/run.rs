@@ -5,9 +5,10 @@ use crate::config::Config;
 use crate::drive;
 use crate::instance::Instance;
 use crate::log::Log;
+use crate::names;
 use crate::process::{self, Signals};
 use crate::server::Server;
-use crate::{names, words};
+use base::diagnostic::os_words;
 use base::{NodeId, Span, Time};
 use engine::{EngineError, RecordTo};
 use network::{Network, NetworkError};
@@ -55,11 +56,11 @@ impl From<NetworkError> for Failure {
 
 /// Runs a router until it is asked to end.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    process::prepare().map_err(|error| format!("timer slack: {}", words(&error)))?;
+    process::prepare().map_err(|error| format!("timer slack: {}", os_words(&error)))?;
     if let Some(cpu) = arguments.cpu {
-        engine::real_time::pin(cpu).map_err(|error| format!("--cpu {cpu}: {}", words(&error)))?;
+        engine::real_time::pin(cpu).map_err(|error| format!("--cpu {cpu}: {}", os_words(&error)))?;
     }
-    let signals = Signals::take().map_err(|error| format!("signals: {}", words(&error)))?;
+    let signals = Signals::take().map_err(|error| format!("signals: {}", os_words(&error)))?;
     let config = Config::read(&arguments.config)?;
     let mut network = drive::build(&config, arguments)?;
     let node = names::named_node(&network, &arguments.node)?;
@@ -79,14 +80,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     instance.recording.clone_from(&arguments.record);
     process::trim_memory();
     let line = format!("{} is ready, process {}\n", arguments.node, std::process::id());
-    process::say_ready(arguments.ready, &line).map_err(|error| format!("ready: {}", words(&error)))?;
+    process::say_ready(arguments.ready, &line).map_err(|error| format!("ready: {}", os_words(&error)))?;
     let ended = serve(&mut instance, &mut server);
     let finished = finish(&mut instance);
     ended.and(finished.map_err(Failure::Cannot))
 }
 
 fn record(network: &mut Network, node: usize, path: &Path, config: &Config) -> Result<(), String> {
-    let failed = |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), words(error));
+    let failed =
+        |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), os_words(error));
     let file = File::create(path).map_err(|error| failed(&error))?;
     // What `Network::replayed` makes the router again from.
     let subject = json!({"description": config.description, "placement": config.placement});

@@ -225,9 +225,11 @@ fn listen(path: &Path) -> Result<Listener, String> {
             Ok(_) => return Err(format!("{name}: another process answers there")),
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                 let removed = fs::remove_file(path);
-                removed.map_err(|error| format!("{name}: cannot be replaced: {}", crate::words(&error)))?;
+                removed.map_err(|error| {
+                    format!("{name}: cannot be replaced: {}", base::diagnostic::os_words(&error))
+                })?;
             }
-            Err(error) => return Err(format!("{name}: {}", crate::words(&error))),
+            Err(error) => return Err(format!("{name}: {}", base::diagnostic::os_words(&error))),
         }
     }
     let bound = UnixListener::bind(path).and_then(|socket| {
@@ -235,5 +237,5 @@ fn listen(path: &Path) -> Result<Listener, String> {
         let inode = fs::symlink_metadata(path)?.ino();
         Ok(Listener { socket, path: path.to_path_buf(), inode })
     });
-    bound.map_err(|error| format!("{name}: cannot listen: {}", crate::words(&error)))
+    bound.map_err(|error| format!("{name}: cannot listen: {}", base::diagnostic::os_words(&error)))
 }

@@ -11,6 +11,7 @@ pub mod kind;
 pub mod pacer;
 pub mod packet;
 pub mod probe;
+pub mod problem;
 pub mod programme;
 pub mod sequence;
 pub mod series;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{MS, S, chain, column, conserved, network, run};
+use common::{MS, S, chain, column, conserved, network, run, said as words};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use network::Description;
 use serde_json::{Value, json};
@@ -138,7 +138,7 @@ fn lsps_that_take_what_they_have_no_place_for_are_warned_of() {
     let said = |change: &dyn Fn(&mut Value)| {
         let mut described = row("pipe", "real", None, None);
         change(&mut described);
-        network(described).warnings()
+        words(&network(described).warnings())
     };
     assert_eq!(said(&|_| {}), [""; 0]);
     let all = said(&|d| d["lsps"][1]["classes"] = Value::Null);
@@ -154,7 +154,12 @@ fn lsps_that_take_what_they_have_no_place_for_are_warned_of() {
         d["flows"] = json!([flow("good", 12), flow("bad", 46)]);
     });
     assert_eq!(over.len(), 1);
-    assert!(over[0].ends_with("packets of flow 'bad', which are EF, are dropped"), "{over:?}");
+    assert!(
+        over[0].starts_with(
+            "flow 'bad': the L-LSP 'af1' has a place for AF11, AF12, AF13 only: its packets, which are EF"
+        ),
+        "{over:?}"
+    );
     // One that is hidden by another.
     let hidden = said(&|d| {
         let mut again = d["lsps"][1].clone();
@@ -179,7 +184,7 @@ fn nodes_that_will_refuse_an_lsp_are_warned_of() {
     let said = |change: &dyn Fn(&mut Value)| {
         let mut described = diamond(false);
         change(&mut described);
-        network(described).warnings()
+        words(&network(described).warnings())
     };
     assert_eq!(said(&|_| {}), [""; 0]);
     let unknown = |name: &str| {

@@ -3,7 +3,7 @@
 mod common;
 
 use base::Time;
-use common::{MS, S, chain, column, conserved, network, routers, sum};
+use common::{MS, S, chain, column, conserved, network, routers, said, sum};
 use network::Description;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -46,7 +46,7 @@ fn queues_by_flow_keep_a_small_flow_from_a_large_one() {
         let mut network = network(described(tree, flows));
         network.run_until(Time(9 * S)).expect("a run");
         conserved(&mut network).expect("conservation");
-        let warnings = network.warnings();
+        let warnings = said(&network.warnings());
         (figures(&mut network), warnings)
     };
     let (apart, warnings) = run(json!({}));

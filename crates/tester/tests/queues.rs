@@ -3,7 +3,7 @@
 mod common;
 
 use base::Time;
-use common::{MS, S, chain, column, conserved, network, routers, sum};
+use common::{MS, S, chain, column, conserved, network, routers, said as words, sum};
 use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -167,10 +167,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
     described["links"][1]["b_ingress"] = json!({"rules": [{"name": "all"}]});
     let description: Description = serde_json::from_value(described).expect("a description");
     let told = Testbed::new(description).err().expect("a refusal").to_string();
-    assert!(
-        told.starts_with("link 1 ('r1' to 'host'): ingress at 'host': it is no router of ours"),
-        "{told}"
-    );
+    assert!(told.starts_with("link r1 - host: ingress at host: it is no router of ours"), "{told}");
 }
 
 #[test]
@@ -182,12 +179,12 @@ fn what_is_surprising_is_told_with_its_link_its_node_and_its_place() {
             "fast": {"rate": 8_000_000, "burst": 100},
             "rest": {"rate": 4_000_000, "queue": {"discipline": "bfifo", "limit": 9_000}}},
     }});
-    let said = network(given).warnings();
+    let said = words(&network(given).warnings());
     assert_eq!(
         said,
         [
-            "link 0 ('r0' to 'r1'): queue at 'r0': root: the rates of fast and rest add up to 12 Mbit/s, 2 Mbit/s more than the 10 Mbit/s of the port",
-            "link 0 ('r0' to 'r1'): queue at 'r0': root/fast: burst=100 is less than the longest packet (1514 B): it is sent all the same, and waits for longer afterwards",
+            "link r0 - r1: queue at r0: the rates of fast and rest add up to 12 Mbit/s, 2 Mbit/s more than the 10 Mbit/s of the port",
+            "link r0 - r1: queue at r0: class 'fast': burst=100 is less than the longest packet (1514 B): it is sent all the same, and waits for longer afterwards",
         ]
     );
 }
@@ -201,7 +198,7 @@ fn the_longest_packet_is_that_of_the_link_or_of_a_flow() {
         given["links"][0]["mtu"] = json!(mtu);
         given["links"][0]["mtu_said"] = json!(said);
         given["links"][0].as_object_mut().expect("a link").remove("b_ingress");
-        let said = network(given).warnings();
+        let said = words(&network(given).warnings());
         assert!(said.len() < 2, "{said:?}");
         said.into_iter().next().unwrap_or_default()
     };
@@ -218,16 +215,16 @@ fn packets_beyond_a_burst_are_told_once() {
     given["links"][0]["a_queue"] =
         json!({"root": {"discipline": "tbf", "rate": 9_000_000, "burst": 100, "limit": 99_000}});
     let mut network = network(given);
-    assert_eq!(network.beyond_bursts(), [""; 0]);
+    assert_eq!(words(&network.beyond_bursts()), [""; 0]);
     network.run_until(Time(S)).expect("it runs");
-    let told = network.beyond_bursts();
+    let told = words(&network.beyond_bursts());
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("link 0 ('r0' to 'r1'): queue at 'r0': root: "), "{told:?}");
+    assert!(told[0].starts_with("link r0 - r1: queue at r0: "), "{told:?}");
     assert!(
         told[0].contains(" packets were dropped since they are longer than its bucket (beyond-burst)"),
         "{told:?}"
     );
-    assert_eq!(network.beyond_bursts(), [""; 0]);
+    assert_eq!(words(&network.beyond_bursts()), [""; 0]);
 }
 
 #[test]
@@ -236,20 +233,20 @@ fn marks_that_nobody_puts_on_packets_are_told() {
     given["links"][0].as_object_mut().expect("a link").remove("b_ingress");
     given["links"][0]["a_queue"] = json!({"root": {"discipline": "drr", "default": "x",
         "filters": [{"mark": 7, "class": "x"}], "classes": {"x": {}}}});
-    let told = network(given.clone()).warnings();
+    let told = words(&network(given.clone()).warnings());
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].ends_with("root: filter 1 can match nothing: no conditioner puts mark 7 on packets"),
+        told[0].ends_with("filter 1: it can match nothing: no conditioner puts mark 7 on packets"),
         "{told:?}"
     );
     given["links"][0]["a_ingress"] = json!({"rules": [{"name": "all", "green": "mark 7"}]});
-    assert_eq!(network(given.clone()).warnings(), [""; 0]);
+    assert_eq!(words(&network(given.clone()).warnings()), [""; 0]);
     given["links"][0]["a_ingress"]["rules"][0]["mark"] = json!(9);
-    let told = network(given).warnings();
+    let told = words(&network(given).warnings());
     assert!(
         told.len() == 1
             && told[0]
-                .contains("ingress at 'r0': rule 1 'all' can match nothing: no conditioner puts mark 9 "),
+                .contains("ingress at r0: rule 1 'all': it can match nothing: no conditioner puts mark 9 "),
         "{told:?}"
     );
 }

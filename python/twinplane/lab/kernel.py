@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from ..errors import TwinplaneError, one_line
+from ..model.places import of_node
 from . import netns, processes
 from .plan import Interface, Member, Plan
 
@@ -66,18 +67,19 @@ def check(plan: Plan) -> None:
 
 
 def _check_external(plan: Plan, end: Interface) -> None:
-    what = f"external '{end.node}'"
     try:
         found = netns.mtu(end.name)
     except OSError:
-        raise plan.lowered.error(f"{what}: there is no interface '{end.name}' here") from None
+        raise plan.lowered.error(of_node(end.node, f"there is no interface '{end.name}' here")) from None
     if found < end.mtu:
-        raise plan.lowered.error(
-            f"{what}: '{end.name}' has an MTU of {found}, its link one of {end.mtu}:"
+        words = (
+            f"'{end.name}' has an MTU of {found}, its link one of {end.mtu}:"
             f" say mtu: {found} at the link, or `ip link set {end.name} mtu {end.mtu}`"
         )
+        raise plan.lowered.error(of_node(end.node, words))
     if not netns.is_up(end.name):
-        raise plan.lowered.error(f"{what}: '{end.name}' is down: `ip link set {end.name} up`")
+        words = f"'{end.name}' is down: `ip link set {end.name} up`"
+        raise plan.lowered.error(of_node(end.node, words))
 
 
 def make(plan: Plan, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import shutil
 import sys
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from .. import core
 from ..errors import TwinplaneError
 from ..model import generated as model
 from ..model import network_file
+from ..model.places import of_link, of_node
 from ..network.lowering import Lowered
 
 NETNS = Path("/run/netns")
@@ -99,27 +99,27 @@ class Plan:
 
 
 def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = frozenset()) -> Plan:
-    """Plan a lab; its description is built once, in virtual time, to check it and to learn its addresses.
+    """Plan a lab. The core checks its description and plans its addresses.
 
     `name` is another one than the file's; `measured` are hosts that are in the measuring process.
     """
     if name is not None:
         lowered = replace(lowered, name=name)
     try:
-        network = core.network(without_external(lowered.description))
+        planned, found = core.plan(lowered.description)
     except TwinplaneError as error:
-        raise lowered.error(str(error)) from None
-    explained = map(lowered.network.explain, network.warnings())
+        raise lowered.error(error) from None
+    explained = (str(lowered.network.explain(warning)) for warning in found)
     warnings = tuple(dict.fromkeys((*lowered.network.draft.asides, *explained)))
     members: dict[str, Member] = {}
     for index, node in enumerate(lowered.description["nodes"]):
-        member = _member(lowered, index, node, measured)
-        member.loopback = str(json.loads(network.node_info(index))["loopback"])
+        member = _member(lowered, node, measured)
+        member.loopback = str(planned["nodes"][index]["loopback"])
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
     for index, link in enumerate(lowered.description["links"]):
-        info = json.loads(network.link_info(index))
-        pair = [_interface(lowered, members, index, link, info, side) for side in (0, 1)]
+        info = planned["links"][index]
+        pair = [_interface(lowered, index, link, info, side) for side in (0, 1)]
         for end in pair:
             members[end.node].interfaces.append(end)
         links.append((pair[0], pair[1]))
@@ -135,18 +135,11 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     return made
 
 
-def without_external(description: dict[str, Any]) -> dict[str, Any]:
-    """Somebody else's routers are not there in virtual time: routers stand in for them."""
-    nodes = [
-        {**node, "kind": "router"} if node["kind"] == "external" else node for node in description["nodes"]
-    ]
-    return {**description, "nodes": nodes}
-
-
-def _member(lowered: Lowered, index: int, node: dict[str, Any], measured: frozenset[str]) -> Member:
+def _member(lowered: Lowered, node: dict[str, Any], measured: frozenset[str]) -> Member:
     name = str(node["name"])
     if not network_file.is_name(name):
-        raise lowered.error(f"node '{name}': in a lab a name has up to 32 letters, digits, '-', '_' and '.'")
+        words = "in a lab a name has up to 32 letters, digits, '-', '_' and '.'"
+        raise lowered.error(of_node(name, words))
     given = lowered.extras.nodes.get(name)
     kind = {"peer": "edge"}.get(node["kind"], node["kind"])
     if kind == "host" and (node.get("address") is None or name in measured):
@@ -160,20 +153,19 @@ def _member(lowered: Lowered, index: int, node: dict[str, Any], measured: frozen
             base = Path.cwd() if lowered.source is None else lowered.source.path.resolve().parent
             member.record = str(base / given.record)
             if not Path(member.record).parent.is_dir():
-                raise lowered.error(f"node '{name}': record: there is no folder {Path(member.record).parent}")
+                words = f"record: there is no folder {Path(member.record).parent}"
+                raise lowered.error(of_node(name, words))
     return member
 
 
 def _interface(
     lowered: Lowered,
-    members: dict[str, Member],
     index: int,
     link: dict[str, Any],
     info: dict[str, Any],
     side: int,
 ) -> Interface:
     end = lowered.extras.ends[index][side]
-    far = lowered.extras.ends[index][1 - side]
     given = lowered.extras.nodes.get(end.node)
     driver = lowered.extras.drivers[index]
     offload: bool | None = None
@@ -183,21 +175,14 @@ def _interface(
         offload = given.offload
     driver = driver or "packet"
     if offload and driver == "xdp":
-        raise lowered.error(
-            f"node '{end.node}': offload: frames that AF_XDP gives have no such marks: driver packet has"
-        )
-    addresses = link.get("addresses")
-    length = 30 if addresses is None else int(str(addresses[side]).partition("/")[2])
-    for name in (end.node, far.node):
-        node = next(n for n in lowered.description["nodes"] if n["name"] == name)
-        if node["kind"] == "host" and node.get("address") is not None:
-            length = int(str(node["address"]).partition("/")[2])
+        words = "offload: frames that AF_XDP gives have no such marks: driver packet has"
+        raise lowered.error(of_node(end.node, words))
     return Interface(
         end.node,
         index,
         end.interface,
         str(info["macs"][side]),
-        f"{info['addresses'][side]}/{length}",
+        str(info["addresses"][side]),
         int(link["mtu"]),
         driver,
         driver == "packet" if offload is None else offload,
@@ -211,27 +196,26 @@ def _check_mtus(made: Plan) -> None:
         end = member.interfaces[0]
         longest[ipaddress.IPv4Interface(end.address).network] = (member.name, end.mtu)
     for pair in made.links:
-        what = f"link {pair[0].link}: {pair[0].node} - {pair[1].node}"
+        ends = (pair[0].node, pair[1].node)
         for end in pair:
             if (
                 end.driver == "xdp"
                 and made.members[end.node].kind != "external"
                 and end.mtu > network_file.MTU_XDP
             ):
-                raise made.lowered.error(
-                    f"{what}: mtu={end.mtu}: "
-                    f"with driver xdp a packet has at most {network_file.MTU_XDP} bytes"
-                )
+                words = f"mtu={end.mtu}: with driver xdp a packet has at most {network_file.MTU_XDP} bytes"
+                raise made.lowered.error(of_link(end.link, ends, words))
         if any(made.members[end.node].kind == "host" for end in pair):
             continue
         routers = [end for end in pair if made.members[end.node].kind == "router"]
         if len(routers) == 2 and longest:
             host, most = max(longest.values(), key=lambda found: found[1])
             if _carries(made) and pair[0].mtu < most + 4:
-                raise made.lowered.error(
-                    f"{what}: mtu={pair[0].mtu} is too small: packets of '{host}' have up to {most} bytes,"
+                words = (
+                    f"mtu={pair[0].mtu} is too small: packets of '{host}' have up to {most} bytes,"
                     f" and a label needs 4 more ({most + 4}, or a smaller mtu of the host)"
                 )
+                raise made.lowered.error(of_link(pair[0].link, ends, words))
 
 
 def _carries(made: Plan) -> bool:

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from .. import core
 from ..errors import TwinplaneError
@@ -46,7 +45,7 @@ def checked(found: Source) -> tuple[NetworkSpec, Source]:
         raise found.error((), "a lab is a mapping with a name, nodes and links")
     try:
         value = core.read_network(found.data)
-    except core.load().InputError as error:
+    except TwinplaneError as error:
         raise placed(error, found) from None
     spec = NetworkSpec.load(value)
     if not spec.nodes:
@@ -56,13 +55,10 @@ def checked(found: Source) -> tuple[NetworkSpec, Source]:
     return replace(spec, topology=None), found
 
 
-def placed(error: Any, found: Source) -> TwinplaneError:
-    """An error of the core with the line and column of what it is about."""
-    made = core.of_core(error)
-    line, column = found.mark(made.path, error.on_key)
-    located = type(made)(f"{found.path}:{line}:{column}: {made}")
-    located.path, located.code, located.arguments = made.path, made.code, made.arguments
-    return located
+def placed(error: TwinplaneError, found: Source) -> TwinplaneError:
+    """An error of the values of a file with the line and column of what it is about."""
+    line, column = found.mark(error.path, error.on_key)
+    return error.told(f"{found.path}:{line}:{column}: {error}")
 
 
 def _move(found: Source, below: Place) -> None:

@@ -2,85 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..model import generated as model
 from ..model import reading
-from ..model.source import NetworkFileError, Place, Source, value_at
-from ..queues.base import GROUPS
+from ..model.source import NetworkFileError, Place, Source
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree
 
 if TYPE_CHECKING:
     from .network import Network
-
-OF = {"queue": "queues", "ingress": "conditioners"}
-"""Where what a link names is written."""
-
-
-CORE = re.compile(r"link (\d+) [^:]*: (queue|ingress) at '([^']+)': (?:(root)((?:/[^:\s]+)*): )?(.*)")
-"""How the core says where in a tree something is."""
-
-NUMBERED = re.compile(r"(?:(conditioner|ingress): )?(filter|rule) (\d+)\b")
-"""How it names filters and rules there."""
-
-
-INSIDE = re.compile(r" of '([^']+)', which they are in$")
-"""How it names the class whose rate is not enough for those in it."""
-
-
-def place_in_tree(text: str, data: Any) -> tuple[Place, str] | None:
-    """Of what the core says about queues: where that is written, and the same in the words of the file."""
-    match = CORE.match(text)
-    if match is None:
-        return None
-    link, key, node = int(match[1]), match[2], match[3]
-    top: Place = ("topology", "links") if isinstance(data, Mapping) and "topology" in data else ("links",)
-    place = reading.written(data, (*top, link, key, node))
-    place, lead = _named(data, place, OF[key], f"{reading.whose(data, place)}{key} at {node}: ")
-    place = _root(data, place) if match[4] else place
-    for name in (match[5] or "").split("/")[1:]:
-        here = value_at(data, place)
-        of = next(
-            (
-                of
-                for of in ("classes", "queues")
-                if isinstance(here, Mapping) and name in (here.get(of) or {})
-            ),
-            None,
-        )
-        if of is not None:
-            place = (*place, of, name)
-            lead += f"{GROUPS[of]} '{name}': "
-        inner = value_at(data, place)
-        if isinstance(inner, Mapping) and "queue" in inner:
-            place = (*place, "queue")
-    said = match[6]
-    if (inside := INSIDE.search(said)) is not None:
-        place = (*place, "classes", inside[1])
-    numbered = NUMBERED.match(said)
-    if numbered is not None:
-        said = said[numbered.start(2) :]
-        if numbered[1] == "conditioner":
-            place, lead = _named(data, (*place, "conditioner"), "conditioners", f"{lead}conditioner: ")
-        group = "filters" if numbered[2] == "filter" else "rules"
-        place = (*place, group, int(numbered[3]) - 1)
-    return place, lead + said
-
-
-def _named(data: Any, place: Place, where: str, lead: str) -> tuple[Place, str]:
-    """Where what stands at a place is written: at the name, if it is one."""
-    given = value_at(data, place)
-    return ((where, given), f"{GROUPS[where]} '{given}': ") if isinstance(given, str) else (place, lead)
-
-
-def _root(data: Any, place: Place) -> Place:
-    """The discipline of a tree, which may be within the tree or in its place."""
-    here = value_at(data, place)
-    return (*place, "root") if isinstance(here, Mapping) and "root" in here else place
 
 
 class Classes:

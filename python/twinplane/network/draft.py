@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneError, suggest
 from ..model.description import Description
-from ..model.places import in_words
 from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ class Draft:
         """Where nodes are drawn, by name; without an entry a place is found for the node."""
         self.asides: list[str] = []
         """What is surprising about the way in which the network was described: a sentence each."""
-        self.explain: Callable[[str], str] = in_words
-        """Puts what the core says of queues into the words of whoever described them."""
+        self.explain: Callable[[TwinplaneError], TwinplaneError] = lambda error: error
+        """Says of an error where in a file its place is, if the network comes from one."""
         self.interface_names: list[tuple[str, str]] | None = None
         """What the ends of links are called, if that was said [default: e0, e1 and so on at each node]."""
 

@@ -55,9 +55,8 @@ class Engine:
             try:
                 self._core = core.network(self.lowered(), self.outside.placement(self.draft))
             except TwinplaneError as error:
-                text = self.draft.explain(str(error)) if self.draft.placed else str(error)
-                raise TwinplaneError(text) from None
-            said = together(self.draft.explain(text) for text in self._core.warnings())
+                raise self.draft.explain(error) from None
+            said = together(map(core.of_core, self._core.warnings()), self.draft.explain)
             self._warnings = [*self.draft.asides, *said]
             for text in self._warnings:
                 warn(text)
@@ -73,7 +72,7 @@ class Engine:
     def warn_of_bursts(self) -> None:
         """Warn of what only the run showed: bursts that token buckets were too small for."""
         if self.draft.placed:
-            for text in together(self.draft.explain(text) for text in self.running().beyond_bursts()):
+            for text in together(map(core.of_core, self.running().beyond_bursts()), self.draft.explain):
                 self._warnings = [*self.warnings, text]
                 warn(text)
 

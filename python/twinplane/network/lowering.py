@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -14,7 +13,7 @@ from ..errors import TwinplaneError
 from ..filters import filter_spec
 from ..model import generated as model
 from ..model import network_file, reading, source
-from ..model.places import in_words
+from ..model.places import in_file
 from ..model.source import NetworkFileError, Place, Source
 from ..model.written import Written, plain
 from . import classes, file_flows
@@ -62,17 +61,11 @@ class Lowered:
     network: Network
     source: Source | None = None
 
-    def error(self, text: str) -> TwinplaneError:
-        """An error that names the line of what it is about, as far as the text tells that."""
+    def error(self, error: TwinplaneError) -> TwinplaneError:
+        """The same error with the line of what it is about, or with the name of a lab that is in no file."""
         if self.source is None:
-            return TwinplaneError(f"lab '{self.name}': {in_words(text)}")
-        return explained(text, self.source)
-
-
-def explained(text: str, found: Source) -> NetworkFileError:
-    """What the core says, with the line that it is about."""
-    place, said = classes.place_in_tree(text, found.data) or (place_of(text, found.data), text)
-    return found.error(place, said)
+            return error.told(f"lab '{self.name}': {error}")
+        return in_file(error, self.source)
 
 
 def lower(path: Path) -> Lowered:
@@ -86,37 +79,6 @@ def of_source(found: Source) -> Lowered:
     return Lowering(lab, checked, Network(seed=lab.seed)).lowered()
 
 
-def place_of(text: str, data: Any) -> Place:
-    """What a message of the core is about: it names nodes, links, LSPs and flows."""
-    if text.startswith("flow "):
-        return _listed("flow", text, data)
-    whole = data
-    data = data.get("topology", data) if isinstance(data, dict) and "nodes" not in data else data
-    # What begins with an LSP is about it, whichever nodes it names.
-    text = text if (lead := re.match(r"lsp '[^']+'", text)) is None else lead[0]
-    for kind, form in (
-        ("nodes", r"(?:node|host|router|external|the router id of) '([^']+)'"),
-        ("links", r"link (\d+)"),
-    ):
-        if (found := re.search(form, text)) is not None:
-            return (kind, int(found[1]) if kind == "links" else found[1])
-    if (found := re.search(r"link (\S+) - ([^\s:]+)", text)) is not None:
-        for index, item in enumerate((data or {}).get("links") or []):
-            ends = (item.get("endpoints") if isinstance(item, dict) else item) or []
-            if [str(end).partition(":")[0] for end in ends[:2]] == [found[1], found[2]]:
-                return ("links", index)
-    return _listed("lsp", text, whole)
-
-
-def _listed(kind: str, text: str, data: Any) -> Place:
-    """The LSP or the flow that a message names."""
-    if (found := re.search(rf"{kind} '([^']+)'", text)) is not None:
-        for index, item in enumerate((data or {}).get(f"{kind}s") or []):
-            if reading.called(kind, item) == found[1]:
-                return (f"{kind}s", index)
-    return ()
-
-
 class Lowering:
     """Puts what a file says into a network that is empty yet."""
 
@@ -124,7 +86,7 @@ class Lowering:
         self.lab, self.source, self.network = lab, found, network
         self.extras = Extras(nodes=dict(lab.nodes))
         self.extras.ends = [(End.of(link.endpoints[0]), End.of(link.endpoints[1])) for link in lab.links]
-        self.network.draft.explain = lambda text: str(explained(text, found))
+        self.network.draft.explain = lambda error: in_file(error, found)
         self.classes = classes.Classes(lab, found, self.network)
 
     def lowered(self) -> Lowered:
@@ -147,7 +109,7 @@ class Lowering:
         try:
             described = self.network.lowered()
         except TwinplaneError as error:
-            raise self.source.error(place_of(str(error), self.source.data), str(error)) from None
+            raise in_file(error, self.source) from None
         self.network.draft.asides += self.classes.unused()
         return Lowered(self.lab.name, described, self.extras, self.network, self.source)
 

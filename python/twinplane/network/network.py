@@ -518,7 +518,7 @@ class Network(Shown):
         return self.draft.positions
 
     @property
-    def explain(self) -> Callable[[str], str]:
+    def explain(self) -> Callable[[TwinplaneError], TwinplaneError]:
         """See `Draft.explain`."""
         return self.draft.explain
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import TwinplaneError, suggest
+from ..model.places import about
 from ..queues.base import Ports
 from ..queues.conditioners import Conditioner
 from ..queues.tree import Tree, conditioner, tree
@@ -70,12 +71,15 @@ def lowered(draft: Draft) -> list[dict[str, Any]]:
     for (index, key), made in draft.placed.items():
         link = draft.links[index]
         node = link.a if key.startswith("a") else link.b
-        what = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}"
-        found[index][key] = made.lowered(ports_of(draft, node, what))
+        try:
+            found[index][key] = made.lowered(ports_of(draft, node))
+        except TwinplaneError as error:
+            lead = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}: "
+            raise about(("links", index, key[2:], node.name), lead, str(error)) from None
     return found
 
 
-def ports_of(draft: Draft, node: Node, what: str) -> Ports:
+def ports_of(draft: Draft, node: Node) -> Ports:
     """From a neighbour, an interface of either (``p:e1``) or a link to the ports of `node` towards it."""
     links = [link for link in draft.links if node in (link.a, link.b)]
 
@@ -83,7 +87,7 @@ def ports_of(draft: Draft, node: Node, what: str) -> Ports:
         if isinstance(given, Link):
             found = [place for place, link in enumerate(links) if link is given]
             if not found:
-                raise TwinplaneError(f"{what}: inputs: {given} does not lead to {node.name}")
+                raise TwinplaneError(f"inputs: {given} does not lead to {node.name}")
             return found
         name = given.name if isinstance(given, Node) else str(given)
         neighbours = [link.other(node).name for link in links]
@@ -96,11 +100,9 @@ def ports_of(draft: Draft, node: Node, what: str) -> Ports:
             if found:
                 return found
             known = [end for pair in ends for end in pair]
-            raise TwinplaneError(
-                f"{what}: inputs: no link of {node.name} has an end '{name}'{suggest(name, known)}"
-            )
+            raise TwinplaneError(f"inputs: no link of {node.name} has an end '{name}'{suggest(name, known)}")
         hint = suggest(name, neighbours) or f" (one of {', '.join(neighbours)})"
-        raise TwinplaneError(f"{what}: inputs: {node.name} has no neighbour '{name}'{hint}")
+        raise TwinplaneError(f"inputs: {node.name} has no neighbour '{name}'{hint}")
 
     return ports
 

@@ -23,15 +23,20 @@ const SILENT: [&str; 4] = ["topology", "root", "endpoints", "queue"];
 
 /// The words for the place of an error in a description, each with a colon behind it; empty for the whole.
 pub fn lead(root: &Value, error: &Diagnostic) -> String {
-    let steps: Vec<&Step> = error.path().collect();
-    let steps = if error.is_on_key() { &steps[..steps.len().saturating_sub(1)] } else { &steps[..] };
+    lead_to(root, error.path(), error.is_on_key())
+}
+
+/// The same for a path; if it leads to a key, the words are for what holds the key.
+pub fn lead_to<'s>(root: &Value, path: impl Iterator<Item = &'s Step>, on_key: bool) -> String {
+    let steps: Vec<&Step> = path.collect();
+    let steps = if on_key { &steps[..steps.len().saturating_sub(1)] } else { &steps[..] };
     let mut words = String::new();
     let mut here = Some(root);
     let mut at = 0;
     while let Some(step) = steps.get(at) {
         let group = match step {
             Step::Key(key) => GROUPS.iter().find(|group| group.0 == key),
-            Step::Index(_) => None,
+            Step::Index(_) | Step::Called(..) => None,
         };
         let below = here.and_then(|value| inside(value, step));
         match (group, steps.get(at + 1)) {
@@ -43,7 +48,7 @@ pub fn lead(root: &Value, error: &Diagnostic) -> String {
                 continue;
             }
             // What stands at one end of a link is named by the node there.
-            (None, Some(Step::Key(end))) if is_an_end(step, below, end) => {
+            (None, Some(Step::Key(end))) if is_an_end(step, below, end, at) => {
                 words += &format!("{step} at {end}: ");
                 here = below.and_then(|value| value.get(end));
                 at += 2;
@@ -51,7 +56,11 @@ pub fn lead(root: &Value, error: &Diagnostic) -> String {
             }
             (_, next) => {
                 let is_silent = match step {
-                    Step::Index(_) => true,
+                    Step::Index(_) | Step::Called(..) => true,
+                    // The discipline within another, or of a class, is that or the class to whoever wrote it.
+                    Step::Key(key) if key == "queue" && matches!(steps[..at].last(), Some(Step::Key(_))) => {
+                        true
+                    }
                     Step::Key(key) => SILENT.contains(&key.as_str()) && next.is_some(),
                 };
                 if !is_silent && !(matches!(step, Step::Key(key) if key == "endpoints")) {
@@ -68,14 +77,15 @@ pub fn lead(root: &Value, error: &Diagnostic) -> String {
 fn inside<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
     match step {
         Step::Key(key) => value.get(key),
-        Step::Index(index) => value.element(*index),
+        Step::Index(index) | Step::Called(index, _) => value.element(*index),
     }
 }
 
-fn is_an_end(step: &Step, value: Option<&Value>, end: &str) -> bool {
+/// Does a mapping from the ends of a link stand there? If it is not known what does, the third step of a path is such a one.
+fn is_an_end(step: &Step, value: Option<&Value>, end: &str, at: usize) -> bool {
     let Step::Key(key) = step else { return false };
     let is_there = |value: &Value| is_by_end(value) && value.get(end).is_some();
-    matches!(key.as_str(), "queue" | "ingress") && value.is_some_and(is_there)
+    matches!(key.as_str(), "queue" | "ingress") && value.map_or(at == 2, is_there)
 }
 
 /// An element of a group, by its name if it has one.
@@ -83,6 +93,7 @@ fn called(what: &str, element: &Step, value: Option<&Value>) -> String {
     let text = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_text);
     let number = match element {
         Step::Key(name) => return format!("{what} '{name}'"),
+        Step::Called(_, name) => return name.clone(),
         Step::Index(index) => index + 1,
     };
     if what == "link" {
@@ -133,5 +144,18 @@ mod tests {
             assert_eq!(said(json, path, false), words);
         }
         assert_eq!(said(json, &["nodes", "pe1", "rsvpp"], true), "node 'pe1': ");
+    }
+
+    #[test]
+    fn steps_bring_their_own_names_where_the_description_is_gone() {
+        let problem = Diagnostic::new(DescribeProblem::Twice { name: "x".into() });
+        let inner = ["queue", "pe1", "root", "classes", "ef", "queue", "limit"];
+        let error =
+            problem.below(inner.iter().copied()).at(Step::Called(3, "link pe1 - p".into())).at("links");
+        assert_eq!(lead(&Value::Null, &error), "link pe1 - p: queue at pe1: class 'ef': limit: ");
+        let whole = Diagnostic::new(DescribeProblem::Twice { name: "x".into() });
+        let whole = whole.below(["classes", "ef", "queue"].into_iter());
+        assert_eq!(lead(&Value::Null, &whole), "class 'ef': ");
+        assert_eq!(error.path().nth(1).and_then(Step::index), Some(3));
     }
 }

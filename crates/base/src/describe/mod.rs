@@ -27,7 +27,7 @@ mod value;
 
 pub use ends::{AtEnds, NamedOr};
 pub use fields::{Fields, Ranged, Was, parted};
-pub use lead::lead;
+pub use lead::{lead, lead_to};
 pub use name::{ClassName, Key, Name, named};
 pub use near::{listed, near};
 pub use problem::DescribeProblem;

@@ -6,7 +6,7 @@
 
 mod problem;
 
-pub use problem::{Argument, Kind, Problem};
+pub use problem::{Argument, Kind, Problem, os_text, os_words};
 
 use core::fmt;
 
@@ -17,6 +17,18 @@ pub enum Step {
     Key(String),
     /// An element of a list, counted from 0.
     Index(usize),
+    /// The same, with what people call it, such as `lsp 'east'`: for whoever knows that while the description is not at hand any more.
+    Called(usize, String),
+}
+
+impl Step {
+    /// The place in a list, if it is one.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Step::Key(_) => None,
+            Step::Index(index) | Step::Called(index, _) => Some(*index),
+        }
+    }
 }
 
 impl From<&str> for Step {
@@ -38,7 +50,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Key(key) => f.write_str(key),
-            Step::Index(index) => write!(f, "{index}"),
+            Step::Index(index) | Step::Called(index, _) => write!(f, "{index}"),
         }
     }
 }

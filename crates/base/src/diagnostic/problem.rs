@@ -142,3 +142,17 @@ macro_rules! problems {
         }
     };
 }
+
+/// What the operating system says, without its number.
+pub fn os_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
+    number.and_then(|number| text.strip_suffix(&number).map(str::to_string)).unwrap_or(text)
+}
+
+/// The same in lower case, for the middle of a sentence.
+pub fn os_words(error: &std::io::Error) -> String {
+    let text = os_text(error);
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -24,7 +24,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The file can't be made.
-    #[error("{}: can't be written: {source}", .path.display())]
+    #[error("{}: can't be written: {}", .path.display(), base::diagnostic::os_text(.source))]
     Create {
         /// The path as the user gave it.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// The file can't be written any further (the disk may be full). What it holds so far can be read.
-    #[error("{name}: packet {packet} can't be written: {source}")]
+    #[error("{name}: packet {packet} can't be written: {}", base::diagnostic::os_text(.source))]
     Write {
         /// The file, or what it is instead of one.
         name: String,
@@ -42,7 +42,7 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// The bytes can't be read at all.
-    #[error("at byte {offset}: {source}")]
+    #[error("at byte {offset}: {}", base::diagnostic::os_text(.source))]
     Read {
         /// Bytes of the file that had been read before.
         offset: u64,

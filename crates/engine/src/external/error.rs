@@ -46,7 +46,7 @@ pub enum PortError {
         reason: String,
     },
     /// The kernel refused for a reason that none of the other variants names.
-    #[error("{what}: {source}")]
+    #[error("{what}: {}", base::diagnostic::os_text(.source))]
     System {
         /// What the program tried to do, in the words of the message.
         what: String,

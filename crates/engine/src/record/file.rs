@@ -27,7 +27,7 @@ const CHECK_EVERY: Span = Span::from_secs(1);
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The bytes can't be read at all.
-    #[error("line {line}: {source}")]
+    #[error("line {line}: {}", base::diagnostic::os_text(.source))]
     Read {
         /// The line at which reading failed, counted from one.
         line: u64,

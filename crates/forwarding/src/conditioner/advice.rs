@@ -3,43 +3,43 @@
 use super::spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec};
 use crate::queue::Around;
 use crate::queue::classify::shadowed;
+use crate::queue::problem::QueueAdvice;
+use base::diagnostic::{Diagnostic, Step};
 
-/// Says what is surprising about a conditioner that can be built: a sentence each, with the rule that it is about.
+/// What is surprising about a conditioner that can be built. Paths begin at the conditioner.
 /// Marks are those that packets may have when they come to it.
-pub fn warnings(spec: &ConditionerSpec, path: &str, around: &Around) -> Vec<String> {
+pub fn warnings(spec: &ConditionerSpec, around: &Around) -> Vec<Diagnostic> {
     let mut said = Vec::new();
-    let called = |n: usize, rule: &RuleSpec| format!("{path}: rule {} '{}'", n + 1, rule.name);
+    let of_rule = |found: Diagnostic, n: usize, rule: &RuleSpec| {
+        found.at(Step::Called(n, format!("rule {} '{}'", n + 1, rule.name))).at("rules")
+    };
     for hidden in shadowed(spec.rules.iter().map(|rule| &rule.matches)) {
         let by: Vec<String> = hidden.by.iter().map(|n| format!("rule {}", n + 1)).collect();
         let verb = if by.len() == 1 { "takes" } else { "take" };
-        let who = called(hidden.filter, &spec.rules[hidden.filter]);
-        said.push(format!("{who} can match nothing: {} {verb} all that it would", by.join(" and ")));
+        let hides = QueueAdvice::Hidden { by: by.join(" and "), verb };
+        said.push(of_rule(hides.into(), hidden.filter, &spec.rules[hidden.filter]));
     }
     let (longest, words) = around.longest.counted(&spec.accounting);
     for (n, rule) in spec.rules.iter().enumerate() {
-        let who = called(n, rule);
+        let mut say = |key: &str, found: QueueAdvice| {
+            said.push(of_rule(Diagnostic::new(found).at(key).on_key(), n, rule));
+        };
         if let Some(mark) = rule.matches.mark.filter(|mark| *mark != 0 && around.unmarked(*mark)) {
-            said.push(format!(
-                "{who} can match nothing: no conditioner puts mark {mark} on packets before it"
-            ));
+            say("mark", QueueAdvice::Unmarked { mark, place: " before it" });
         }
         let (yellow, red) = (rule.yellow != ActionSpec::Pass, rule.red != ActionSpec::Drop);
         match rule.meter {
             None if yellow || red => {
-                said.push(format!(
-                    "{who}: without a meter all packets are green: 'yellow' and 'red' mean nothing"
-                ));
+                say(if yellow { "yellow" } else { "red" }, QueueAdvice::NoMeter {});
             }
             Some(MeterSpec::TokenBucket(_)) if yellow => {
-                said.push(format!("{who}: a token bucket knows no yellow: 'yellow' means nothing"));
+                say("yellow", QueueAdvice::NoYellow {});
             }
             _ => {}
         }
         for (field, bytes) in rule.meter.iter().flat_map(bursts) {
             if bytes < longest {
-                said.push(format!(
-                    "{who}: {field}={bytes} is less than the longest packet ({words}): longer ones than that never find room"
-                ));
+                say("meter", QueueAdvice::OneMetered { field, bytes, longest: words.clone() });
             }
         }
     }
@@ -63,9 +63,11 @@ fn bursts(meter: &MeterSpec) -> Vec<(&'static str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::describe::{Value, lead};
 
     fn said(json: &str) -> Vec<String> {
-        warnings(&crate::queue::testing::spec(json).expect("well formed"), "ingress", &Around::default())
+        let found = warnings(&crate::queue::testing::spec(json).expect("well formed"), &Around::default());
+        found.iter().map(|one| format!("{}{}", lead(&Value::Null, one), one.words())).collect()
     }
 
     #[test]
@@ -76,7 +78,7 @@ mod tests {
             {"name":"d","mark":1,"labelled":true,"meter":{"kind":"single-rate","cir":1,"cbs":0,"ebs":9}}]}"#,
         );
         assert_eq!(all.len(), 4, "{all:#?}");
-        assert!(all[0].contains("rule 1 'a': without a meter"));
+        assert!(all[0].starts_with("rule 1 'a': without a meter"));
         assert!(all[1].contains("knows no yellow") && all[2].contains("burst=100"));
         assert!(all[3].contains("ebs=9"));
     }

@@ -84,3 +84,53 @@ base::problems! {
         RuleTwice { name: String } is Conflict, "rule-twice", "another rule is called '{name}'";
     }
 }
+
+base::problems! {
+    /// What is surprising about queue disciplines and conditioners that can be built: warnings.
+    pub enum QueueAdvice {
+        /// Short packets that count for nothing.
+        Vanishing { overhead: i64, bytes: u32 } is OutOfRange, "vanishing", "with overhead={overhead} packets of up to {bytes} B of IP count for 1 byte: give a 'minimum'";
+        /// A limit or a bucket that the longest packet does not fit in.
+        OnePacket { field: String, bytes: u64, longest: String } is OutOfRange, "one-packet", "{field}={bytes} is less than the longest packet ({longest}): longer ones than that are dropped";
+        /// The same of a class that sends it all the same.
+        OneBurst { field: &'static str, bytes: u64, longest: String } is OutOfRange, "one-burst", "{field}={bytes} is less than the longest packet ({longest}): it is sent all the same, and waits for longer afterwards";
+        /// The same of a meter.
+        OneMetered { field: &'static str, bytes: u64, longest: String } is OutOfRange, "one-metered", "{field}={bytes} is less than the longest packet ({longest}): longer ones than that never find room";
+        /// The same of a turn.
+        SmallQuantum { quantum: u64, longest: String } is OutOfRange, "small-quantum", "quantum={quantum} is less than the longest packet ({longest}): one takes several turns";
+        /// A turn that costs more than it is worth.
+        TinyQuantum { quantum: u64 } is OutOfRange, "tiny-quantum", "quantum={quantum}: below 256 a turn costs more than it is worth (RFC 8290, 5.2.4)";
+        /// Thresholds close together.
+        CloseThresholds { min: u64, max: u64 } is OutOfRange, "close-thresholds", "max={max} is less than twice min={min}: the average may jump from below one to above the other (Floyd and Jacobson 1993, section 4)";
+        /// Thresholds far apart.
+        FarThresholds { min: u64, max: u64, times: String } is OutOfRange, "far-thresholds", "max={max} is {times} times min={min}: two to three times are usual";
+        /// A burst that is not let through.
+        BurstBeyond { burst: u32, avpkt: u32, limit: u64 } is OutOfRange, "burst-beyond", "a burst of {burst} packets of {avpkt} B does not fit in limit={limit}";
+        /// A field that means nothing without another.
+        HarddropAlone {} is Conflict, "harddrop-alone", "harddrop has no meaning without ecn";
+        /// Virtual queues that can't be told apart by their averages.
+        SharedAverage {} is Conflict, "shared-average", "RIO with two queues of the same priority: all share one average, as in Linux";
+        /// A mark that nobody puts on packets.
+        Unmarked { mark: u32, place: &'static str } is Conflict, "unmarked", "it can match nothing: no conditioner puts mark {mark} on packets{place}";
+        /// A filter or a rule that earlier ones hide.
+        Hidden { by: String, verb: &'static str } is Conflict, "hidden", "it can match nothing: {by} {verb} all that it would";
+        /// Classes to which no filter leads.
+        Unreached { names: String } is Conflict, "unreached", "no packet gets to {names}: no filter leads there";
+        /// Packets without a class.
+        LeftOver { kinds: String, fate: String, noun: &'static str } is Conflict, "left-over", "no filter takes {kinds}, and there is no default: {fate}: say in 'default' which {noun} takes them";
+        /// A rate that is never reached.
+        NeverReached { field: &'static str, rate: String, most: String, whose: String } is Conflict, "never-reached", "{field}={rate} is more than the {most} of {whose}: it holds nothing back";
+        /// Another bandwidth than the port's.
+        OtherBandwidth { own: String, port: String } is Conflict, "other-bandwidth", "bandwidth={own} is not the {port} of the port: idle times, and so rates, come out wrong";
+        /// A ceiling above that of the class around.
+        CeilAbove { own: String, above: String } is Conflict, "ceil-above", "its ceiling of {own} is above that of its parent, {above}, which it can't exceed";
+        /// A ceiling of a class that never borrows.
+        CeilAlone { own: String, rate: String } is Conflict, "ceil-alone", "ceil={own} means nothing: without a parent it never borrows, and has {rate}";
+        /// Rates that add up to more than there is.
+        TooMuch { rates: String, sum: String, more: String, rate: String, whose: String } is Conflict, "too-much", "the {rates} {sum}, {more} more than the {rate} of {whose}";
+        /// Colours without a meter.
+        NoMeter {} is Conflict, "no-meter", "without a meter all packets are green: 'yellow' and 'red' mean nothing";
+        /// A colour that a token bucket does not give.
+        NoYellow {} is Conflict, "no-yellow", "a token bucket knows no yellow: 'yellow' means nothing";
+    }
+}

@@ -5,6 +5,7 @@ use crate::Network;
 use crate::spec::reference::InterfaceName;
 use crate::spec::{KindSpec, labels::Labels};
 use base::Device;
+use base::diagnostic::Diagnostic;
 use core::net::Ipv4Addr;
 use node::Peer;
 
@@ -28,7 +29,7 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     nothing_of_its_own(&own)?;
     Ok(Box::new(ExternalNode))
 }

@@ -18,9 +18,11 @@ pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
 
 use crate::Network;
+use crate::problem::BuildProblem;
 use crate::spec::KindSpec;
 use base::command::TunnelSpec;
 use base::device::DropCounters;
+use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use engine::World;
 use node::{Host, Router};
@@ -40,8 +42,8 @@ pub struct NodeKind {
     pub name: &'static str,
     /// What users may write of such a node.
     pub spec: KindSpec,
-    /// Reads what the description says for this kind alone; a sentence says what is wrong with it.
-    pub read: fn(OwnPart) -> Result<Box<dyn Node>, String>,
+    /// Reads what the description says for this kind alone. Paths of errors begin at the node.
+    pub read: fn(OwnPart) -> Result<Box<dyn Node>, Diagnostic>,
 }
 
 /// A node of some kind, as a description has it.
@@ -90,14 +92,18 @@ pub struct Tunnel {
 }
 
 /// Reads the part of a description that belongs to a kind alone, of which every key must be known.
-pub fn read_own<T: DeserializeOwned>(own: OwnPart) -> Result<T, String> {
-    serde_json::from_value(Value::Object(own)).map_err(|error| error.to_string())
+pub fn read_own<T: DeserializeOwned>(own: OwnPart) -> Result<T, Diagnostic> {
+    let read = serde_json::from_value(Value::Object(own));
+    read.map_err(|error| BuildProblem::OwnPart { error: error.to_string() }.into())
 }
 
 /// Refuses any part of its own, for kinds that have none.
-pub fn nothing_of_its_own(own: &OwnPart) -> Result<(), String> {
+pub fn nothing_of_its_own(own: &OwnPart) -> Result<(), Diagnostic> {
     match own.keys().next() {
         None => Ok(()),
-        Some(key) => Err(format!("unknown field `{key}`: nodes of this kind have none such")),
+        Some(key) => {
+            let unknown = BuildProblem::NothingOwn { key: key.clone() };
+            Err(Diagnostic::new(unknown).at(key.clone()).on_key())
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
 use crate::Network;
 use crate::spec::{KindSpec, labels::Labels};
 use base::Device;
+use base::diagnostic::Diagnostic;
 use node::Peer;
 
 /// A raw port, on one link.
@@ -19,7 +20,7 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     nothing_of_its_own(&own)?;
     Ok(Box::new(PeerNode))
 }

@@ -71,7 +71,7 @@ impl Describe for RouterDiffServ {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     nothing_of_its_own(&own)?;
     Ok(Box::new(RouterNode))
 }

@@ -14,6 +14,7 @@ pub mod placed;
 pub mod problem;
 pub mod reference;
 pub mod rsvp;
+pub mod written;
 
 use crate::kind::NodeKind;
 use base::describe::{

@@ -73,7 +73,7 @@ pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
     for step in error.path() {
         let inside = |value: &Value| match step {
             Step::Key(key) => value.get(key).cloned(),
-            Step::Index(index) => value.element(*index).cloned(),
+            Step::Index(index) | Step::Called(index, _) => value.element(*index).cloned(),
         };
         let other = match (here, step) {
             (Some(value @ Value::List(_)), Step::Key(_)) => {
@@ -91,7 +91,7 @@ pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
         found.push(step.clone());
         here = here.and_then(|value| match step {
             Step::Key(key) => value.get(key),
-            Step::Index(index) => value.element(*index),
+            Step::Index(index) | Step::Called(index, _) => value.element(*index),
         });
     }
     error.moved(found)

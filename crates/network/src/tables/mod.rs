@@ -5,8 +5,10 @@ mod router;
 mod rsvp;
 mod whole;
 
-use crate::error::{NetworkError, input};
+use crate::error::NetworkError;
+use crate::problem::RunProblem;
 use crate::{Network, conditioners, live, queues, signals};
+use base::diagnostic::Diagnostic;
 use base::table::{Row, Table, TableDecl};
 use base::{NodeId, Time};
 use control::Protocol;
@@ -119,21 +121,24 @@ impl Network {
             let hosts_have = found.is_some_and(|entry| matches!(entry.scope, Scope::Device | Scope::Either));
             self.check_table(name, node, hosts_have)?;
         }
-        match found {
-            Some(entry) => (entry.make)(self, node),
+        let table = name.to_string();
+        let problem = match found {
+            Some(entry) => return (entry.make)(self, node),
             None if named.clone().any(|entry| entry.scope == Scope::Process) => {
-                input(format!("table '{name}': only a router that runs as a process of its own has it"))
+                RunProblem::TableOfProcess { table }
             }
-            None if named.next().is_some() => input(format!("table '{name}': of which node?")),
-            None => input(format!("table '{name}': there is none of that name")),
-        }
+            None if named.next().is_some() => RunProblem::TableOfWhich { table },
+            None => RunProblem::NoTable { table },
+        };
+        Err(Diagnostic::new(problem).into())
     }
 
     /// Refuses a table of a node that has none such: of a router, or of a host if `hosts_have` it.
     pub fn check_table(&self, name: &str, node: usize, hosts_have: bool) -> Result<(), NetworkError> {
-        self.check_local(node, &format!("table '{name}'"))?;
+        self.check_local(node)?;
         if self.router(node).is_none() && !(hosts_have && self.host(node).is_some()) {
-            return input(format!("table '{name}': '{}' is no router and has none", self.node_name(node)));
+            let (table, node) = (name.to_string(), self.node_name(node).to_string());
+            return Err(Diagnostic::new(RunProblem::TableOfNone { table, node }).into());
         }
         Ok(())
     }
@@ -166,6 +171,8 @@ impl Network {
 
 /// A table as the control socket gives it: an object of columns, times in picoseconds.
 pub fn json(table: &Table) -> Result<serde_json::Value, NetworkError> {
-    let name = table.decl().name;
-    serde_json::to_value(table).map_err(|error| NetworkError::Run(format!("table '{name}': {error}")))
+    serde_json::to_value(table).map_err(|error| {
+        let table = table.decl().name.to_string();
+        Diagnostic::new(RunProblem::TableFailed { table, error: error.to_string() }).into()
+    })
 }

@@ -6,7 +6,10 @@
 
 use super::{Flood, Target, corpus};
 use crate::Testbed;
+use crate::problem::TrafficProblem;
+use base::diagnostic::Diagnostic;
 use base::{Event, Time};
+use network::problem::RunProblem;
 use network::{Description, NetworkError};
 use node::router::Balance;
 use serde_json::{Value, json};
@@ -71,12 +74,14 @@ impl Siege {
         });
         let description: Description = match serde_json::from_value(description) {
             Ok(description) => description,
-            Err(error) => return Err(NetworkError::Input(error.to_string())),
+            Err(error) => {
+                return Err(Diagnostic::new(TrafficProblem::Measuring { error: error.to_string() }).into());
+            }
         };
         let mut network = Testbed::new(description)?;
         network.world_mut().run_until(Time(500 * MS))?;
         let setup = network.router(ROUTER).map(|r| r.config().ports[0]);
-        let Some(setup) = setup else { return Err(NetworkError::Input("no router".into())) };
+        let Some(setup) = setup else { return Err(no_router()) };
         let mut beyond = vec![network.loopback(2), network.loopback(3)];
         beyond.extend(network.tunnel(0, 0).map(|(_, address)| address));
         let target = Target {
@@ -138,7 +143,7 @@ impl Siege {
         let moved = count(|event| matches!(event, Event::LspRerouted { .. }));
         let down = count(|event| matches!(event, Event::LspDown { .. }));
         let Some(router) = self.network.router(ROUTER) else {
-            return Err(NetworkError::Input("no router".into()));
+            return Err(no_router());
         };
         let balance = router.balance();
         let (neighbors, waiting) = router.neighbor_counts();
@@ -170,4 +175,8 @@ impl Report {
         let b = &self.balance;
         b.received + b.fragments == b.forwarded + b.delivered + b.dropped.total() + b.waiting
     }
+}
+
+fn no_router() -> NetworkError {
+    Diagnostic::new(RunProblem::NotHere { node: format!("r{}", ROUTER - 1) }).into()
 }

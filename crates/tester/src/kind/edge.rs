@@ -3,6 +3,7 @@
 use crate::edge::Edge;
 use crate::programme::Step;
 use base::device::DropCounters;
+use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
@@ -47,7 +48,7 @@ struct EdgeNode {
     programme: Vec<Step>,
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     Ok(Box::new(read_own::<EdgeNode>(own)?))
 }
 

@@ -3,6 +3,7 @@
 
 use crate::station::Station;
 use base::device::DropCounters;
+use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
@@ -55,7 +56,7 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, String> {
+fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
     Ok(Box::new(HostNode(read_own(own)?)))
 }
 

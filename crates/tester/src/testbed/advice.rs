@@ -1,24 +1,29 @@
 //! What is surprising about flows, and about queues in sight of them, with the place of each.
 
 use super::flow_spec::FlowSpec;
+use super::place::OfFlow;
 use super::{Testbed, flow_ports};
+use crate::problem::TrafficAdvice;
 use base::Dscp;
+use base::diagnostic::Diagnostic;
 use engine::discipline::Longest;
-use network::advice::{USUAL_MTU, narrow};
+use network::advice::{Narrow, USUAL_MTU, narrow};
 use network::{Link, LspSpec, NodeSpec};
 
 const ETHERNET_AND_FCS: u32 = 18;
 
 impl Testbed {
-    /// What is surprising about the network, then about its flows: a sentence for each. Flows whose packets are all dropped, and flows that
-    /// nothing can tell apart.
-    pub fn warnings(&self) -> Vec<String> {
+    /// What is surprising about the network, then about its flows: flows whose packets are all dropped, and flows that nothing can tell
+    /// apart.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.network.link_warnings(&|link| self.longest(link));
         said.extend(self.network.lsp_warnings());
-        for flow in &self.flows {
+        for (index, flow) in self.flows.iter().enumerate() {
             let group = flow.spec.over.and_then(|group| self.network.lsps().get(group));
             said.extend(group.and_then(|group| {
-                no_place_for(&flow.spec, &group.spec, &self.description().nodes[group.spec.from])
+                let dropped =
+                    no_place_for(&flow.spec, &group.spec, &self.description().nodes[group.spec.from])?;
+                Some(dropped.at("over").on_key().of_flow(index, &flow.spec))
             }));
         }
         said.extend(flow_ports::alike(&self.flows));
@@ -47,12 +52,11 @@ impl Testbed {
 }
 
 /// A flow over an LSP that drops all its packets.
-fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<String> {
-    let (encaps, words) = narrow(spec, head)?;
+fn no_place_for(flow: &FlowSpec, spec: &LspSpec, head: &NodeSpec) -> Option<Diagnostic> {
+    let Narrow { encaps, kind, phbs } = narrow(spec, head)?;
     let phb = head.diffserv.as_ref()?.dscp.phb(Dscp::new(flow.dscp)?);
     (!encaps.phbs().contains(phb)).then(|| {
-        let name =
-            if flow.name.is_empty() { "a flow over it".into() } else { format!("flow '{}'", flow.name) };
-        format!("{words}: packets of {name}, which are {phb}, are dropped")
+        let lsp = spec.name.clone();
+        TrafficAdvice::FlowDropped { lsp, kind, phbs, phb: phb.to_string() }.into()
     })
 }

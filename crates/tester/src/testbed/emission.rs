@@ -3,11 +3,11 @@
 use super::flow_spec::{ArrivalSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts, SizeSpec};
 use crate::arrivals::{Arrivals, OnOff, Period, Poisson, Trace};
 use crate::pacer::Pacer;
+use crate::problem::TrafficProblem;
 use crate::sizes::Sizes;
+use base::diagnostic::Diagnostic;
 use base::time::PS_PER_S;
 use base::{Span, Streams, Time};
-use network::NetworkError;
-use network::error::input;
 
 /// Ethernet header and frame check sequence: bytes of a frame that are not the IP packet's, but for labels.
 const ETHERNET: u128 = 18;
@@ -17,6 +17,11 @@ const LABEL: u128 = 4;
 const PARTS: u128 = 1 << 20;
 /// A packet is due after so many periods of an on-off source at the most, in the mean.
 const PERIODS_PER_PACKET: u128 = 10_000;
+
+/// A problem of one field of a flow, which its words name.
+fn on<T>(key: &str, problem: TrafficProblem) -> Result<T, Diagnostic> {
+    Err(Diagnostic::new(problem).at(key).on_key())
+}
 
 /// The mean number of bits of a packet, as a fraction.
 struct MeanBits {
@@ -61,87 +66,75 @@ impl FlowSpec {
         }
     }
 
-    /// Refuses what no source can do; `labels` are on each packet.
-    pub(super) fn check_emission(&self, what: &str, labels: u32) -> Result<(), NetworkError> {
-        self.check_sizes(what)?;
+    /// Refuses what no source can do; `labels` are on each packet. Paths begin at the flow.
+    pub(super) fn check_emission(&self, labels: u32) -> Result<(), Diagnostic> {
+        self.check_sizes()?;
         if let ArrivalSpec::Trace(trace) = &self.arrivals {
             if trace.gaps.is_empty() {
-                return input(format!("{what}: gaps_ps: a trace has at least one packet"));
+                return on("arrivals", TrafficProblem::EmptyTrace {});
             }
             if !trace.sizes.is_empty() && trace.sizes.len() != trace.gaps.len() {
                 let (gaps, sizes) = (trace.gaps.len(), trace.sizes.len());
-                return input(format!("{what}: a trace of {gaps} gaps and {sizes} sizes: as many of both"));
+                return on("arrivals", TrafficProblem::TraceSizes { gaps, sizes });
             }
             if trace.repeat && trace.gaps.iter().all(|gap| *gap == 0) {
-                return input(format!("{what}: repeat: the trace takes no time, and would never end"));
+                return on("arrivals", TrafficProblem::EndlessTrace {});
             }
             return Ok(());
         }
         if self.rate.0 == 0 {
-            return input(format!("{what}: rate=0: a flow has a rate"));
+            return on("rate", TrafficProblem::NoRate {});
         }
         match &self.arrivals {
-            ArrivalSpec::OnOff(on_off) => self.check_on_off(what, on_off, labels),
+            ArrivalSpec::OnOff(on_off) => self.check_on_off(on_off, labels),
             _ => Ok(()),
         }
     }
 
-    fn check_sizes(&self, what: &str) -> Result<(), NetworkError> {
+    fn check_sizes(&self) -> Result<(), Diagnostic> {
         match &self.size {
-            None if self.listed_sizes().is_none() => {
-                input(format!("{what}: size: how long are its packets?"))
-            }
+            None if self.listed_sizes().is_none() => on("size", TrafficProblem::NoSize {}),
             Some(SizeSpec::Empirical(some)) => {
                 let weights = &some.weights;
                 if some.sizes.is_empty() {
-                    return input(format!("{what}: sizes: there are none to choose from"));
+                    return on("size", TrafficProblem::NoSizes {});
                 }
                 if !weights.is_empty() && weights.len() != some.sizes.len() {
                     let (sizes, weights) = (some.sizes.len(), weights.len());
-                    return input(format!("{what}: {sizes} sizes and {weights} weights: as many of both"));
+                    return on("size", TrafficProblem::Weights { sizes, weights });
                 }
                 let usable = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
                 if !usable || (!weights.is_empty() && weights.iter().sum::<f64>() <= 0.0) {
-                    return input(format!(
-                        "{what}: weights: numbers from zero on, of which one is more than zero"
-                    ));
+                    return on("size", TrafficProblem::BadWeights {});
                 }
                 Ok(())
             }
             Some(SizeSpec::Exponential(bounded)) if !(bounded.mean > 0.0 && bounded.mean.is_finite()) => {
-                input(format!("{what}: mean={}: a mean size is more than zero", bounded.mean))
+                on("size", TrafficProblem::NoMeanSize { mean: bounded.mean })
             }
             Some(SizeSpec::Exponential(bounded)) if bounded.min > bounded.max => {
-                input(format!("{what}: min={} is more than max={}", bounded.min, bounded.max))
+                on("size", TrafficProblem::CrossedBounds { min: bounded.min, max: bounded.max })
             }
             Some(SizeSpec::Exponential(bounded))
                 if !(f64::from(bounded.min)..=f64::from(bounded.max)).contains(&bounded.mean) =>
             {
                 let (mean, min, max) = (bounded.mean, bounded.min, bounded.max);
-                input(format!(
-                    "{what}: mean={mean} is not between min={min} and max={max}: most frames would be as long as a bound"
-                ))
+                on("size", TrafficProblem::MeanBeyond { mean, min, max })
             }
             _ => match self.size_range() {
-                Some((min, max)) if min > max => input(format!("{what}: min={min} is more than max={max}")),
+                Some((min, max)) if min > max => on("size", TrafficProblem::CrossedBounds { min, max }),
                 _ => Ok(()),
             },
         }
     }
 
-    fn check_on_off(&self, what: &str, on_off: &OnOffSpec, labels: u32) -> Result<(), NetworkError> {
+    fn check_on_off(&self, on_off: &OnOffSpec, labels: u32) -> Result<(), Diagnostic> {
         for (name, period, least) in [("on", &on_off.on, 1), ("off", &on_off.off, 0)] {
             if period.mean.0 < least {
-                return input(format!(
-                    "{what}: {name}: mean_ps={}: a period is longer than nothing",
-                    period.mean.0
-                ));
+                return on("arrivals", TrafficProblem::EmptyPeriod { name, mean: period.mean.0 });
             }
             if period.kind == PeriodKind::Pareto && !(period.shape > 1.0 && period.shape.is_finite()) {
-                return input(format!(
-                    "{what}: {name}: shape={}: a Pareto distribution has a mean if its shape is more than 1",
-                    period.shape
-                ));
+                return on("arrivals", TrafficProblem::NoMeanPeriod { name, shape: period.shape });
             }
         }
         // Where the tail is heavy most periods are far shorter than the mean: about as short as the shortest.
@@ -151,10 +144,9 @@ impl FlowSpec {
         };
         let (numerator, denominator) = self.gap(labels);
         if numerator / denominator.max(1) > usual * PERIODS_PER_PACKET {
-            return input(format!(
-                "{what}: on: mean_ps={}: in a usual period, {usual} ps, it sends less than a part in {PERIODS_PER_PACKET} of a packet",
-                on_off.on.mean.0
-            ));
+            let (usual, parts) = (usual.to_string(), PERIODS_PER_PACKET.to_string());
+            let sparse = TrafficProblem::SparsePeriod { mean: on_off.on.mean.0, usual, parts };
+            return on("arrivals", sparse);
         }
         Ok(())
     }

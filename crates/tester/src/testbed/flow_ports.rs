@@ -4,10 +4,12 @@
 //! from the dynamic range, which mean nothing to anybody else (RFC 6335, 6), and the port of test packets as destination. A flow added
 //! later changes the ports of no other.
 
+use super::place::OfFlow;
 use super::{Flow, Testbed};
+use crate::packet::Ports;
+use crate::problem::{TrafficAdvice, TrafficProblem};
+use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
-use network::NetworkError;
-use network::error::input;
 use std::collections::{BTreeMap, BTreeSet};
 use wire::measurement;
 
@@ -17,11 +19,11 @@ pub const FIRST: u16 = 49_152;
 const COUNT: u32 = 65_536 - FIRST as u32;
 
 /// A port that the user names, if it is one: none has the number zero (RFC 6335, 6).
-pub fn port(given: Option<u32>, key: &str, what: &str) -> Result<Option<u16>, NetworkError> {
+pub fn port(given: Option<u32>, key: &'static str) -> Result<Option<u16>, Diagnostic> {
     let Some(number) = given else { return Ok(None) };
     match u16::try_from(number) {
         Ok(port) if port > 0 => Ok(Some(port)),
-        _ => input(format!("{what}: {key}={number}: a UDP port is 1 to 65535")),
+        _ => Err(Diagnostic::new(TrafficProblem::Port { key, number }).at(key).on_key()),
     }
 }
 
@@ -88,26 +90,24 @@ pub fn table(testbed: &Testbed) -> Table {
     table.finish()
 }
 
-/// A sentence for flows between the same addresses and ports: nothing on their way can tell them apart.
-pub fn alike(flows: &[Flow]) -> Vec<String> {
-    let mut by_tuple: BTreeMap<_, Vec<&Flow>> = BTreeMap::new();
-    for flow in flows {
+/// Flows between the same addresses and ports: nothing on their way can tell them apart.
+pub fn alike(flows: &[Flow]) -> Vec<Diagnostic> {
+    let mut by_tuple: BTreeMap<_, Vec<(usize, &Flow)>> = BTreeMap::new();
+    for (index, flow) in flows.iter().enumerate() {
         let spec = &flow.spec;
         let tuple = (spec.from, flow.links, spec.over, spec.to, flow.ports);
-        by_tuple.entry(tuple).or_default().push(flow);
+        by_tuple.entry(tuple).or_default().push((index, flow));
     }
     let several = by_tuple.values().filter(|flows| flows.len() > 1);
-    several.map(|flows| sentence(flows)).collect()
+    several.filter_map(|flows| second_of(flows)).collect()
 }
 
-fn sentence(flows: &[&Flow]) -> String {
-    let [first, second, more @ ..] = flows else { return String::new() };
+fn second_of(flows: &[(usize, &Flow)]) -> Option<Diagnostic> {
+    let [(_, first), (index, second), more @ ..] = flows else { return None };
     let more = if more.is_empty() { String::new() } else { format!(", as have {} more", more.len()) };
-    let ports = first.ports;
-    format!(
-        "flow '{}': it has the addresses and the ports ({} to {}) of flow '{}'{more}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart",
-        second.spec.name, ports.src, ports.dst, first.spec.name
-    )
+    let Ports { src, dst } = first.ports;
+    let alike = TrafficAdvice::Alike { src, dst, first: first.spec.name.clone(), more };
+    Some(Diagnostic::new(alike).at("src_port").on_key().of_flow(*index, &second.spec))
 }
 
 #[cfg(test)]
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn what_is_no_port_is_refused() {
-        assert_eq!(port(Some(65_535), "src_port", "flow 'x'").ok(), Some(Some(65_535)));
+        assert_eq!(port(Some(65_535), "src_port").ok(), Some(Some(65_535)));
         for number in [0, 65_536] {
-            let error = port(Some(number), "dst_port", "flow 'x'").expect_err("an error").to_string();
-            assert_eq!(error, format!("flow 'x': dst_port={number}: a UDP port is 1 to 65535"));
+            let error = port(Some(number), "dst_port").expect_err("an error");
+            assert_eq!(error.words(), format!("dst_port={number}: a UDP port is 1 to 65535"));
         }
     }
 }

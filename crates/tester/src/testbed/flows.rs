@@ -2,16 +2,18 @@
 
 use super::flow_ports::port;
 use super::flow_spec::FlowSpec;
+use super::place::OfFlow;
 use super::{Flow, Testbed};
 use crate::packet::{Ports, Shape};
 use crate::probe::StreamSpec;
+use crate::problem::TrafficProblem;
 use crate::sink::Wires;
 use crate::source::Source;
+use base::diagnostic::{At, Diagnostic};
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
 use core::net::Ipv4Addr;
 use network::NetworkError;
 use network::addressing;
-use network::error::input;
 use network::kind::Tests;
 
 /// Time to live of test packets: real networks have paths of more than 64 hops.
@@ -26,11 +28,11 @@ const ETHERNET: u32 = 18;
 impl Testbed {
     /// Adds a flow; over a group of LSPs, a stream for each.
     pub fn add_flow(&mut self, spec: FlowSpec) -> Result<usize, NetworkError> {
-        self.check_flow(&spec)?;
-        let what = format!("flow '{}'", spec.name);
-        let src_port = port(spec.src_port, "src_port", &what)?;
-        let dst_port = port(spec.dst_port, "dst_port", &what)?;
         let flow = self.flows.len();
+        let of = |error: Diagnostic| error.of_flow(flow, &spec);
+        self.check_flow(&spec).map_err(of)?;
+        let src_port = port(spec.src_port, "src_port").map_err(of)?;
+        let dst_port = port(spec.dst_port, "dst_port").map_err(of)?;
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
         let [from_link, to_link] = self.links_of_flow(&spec);
@@ -43,7 +45,8 @@ impl Testbed {
         };
         let count = destinations.len() as u32;
         if first_stream + count > wire::measurement::MAX_STREAM {
-            return input(format!("{what}: more than {} streams", wire::measurement::MAX_STREAM));
+            let most = wire::measurement::MAX_STREAM;
+            return Err(of(TrafficProblem::TooManyStreams { most }.into()).into());
         }
         let src = self.source_ports.take(spec.from, src_port);
         let ports = Ports { src, dst: dst_port.unwrap_or(wire::measurement::PORT) };
@@ -125,11 +128,13 @@ impl Testbed {
         Serialiser::new(own.map_or(Rate(0), |link| self.links()[link].spec.rate), 0)
     }
 
-    fn check_flow(&self, spec: &FlowSpec) -> Result<(), NetworkError> {
-        let what = format!("flow '{}'", spec.name);
-        self.check_node(spec.from, &what)?;
-        self.check_node(spec.to, &what)?;
-        for end in [spec.from, spec.to] {
+    /// Refuses a flow that can't be. Paths begin at the flow.
+    fn check_flow(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
+        for (key, end) in [("from", spec.from), ("to", spec.to)] {
+            self.check_node(end).at(key)?;
+        }
+        let on = |key: &str, problem: TrafficProblem| Err(Diagnostic::new(problem).at(key).on_key());
+        for (key, end) in [("from", spec.from), ("to", spec.to)] {
             let facts = self.facts(end);
             let why = if facts.foreign {
                 "external: nobody measures there".into()
@@ -140,94 +145,83 @@ impl Testbed {
             } else {
                 continue;
             };
-            return input(format!("{what}: '{}' is {why}", self.node_name(end)));
+            return on(key, TrafficProblem::NoInstrument { node: self.node_name(end).into(), why });
         }
-        self.check_flow_links(spec, &what)?;
-        self.check_flow_times(spec, &what)?;
-        self.check_flow_packets(spec, &what)?;
+        self.check_flow_links(spec)?;
+        self.check_flow_times(spec)?;
+        self.check_flow_packets(spec)?;
         if spec.is_random() && self.random_flows.contains(&spec.name) {
-            return input(format!(
-                "{what}: another flow has this name: each draws random numbers that go by its name"
-            ));
+            return on("name", TrafficProblem::RandomTwice {});
         }
         match spec.over.map(|group| self.lsps().get(group)) {
-            Some(None) => return input(format!("{what}: there is no LSP group {}", spec.over.unwrap_or(0))),
+            Some(None) => return on("over", TrafficProblem::NoGroup { group: spec.over.unwrap_or(0) }),
             Some(Some(group)) if (group.spec.from, group.spec.to) != (spec.from, spec.to) => {
-                let (from, to) = (self.node_name(group.spec.from), self.node_name(group.spec.to));
-                return input(format!("{what}: its LSP goes from '{from}' to '{to}'"));
+                let [from, to] =
+                    [group.spec.from, group.spec.to].map(|node| self.node_name(node).to_string());
+                return on("over", TrafficProblem::OtherEnds { from, to });
             }
             Some(Some(_)) if self.facts(spec.from).host.is_some() => {
-                return input(format!(
-                    "{what}: a host sends over no LSP: say with 'carries' what the LSP takes"
-                ));
+                return on("over", TrafficProblem::HostOverLsp {});
             }
             None if self.facts(spec.from).tests == Tests::Labelled => {
-                return input(format!("{what}: an edge sends over LSPs only"));
+                return Err(TrafficProblem::EdgeWithoutLsp {}.into());
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn check_flow_links(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+    fn check_flow_links(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
         for (name, node, link) in
             [("from_link", spec.from, spec.from_link), ("to_link", spec.to, spec.to_link)]
         {
             let Some(link) = link else { continue };
             if self.facts(node).host.is_none() {
-                return input(format!("{what}: {name}: '{}' is no host", self.node_name(node)));
+                return Err(TrafficProblem::NoHost { node: self.node_name(node).into() }.into()).at(name);
             }
             if !self.graph().links_of(node).any(|own| own == link) {
-                return input(format!("{what}: {name}: '{}' is not at link {link}", self.node_name(node)));
+                let away = TrafficProblem::NotAtLink { node: self.node_name(node).into(), link };
+                return Err(away.into()).at(name);
             }
         }
-        if spec.from == spec.to && self.facts(spec.from).host.is_some() {
-            let name = self.node_name(spec.from);
-            if spec.from_link.is_none() || spec.to_link.is_none() || spec.from_link == spec.to_link {
-                return input(format!(
-                    "{what}: from '{name}' to itself: from_link and to_link say by which two of its links"
-                ));
-            }
+        let two = spec.from_link.is_some() && spec.to_link.is_some() && spec.from_link != spec.to_link;
+        if spec.from == spec.to && self.facts(spec.from).host.is_some() && !two {
+            return Err(TrafficProblem::WhichLinks { node: self.node_name(spec.from).into() }.into());
         }
         Ok(())
     }
 
     /// In virtual time a flow may not be over before it is added; by the clock on the wall that is nobody's mistake.
-    fn check_flow_times(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+    fn check_flow_times(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
         let Some(stop) = spec.stop else { return Ok(()) };
         let s = |time: Time| format!("{} s", time.0 as f64 / base::time::PS_PER_S as f64);
         if stop <= spec.start {
-            let start = s(spec.start);
-            return input(format!(
-                "{what}: stop={} is not after start={start}: it would send nothing",
-                s(stop)
-            ));
+            let first = TrafficProblem::StopsFirst { stop: s(stop), start: s(spec.start) };
+            return Err(Diagnostic::new(first).at("stop").on_key());
         }
         let now = self.now();
         if stop <= now && !self.is_live() {
-            return input(format!(
-                "{what}: stop={}: it is {} already: it would send nothing",
-                s(stop),
-                s(now)
-            ));
+            let over = TrafficProblem::Over { stop: s(stop), now: s(now) };
+            return Err(Diagnostic::new(over).at("stop").on_key());
         }
         Ok(())
     }
 
-    fn check_flow_packets(&self, spec: &FlowSpec, what: &str) -> Result<(), NetworkError> {
+    fn check_flow_packets(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
         let labels = self.labels_of(spec);
-        spec.check_emission(what, labels)?;
+        spec.check_emission(labels)?;
         let least = Shape::size_min(labels as usize);
         let taken = self.ports_of(spec.from).map(|(link, _)| link.spec.mtu.saturating_add(ETHERNET)).max();
         let most = taken.unwrap_or(0).clamp(SIZE_USUAL, Shape::SIZE_MAX);
         if let Some((min, max)) = spec.size_range() {
             let bad = if min < least { Some(min) } else { Some(max).filter(|max| *max > most) };
             if let Some(size) = bad {
-                return input(format!("{what}: size={size}: a test packet has {least} to {most} bytes here"));
+                let unmade = TrafficProblem::Size { size, least, most };
+                return Err(Diagnostic::new(unmade).at("size").on_key());
             }
         }
         if spec.dscp > 63 {
-            return input(format!("{what}: dscp={}: 0 to 63", spec.dscp));
+            return Err(Diagnostic::new(TrafficProblem::Dscp { dscp: spec.dscp }).at("dscp").on_key());
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! What a description says of measuring: it is the tester's alone, and stands beside what says which network it is.
 
 use super::flow_spec::FlowSpec;
+use crate::problem::TrafficProblem;
 use crate::series::Series;
 use crate::sink::{Convention, Sink};
+use base::diagnostic::Diagnostic;
 use base::{Span, Time};
-use network::error::input;
-use network::{Description, NetworkError};
+use network::Description;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -36,17 +37,17 @@ pub const KEYS: [&str; 4] = ["flows", "phases_ps", "convention", "series_bin_ps"
 
 impl Measuring {
     /// Takes it out of a description, in which nothing may be left that nobody knows.
-    pub fn take(description: &mut Description) -> Result<Measuring, NetworkError> {
+    pub fn take(description: &mut Description) -> Result<Measuring, Diagnostic> {
         let others = Value::Object(core::mem::take(&mut description.others));
         let measuring: Measuring = match serde_json::from_value(others) {
             Ok(measuring) => measuring,
-            Err(error) => return input(format!("network: {error}")),
+            Err(error) => return Err(TrafficProblem::Measuring { error: error.to_string() }.into()),
         };
         if measuring.phases.windows(2).any(|w| w[0] >= w[1]) {
-            return input("phases: each must begin after the one before");
+            return Err(Diagnostic::new(TrafficProblem::PhaseOrder {}).at("phases"));
         }
         if measuring.series_bin.0 <= 0 {
-            return input("series_bin_ps: a bin is longer than nothing");
+            return Err(Diagnostic::new(TrafficProblem::EmptyBin {}).at("series_bin"));
         }
         Ok(measuring)
     }

@@ -11,6 +11,7 @@ mod flow_spec;
 mod flows;
 mod measuring;
 mod packets;
+mod place;
 mod processes;
 mod traffic;
 
@@ -115,6 +116,13 @@ impl Testbed {
         let mut testbed = Testbed::build(description, build)?;
         testbed.network.attach(placement, clock, open)?;
         Ok(testbed)
+    }
+
+    /// A network of which nothing is in this process: all is checked, and addresses, ports and routes are planned as in every process of
+    /// it, but there is no device that could run. Unlike in virtual time there may be external nodes in it.
+    pub fn planned(description: Description) -> Result<Testbed, NetworkError> {
+        let nowhere = Placement { local: Some(Vec::new()), ..Placement::default() };
+        Testbed::build(description, Build { placement: Some(&nowhere), ..Build::default() })
     }
 
     /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has

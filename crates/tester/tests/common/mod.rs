@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use base::Time;
+use base::diagnostic::Diagnostic;
 use network::Description;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -25,6 +26,11 @@ pub fn routers(count: usize, rsvp: &Value) -> Vec<Value> {
 /// Links of a chain of `count` nodes.
 pub fn chain(count: usize, rate: u64, delay: u64) -> Vec<Value> {
     (1..count).map(|i| json!({"a": i - 1, "b": i, "rate_bps": rate, "delay_ps": delay})).collect()
+}
+
+/// Sentences of warnings, as users read them.
+pub fn said(found: &[Diagnostic]) -> Vec<String> {
+    found.iter().map(network::error::sentence).collect()
 }
 
 /// Runs to a time.

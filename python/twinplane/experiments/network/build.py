@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TwinplaneError
 from ...model.arrivals import FCS
+from ...model.places import of_flow
 from ...network import Network
 from ...units import format_time
 from .parameters import NetworkParameters
@@ -36,11 +37,11 @@ def check(network: Network, p: NetworkParameters) -> None:
             f"{p.file}: it has no flows, so that nothing would be measured: 'flows: [{{from: a, to: b}}]'"
         )
     end = round(p.duration_s * 1e12)
-    for flow in flows:
+    for index, flow in enumerate(flows):
         if flow["start_ps"] >= end:
             starts, ends = (format_time(value / 1e12) for value in (flow["start_ps"], end))
-            said = f"flow '{flow['name']}': it starts at {starts}, and the run is over at {ends} (--duration)"
-            raise TwinplaneError(network.explain(said))
+            words = f"it starts at {starts}, and the run is over at {ends} (--duration)"
+            raise network.explain(of_flow(index, flow["name"], words))
         flow["stop_ps"] = end if flow["stop_ps"] is None else min(flow["stop_ps"], end)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import TwinplaneError
+from ...model.places import of_flow
 from ...network import Network
 from ...results.real import Real
 from ..labs import Ground, Here, InLab, require_namespaces
@@ -37,19 +38,15 @@ def planned(p: NetworkParameters) -> Plan:
     lowered = lowering.lower(Path(p.file))
     network = lowered.network
     ends = {
-        network.nodes[flow[key]].name: flow["name"]
-        for flow in network.description.flows
+        network.nodes[flow[key]].name: index
+        for index, flow in enumerate(network.description.flows)
         for key in ("from", "to")
     }
-    for name, flow in ends.items():
+    for name, index in ends.items():
         kind = network.node(name).kind
         if kind not in ("host", "edge"):
-            raise TwinplaneError(
-                network.explain(
-                    f"flow '{flow}': '{name}' is of kind {kind}: on a lab flows begin and end at hosts,"
-                    " stations and testers"
-                )
-            )
+            words = f"'{name}' is of kind {kind}: on a lab flows begin and end at hosts, stations and testers"
+            raise network.explain(of_flow(index, network.flows[index].name, words))
     named = f"{lowered.name[:20]}-{os.getpid()}"
     return plan(lowered, name=named, measured=frozenset(ends))
 

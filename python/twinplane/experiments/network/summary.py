@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import warn
 from ...frames import Columns, readable
+from ...model.places import of_flow, of_lsp
 from ...network import Network
 from ...network.drawing import topology
 from ...network.history import up_over_time
@@ -95,11 +96,11 @@ def _within(columns: Columns, end_s: float) -> Columns:
 
 def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues: Columns) -> None:
     """What a user should know before the figures are believed."""
+    places = {flow.name: index for index, flow in enumerate(network.flows)}
     for name, found in flows.items():
-        if found["sent"] and not found["received"]:
-            warn(network.explain(f"flow '{name}': nothing of it arrived"))
-        elif not found["sent"]:
-            warn(network.explain(f"flow '{name}': it sent nothing"))
+        if not (found["sent"] and found["received"]):
+            words = "nothing of it arrived" if found["sent"] else "it sent nothing"
+            warn(str(network.explain(of_flow(places[name], name, words))))
     roots = [place for place, path in enumerate(queues.get("path", [])) if path == "root"]
     left = sum(queues["backlog_packets"][place] for place in roots)
     if left:
@@ -112,4 +113,4 @@ def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues:
         return
     for lsp in network.lsps:
         if lsp.spec.get("auto", True) and not lsp.up:
-            warn(network.explain(f"lsp '{lsp.name}': it is not up at the end"))
+            warn(str(network.explain(of_lsp(lsp.index, lsp.name, "it is not up at the end"))))

@@ -5,7 +5,9 @@ use super::Around;
 use super::words::list;
 use crate::conditioner::{ActionSpec, ConditionerSpec};
 use crate::queue::classify::{Kind, Packets, shadowed};
+use crate::queue::problem::QueueAdvice;
 use crate::queue::spec::ClassFilter;
+use base::diagnostic::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes of packets without a class.
@@ -43,34 +45,26 @@ impl Adviser {
         filters: &[ClassFilter],
         default: Option<&str>,
         leaves: impl Iterator<Item = &'n str>,
-        path: &str,
+        path: &[&str],
         packets: Packets,
         fate: &str,
     ) -> BTreeMap<String, Packets> {
         for (n, filter) in filters.iter().enumerate() {
             let mark = filter.matches.mark.filter(|mark| *mark != 0);
             if let Some(mark) = mark.filter(|mark| self.around.unmarked(*mark)) {
-                self.say(
-                    path,
-                    format!("filter {} can match nothing: no conditioner puts mark {mark} on packets", n + 1),
-                );
+                self.say_of_filter(path, n, QueueAdvice::Unmarked { mark, place: "" });
             }
         }
         for hidden in shadowed(filters.iter().map(|filter| &filter.matches)) {
             let by: Vec<String> = hidden.by.iter().map(|place| format!("filter {}", place + 1)).collect();
             let by: Vec<&str> = by.iter().map(String::as_str).collect();
             let verb = if by.len() == 1 { "takes" } else { "take" };
-            let text = format!(
-                "filter {} can match nothing: {} {verb} all that it would",
-                hidden.filter + 1,
-                list(&by)
-            );
-            self.say(path, text);
+            self.say_of_filter(path, hidden.filter, QueueAdvice::Hidden { by: list(&by), verb });
         }
         let reached: BTreeSet<&str> = filters.iter().map(|f| &*f.class).chain(default).collect();
         let alone: Vec<&str> = leaves.filter(|name| !reached.contains(name)).collect();
         if !alone.is_empty() {
-            self.say(path, format!("no packet gets to {}: no filter leads there", list(&alone)));
+            self.say(path, QueueAdvice::Unreached { names: list(&alone) });
         }
         let (taken, left) = packets.split(filters.iter().map(|filter| &filter.matches));
         self.left_over(&left, default.is_some(), "class", fate, path);
@@ -85,7 +79,14 @@ impl Adviser {
     }
 
     /// About packets that no filter takes.
-    pub(super) fn left_over(&mut self, left: &Packets, default: bool, noun: &str, fate: &str, path: &str) {
+    pub(super) fn left_over(
+        &mut self,
+        left: &Packets,
+        default: bool,
+        noun: &'static str,
+        fate: &str,
+        path: &[&str],
+    ) {
         let kinds = left.kinds();
         if default || kinds.is_empty() {
             return;
@@ -98,9 +99,12 @@ impl Adviser {
             (false, true) => ", so that LSPs do not come up",
             (false, false) => "",
         };
-        self.say(
-            path,
-            format!("no filter takes {}, and there is no default: {fate}{ends}: say in 'default' which {noun} takes them", list(&names)),
-        );
+        let fate = format!("{fate}{ends}");
+        self.say(path, QueueAdvice::LeftOver { kinds: list(&names), fate, noun });
+    }
+
+    fn say_of_filter(&mut self, path: &[&str], filter: usize, found: QueueAdvice) {
+        let found = Diagnostic::new(found).at(filter).at("filters");
+        self.said.push(found.below(path.iter().copied()));
     }
 }

@@ -14,9 +14,11 @@ mod words;
 use super::TreeSpec;
 use super::accounting::Accounting;
 use super::classify::{Match, Packets};
+use super::problem::QueueAdvice;
 use super::spec::*;
 use crate::conditioner::{ActionSpec, ConditionerSpec};
 use base::Rate;
+use base::diagnostic::Diagnostic;
 use filters::DROPPED;
 use rates::Top;
 use std::collections::BTreeSet;
@@ -78,25 +80,26 @@ pub fn marks_of(spec: &ConditionerSpec) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Says what is surprising about a tree that can be built: a sentence each, with the place that it is about.
-pub fn warnings(spec: &TreeSpec) -> Vec<String> {
+/// What is surprising about a tree that can be built. Paths begin at its root discipline, or at what stands beside it.
+pub fn warnings(spec: &TreeSpec) -> Vec<Diagnostic> {
     warnings_at(spec, &Around::default())
 }
 
 /// The same for a tree of which it is known where it stands.
-pub fn warnings_at(spec: &TreeSpec, around: &Around) -> Vec<String> {
+pub fn warnings_at(spec: &TreeSpec, around: &Around) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     let vanishing = spec.accounting.vanishing();
     if vanishing > 0 {
         let overhead = spec.accounting.overhead;
-        said.push(format!(
-            "accounting: with overhead={overhead} packets of up to {vanishing} B of IP count for 1 byte: give a 'minimum'"
-        ));
+        let overhead = i64::from(overhead);
+        let short = QueueAdvice::Vanishing { overhead, bytes: vanishing };
+        said.push(Diagnostic::new(short).at("accounting"));
     }
     let mut packets = Packets::all();
     let mut around = around.clone();
     if let Some(conditioner) = spec.conditioner() {
-        said.extend(crate::conditioner::warnings(conditioner, "conditioner", &around));
+        let found = crate::conditioner::warnings(conditioner, &around);
+        said.extend(found.into_iter().map(|found| found.at("conditioner")));
         packets = filters::behind(conditioner, packets);
         if let Some(marks) = &mut around.marks {
             marks.extend(marks_of(conditioner));
@@ -104,23 +107,29 @@ pub fn warnings_at(spec: &TreeSpec, around: &Around) -> Vec<String> {
     }
     let top = Top { rate: around.rate, whose: "the port".into() };
     let mut adviser = Adviser { accounting: spec.accounting, around, said };
-    adviser.queue(&spec.root, "root", &top, packets);
+    adviser.queue(&spec.root, &[], &top, packets);
     adviser.said
 }
 
 struct Adviser {
     accounting: Accounting,
     around: Around,
-    said: Vec<String>,
+    said: Vec<Diagnostic>,
 }
 
 impl Adviser {
-    fn say(&mut self, path: &str, text: impl AsRef<str>) {
-        self.said.push(format!("{path}: {}", text.as_ref()));
+    /// About all of the discipline or class at a path.
+    fn say(&mut self, path: &[&str], found: QueueAdvice) {
+        self.said.push(Diagnostic::new(found).below(path.iter().copied()));
+    }
+
+    /// About one of its fields, which the words name.
+    fn say_of(&mut self, path: &[&str], field: &str, found: QueueAdvice) {
+        self.said.push(Diagnostic::new(found).at(field).on_key().below(path.iter().copied()));
     }
 
     /// About a queue that gets `packets`, and has no more than the rate of `top`.
-    fn queue(&mut self, spec: &QueueSpec, path: &str, top: &Top, packets: Packets) {
+    fn queue(&mut self, spec: &QueueSpec, path: &[&str], top: &Top, packets: Packets) {
         match spec {
             QueueSpec::Pfifo(_) => {}
             QueueSpec::Bfifo(spec) => self.one_packet(spec.limit.0, "limit", path),
@@ -140,17 +149,15 @@ impl Adviser {
     }
 
     /// What can't hold the longest packet drops it.
-    fn one_packet(&mut self, bytes: u64, field: &str, path: &str) {
+    fn one_packet(&mut self, bytes: u64, field: &str, path: &[&str]) {
         let (longest, words) = self.around.longest.counted(&self.accounting);
         if bytes < longest {
-            let text = format!(
-                "{field}={bytes} is less than the longest packet ({words}): longer ones than that are dropped"
-            );
-            self.say(path, text);
+            let small = QueueAdvice::OnePacket { field: field.into(), bytes, longest: words };
+            self.say_of(path, field, small);
         }
     }
 
-    fn tbf(&mut self, spec: &TbfSpec, path: &str, top: &Top, packets: Packets) {
+    fn tbf(&mut self, spec: &TbfSpec, path: &[&str], top: &Top, packets: Packets) {
         self.one_packet(spec.burst.0, "burst", path);
         if let Some(bytes) = spec.mtu {
             self.one_packet(bytes.0, "mtu", path);
@@ -161,66 +168,58 @@ impl Adviser {
         let own = Top::of("the tbf that it is in", spec.rate);
         self.above(&own, top, "rate", path);
         if let Some(queue) = &spec.queue {
-            self.queue(queue, &format!("{path}/queue"), &own.within(top), packets);
+            self.queue(queue, &[path, &["queue"]].concat(), &own.within(top), packets);
         }
     }
 
-    fn prio(&mut self, spec: &PrioSpec, path: &str, top: &Top, packets: Packets) {
+    fn prio(&mut self, spec: &PrioSpec, path: &[&str], top: &Top, packets: Packets) {
         let last = spec.classes.last().map(|class| &*class.0);
         let names = spec.classes.iter().map(|class| &*class.0);
         let mut shares =
             self.filters(&spec.filters, spec.default.as_deref().or(last), names, path, packets, DROPPED);
         for class in &spec.classes {
             let packets = shares.remove(&*class.0).unwrap_or_default();
-            self.queue(&class.1.queue, &format!("{path}/{}", class.0), top, packets);
+            self.queue(&class.1.queue, &[path, &["classes", &class.0, "queue"]].concat(), top, packets);
         }
     }
 
-    fn drr(&mut self, spec: &DrrSpec, path: &str, top: &Top, packets: Packets) {
+    fn drr(&mut self, spec: &DrrSpec, path: &[&str], top: &Top, packets: Packets) {
         let names = spec.classes.iter().map(|class| &*class.0);
         let mut shares = self.filters(&spec.filters, spec.default.as_deref(), names, path, packets, DROPPED);
         let (longest, words) = self.around.longest.counted(&self.accounting);
         for class in &spec.classes {
-            let path = format!("{path}/{}", class.0);
+            let path = [path, &["classes", &*class.0]].concat();
             if let Some(quantum) =
                 class.1.quantum.map(|quantum| quantum.0).filter(|quantum| *quantum < longest)
             {
-                let text = format!(
-                    "quantum={quantum} is less than the longest packet ({words}): one takes several turns"
-                );
-                self.say(&path, text);
+                let small = QueueAdvice::SmallQuantum { quantum, longest: words.clone() };
+                self.say_of(&path, "quantum", small);
             }
             let packets = shares.remove(&*class.0).unwrap_or_default();
-            self.queue(&class.1.queue, &path, top, packets);
+            self.queue(&class.1.queue, &[&path[..], &["queue"]].concat(), top, packets);
         }
     }
 
-    fn red(&mut self, spec: &Early, path: &str) {
+    fn red(&mut self, spec: &Early, path: &[&str]) {
         let Early { limit, min, max, .. } = *spec;
         let times = max as f64 / (min as f64).max(1.0);
         if max < min.saturating_mul(2) {
-            let text = format!(
-                "max={max} is less than twice min={min}: the average may jump from below one to above the other (Floyd and Jacobson 1993, section 4)"
-            );
-            self.say(path, text);
+            self.say_of(path, "max", QueueAdvice::CloseThresholds { min, max });
         } else if max > min.saturating_mul(10) {
-            let text = format!("max={max} is {times:.0} times min={min}: two to three times are usual");
-            self.say(path, text);
+            let times = format!("{times:.0}");
+            self.say_of(path, "max", QueueAdvice::FarThresholds { min, max, times });
         }
         let burst = u64::from(spec.burst) * u64::from(spec.avpkt);
         if burst > limit {
-            let text = format!(
-                "a burst of {} packets of {} B does not fit in limit={limit}",
-                spec.burst, spec.avpkt
-            );
-            self.say(path, text);
+            let beyond = QueueAdvice::BurstBeyond { burst: spec.burst, avpkt: spec.avpkt, limit };
+            self.say_of(path, "burst", beyond);
         }
         if spec.harddrop && !spec.ecn {
-            self.say(path, "harddrop has no meaning without ecn");
+            self.say_of(path, "harddrop", QueueAdvice::HarddropAlone {});
         }
     }
 
-    fn gred(&mut self, spec: &GredSpec, path: &str, packets: Packets) {
+    fn gred(&mut self, spec: &GredSpec, path: &[&str], packets: Packets) {
         let takes = |place| spec.takes(place).unwrap_or_default();
         let matches: Vec<Match> = (0..spec.queues.len())
             .map(|place| Match { phb: Some(takes(place)), ..Match::default() })
@@ -229,21 +228,18 @@ impl Adviser {
         self.left_over(&left, spec.default.is_some(), "queue", DROPPED, path);
         for (name, queue) in &spec.queues {
             if let Ok(early) = spec.early(queue) {
-                self.red(&early, &format!("{path}/{name}"));
+                self.red(&early, &[path, &["queues", name]].concat());
             }
         }
         let priorities: BTreeSet<u8> = spec.queues.iter().map(|queue| queue.1.prio).collect();
         if spec.grio && priorities.len() < spec.queues.len() {
-            self.say(path, "RIO with two queues of the same priority: all share one average, as in Linux");
+            self.say_of(path, "grio", QueueAdvice::SharedAverage {});
         }
     }
 
-    fn fq_codel(&mut self, spec: &FqCodelSpec, path: &str) {
+    fn fq_codel(&mut self, spec: &FqCodelSpec, path: &[&str]) {
         if let Some(quantum) = spec.quantum.map(|quantum| quantum.0).filter(|quantum| *quantum < 256) {
-            self.say(
-                path,
-                format!("quantum={quantum}: below 256 a turn costs more than it is worth (RFC 8290, 5.2.4)"),
-            );
+            self.say_of(path, "quantum", QueueAdvice::TinyQuantum { quantum });
         }
     }
 }

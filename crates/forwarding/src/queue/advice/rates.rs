@@ -4,6 +4,7 @@ use super::Adviser;
 use super::filters::{DIRECT, DROPPED};
 use super::words::{Bits, Wide, list};
 use crate::queue::classify::Packets;
+use crate::queue::problem::QueueAdvice;
 use crate::queue::spec::*;
 use base::Rate;
 use base::describe::ClassName;
@@ -31,26 +32,22 @@ impl Top {
 
 impl Adviser {
     /// About a rate of its own that is more than it is ever given.
-    pub(super) fn above(&mut self, own: &Top, top: &Top, field: &str, path: &str) {
+    pub(super) fn above(&mut self, own: &Top, top: &Top, field: &'static str, path: &[&str]) {
         if top.rate.0 > 0 && own.rate > top.rate {
-            let (rate, most) = (Bits(own.rate.0), Bits(top.rate.0));
-            self.say(
+            let [rate, most] = [own.rate, top.rate].map(|rate| Bits(rate.0).to_string());
+            self.say_of(
                 path,
-                format!("{field}={rate} is more than the {most} of {}: it holds nothing back", top.whose),
+                field,
+                QueueAdvice::NeverReached { field, rate, most, whose: top.whose.clone() },
             );
         }
     }
 
-    pub(super) fn cbq(&mut self, spec: &CbqSpec, path: &str, top: &Top, packets: Packets) {
+    pub(super) fn cbq(&mut self, spec: &CbqSpec, path: &[&str], top: &Top, packets: Packets) {
         let port = self.around.rate;
         if let Some(bandwidth) = spec.bandwidth.filter(|rate| port.0 > 0 && *rate != port) {
-            let (own, port) = (Bits(bandwidth.0), Bits(port.0));
-            self.say(
-                path,
-                format!(
-                    "bandwidth={own} is not the {port} of the port: idle times, and so rates, come out wrong"
-                ),
-            );
+            let [own, port] = [bandwidth, port].map(|rate| Bits(rate.0).to_string());
+            self.say_of(path, "bandwidth", QueueAdvice::OtherBandwidth { own, port });
         }
         let shape = |(name, class): &(ClassName, CbqClass)| (name.clone(), class.parent.clone(), class.rate);
         let classes: Vec<_> = spec.classes.iter().map(shape).collect();
@@ -67,12 +64,12 @@ impl Adviser {
                     true => Top::of(format!("class '{name}', which it is in"), class.rate),
                     false => share.clone(),
                 };
-                self.queue(queue, &format!("{path}/{name}"), &own.within(top), packets);
+                self.queue(queue, &[path, &["classes", name, "queue"]].concat(), &own.within(top), packets);
             }
         }
     }
 
-    pub(super) fn htb(&mut self, spec: &HtbSpec, path: &str, top: &Top, packets: Packets) {
+    pub(super) fn htb(&mut self, spec: &HtbSpec, path: &[&str], top: &Top, packets: Packets) {
         let shape = |(name, class): &(ClassName, HtbClass)| (name.clone(), class.parent.clone(), class.rate);
         let classes: Vec<_> = spec.classes.iter().map(shape).collect();
         let mut shares =
@@ -81,34 +78,27 @@ impl Adviser {
         let ceil = |class: &HtbClass| class.ceil.unwrap_or(class.rate);
         let ceilings: BTreeMap<&str, Rate> = spec.classes.iter().map(|c| (&*c.0, ceil(&c.1))).collect();
         for (name, class) in &spec.classes {
-            let below = format!("{path}/{name}");
+            let below = [path, &["classes", &**name]].concat();
             for (bytes, field) in [(class.burst, "burst"), (class.cburst, "cburst")] {
                 if let Some(bytes) = bytes.map(|bytes| bytes.0).filter(|bytes| *bytes < longest) {
-                    self.say(&below, format!("{field}={bytes} is less than the longest packet ({words}): it is sent all the same, and waits for longer afterwards"));
+                    let small = QueueAdvice::OneBurst { field, bytes, longest: words.clone() };
+                    self.say_of(&below, field, small);
                 }
             }
             let above = class.parent.as_deref().and_then(|parent| ceilings.get(parent));
             if let Some(above) = above.filter(|above| ceil(class) > **above) {
-                let (own, above) = (Bits(ceil(class).0), Bits(above.0));
-                self.say(
-                    &below,
-                    format!(
-                        "its ceiling of {own} is above that of its parent, {above}, which it can't exceed"
-                    ),
-                );
+                let [own, above] = [ceil(class), *above].map(|rate| Bits(rate.0).to_string());
+                self.say_of(&below, "ceil", QueueAdvice::CeilAbove { own, above });
             }
             if class.parent.is_none() && ceil(class) > class.rate {
-                let (own, rate) = (Bits(ceil(class).0), Bits(class.rate.0));
-                self.say(
-                    &below,
-                    format!("ceil={own} means nothing: without a parent it never borrows, and has {rate}"),
-                );
+                let [own, rate] = [ceil(class), class.rate].map(|rate| Bits(rate.0).to_string());
+                self.say_of(&below, "ceil", QueueAdvice::CeilAlone { own, rate });
             }
             if let Some(queue) = &class.queue {
                 let most = if class.parent.is_none() { class.rate } else { ceil(class) };
                 let own = Top::of(format!("class '{name}', which it is in"), most);
                 let packets = shares.remove(&**name).unwrap_or_default();
-                self.queue(queue, &below, &own.within(top), packets);
+                self.queue(queue, &[&below[..], &["queue"]].concat(), &own.within(top), packets);
             }
         }
     }
@@ -122,7 +112,7 @@ impl Adviser {
         filters: &[ClassFilter],
         default: Option<&str>,
         top: &Top,
-        path: &str,
+        path: &[&str],
         packets: Packets,
         fate: &str,
     ) -> BTreeMap<String, Packets> {
@@ -142,17 +132,15 @@ impl Adviser {
             let sum: u128 = children.iter().map(|(_, rate)| rate).sum();
             if rate.0 > 0 && sum > u128::from(rate.0) {
                 let names: Vec<&str> = children.iter().map(|(name, _)| *name).collect();
-                let (more, sum, rate) = (Wide(sum - u128::from(rate.0)), Wide(sum), Bits(rate.0));
-                self.say(
-                    path,
-                    format!(
-                        "the {} {sum}, {more} more than the {rate} of {whose}",
-                        match names[..] {
-                            [one] => format!("rate of {one} is"),
-                            _ => format!("rates of {} add up to", list(&names)),
-                        }
-                    ),
-                );
+                let (more, sum) = (Wide(sum - u128::from(rate.0)).to_string(), Wide(sum).to_string());
+                let rates = match names[..] {
+                    [one] => format!("rate of {one} is"),
+                    _ => format!("rates of {} add up to", list(&names)),
+                };
+                let rate = Bits(rate.0).to_string();
+                let inside = parent.map(|parent| ["classes", parent]);
+                let at = [path, inside.as_ref().map_or(&[][..], |steps| &steps[..])].concat();
+                self.say(&at, QueueAdvice::TooMuch { rates, sum, more, rate, whose });
             }
         }
         let leaves =

@@ -1,10 +1,16 @@
 //! Trees that deserve a warning, each with the sentence that it gets.
 
 use super::*;
+use base::describe::{Value, lead};
+
+/// The sentences that users read of a tree.
+fn said(found: &[Diagnostic]) -> Vec<String> {
+    found.iter().map(|one| format!("{}{}", lead(&Value::Null, one), one.words())).collect()
+}
 
 fn of(json: &str) -> Vec<String> {
     let spec: TreeSpec = crate::queue::testing::spec(&format!(r#"{{"root": {json}}}"#)).expect("a tree");
-    warnings(&spec)
+    said(&warnings(&spec))
 }
 
 #[test]
@@ -13,7 +19,7 @@ fn rates_that_do_not_add_up_say_by_how_much() {
         "filters": [{"phb": ["EF"], "class": "ef"}, {"phb": ["AF11"], "class": "af1"}],
         "classes": {"all": {"rate": 2800000, "bounded": true}, "ef": {"parent": "all", "rate": 800000},
             "af1": {"parent": "all", "rate": 2000000}, "de": {"parent": "all", "rate": 1000000}}}"#;
-    let expected = "root: the rates of ef, af1 and de add up to 3.8 Mbit/s, 1 Mbit/s more than the 2.8 Mbit/s of 'all', which they are in";
+    let expected = "class 'all': the rates of ef, af1 and de add up to 3.8 Mbit/s, 1 Mbit/s more than the 2.8 Mbit/s of 'all', which they are in";
     assert_eq!(of(json), [expected]);
     let around = Around { rate: Rate(2_000_000), ..Around::default() };
     let spec: TreeSpec = crate::queue::testing::spec(&format!(
@@ -22,8 +28,8 @@ fn rates_that_do_not_add_up_say_by_how_much() {
     ))
     .expect("a tree");
     assert_eq!(
-        warnings_at(&spec, &around)[0],
-        "root: the rate of all is 2.8 Mbit/s, 800 kbit/s more than the 2 Mbit/s of the port"
+        said(&warnings_at(&spec, &around))[0],
+        "the rate of all is 2.8 Mbit/s, 800 kbit/s more than the 2 Mbit/s of the port"
     );
 }
 
@@ -37,13 +43,13 @@ fn thresholds_and_bursts_are_looked_at() {
     assert_eq!(red(30_000, 100_000, 120_000), [""; 0]);
     assert_eq!(
         red(5000, 100_000, 120_000),
-        ["root: max=100000 is 20 times min=5000: two to three times are usual"]
+        ["max=100000 is 20 times min=5000: two to three times are usual"]
     );
     assert_eq!(red(10_000, 15_000, 39_000).len(), 2);
     let tbf = r#"{"discipline": "tbf", "rate": 9, "burst": 500, "limit": 9000, "peakrate": 10, "mtu": 1600}"#;
     assert_eq!(
         of(tbf),
-        ["root: burst=500 is less than the longest packet (1514 B): longer ones than that are dropped"]
+        ["burst=500 is less than the longest packet (1514 B): longer ones than that are dropped"]
     );
 }
 
@@ -51,7 +57,7 @@ fn thresholds_and_bursts_are_looked_at() {
 fn classes_that_nothing_reaches_are_named() {
     let json = r#"{"discipline": "prio", "classes": {"a": {}, "b": {}, "c": {}},
         "filters": [{"dscp": [1, 2], "class": "b"}]}"#;
-    assert_eq!(of(json), ["root: no packet gets to a: no filter leads there"]);
+    assert_eq!(of(json), ["no packet gets to a: no filter leads there"]);
 }
 
 #[test]
@@ -59,7 +65,7 @@ fn ceilings_are_those_of_the_parent() {
     let json = r#"{"discipline": "htb", "default": "b", "classes": {"a": {"rate": 1000}, "b": {"parent": "a", "rate": 500, "ceil": 1500}}}"#;
     assert_eq!(
         of(json),
-        ["root/b: its ceiling of 1.5 kbit/s is above that of its parent, 1 kbit/s, which it can't exceed"]
+        ["class 'b': its ceiling of 1.5 kbit/s is above that of its parent, 1 kbit/s, which it can't exceed"]
     );
 }
 
@@ -76,7 +82,7 @@ fn rates_are_written_exactly() {
 }
 
 fn around(json: &str, around: &Around) -> Vec<String> {
-    warnings_at(&crate::queue::testing::spec(json).expect("a tree"), around)
+    said(&warnings_at(&crate::queue::testing::spec(json).expect("a tree"), around))
 }
 
 #[test]
@@ -97,7 +103,7 @@ fn the_longest_packet_counts_as_the_tree_has_it() {
     assert_eq!(
         around(&tbf(1600, "link"), &big),
         [
-            "root: burst=1600 is less than the longest packet (9000 B, of flow 'big'): longer ones than that are dropped"
+            "burst=1600 is less than the longest packet (9000 B, of flow 'big'): longer ones than that are dropped"
         ]
     );
     assert_eq!(around(&tbf(8982, "ip"), &big), [""; 0]);
@@ -116,7 +122,7 @@ fn packets_that_no_filter_takes_are_told() {
     assert_eq!(
         drr(&format!(r#"{ef}, {{"phb": ["AF11"], "class": "b"}}"#)),
         [
-            "root: no filter takes ARP, RSVP, routing, best-effort IP, labelled packets and some others, and there is no default: they are dropped (no-class), so that neighbours are not found and LSPs do not come up: say in 'default' which class takes them"
+            "no filter takes ARP, RSVP, routing, best-effort IP, labelled packets and some others, and there is no default: they are dropped (no-class), so that neighbours are not found and LSPs do not come up: say in 'default' which class takes them"
         ]
     );
     // Every IP packet without a label: neither ARP nor what has labels.
@@ -165,7 +171,7 @@ fn each_discipline_says_what_becomes_of_them() {
     assert_eq!(of(&inside), [""; 0]);
     let beside = inside.replace(r#"["AF11"], "class""#, r#"["AF11", "AF12"], "class""#);
     let said = of(&beside);
-    assert!(said.len() == 1 && said[0].starts_with("root/af: no filter takes "), "{said:?}");
+    assert!(said.len() == 1 && said[0].starts_with("class 'af': no filter takes "), "{said:?}");
 }
 
 #[test]
@@ -179,7 +185,7 @@ fn what_a_conditioner_writes_to_is_not_judged() {
     };
     assert_eq!(with(r#""mark 7""#), [""; 0]);
     let said = with(r#""pass""#);
-    assert_eq!(said[0], "root: filter 1 can match nothing: no conditioner puts mark 7 on packets");
+    assert_eq!(said[0], "filter 1: it can match nothing: no conditioner puts mark 7 on packets");
     assert!(said.len() == 2 && said[1].contains("no filter takes ARP, "), "{said:?}");
 }
 
@@ -191,29 +197,27 @@ fn what_has_no_effect_is_told() {
     assert_eq!(
         around(htb, &port(10)),
         [
-            "root/a: ceil=2 Mbit/s means nothing: without a parent it never borrows, and has 1 Mbit/s",
-            "root/a: rate=60 Mbit/s is more than the 1 Mbit/s of class 'a', which it is in: it holds nothing back"
+            "class 'a': ceil=2 Mbit/s means nothing: without a parent it never borrows, and has 1 Mbit/s",
+            "class 'a': rate=60 Mbit/s is more than the 1 Mbit/s of class 'a', which it is in: it holds nothing back"
         ]
     );
     let tbf = r#"{"root": {"discipline": "tbf", "rate": 1000000, "burst": 9000, "queue":
         {"discipline": "htb", "default": "a", "classes": {"a": {"rate": 60000000}}}}}"#;
     assert_eq!(
         around(tbf, &port(10)),
-        ["root/queue: the rate of a is 60 Mbit/s, 59 Mbit/s more than the 1 Mbit/s of the tbf that it is in"]
+        ["queue: the rate of a is 60 Mbit/s, 59 Mbit/s more than the 1 Mbit/s of the tbf that it is in"]
     );
     let fast = tbf.replace(": 1000000", ": 20000000").replace("60000000", "2000000");
     assert_eq!(
         around(&fast, &port(10)),
-        ["root: rate=20 Mbit/s is more than the 10 Mbit/s of the port: it holds nothing back"]
+        ["rate=20 Mbit/s is more than the 10 Mbit/s of the port: it holds nothing back"]
     );
     let cbq = r#"{"root": {"discipline": "cbq", "bandwidth": 10000000, "avpkt": 1000, "default": "a",
         "classes": {"a": {"rate": 1000000}}}}"#;
     assert_eq!(around(cbq, &port(10)), [""; 0]);
     assert_eq!(
         around(cbq, &port(100)),
-        [
-            "root: bandwidth=10 Mbit/s is not the 100 Mbit/s of the port: idle times, and so rates, come out wrong"
-        ]
+        ["bandwidth=10 Mbit/s is not the 100 Mbit/s of the port: idle times, and so rates, come out wrong"]
     );
     let odd = r#"{"accounting": {"layer": "ip", "overhead": -40}, "root": {"discipline": "pfifo"}}"#;
     assert_eq!(

@@ -230,7 +230,7 @@ proptest! {
         let facts = Facts { rate: Rate(port), mtu: 1500 };
         let tree = Tree::new(&spec, &facts, Streams::new(1).stream("queue"));
         let warnings = crate::queue::warnings_at(&spec, &Around { rate: facts.rate, ..Around::default() });
-        prop_assert!(warnings.iter().all(|w| !w.is_empty()));
+        prop_assert!(warnings.iter().all(|w| !w.words().is_empty()));
         let mut tree = match tree {
             Ok(tree) => tree,
             Err(error) => {

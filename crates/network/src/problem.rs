@@ -1,0 +1,230 @@
+//! What can be wrong with a network that is built, placed and run. The words of all of it stand here; those of what is wrong with a
+//! description as it is written stand in `spec/problem.rs`.
+
+base::problems! {
+    /// Problems of nodes and links, whatever kind they are of.
+    pub enum BuildProblem {
+        /// More nodes than there are blocks of addresses.
+        TooManyNodes { count: usize, most: usize } is OutOfRange, "too-many-nodes", "{count} nodes: at most {most}";
+        /// Two nodes with one name.
+        SameName {} is Conflict, "same-name", "two nodes have that name";
+        /// A node by its place among the nodes, which has no such place.
+        NodeNumber { node: usize, count: usize } is UnknownName, "node-number", "node {node} of {count}";
+        /// DiffServ of what is no router.
+        NoDiffServ { called: String } is Conflict, "no-diffserv", "{called} has no 'diffserv'";
+        /// A router id of what is no router.
+        NoRouterId { called: String } is Conflict, "no-router-id", "{called} has no router id";
+        /// A name of a kind that no kind has.
+        UnknownKind { kind: String, known: String } is UnknownName, "unknown-kind", "kind '{kind}': one of {known}";
+        /// What a kind of nodes says is wrong with its part of a description.
+        OwnPart { error: String } is WrongType, "own-part", "{error}";
+        /// A key that no node of the kind has.
+        NothingOwn { key: String } is UnknownName, "nothing-own", "unknown field '{key}': nodes of this kind have none such";
+        /// Facts that contradict the kind.
+        OtherFacts { kind: String } is Conflict, "other-facts", "its 'facts' are not those of a node of kind '{kind}': leave them out";
+        /// A key at the top that belongs to nobody.
+        NobodysKey { key: String } is UnknownName, "nobodys-key", "unknown field '{key}': nobody here knows what it says";
+        /// A link from a node to itself.
+        BothEnds { node: String } is Conflict, "both-ends", "both ends are at node '{node}'";
+        /// A time that runs backwards.
+        NegativeDelay {} is OutOfRange, "negative-delay", "a delay can't be negative";
+        /// A length of packets that IP does not have.
+        Mtu { mtu: u32 } is OutOfRange, "mtu", "mtu={mtu}: 68 to 65535 bytes";
+        /// A host beside something that passes nothing on.
+        NobodysGateway { host: String, other: String } is Conflict, "nobodys-gateway", "host '{host}': its link leads to '{other}', which is no router: nobody is its gateway";
+        /// A host without a link.
+        Alone {} is Conflict, "alone", "it has no link: a host needs one, to a router";
+        /// A kind that has so many links, no more and no fewer.
+        ExactLinks { called: String, links: String, count: usize } is Conflict, "exact-links", "{called} has {links}, not {count}";
+        /// More links than the kind has.
+        ManyLinks { called: String, links: String, count: usize } is Conflict, "many-links", "{called} has {links} at most, not {count}";
+        /// Fewer links than the kind has.
+        FewLinks { called: String, links: String, count: usize } is Conflict, "few-links", "{called} has {links} at least, not {count}";
+        /// A queue at a port of somebody else's.
+        QueueOfOthers {} is Conflict, "queue-of-others", "it is external: its queues are not ours";
+        /// A conditioner where packets do not arrive at a router of ours.
+        NoConditioner {} is Conflict, "no-conditioner", "it is no router of ours: only these condition what arrives";
+        /// Bins that take no time.
+        EmptyBin {} is OutOfRange, "empty-bin", "a bin is longer than nothing";
+    }
+}
+
+base::problems! {
+    /// Problems of addresses that the description gives, and of those that it has to give.
+    pub enum AddressProblem {
+        /// A host that has its address from nowhere.
+        NoAddress {} is WrongType, "no-address", "it has no address: say one such as 10.1.0.2/24";
+        /// A host with several links, of which one gives it no address.
+        NoLinkAddresses { host: String } is WrongType, "no-link-addresses", "host '{host}' has several links: each must say its 'addresses' at both ends";
+        /// A gateway of a host that has several.
+        ManyGateways {} is Conflict, "many-gateways", "its gateways are at the other ends of its links";
+        /// An address that is none of those that links give.
+        NotAmong { address: String } is Conflict, "not-among", "{address} is not among the addresses that its links give it";
+        /// Addresses of a link that has them from its host.
+        HostsAddresses { host: String } is Conflict, "hosts-addresses", "its addresses are those of host '{host}' and its gateway";
+        /// A prefix for one.
+        NoRoom { address: String } is OutOfRange, "no-room", "{address}: there is no room for its gateway in the prefix";
+        /// An address that means something else, such as a network or a group.
+        NotForHosts { address: String } is OutOfRange, "not-for-hosts", "{address}: not an address that a host can have";
+        /// The same, of a link.
+        NotForInterfaces { address: String } is OutOfRange, "not-for-interfaces", "{address}: not an address that an interface can have";
+        /// The same, of a router id.
+        NotForRouters { address: String } is OutOfRange, "not-for-routers", "router_id={address}: not an address that a router can have";
+        /// A prefix that the network gives, or sends test packets to.
+        Collides { prefix: String, taken: String, whose: &'static str } is Conflict, "collides", "{prefix} collides with {taken}, {whose}";
+        /// The same, of a router id.
+        IdCollides { id: String, taken: String, whose: &'static str } is Conflict, "id-collides", "router_id={id} collides with {taken}, {whose}";
+        /// A router id that is in somebody's network.
+        IdWithin { id: String, prefix: String, whose: String } is Conflict, "id-within", "router_id={id} lies in {prefix}, which is that of {whose}";
+        /// A router id that another router has.
+        IdTwice { id: String, other: String } is Conflict, "id-twice", "router_id={id} is that of '{other}', too";
+        /// A gateway that is the host itself.
+        OwnGateway { gateway: String } is Conflict, "own-gateway", "its gateway {gateway} is its own address";
+        /// A gateway that its host does not reach.
+        FarGateway { gateway: String, prefix: String } is OutOfRange, "far-gateway", "its gateway {gateway} is not an address of a router in {prefix}";
+        /// Ends that do not reach each other.
+        TwoNetworks { first: String, second: String } is Conflict, "two-networks", "{first} and {second} are not in one network";
+        /// One address at both ends.
+        SameAddress { address: String } is Conflict, "same-address", "both ends have the address {address}";
+        /// Two networks that have addresses in common.
+        Overlap { prefix: String, other: String, whose: String } is Conflict, "overlap", "{prefix} and {other} of {whose} overlap";
+        /// Two nodes whose blocks are full.
+        NoneLeft { count: u32 } is OutOfRange, "none-left", "both nodes have {count} links or more: between two such nodes there are no addresses left";
+    }
+}
+
+base::problems! {
+    /// Problems of LSPs.
+    pub enum LspProblem {
+        /// No way between its ends.
+        NoPath { from: String, to: String } is Conflict, "no-path", "there is no path from '{from}' to '{to}'";
+        /// An LSP that begins at somebody else's router.
+        ForeignHead { node: String } is Conflict, "foreign-head", "'{node}' is external: its LSPs begin there";
+        /// An LSP that begins at what is no router.
+        NoHead { node: String, called: String } is Conflict, "no-head", "'{node}' is {called}, not a router";
+        /// An LSP that ends where nobody signals.
+        NoTail { node: String, called: String } is Conflict, "no-tail", "'{node}' is {called}: an LSP ends at a router";
+        /// An LSP to somebody else's router, of which the id is not known.
+        ForeignTail { node: String } is WrongType, "foreign-tail", "'{node}' is external: say its router_id";
+        /// A set of classes without any.
+        NoClasses {} is OutOfRange, "no-classes", "'classes' is empty: no packet would take it";
+        /// Classes of packets to nowhere.
+        ClassesAlone {} is Conflict, "classes-alone", "'classes' says of which behaviours what 'carries' names is";
+        /// A filter that takes nothing, or can't be.
+        Filter { error: String } is OutOfRange, "filter", "{error}";
+        /// A tunnelling model that its tail end does not know.
+        TailWithoutDiffServ { node: String } is Conflict, "tail-without-diffserv", "it has a tunnelling model, and node '{node}', where it ends, has no 'diffserv'";
+        /// DiffServ of an LSP whose head end has none.
+        HeadWithoutDiffServ { node: String } is Conflict, "head-without-diffserv", "node '{node}' has no 'diffserv', so its LSPs can't say anything of behaviours";
+        /// PHBs that its head end does not have.
+        UnsupportedPhbs { node: String, missing: String } is Conflict, "unsupported-phbs", "node '{node}' does not support {missing} ('supported' of its 'diffserv')";
+        /// An LSP that ends where it begins.
+        SameEnds { node: String } is Conflict, "same-ends", "both ends are at '{node}'";
+        /// A priority that signalling can't say.
+        Priority {} is OutOfRange, "priority", "priorities are 0 to 7";
+        /// A holding priority below the setup priority.
+        Preempting { setup: u8, holding: u8 } is Conflict, "preempting", "setup priority {setup} is more urgent than holding priority {holding}: LSPs would preempt each other for ever (RFC 3209, 4.7.1)";
+        /// More tunnels than ids.
+        TooManyTunnels { most: u16 } is OutOfRange, "too-many-tunnels", "more than {most} tunnels between one pair of routers";
+        /// More LSPs than addresses.
+        TooManyLsps { most: u32 } is OutOfRange, "too-many-lsps", "more than {most} LSPs in one network";
+        /// Test packets that would go to what the description gives.
+        TestsTaken { lsps: u32, prefix: String, taken: String } is Conflict, "tests-taken", "test packets over {lsps} LSPs go to {prefix}, where {taken} is that this network was given";
+        /// A route over a link that is not there.
+        NoSuchHop { here: String, to: String } is Conflict, "no-such-hop", "its route goes from '{here}' to {to}, and no link does";
+        /// A route that ends elsewhere.
+        RouteEnds { end: String, to: String } is Conflict, "route-ends", "its route ends at '{end}', not at '{to}'";
+        /// A loose hop without a name on the wire.
+        ForeignHop { node: String } is WrongType, "foreign-hop", "its route goes through '{node}', which is external: say its router_id";
+        /// A command that LSPs do not know.
+        UnknownCommand { command: String } is UnknownName, "unknown-command", "LSP command '{command}': signal, route, tear or reoptimise";
+        /// A group of LSPs by its place, which has none.
+        GroupNumber { group: usize, count: usize } is UnknownName, "group-number", "LSP group {group} of {count}";
+    }
+}
+
+base::problems! {
+    /// Problems of a placement: which nodes are in a process, and by which interfaces it reaches the others.
+    pub enum PlacementProblem {
+        /// Somebody else's router in virtual time.
+        External {} is Conflict, "external", "it is external: somebody else's router is there in real time only";
+        /// A kind that this program does not have, in virtual time.
+        NoSuchKind { kind: String } is Conflict, "no-such-kind", "this program has no nodes of kind '{kind}': they run in another process only";
+        /// Two interfaces for one end of a link.
+        PortTwice { node: String, link: usize } is Conflict, "port-twice", "two interfaces for node '{node}' on link {link}";
+        /// An interface for a node of another process.
+        PortElsewhere { node: String, link: usize } is Conflict, "port-elsewhere", "link {link}: node '{node}' is not local: it has no interface here";
+        /// A link that leads out of the process, and no interface.
+        NoPort { near: String, far: String, link: usize } is Conflict, "no-port", "link {link} from '{near}' to '{far}': '{far}' is not local, and no interface leads to it";
+        /// One interface where there are two or none.
+        OnePort { near: String, far: String, link: usize } is Conflict, "one-port", "link {link} from '{near}' to '{far}': both are local, so that both have an interface or neither";
+        /// A link by its place, which has none.
+        PortLink { interface: String, link: usize, count: usize } is UnknownName, "port-link", "interface '{interface}': link {link} of {count}";
+        /// A node that is not at the link.
+        PortNode { interface: String, node: String, link: usize } is UnknownName, "port-node", "interface '{interface}': node '{node}' is not at link {link}";
+        /// A name that no node has.
+        NoNode { node: String } is UnknownName, "no-node", "there is no node '{node}'";
+        /// Somebody else's router in this process.
+        ExternalHere { node: String } is Conflict, "external-here", "node '{node}' is external: it can't be local";
+        /// A kind that this program does not have.
+        NoKindHere { node: String, kind: String } is Conflict, "no-kind-here", "node '{node}': this program has no nodes of kind '{kind}': it can't be local";
+    }
+}
+
+base::problems! {
+    /// Problems of what is asked of a network that runs, and of the run.
+    pub enum RunProblem {
+        /// A node of another process.
+        NotHere { node: String } is Conflict, "not-here", "'{node}' is not in this process";
+        /// A node by its place, which has none.
+        NoNode { node: usize, count: usize } is UnknownName, "no-node-number", "node {node}: there are {count}";
+        /// A table that only the process of a router has.
+        TableOfProcess { table: String } is Conflict, "table-of-process", "table '{table}': only a router that runs as a process of its own has it";
+        /// A table of one node, and no node.
+        TableOfWhich { table: String } is WrongType, "table-of-which", "table '{table}': of which node?";
+        /// A name that no table has.
+        NoTable { table: String } is UnknownName, "no-table", "table '{table}': there is none of that name";
+        /// A table that nodes of that kind do not have.
+        TableOfNone { table: String, node: String } is Conflict, "table-of-none", "table '{table}': '{node}' is no router and has none";
+        /// A table that can't be written down.
+        TableFailed { table: String, error: String } is Failed, "table-failed", "table '{table}': {error}";
+        /// A port that nobody outside may use.
+        NoRawPort { node: String } is Conflict, "no-raw-port", "'{node}' is not a raw port";
+        /// A recording that begins too late.
+        RecordingLate {} is TooLate, "recording-late", "a recording begins before the network first runs";
+        /// No recording to take.
+        NotRecorded { node: String } is Conflict, "not-recorded", "router '{node}' is not being recorded";
+        /// A node of which nothing is recorded.
+        NoRecording { node: String } is Conflict, "no-recording", "'{node}' is no router: only routers are recorded";
+        /// A file that is no recording.
+        RecordingFile { error: String } is WrongType, "recording-file", "recording: {error}";
+        /// The network of a recording, which can't be read.
+        RecordingNetwork { error: String } is WrongType, "recording-network", "recording: its network: {error}";
+        /// An interface that does not open.
+        NoInterface { error: String } is Failed, "no-interface", "{error}";
+        /// A processor that the process does not get.
+        NoProcessor { cpu: usize, error: String } is Failed, "no-processor", "processor {cpu}: {error}";
+        /// An interface that went away in a run.
+        InterfaceLost { interface: String, how: &'static str } is Failed, "interface-lost", "interface {interface} {how}";
+        /// Queues that lost packets without counting them: a defect.
+        QueuesUnbalanced { at: String, what: String } is Failed, "queues-unbalanced", "its queues do not add up at {at}: {what}";
+    }
+}
+
+base::problems! {
+    /// What is surprising about a network that can be built as it is described: warnings.
+    pub enum AdviceProblem {
+        /// A bucket that is smaller than packets that came.
+        BeyondBurst { lost: u64, given: u64 } is OutOfRange, "beyond-burst", "{lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate";
+        /// An LSP that another leaves nothing.
+        Hidden { first: String } is Conflict, "hidden-lsp", "it takes packets only while lsp '{first}' is down, which has the same 'carries' and 'classes' and was declared before it";
+        /// Packets that an LSP takes and drops.
+        ClassesDropped { kind: &'static str, phbs: String, lost: String } is Conflict, "classes-dropped", "the {kind} has a place for {phbs} only: packets of {lost} of its 'classes' are dropped";
+        /// Packets of any PHB on an LSP that has no place for some.
+        TakesAll { kind: &'static str, phbs: String } is Conflict, "takes-all", "the {kind} has a place for {phbs} only, and takes all packets to what it carries: say in 'classes' which, or others are dropped";
+        /// A node that does not know the DIFFSERV object (RFC 3270, 5.4).
+        UnknownObject { node: String, place: String } is Conflict, "unknown-object", "node '{node}'{place} has no 'diffserv', and refuses its DIFFSERV object as one of an unknown class";
+        /// A node that does not have the PHBs of an LSP (RFC 3270, 5.3).
+        Unsupported { node: String, place: String, missing: String } is Conflict, "unsupported", "node '{node}'{place} does not support {missing} ('supported' of its 'diffserv'), and refuses it";
+    }
+}

@@ -1,0 +1,82 @@
+//! What can be wrong with traffic and with what measures it, and what is surprising about it. The words of all of it stand here; those
+//! of what is wrong with a description as it is written stand in `spec/problem.rs`.
+
+base::problems! {
+    /// Problems of flows, and of what is measured.
+    pub enum TrafficProblem {
+        /// A part of a description about measuring that can't be read.
+        Measuring { error: String } is WrongType, "measuring", "{error}";
+        /// Phases that do not follow each other.
+        PhaseOrder {} is Conflict, "phase-order", "each must begin after the one before";
+        /// Bins that take no time.
+        EmptyBin {} is OutOfRange, "empty-series-bin", "a bin is longer than nothing";
+        /// More streams than numbers for them.
+        TooManyStreams { most: u32 } is OutOfRange, "too-many-streams", "more than {most} streams";
+        /// An end at which nothing is measured.
+        NoInstrument { node: String, why: String } is Conflict, "no-instrument", "'{node}' is {why}";
+        /// A name that another random flow has.
+        RandomTwice {} is Conflict, "random-twice", "another flow has this name: each draws random numbers that go by its name";
+        /// A group of LSPs by its place, which has none.
+        NoGroup { group: usize } is UnknownName, "no-group", "there is no LSP group {group}";
+        /// A flow over an LSP that begins or ends elsewhere.
+        OtherEnds { from: String, to: String } is Conflict, "other-ends", "its LSP goes from '{from}' to '{to}'";
+        /// A host that should put labels on packets.
+        HostOverLsp {} is Conflict, "host-over-lsp", "a host sends over no LSP: say with 'carries' what the LSP takes";
+        /// An edge that should send without labels.
+        EdgeWithoutLsp {} is Conflict, "edge-without-lsp", "an edge sends over LSPs only";
+        /// A choice of links for what has no choice.
+        NoHost { node: String } is Conflict, "no-host", "'{node}' is no host";
+        /// A link at which the host is not.
+        NotAtLink { node: String, link: usize } is UnknownName, "not-at-link", "'{node}' is not at link {link}";
+        /// A flow from a host to itself by one link.
+        WhichLinks { node: String } is WrongType, "which-links", "from '{node}' to itself: from_link and to_link say by which two of its links";
+        /// A flow that ends before it begins.
+        StopsFirst { stop: String, start: String } is Conflict, "stops-first", "stop={stop} is not after start={start}: it would send nothing";
+        /// A flow that is over when it is added.
+        Over { stop: String, now: String } is TooLate, "over", "stop={stop}: it is {now} already: it would send nothing";
+        /// Frames that no source makes.
+        Size { size: u32, least: u32, most: u32 } is OutOfRange, "size", "size={size}: a test packet has {least} to {most} bytes here";
+        /// A code point of more than six bits.
+        Dscp { dscp: u8 } is OutOfRange, "dscp", "dscp={dscp}: 0 to 63";
+        /// A number that is no port (RFC 6335, 6).
+        Port { key: &'static str, number: u32 } is OutOfRange, "udp-port", "{key}={number}: a UDP port is 1 to 65535";
+        /// A trace of nothing.
+        EmptyTrace {} is OutOfRange, "empty-trace", "gaps: a trace has at least one packet";
+        /// A trace with other sizes than packets.
+        TraceSizes { gaps: usize, sizes: usize } is Conflict, "trace-sizes", "a trace of {gaps} gaps and {sizes} sizes: as many of both";
+        /// A trace without an end.
+        EndlessTrace {} is Conflict, "endless-trace", "repeat: the trace takes no time, and would never end";
+        /// A flow without a rate.
+        NoRate {} is OutOfRange, "no-rate", "rate=0: a flow has a rate";
+        /// A flow whose packets have no size.
+        NoSize {} is WrongType, "no-size", "size: how long are its packets?";
+        /// Sizes without any.
+        NoSizes {} is OutOfRange, "no-sizes", "sizes: there are none to choose from";
+        /// Weights that do not belong to the sizes.
+        Weights { sizes: usize, weights: usize } is Conflict, "weights", "{sizes} sizes and {weights} weights: as many of both";
+        /// Weights that choose nothing.
+        BadWeights {} is OutOfRange, "bad-weights", "weights: numbers from zero on, of which one is more than zero";
+        /// A mean of nothing.
+        NoMeanSize { mean: f64 } is OutOfRange, "no-mean-size", "mean={mean}: a mean size is more than zero";
+        /// Bounds the wrong way round.
+        CrossedBounds { min: u32, max: u32 } is Conflict, "crossed-bounds", "min={min} is more than max={max}";
+        /// A mean outside its bounds.
+        MeanBeyond { mean: f64, min: u32, max: u32 } is Conflict, "mean-beyond", "mean={mean} is not between min={min} and max={max}: most frames would be as long as a bound";
+        /// Periods of no time.
+        EmptyPeriod { name: &'static str, mean: i64 } is OutOfRange, "empty-period", "{name}: mean={mean}: a period is longer than nothing";
+        /// A Pareto distribution without a mean.
+        NoMeanPeriod { name: &'static str, shape: f64 } is OutOfRange, "no-mean-period", "{name}: shape={shape}: a Pareto distribution has a mean if its shape is more than 1";
+        /// Periods in which nothing is sent.
+        SparsePeriod { mean: i64, usual: String, parts: String } is OutOfRange, "sparse-period", "on: mean={mean} ps: in a usual period, {usual} ps, it sends less than a part in {parts} of a packet";
+    }
+}
+
+base::problems! {
+    /// What is surprising about flows that can be added: warnings.
+    pub enum TrafficAdvice {
+        /// A flow over an LSP that drops all its packets.
+        FlowDropped { lsp: String, kind: &'static str, phbs: String, phb: String } is Conflict, "flow-dropped", "the {kind} '{lsp}' has a place for {phbs} only: its packets, which are {phb}, are dropped";
+        /// Flows that nothing on their way can tell apart.
+        Alike { src: u16, dst: u16, first: String, more: String } is Conflict, "alike", "it has the addresses and the ports ({src} to {dst}) of flow '{first}'{more}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart";
+    }
+}
