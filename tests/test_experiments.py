@@ -102,6 +102,14 @@ def test_profiles_are_checked(tmp_path: Path) -> None:
         TwinplaneError, match=r"control.queue_messages: input should be greater than or equal to 1"
     ):
         profiles.resolve(str(file))
+    file.write_text("[control.costs.rsvp-te]\nPath = { us = 5.0 }\nother = { ms = 1 }\n")
+    with pytest.raises(
+        TwinplaneError, match=r"unknown field 'control.costs.rsvp-te.other.ms' \(did you mean 'us'"
+    ):
+        profiles.resolve(str(file))
+    file.write_text("[control.costs.rsvp-te]\nPath = { us = 5.0 }\n")
+    assert profiles.resolve(str(file))["control"]["costs"]["rsvp-te"]["Path"]["us"] == 5
+    assert "costs" not in profiles.resolve("ideal")["control"]
     file.write_text("[control\n")
     with pytest.raises(TwinplaneError, match="not a TOML file"):
         profiles.resolve(str(file))

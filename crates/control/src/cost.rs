@@ -1,13 +1,15 @@
 //! What messages cost the control processor: data, by protocol and kind of message.
 
 use base::{ProtocolId, Span};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The kind whose cost is that of every kind which has none of its own.
 pub const OTHER: &str = "other";
 
 /// How long handling a message takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Cost {
     /// Time to handle a message, in us.
     pub us: f64,

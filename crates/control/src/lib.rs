@@ -24,5 +24,8 @@ pub mod rsvp;
 pub mod services;
 pub mod unheard;
 
+/// The protocols that there are, a line for each.
+pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN];
+
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

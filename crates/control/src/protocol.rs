@@ -236,6 +236,30 @@ pub trait Protocol: Any + Send + Debug {
     fn poll_timeout(&self) -> Option<Time>;
 }
 
+/// What is known of a protocol without a node that speaks it: a line of [`PROTOCOLS`](crate::PROTOCOLS).
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its name.
+    pub id: ProtocolId,
+    /// As [`Protocol::kind_name`].
+    pub kind_name: fn(u8) -> &'static str,
+}
+
+impl Known {
+    /// The names of its kinds of messages, in the order of their numbers.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        let mut last = UNKNOWN_KIND;
+        (0..=u8::MAX).map(self.kind_name).filter(move |&name| {
+            let fresh = name != UNKNOWN_KIND && name != last;
+            last = name;
+            fresh
+        })
+    }
+}
+
+/// The name of a kind of message that a protocol does not know.
+pub const UNKNOWN_KIND: &str = "unknown";
+
 /// How a node is set up to speak a protocol.
 pub trait Setup: Debug + Send + Sync {
     /// The protocol at a node with these services, in its initial state.

@@ -6,7 +6,9 @@ use super::place::Place;
 use super::plan;
 use super::problem::{BuildProblem, LspProblem};
 use super::spec::problem::NetworkProblem;
+use base::describe::near;
 use base::diagnostic::{At, Diagnostic};
+use node::profile::WrongCost;
 
 type Checked = Result<(), Diagnostic>;
 
@@ -41,11 +43,26 @@ fn check_nodes(description: &Description) -> Checked {
         if node.diffserv.is_some() && !facts.router {
             return refused(BuildProblem::NoDiffServ { called }, "diffserv");
         }
+        if let Some(wrong) = node.profile.control.wrong_cost(control::PROTOCOLS) {
+            return refused(cost_problem(node.profile.name.clone(), wrong), "profile");
+        }
         if node.router_id.is_some() && !facts.router {
             return refused(BuildProblem::NoRouterId { called }, "router_id");
         }
     }
     Ok(())
+}
+
+fn cost_problem(profile: String, wrong: WrongCost) -> BuildProblem {
+    let WrongCost { protocol, kind, known } = wrong;
+    let hint = match near(kind.as_ref().unwrap_or(&protocol), &known) {
+        hint if hint.is_empty() => format!(": one of {}", known.join(", ")),
+        hint => hint,
+    };
+    match kind {
+        None => BuildProblem::CostOfNobody { profile, protocol, hint },
+        Some(kind) => BuildProblem::CostOfNothing { profile, protocol, kind, hint },
+    }
 }
 
 fn check_links(description: &Description) -> Checked {

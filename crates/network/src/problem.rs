@@ -14,6 +14,10 @@ base::problems! {
         NoDiffServ { called: String } is Conflict, "no-diffserv", "{called} has no 'diffserv'";
         /// A router id of what is no router.
         NoRouterId { called: String } is Conflict, "no-router-id", "{called} has no router id";
+        /// A name in the costs of a device profile that no protocol has.
+        CostOfNobody { profile: String, protocol: String, hint: String } is UnknownName, "cost-of-nobody", "profile '{profile}': control.costs: no protocol is named '{protocol}'{hint}";
+        /// A name there that no kind of message has.
+        CostOfNothing { profile: String, protocol: String, kind: String, hint: String } is UnknownName, "cost-of-nothing", "profile '{profile}': control.costs.{protocol}: no kind of message is named '{kind}'{hint}";
         /// A name of a kind that no kind has.
         UnknownKind { kind: String, known: String } is UnknownName, "unknown-kind", "kind '{kind}': one of {known}";
         /// What a kind of nodes says is wrong with its part of a description.

@@ -2,8 +2,10 @@
 
 use base::{Span, Time};
 use control::cost::{Cost, Costs, OTHER};
+use control::protocol::Known;
 use control::rsvp::Rsvp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A device profile, as read from its TOML file. What is absent costs nothing and has no limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub struct ForwardingProfile {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlProfile {
-    /// Time to handle a Path message, in us.
+    /// Time to handle a Path message of RSVP-TE, in us; `costs` goes before this and the four that follow.
     pub path_us: f64,
     /// Time to handle a Resv message, in us.
     pub resv_us: f64,
@@ -51,6 +53,10 @@ pub struct ControlProfile {
     pub other_us: f64,
     /// As much again of a Path or Resv message for each LSP held, in ns: what sets up has to look at what is there.
     pub per_state_ns: f64,
+    /// What messages cost, by the name of the protocol (`rsvp-te`) and of the kind of message (`Path`); of kinds that
+    /// are not there, what `other` costs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub costs: BTreeMap<String, BTreeMap<String, Cost>>,
     /// Messages addressed to the router (Resv, errors, acknowledgements) that wait at most; one more is lost. 262,144
     /// if absent.
     pub queue_messages: Option<u32>,
@@ -81,7 +87,8 @@ impl DeviceProfile {
 }
 
 impl ControlProfile {
-    /// What messages cost, by protocol and kind.
+    /// What messages cost, by protocol and kind. A name that no protocol has is left out: [`ControlProfile::wrong_cost`]
+    /// finds it.
     pub fn costs(&self) -> Costs {
         let cost = |us, per_state_ns| Cost { us, per_state_ns };
         let rsvp = [
@@ -91,8 +98,41 @@ impl ControlProfile {
             ("ResvTear", cost(self.tear_us, 0.0)),
             (OTHER, cost(self.other_us, 0.0)),
         ];
-        Costs([(Rsvp::ID, rsvp.map(|(kind, cost)| (kind.to_string(), cost)).into())].into())
+        let fields = [(Rsvp::ID, rsvp.map(|(kind, cost)| (kind.to_string(), cost)).into())];
+        let mut costs = Costs(fields.into());
+        for (name, kinds) in &self.costs {
+            let Ok(id) = name.parse() else { continue };
+            costs.0.entry(id).or_default().extend(kinds.iter().map(|(kind, cost)| (kind.clone(), *cost)));
+        }
+        costs
     }
+
+    /// The first name in `costs` that none of these protocols has.
+    pub fn wrong_cost(&self, protocols: &[Known]) -> Option<WrongCost> {
+        for (name, kinds) in &self.costs {
+            let Some(known) = protocols.iter().find(|known| known.id.name() == name) else {
+                let known = protocols.iter().map(|known| known.id.to_string()).collect();
+                return Some(WrongCost { protocol: name.clone(), kind: None, known });
+            };
+            let wrong = kinds.keys().find(|kind| *kind != OTHER && known.kinds().all(|one| one != *kind));
+            if let Some(kind) = wrong.cloned() {
+                let known = known.kinds().chain([OTHER]).map(String::from).collect();
+                return Some(WrongCost { protocol: name.clone(), kind: Some(kind), known });
+            }
+        }
+        None
+    }
+}
+
+/// A name in the costs of a profile that nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongCost {
+    /// The protocol under which it stands; it is the wrong name itself if there is no kind.
+    pub protocol: String,
+    /// The kind of message that the protocol does not have.
+    pub kind: Option<String>,
+    /// The names that would have been right.
+    pub known: Vec<String>,
 }
 
 impl ForwardingProfile {
@@ -146,5 +186,33 @@ mod tests {
         assert_eq!(pipeline.ready(Time(0), 100), Time(6_800_000));
         assert_eq!(pipeline.ready(Time(9_000_000), 0), Time(14_000_000));
         assert!(DeviceProfile::ideal().forwarding.pipeline().is_ideal());
+    }
+
+    #[test]
+    fn costs_by_kind_go_before_the_fields() {
+        let cost = |us, per_state_ns| Cost { us, per_state_ns };
+        let costs = |protocol: &str, kind: &str| {
+            let kinds: BTreeMap<_, _> = [(kind.to_string(), cost(7.0, 1.0))].into();
+            BTreeMap::from([(protocol.to_string(), kinds)])
+        };
+        let profile =
+            ControlProfile { path_us: 5.0, tear_us: 3.0, per_state_ns: 2.0, ..ControlProfile::default() };
+        let of = |profile: &ControlProfile, kind: &str| profile.costs().0[&Rsvp::ID].get(kind).copied();
+        let fields = [("Path", cost(5.0, 2.0)), ("Resv", cost(0.0, 2.0)), ("ResvTear", cost(3.0, 0.0))];
+        for (kind, expected) in fields {
+            assert_eq!(of(&profile, kind), Some(expected), "{kind}");
+        }
+        let profile = ControlProfile { costs: costs("rsvp-te", "Path"), ..profile };
+        assert_eq!(
+            (of(&profile, "Path"), of(&profile, "Resv")),
+            (Some(cost(7.0, 1.0)), Some(cost(0.0, 2.0)))
+        );
+        assert_eq!(profile.wrong_cost(control::PROTOCOLS), None);
+        let wrong =
+            |costs| ControlProfile { costs, ..ControlProfile::default() }.wrong_cost(control::PROTOCOLS);
+        let unknown = wrong(costs("rsvp", "Path")).expect("no such protocol");
+        assert_eq!((unknown.kind, unknown.known), (None, vec!["rsvp-te".to_string()]));
+        let unknown = wrong(costs("rsvp-te", "Pth")).expect("no such kind");
+        assert_eq!((unknown.kind.as_deref(), &*unknown.known[0]), (Some("Pth"), "Path"));
     }
 }

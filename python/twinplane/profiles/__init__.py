@@ -56,7 +56,7 @@ def validated(fields: dict[str, Any], what: str) -> dict[str, Any]:
 
     fields = {key: value for key, value in fields.items() if key != "fit"}
     try:
-        return DeviceProfile.model_validate(fields).model_dump()
+        profile = DeviceProfile.model_validate(fields).model_dump()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -66,3 +66,6 @@ def validated(fields: dict[str, Any], what: str) -> dict[str, Any]:
             raise TwinplaneError(f"{what}: unknown field '{where}'{hint}") from None
         reason = one_line(first["msg"])
         raise TwinplaneError(f"{what}: {where}: {reason[:1].lower()}{reason[1:]}") from None
+    if not profile["control"]["costs"]:
+        del profile["control"]["costs"]
+    return profile

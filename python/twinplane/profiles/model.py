@@ -17,6 +17,13 @@ class Forwarding(_Section):
     packets_per_s_max: float | None = Field(None, gt=0)
 
 
+class Cost(_Section):
+    """How long handling a message takes: `us`, and `per_state_ns` for each state that the protocol holds."""
+
+    us: float = Field(0.0, ge=0)
+    per_state_ns: float = Field(0.0, ge=0)
+
+
 class Control(_Section):
     """Timing and limits of the control processor."""
 
@@ -25,6 +32,7 @@ class Control(_Section):
     tear_us: float = Field(0.0, ge=0)
     other_us: float = Field(0.0, ge=0)
     per_state_ns: float = Field(0.0, ge=0)
+    costs: dict[str, dict[str, Cost]] = Field(default_factory=dict)
     queue_messages: int | None = Field(None, ge=1)
     alert_queue_messages: int | None = Field(None, ge=1)
 
@@ -50,5 +58,5 @@ class DeviceProfile(_Section):
     @classmethod
     def every_field(cls) -> list[str]:
         """The names of all fields of all sections."""
-        sections = (cls, Forwarding, Control, Tables)
+        sections = (cls, Forwarding, Control, Cost, Tables)
         return [name for section in sections for name in section.model_fields]

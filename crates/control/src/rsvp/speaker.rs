@@ -2,7 +2,9 @@
 
 use super::signals::SignalRecord;
 use super::{Config, Interface, Rsvp};
-use crate::protocol::{Arrival, Change, Context, Direction, Listen, Output, Protocol, Setup};
+use crate::protocol::{
+    Arrival, Change, Context, Direction, Known, Listen, Output, Protocol, Setup, UNKNOWN_KIND,
+};
 use crate::services::Services;
 use base::plane::Ack;
 use base::{Command, PortId, ProtocolId, Time};
@@ -40,6 +42,9 @@ impl Rsvp {
     /// The name of RSVP-TE among protocols.
     pub const ID: ProtocolId = ProtocolId::new("rsvp-te");
 
+    /// RSVP-TE among the protocols that there are.
+    pub const KNOWN: Known = Known { id: Rsvp::ID, kind_name: Rsvp::type_name };
+
     /// Keeps the last `limit` messages from now on.
     pub fn keep_signals(&mut self, limit: usize) {
         self.signals.keep(limit);
@@ -52,7 +57,7 @@ impl Rsvp {
 
     /// The name of a message type (RFC 2205, 3.1.1).
     pub fn type_name(kind: u8) -> &'static str {
-        MessageType::of(kind).map_or("unknown", MessageType::name)
+        MessageType::of(kind).map_or(UNKNOWN_KIND, MessageType::name)
     }
 }
 
