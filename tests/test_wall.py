@@ -133,7 +133,7 @@ def test_mistakes_give_one_sentence() -> None:
         net.run(for_="1 ms")
     net = Network()
     net.link(net.router("a"), net.external("x"))
-    with pytest.raises(TwinplaneError, match=r"node 'x' is external: .* in real time only"):
+    with pytest.raises(TwinplaneError, match=r"node 'x': it is external: .* in real time only"):
         net.run(for_="1 ms")
     with pytest.raises(TwinplaneError, match="say how much to capture"):
         capture_interface("lo", "x.pcapng")
