@@ -165,19 +165,21 @@ def test_captured_frames_that_are_longer_than_usual_become_the_longest_usual(tmp
 
 
 def test_lsps_and_routers_know_of_behaviours() -> None:
-    assert diffserv.node_spec(True, "a") == {"model": "pipe"}
+    usual = ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"]
+    assert diffserv.node_spec(True, "a") == {"tc_map": usual, "model": "pipe", "dscp": {}}
     given = {"tc_map": {5: "EF", 1: "AF11"}, "model": "uniform", "supported": ["EF", "AF1"]}
     assert diffserv.node_spec(given, "a") == {
-        "tc_map": ["default", "AF11", "AF12", "AF21", "AF31", "EF", "CS6", "CS7"],
+        "tc_map": usual,
         "model": "uniform",
         "supported": ["AF11", "AF12", "AF13", "EF"],
+        "dscp": {},
     }
-    assert diffserv.lsp_spec("e-lsp", "l") == {"kind": "e-lsp", "map": None}
+    assert diffserv.lsp_spec("e-lsp", "l") == {"kind": "e-lsp", "signal": False}
     assert diffserv.lsp_spec("l-lsp AF1", "l") == {"kind": "l-lsp", "class": "AF1"}
     assert diffserv.lsp_spec(diffserv.LLsp(class_="AF12"), "l") == {"kind": "l-lsp", "class": "AF1"}
     assert diffserv.lsp_spec({"kind": "e-lsp", "model": "uniform"}, "l") == {
         "kind": "e-lsp",
-        "map": None,
+        "signal": False,
         "model": "uniform",
     }
     assert (
@@ -186,10 +188,10 @@ def test_lsps_and_routers_know_of_behaviours() -> None:
     )
     assert diffserv.classes_spec(["default", "EF"], "l") == ["default", "EF"]
     for wrong, said in (
-        ("x-lsp", "'x-lsp' is neither e-lsp nor l-lsp"),
-        ("l-lsp", "l: class: it is missing"),
-        ("l-lsp AF5", "l: class: 'AF5' is no per-hop behaviour"),
-        ({"kind": "e-lsp", "map": {9: "EF"}}, "l: map: 9: TC is 0 to 7"),
+        ("x-lsp", "'x-lsp' is none of e-lsp or l-lsp"),
+        ("l-lsp", "l: 'l-lsp' is not e-lsp, or l-lsp with its scheduling class"),
+        ("l-lsp AF5", "l: 'AF5' is not one scheduling class"),
+        ({"kind": "e-lsp", "map": {9: "EF"}}, "l: map: '9': the TC bits are 0 to 7"),
     ):
         with pytest.raises(tp.TwinplaneError) as caught:
             diffserv.lsp_spec(wrong, "l")

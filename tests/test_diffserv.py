@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from twinplane import TwinplaneError, TwinplaneWarning
+from twinplane import queues as q
 from twinplane.experiments import load
 from twinplane.experiments.diffserv import EXPERIMENT, classes, critique, figures, published
 from twinplane.experiments.diffserv.parameters import FLOWS, SCENARIOS, DiffservParameters
@@ -26,6 +27,7 @@ from twinplane.measure.metrics import flat
 from twinplane.reports import of_results
 from twinplane.results.folder import load as load_results
 from twinplane.results.points import Point
+from twinplane.units import rate_bps
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = {"duration_s": 3.0, "begin_s": 0.3, "drain_s": 1.5}
@@ -186,29 +188,23 @@ def test_tc_rounds_probabilities_to_powers_of_two() -> None:
 
 
 def test_the_queues_are_those_of_the_paper() -> None:
-    tree = classes.output(DiffservParameters(scenario="diffserv")).lowered(lambda _: [])
-    assert tree["accounting"]["layer"] == "link"
-    root = tree["root"]
-    assert (root["discipline"], root["bandwidth"], root["avpkt"], root["allot"]) == (
-        "cbq",
-        100_000_000,
-        1000,
-        1514,
-    )
-    of = root["classes"]
-    assert [of[name]["rate"] for name in ("total", "EF", "AF1", "DE")] == [
-        2_800_000,
-        800_000,
-        10**6,
-        10**6,
+    tree = classes.output(DiffservParameters(scenario="diffserv"))
+    root = tree.root
+    assert tree.accounting.layer == "link" and isinstance(root, q.Cbq)
+    assert (root.bandwidth, root.avpkt, root.allot) == ("100 Mbit/s", "1 kB", "1514 B")
+    of = root.classes
+    assert [(name, rate_bps(one.rate), one.bounded) for name, one in of.items()] == [
+        ("total", 2_800_000, True),
+        ("EF", 800_000, False),
+        ("AF1", 10**6, False),
+        ("DE", 10**6, False),
     ]
-    assert [of[name]["bounded"] for name in ("total", "EF", "AF1", "DE")] == [True, False, False, False]
-    assert all(one["maxburst"] == 10 for one in of.values())
-    assert of["EF"]["queue"] == {"discipline": "bfifo", "limit": 10_000}
-    red = {"limit": 120_000, "min": 10_000, "max": 100_000, "burst": 11}
-    assert red.items() <= of["DE"]["queue"].items()
-    gred = {"limit": 120_000, "min": 30_000, "max": 100_000, "burst": 35}
-    assert all(gred.items() <= queue.items() for queue in of["AF1"]["queue"]["queues"].values())
+    assert all(one.maxburst == 10 for one in of.values())
+    assert of["EF"].queue == q.Bfifo(limit=10_000)
+    red, gred = of["DE"].queue, of["AF1"].queue
+    assert isinstance(red, q.Red) and isinstance(gred, q.Gred) and list(gred.queues) == ["AF11", "AF12"]
+    assert (red.limit, red.min, red.max, red.burst) == ("120 kB", "10 kB", "100 kB", "11000 B")
+    assert (gred.limit, gred.min, gred.max, gred.burst) == ("120 kB", "30 kB", "100 kB", "35000 B")
 
 
 def test_what_does_not_add_up_is_said_once() -> None:

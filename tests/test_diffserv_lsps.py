@@ -61,12 +61,12 @@ def test_an_lsp_may_have_its_own_model(node: str | None, lsp: str | None, shown:
 def test_models_and_code_points_in_network_files() -> None:
     found = lowering.of_source(source.parse(LAB, Path("x.yaml"))).description
     assert [lsp["diffserv"] for lsp in found["lsps"]] == [
-        {"kind": "e-lsp", "map": None, "signal": False, "model": "uniform"},
+        {"kind": "e-lsp", "signal": False, "model": "uniform"},
         {"kind": "l-lsp", "class": "AF1", "model": "pipe"},
         {"kind": "l-lsp", "class": "EF"},
     ]
     diffserv = found["nodes"][0]["diffserv"]
-    assert (diffserv["model"], diffserv["dscp"], len(diffserv["tc_map"])) == ("pipe", [[63, "EF"]], 8)
+    assert (diffserv["model"], diffserv["dscp"], len(diffserv["tc_map"])) == ("pipe", {"63": "EF"}, 8)
 
 
 @pytest.mark.parametrize(

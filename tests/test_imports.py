@@ -11,14 +11,13 @@ PACKAGE = Path(__file__).resolve().parent.parent / "python" / "twinplane"
 # From the ground up: whatever stands in a row may import what stands in the rows before it. This is the one
 # place where the order is stated.
 ORDER = (
-    ("errors", "_core", "renamed"),
+    ("errors", "_core"),
     ("core", "version", "units"),
     ("declared",),
     ("frames",),
     ("files", "wire", "filters", "profiles"),
-    ("queues", "charts"),
-    ("diffserv",),
-    ("model", "results"),
+    ("model", "charts"),
+    ("queues", "diffserv", "results"),
     ("traffic", "measure"),
     ("network",),
     ("lab",),

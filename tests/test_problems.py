@@ -16,8 +16,6 @@ MAY_MATCH = {
     "cli/helping.py": "what rich would take for its own markup",
     "model/network_file.py": "the form of names, which the core declares as a pattern",
     "model/source.py": "which words of YAML are numbers or truths",
-    "queues/base.py": "names of classes",
-    "queues/conditioners.py": "actions as users write them",
     "results/folder.py": "numbers of results folders",
     "units.py": "quantities as users write them",
 }

@@ -14,7 +14,13 @@ from typing import Any
 
 import twinplane as tp
 from pydantic import BaseModel
-from twinplane import diffserv
+from twinplane import core, diffserv
+from twinplane.model.generate_docs import value_of
+from twinplane.model.generate_python import attribute, meaning_of
+from twinplane.model.written import Written
+
+LINK = re.compile(r"\[(\w+)\]\(#\w+\)")
+"""To a type, on the page of network files."""
 
 FOLDER = Path(__file__).with_name("api")
 PAGES: dict[str, tuple[str, str, list[Any]]] = {
@@ -109,14 +115,27 @@ def members(kind: type) -> list[tuple[str, Any]]:
 
 
 def fields(kind: type) -> str:
-    """The fields of a model, with what they mean."""
-    if not issubclass(kind, BaseModel):
-        return ""
+    """The fields of a record or a model, with what they mean."""
+    rows, head = [], []
+    if issubclass(kind, Written):
+        for one in core.schema()[kind.__name__]["fields"]:
+            default = "needed" if one["required"] else f"`{one.get('default')!r}`"
+            value = LINK.sub(r"`\1`", value_of(one["schema"])).replace("|", "\\|")
+            rows.append(f"| `{attribute(one['key'])}` | {value} | {default} | {meaning_of(one)} |")
+        head = ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
+    elif issubclass(kind, BaseModel):
+        rows = of_model(kind)
+        head = ["| field | default | meaning |", "| --- | --- | --- |"]
+    return "\n".join([*head, *rows]) + "\n\n" if rows else ""
+
+
+def of_model(kind: type[BaseModel]) -> list[str]:
+    """Rows for the fields of a model."""
     rows = []
     for name, info in kind.model_fields.items():
         default = "needed" if info.is_required() else f"`{info.get_default(call_default_factory=True)!r}`"
         rows.append(f"| `{name}` | {default} | {info.description or ''} |")
-    return "\n".join(["| field | default | meaning |", "| --- | --- | --- |", *rows]) + "\n\n" if rows else ""
+    return rows
 
 
 def public_name(thing: Any) -> str:
@@ -129,7 +148,7 @@ def of(thing: Any) -> str:
     name = public_name(thing)
     if not inspect.isclass(thing):
         return f"## {name}\n\n```text\n{signature(name, thing)}\n```\n\n{plain(thing)}\n\n"
-    model = issubclass(thing, BaseModel)
+    model = issubclass(thing, BaseModel | Written)
     head = f"## {name}\n\n{plain(thing)}\n\n"
     made = thing.__init__
     if not model and inspect.isfunction(made) and issubclass(thing, tp.Network | tp.Lab):

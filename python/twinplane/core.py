@@ -77,6 +77,11 @@ def schema() -> dict[str, dict[str, Any]]:
     return found
 
 
+def checked_types() -> tuple[str, ...]:
+    """The types that `check` knows."""
+    return tuple(load().checked_types())
+
+
 def check(type_name: str, value: object) -> Any:
     """What a value describes, with all defaults; one of the `KINDS` of errors if it is wrong."""
     with translated():

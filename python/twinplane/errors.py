@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -71,6 +72,15 @@ KINDS: Mapping[str, type[TwinplaneError]] = MappingProxyType(
     }
 )
 """Exceptions by the kinds of the core's diagnostics."""
+
+
+@contextmanager
+def below(what: str) -> Iterator[None]:
+    """Say of errors what they belong to: their sentence begins with it, their data stay."""
+    try:
+        yield
+    except TwinplaneError as error:
+        raise error.told(f"{what}: {error}") from None
 
 
 class TwinplaneWarning(UserWarning):

@@ -235,8 +235,8 @@ def test_the_example_is_what_it_says() -> None:
         ["a_queue", "b_queue"],
         ["a_ingress"],
     ]
-    assert links[1]["a_queue"]["root"]["classes"]["voice"]["rate"] > 0
-    assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "map": None, "signal": False}
+    assert links[1]["a_queue"]["root"]["classes"]["voice"]["rate"] == "1 Mbit/s"
+    assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "signal": False}
 
 
 def test_a_station_is_a_host_with_several_links() -> None:

@@ -55,6 +55,13 @@ fn at_depth(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if let Ok(items) = given.try_iter() {
         return items.map(|item| at_depth(&item?, depth + 1)).collect::<PyResult<_>>().map(Value::List);
     }
+    // Numbers of other libraries.
+    if let Ok(number) = given.call_method0("__index__") {
+        return at_depth(&number, depth + 1);
+    }
+    if let Ok(number) = given.call_method0("__float__") {
+        return at_depth(&number, depth + 1);
+    }
     Ok(Value::Text(given.repr()?.to_string()))
 }
 
@@ -91,7 +98,9 @@ pub fn read_network<'py>(py: Python<'py>, described: &Bound<'py, PyAny>) -> PyRe
 /// Everything that a description may say: types by name, with their fields.
 #[pyfunction]
 pub fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    object(py, &schemas().write())
+    let mut known = schemas();
+    crate::described::enter(&mut known);
+    object(py, &known.write())
 }
 
 /// Where a file says what the path of an error of the core leads to: the steps to it, whether its key is meant, and what it is in the

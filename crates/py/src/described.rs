@@ -2,29 +2,34 @@
 //! been written.
 
 use crate::{describe, error};
-use base::describe::{Describe, Value};
+use base::describe::{Describe, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;
-use node::conditioner::{ConditionerSpec, RuleSpec, SingleRate, TokenBucket, TwoRate};
+use node::conditioner::{ConditionerSpec, MeterSpec, RuleSpec, SingleRate, TokenBucket, TwoRate};
 use pyo3::prelude::*;
 
 fn checked<T: Describe>(value: &Value) -> Result<Value, Diagnostic> {
     T::read(value).map(|made| made.write())
 }
 
+fn entered<T: Describe>(known: &mut Schemas) {
+    T::schema(known);
+}
+
 /// A type that Python may ask for, by name.
 struct Known {
     name: &'static str,
     check: fn(&Value) -> Result<Value, Diagnostic>,
+    schema: fn(&mut Schemas),
 }
 
 macro_rules! known {
     ($($name:literal: $type:ty),* $(,)?) => {
-        &[$(Known { name: $name, check: checked::<$type> }),*]
+        &[$(Known { name: $name, check: checked::<$type>, schema: entered::<$type> }),*]
     };
 }
 
@@ -43,6 +48,7 @@ const KNOWN: &[Known] = known! {
     "Conditioner": ConditionerSpec,
     "NamedConditioner": NamedConditioner,
     "Rule": RuleSpec,
+    "Meter": MeterSpec,
     "TokenBucket": TokenBucket,
     "SingleRate": SingleRate,
     "TwoRate": TwoRate,
@@ -53,6 +59,17 @@ const KNOWN: &[Known] = known! {
     "Phbs": PhbSet,
     "FlowFilter": FilterSpec,
 };
+
+/// The names of the types that [`check`] knows.
+#[pyfunction]
+pub fn checked_types() -> Vec<&'static str> {
+    KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// Enters these types among those of network files, which name most of them already.
+pub fn enter(known: &mut Schemas) {
+    KNOWN.iter().for_each(|one| (one.schema)(known));
+}
 
 /// Reads a value as a type and returns what could have been written to the same effect, defaults included.
 #[pyfunction]

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use describe::{read_network, schema, written};
     #[pymodule_export]
-    use described::check;
+    use described::{check, checked_types};
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]

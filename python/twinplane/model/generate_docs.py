@@ -30,7 +30,7 @@ def tables(types: Types) -> str:
 
 def _choice(name: str, one: dict[str, Any], types: Types) -> str:
     lines = [f"### {name}", "", _wrapped(one["meaning"]), ""]
-    lines += [f"- {_value(short)}" for short in one.get("short", ())]
+    lines += [f"- {value_of(short)}" for short in one.get("short", ())]
     for variant in one["variants"]:
         record = types.get(variant["record"], {})
         shown = f", [{variant['record']}](#{variant['record'].lower()})" if record.get("fields") else ""
@@ -49,7 +49,7 @@ def _record(name: str, one: dict[str, Any], types: Types) -> str:
     lines += ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
     for field in one["fields"]:
         shown = "needed" if field["required"] else _default(field.get("default"))
-        value = _value(field["schema"]).replace("|", "\\|")
+        value = value_of(field["schema"]).replace("|", "\\|")
         lines.append(f"| `{field['key']}` | {value} | {shown} | {meaning_of(field)} |")
     return "\n".join(lines) + "\n"
 
@@ -64,7 +64,15 @@ def _default(value: Any) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _value(schema: dict[str, Any]) -> str:
+def _one_of(forms: list[dict[str, Any]]) -> str:
+    """Whichever fits: one or a list of it, or a form in words, which says numbers and pairs, too."""
+    if len(forms) == 2 and forms[1]["kind"] == "list" and forms[1]["element"] == forms[0]:
+        return f"{value_of(forms[0])}; one or a list"
+    in_words = [one for one in forms if one["kind"] == "text" and "0 to " in one["form"]]
+    return " or ".join(dict.fromkeys(value_of(one) for one in in_words or forms))
+
+
+def value_of(schema: dict[str, Any]) -> str:
     """What may stand there, in a few words."""
     kind = schema["kind"]
     if kind == "int":
@@ -77,13 +85,14 @@ def _value(schema: dict[str, Any]) -> str:
     if kind == "words":
         return ", ".join(f"`{word['word']}`" for word in schema["words"])
     if kind == "list":
-        return f"list of: {_value(schema['element'])}"
+        return f"list of: {value_of(schema['element'])}"
     if kind == "tuple":
-        return f"two of: {_value(schema['elements'][0])}"
+        count = {2: "two", 8: "eight"}.get(len(schema["elements"]), str(len(schema["elements"])))
+        return f"{count} of: {value_of(schema['elements'][0])}"
     if kind == "map":
-        return f"by name: {_value(schema['element'])}"
+        return f"by name: {value_of(schema['element'])}"
     if kind == "one-of":
-        return " or ".join(dict.fromkeys(_value(one) for one in schema["of"]))
+        return _one_of(schema["of"])
     if kind == "named":
         anchor = schema["name"].lower()
         return f"[{schema['name']}](#{anchor})"

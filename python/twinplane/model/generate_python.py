@@ -6,6 +6,8 @@ import keyword
 import textwrap
 from typing import Any
 
+from .. import core
+
 Types = dict[str, dict[str, Any]]
 
 HEAD = '''"""The description of a network as typed Python.
@@ -17,12 +19,12 @@ Generated from the core by `python -m twinplane.model.generate`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from ..units import Quantity
-from .written import Written
+from .written import Checked, Written, checked
 '''
 
 
@@ -32,7 +34,8 @@ def text(types: Types) -> str:
     parts = [HEAD]
     for name, one in types.items():
         if one["kind"] == "record":
-            parts.append(_record(name, one, tags.get(name), types))
+            choice, tag = tags.get(name, (None, None))
+            parts.append(_record(name, one, choice, tag, types))
     for name, one in types.items():
         if one["kind"] == "choice":
             short = dict.fromkeys(hint_of(form) for form in one["short"])
@@ -41,12 +44,12 @@ def text(types: Types) -> str:
     return "\n\n".join(parts)
 
 
-def _tags(types: Types) -> dict[str, tuple[str, str]]:
-    """By which word a record is told from others."""
+def _tags(types: Types) -> dict[str, tuple[str, tuple[str, str]]]:
+    """The choice that a record is a part of, and by which word it is told from others there."""
     found = {}
-    for one in types.values():
+    for name, one in types.items():
         for variant in one.get("variants", ()):
-            found[variant["record"]] = (one["tag"], variant["word"])
+            found[variant["record"]] = (name, (one["tag"], variant["word"]))
     return found
 
 
@@ -59,18 +62,25 @@ def _line(meaning: str) -> str:
     return meaning.replace("\\", "\\\\").replace('"""', "'''")
 
 
-def _record(name: str, one: dict[str, Any], tag: tuple[str, str] | None, types: Types) -> str:
+def _record(
+    name: str, one: dict[str, Any], choice: str | None, tag: tuple[str, str] | None, types: Types
+) -> str:
+    checks = next((known for known in (choice, name) if known in core.checked_types()), None)
     lines = [
-        "@dataclass(frozen=True, kw_only=True)",
-        f"class {name}(Written):",
+        "@dataclass(frozen=True, kw_only=True)" if checks is None else "@checked",
+        f"class {name}({'Written' if checks is None else 'Checked'}):",
         f'    """{_line(one["meaning"])}"""',
         "",
     ]
+    if checks is not None:
+        lines.append(f"    CHECK: ClassVar[str] = {checks!r}")
     renamed = {attribute(f["key"]): f["key"] for f in one["fields"] if attribute(f["key"]) != f["key"]}
     if renamed:
         lines.append(f"    KEYS: ClassVar[Mapping[str, str]] = {renamed!r}")
     if tag is not None:
         lines.append(f"    WORD: ClassVar[tuple[str, str] | None] = {tag!r}")
+        if checks is not None:
+            lines.append(f"    {tag[0]}: ClassVar[str] = {tag[1]!r}")
     if one.get("flat"):
         lines.append(f"    FLAT: ClassVar[str | None] = {one['flat']!r}")
     for one_field in one["fields"]:
@@ -104,11 +114,11 @@ def hint_of(schema: dict[str, Any]) -> str:
     if kind == "words":
         return f"Literal[{', '.join(repr(word['word']) for word in schema['words'])}]"
     if kind == "list":
-        return f"list[{hint_of(schema['element'])}]"
+        return f"Sequence[{hint_of(schema['element'])}]"
     if kind == "tuple":
-        return f"list[{hint_of(schema['elements'][0])}]"
+        return f"Sequence[{hint_of(schema['elements'][0])}]"
     if kind == "map":
-        return f"dict[str, {hint_of(schema['element'])}]"
+        return f"Mapping[str, {hint_of(schema['element'])}]"
     if kind == "one-of":
         hints = list(dict.fromkeys(hint_of(one) for one in schema["of"]))
         return "Any" if "Any" in hints else " | ".join(hints)

@@ -7,12 +7,12 @@ Generated from the core by `python -m twinplane.model.generate`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from ..units import Quantity
-from .written import Written
+from .written import Checked, Written, checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,17 +23,17 @@ class NetworkSpec(Written):
     """Its namespaces are called tp-NAME-NODE."""
     seed: int = 1
     """Seed of all random streams."""
-    nodes: dict[str, NodeSpec] = field(default_factory=dict)
+    nodes: Mapping[str, NodeSpec] = field(default_factory=dict)
     """Nodes by name; the order counts for addresses."""
-    links: list[LinkSpec] = field(default_factory=list)
+    links: Sequence[LinkSpec] = field(default_factory=list)
     """All links; the order counts for ports and addresses."""
-    lsps: list[LspSpec] = field(default_factory=list)
+    lsps: Sequence[LspSpec] = field(default_factory=list)
     """Signalled when the network comes up."""
-    flows: list[FlowSpec] = field(default_factory=list)
+    flows: Sequence[FlowSpec] = field(default_factory=list)
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
-    queues: dict[str, Tree] = field(default_factory=dict)
+    queues: Mapping[str, Tree] = field(default_factory=dict)
     """Trees of queue disciplines, by name, for `queue` of links."""
-    conditioners: dict[str, Conditioner] = field(default_factory=dict)
+    conditioners: Mapping[str, Conditioner] = field(default_factory=dict)
     """Meters and markers, by name, for `ingress` of links and for trees."""
     topology: Topology | None = None
     """Nodes and links, as containerlab has them, instead of those above."""
@@ -43,7 +43,7 @@ class NetworkSpec(Written):
 class LinkSpec(Written):
     """A link between two nodes."""
 
-    endpoints: list[str]
+    endpoints: Sequence[str]
     """The two ends, each NODE, or NODE:INTERFACE."""
     rate: str | Quantity = "none"
     """Rate of both ports, or none: as fast as the interfaces are."""
@@ -59,24 +59,25 @@ class LinkSpec(Written):
     """Bandwidth that LSPs may reserve, each way [default: the rate; without one, 10 Gbit/s]."""
     detection: Quantity = 0
     """Time until the devices notice that the link went down or came up."""
-    clock_ppm: list[float] = field(default_factory=list)
+    clock_ppm: Sequence[float] = field(default_factory=list)
     """How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own offsets."""
     driver: Literal["packet", "xdp"] | None = None
     """How routers open it in a lab [default: as the router says]."""
-    addresses: list[str] | None = None
+    addresses: Sequence[str] | None = None
     """Addresses of both ends [default: given by the network]."""
-    queue: str | Tree | dict[str, str | Tree] | None = None
+    queue: str | Tree | Mapping[str, str | Tree] | None = None
     """What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}` [default: one queue of the port's buffer]."""
-    ingress: str | Conditioner | dict[str, str | Conditioner] | None = None
+    ingress: str | Conditioner | Mapping[str, str | Conditioner] | None = None
     """Meters and markers for what arrives by it: under `conditioners`, in the same way [default: nothing is metered]."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tree(Written):
+@checked
+class Tree(Checked):
     """A discipline with what packets count for in it, and a conditioner in front of it if there is one. The fields of the discipline may stand beside these two instead of under `root`."""
 
+    CHECK: ClassVar[str] = "Tree"
     FLAT: ClassVar[str | None] = "root"
     accounting: Accounting = field(default_factory=lambda: Accounting())
     """What packets count for."""
@@ -86,10 +87,11 @@ class Tree(Written):
     """The discipline that the port asks."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accounting(Written):
+@checked
+class Accounting(Checked):
     """How many bytes a packet counts for; published results depend on it."""
 
+    CHECK: ClassVar[str] = "Accounting"
     layer: Literal["ip", "network", "link", "frame", "wire"] = "link"
     """Which of its bytes."""
     overhead: int = 0
@@ -98,20 +100,22 @@ class Accounting(Written):
     """The least that a packet counts for (tc-stab's `mpu`)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conditioner(Written):
+@checked
+class Conditioner(Checked):
     """Rules in order: the first that takes a packet decides on it; a packet that no rule takes passes."""
 
+    CHECK: ClassVar[str] = "Conditioner"
     accounting: Accounting = field(default_factory=lambda: Accounting())
     """What packets count for."""
-    rules: list[Rule]
+    rules: Sequence[Rule]
     """Rules in order."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule(Written):
+@checked
+class Rule(Checked):
     """Packets, their meter, and what becomes of each colour; without a meter every packet is green."""
 
+    CHECK: ClassVar[str] = "Rule"
     name: str
     """Its name, for the counters."""
     meter: Meter | None = None
@@ -122,13 +126,13 @@ class Rule(Written):
     """What becomes of those between."""
     red: str = "drop"
     """What becomes of those out of profile."""
-    phb: str | int | list[str | int] | None = None
+    phb: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
-    dscp: str | int | list[str | int] | None = None
+    dscp: str | int | Sequence[str | int] | None = None
     """Code points in the IP header, one or several, looked up below labels too."""
-    tc: int | list[int] | None = None
+    tc: int | Sequence[int] | None = None
     """TC bits of the outermost label, 0 to 7, one or several."""
-    labels: int | str | list[int] | None = None
+    labels: int | str | Sequence[int] | None = None
     """The outermost label, or first-last."""
     labelled: bool | None = None
     """Is there a label?"""
@@ -138,21 +142,23 @@ class Rule(Written):
     """Destination addresses, as a prefix."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
-    src_ports: int | str | list[int] | None = None
+    src_ports: int | str | Sequence[int] | None = None
     """Source port, or first-last."""
-    dst_ports: int | str | list[int] | None = None
+    dst_ports: int | str | Sequence[int] | None = None
     """Destination port, or first-last."""
     mark: int | None = None
     """The mark that a conditioner put on it; zero is none."""
-    inputs: str | int | list[str | int] | None = None
+    inputs: str | int | Sequence[str | int] | None = None
     """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TokenBucket(Written):
+@checked
+class TokenBucket(Checked):
     """A token bucket, with a second one for the peak rate if that is given: what finds room in both is green, all else red."""
 
+    CHECK: ClassVar[str] = "Meter"
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "token-bucket")
+    kind: ClassVar[str] = "token-bucket"
     rate: Quantity
     """Rate at which tokens come."""
     burst: Quantity
@@ -163,11 +169,13 @@ class TokenBucket(Written):
     """Bytes that the second bucket holds [default: 2047, as tc has it]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SingleRate(Written):
+@checked
+class SingleRate(Checked):
     """The single-rate three-colour marker (RFC 2697)."""
 
+    CHECK: ClassVar[str] = "Meter"
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "single-rate")
+    kind: ClassVar[str] = "single-rate"
     cir: Quantity
     """Committed information rate."""
     cbs: Quantity
@@ -178,11 +186,13 @@ class SingleRate(Written):
     """Take the colour that a packet has, by its drop precedence, into account."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TwoRate(Written):
+@checked
+class TwoRate(Checked):
     """The two-rate three-colour marker (RFC 2698)."""
 
+    CHECK: ClassVar[str] = "Meter"
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "two-rate")
+    kind: ClassVar[str] = "two-rate"
     cir: Quantity
     """Committed information rate."""
     cbs: Quantity
@@ -195,29 +205,35 @@ class TwoRate(Written):
     """Take the colour that a packet has, by its drop precedence, into account."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pfifo(Written):
+@checked
+class Pfifo(Checked):
     """First in, first out, limited in packets (tc-pfifo)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "pfifo")
+    discipline: ClassVar[str] = "pfifo"
     limit: int = 1000
     """Packets that may wait."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bfifo(Written):
+@checked
+class Bfifo(Checked):
     """First in, first out, limited in bytes (tc-bfifo)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "bfifo")
+    discipline: ClassVar[str] = "bfifo"
     limit: Quantity
     """Bytes that may wait."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tbf(Written):
+@checked
+class Tbf(Checked):
     """Token-bucket filter (tc-tbf): never more than `burst` beyond `rate`."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "tbf")
+    discipline: ClassVar[str] = "tbf"
     rate: Quantity
     """Rate at which tokens come."""
     burst: Quantity
@@ -234,33 +250,36 @@ class Tbf(Written):
     """What waits [default: a bfifo of limit]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prio(Written):
+@checked
+class Prio(Checked):
     """Strict priority (tc-prio): a band sends only when those before it have nothing to send."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "prio")
-    filters: list[Filter] = field(default_factory=list)
+    discipline: ClassVar[str] = "prio"
+    filters: Sequence[Filter] = field(default_factory=list)
     """Which packets go where; the first that takes a packet decides."""
-    classes: dict[str, PrioClass]
+    classes: Mapping[str, PrioClass]
     """Bands by name, the most urgent first."""
     default: str | None = None
     """Where the others go [default: the last band]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filter(Written):
+@checked
+class Filter(Checked):
     """Packets that go to a class; the first filter that takes a packet decides."""
 
+    CHECK: ClassVar[str] = "Filter"
     KEYS: ClassVar[Mapping[str, str]] = {"class_": "class"}
     class_: str
     """The class that takes them."""
-    phb: str | int | list[str | int] | None = None
+    phb: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
-    dscp: str | int | list[str | int] | None = None
+    dscp: str | int | Sequence[str | int] | None = None
     """Code points in the IP header, one or several, looked up below labels too."""
-    tc: int | list[int] | None = None
+    tc: int | Sequence[int] | None = None
     """TC bits of the outermost label, 0 to 7, one or several."""
-    labels: int | str | list[int] | None = None
+    labels: int | str | Sequence[int] | None = None
     """The outermost label, or first-last."""
     labelled: bool | None = None
     """Is there a label?"""
@@ -270,29 +289,32 @@ class Filter(Written):
     """Destination addresses, as a prefix."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
-    src_ports: int | str | list[int] | None = None
+    src_ports: int | str | Sequence[int] | None = None
     """Source port, or first-last."""
-    dst_ports: int | str | list[int] | None = None
+    dst_ports: int | str | Sequence[int] | None = None
     """Destination port, or first-last."""
     mark: int | None = None
     """The mark that a conditioner put on it; zero is none."""
-    inputs: str | int | list[str | int] | None = None
+    inputs: str | int | Sequence[str | int] | None = None
     """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrioClass(Written):
+@checked
+class PrioClass(Checked):
     """A band of a prio."""
 
+    CHECK: ClassVar[str] = "PrioClass"
     queue: Queue = field(default_factory=lambda: Pfifo(limit=1000))
     """What waits in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Red(Written):
+@checked
+class Red(Checked):
     """Random early detection (Floyd and Jacobson 1993; tc-red)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "red")
+    discipline: ClassVar[str] = "red"
     limit: Quantity | None = None
     """Bytes that may wait, whatever the average is [default: of a virtual queue: that of the gred; a red needs it]."""
     min: Quantity | None = None
@@ -313,14 +335,16 @@ class Red(Written):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gred(Written):
+@checked
+class Gred(Checked):
     """Generic RED (tc-gred): a virtual queue for each drop precedence, all in one real queue, whose limit is that of the discipline."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "gred")
+    discipline: ClassVar[str] = "gred"
     grio: bool = False
     """RIO: the average of a virtual queue counts its own packets and those of better priority."""
-    queues: dict[str, GredQueue]
+    queues: Mapping[str, GredQueue]
     """The virtual queues by name."""
     default: str | None = None
     """The virtual queue of packets that belong to none [default: they are dropped]."""
@@ -344,11 +368,12 @@ class Gred(Written):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GredQueue(Written):
+@checked
+class GredQueue(Checked):
     """A virtual queue of a gred; what it does not say is as the discipline says."""
 
-    phb: str | int | list[str | int] | None = None
+    CHECK: ClassVar[str] = "GredQueue"
+    phb: str | int | Sequence[str | int] | None = None
     """PHBs whose packets it takes [default: the one that it is named after]."""
     prio: int = 8
     """Priority with grio, 1 is the best."""
@@ -372,12 +397,14 @@ class GredQueue(Written):
     """With ecn, drop beyond max nevertheless [default: false]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cbq(Written):
+@checked
+class Cbq(Checked):
     """Class-based queueing (Floyd and Jacobson 1995; tc-cbq, as Linux had it up to 6.2)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "cbq")
-    filters: list[Filter] = field(default_factory=list)
+    discipline: ClassVar[str] = "cbq"
+    filters: Sequence[Filter] = field(default_factory=list)
     """Which packets go where; the first that takes a packet decides."""
     bandwidth: Quantity | None = None
     """What the device under it really does [default: the rate of the port]."""
@@ -389,16 +416,17 @@ class Cbq(Written):
     """log2 of the length of the average of idle times."""
     allot: Quantity = "1514 B"
     """Bytes of a round, by default for classes."""
-    classes: dict[str, CbqClass]
+    classes: Mapping[str, CbqClass]
     """Classes by name."""
     default: str | None = None
     """Where the others go [default: they are dropped]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CbqClass(Written):
+@checked
+class CbqClass(Checked):
     """A class of a cbq."""
 
+    CHECK: ClassVar[str] = "CbqClass"
     parent: str | None = None
     """The class that it is in [default: the root class, which has the whole bandwidth]."""
     rate: Quantity
@@ -427,16 +455,18 @@ class CbqClass(Written):
     """What waits; leaves only [default: a pfifo of 1000]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Htb(Written):
+@checked
+class Htb(Checked):
     """Hierarchical token bucket (tc-htb): classes lend what they do not use to those in the same class."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "htb")
-    filters: list[Filter] = field(default_factory=list)
+    discipline: ClassVar[str] = "htb"
+    filters: Sequence[Filter] = field(default_factory=list)
     """Which packets go where; the first that takes a packet decides."""
     r2q: int = 10
     """Rate in bytes per second by this is the quantum of classes that give none."""
-    classes: dict[str, HtbClass]
+    classes: Mapping[str, HtbClass]
     """Classes by name."""
     default: str | None = None
     """Where the others go [default: they leave first, at the rate of the port, as in Linux]."""
@@ -444,10 +474,11 @@ class Htb(Written):
     """Packets that may wait in that direct queue."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HtbClass(Written):
+@checked
+class HtbClass(Checked):
     """A class of an htb."""
 
+    CHECK: ClassVar[str] = "HtbClass"
     parent: str | None = None
     """The class that it is in [default: none]."""
     rate: Quantity
@@ -466,34 +497,39 @@ class HtbClass(Written):
     """What waits; leaves only [default: a pfifo of 1000]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drr(Written):
+@checked
+class Drr(Checked):
     """Deficit round robin (Shreedhar and Varghese 1995; tc-drr)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "drr")
-    filters: list[Filter] = field(default_factory=list)
+    discipline: ClassVar[str] = "drr"
+    filters: Sequence[Filter] = field(default_factory=list)
     """Which packets go where; the first that takes a packet decides."""
-    classes: dict[str, DrrClass]
+    classes: Mapping[str, DrrClass]
     """Classes by name."""
     default: str | None = None
     """Where the others go [default: they are dropped]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DrrClass(Written):
+@checked
+class DrrClass(Checked):
     """A class of a drr."""
 
+    CHECK: ClassVar[str] = "DrrClass"
     quantum: Quantity | None = None
     """Bytes of a turn [default: the longest frame of the port]."""
     queue: Queue = field(default_factory=lambda: Pfifo(limit=1000))
     """What waits in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FqCodel(Written):
+@checked
+class FqCodel(Checked):
     """Fair queueing with CoDel (RFC 8290; tc-fq_codel)."""
 
+    CHECK: ClassVar[str] = "Queue"
     WORD: ClassVar[tuple[str, str] | None] = ("discipline", "fq-codel")
+    discipline: ClassVar[str] = "fq-codel"
     limit: int = 10240
     """Packets that may wait in all."""
     flows: int = 1024
@@ -525,9 +561,9 @@ class LspSpec(Written):
     """Router where it ends."""
     count: int = 1
     """How many alike."""
-    route: list[str] = field(default_factory=list)
+    route: Sequence[str] = field(default_factory=list)
     """Routers after the first, each the next one on the way; NODE:INTERFACE if links are parallel [default: routers decide hop by hop]."""
-    fallback: list[str] = field(default_factory=list)
+    fallback: Sequence[str] = field(default_factory=list)
     """Route that is tried when the other fails [default: none]."""
     loose: bool = False
     """Other routers may be between those of the routes."""
@@ -535,11 +571,11 @@ class LspSpec(Written):
     """Take the shortest path as explicit route, after those that are said."""
     bandwidth: Quantity = 0
     """Bandwidth to reserve for each."""
-    carries: str | list[str] | None = None
+    carries: str | Sequence[str] | None = None
     """Destinations whose packets take it, one prefix or several [default: its test packets only]."""
-    filters: list[FilterSpec] = field(default_factory=list)
+    filters: Sequence[FilterSpec] = field(default_factory=list)
     """Packets that take it wherever they go."""
-    classes: str | int | list[str | int] | None = None
+    classes: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours whose packets take it on their way to `carries` [default: all]."""
     diffserv: LspDiffServ | None = None
     """`e-lsp`, `l-lsp AF1`, or more of it (RFC 3270) [default: nothing is signalled of classes]."""
@@ -573,20 +609,22 @@ class FilterSpec(Written):
     """Destination addresses."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
-    src_ports: int | str | list[int] | None = None
+    src_ports: int | str | Sequence[int] | None = None
     """Source port, or first-last."""
-    dst_ports: int | str | list[int] | None = None
+    dst_ports: int | str | Sequence[int] | None = None
     """Destination port, or first-last."""
     dscp: str | int | None = None
     """Code point, by name or number."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ELsp(Written):
+@checked
+class ELsp(Checked):
     """An E-LSP: the TC bits say the PHB, by a map of its own, which is signalled, or by the preconfigured one of each router."""
 
+    CHECK: ClassVar[str] = "LspDiffServ"
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "e-lsp")
-    map: dict[str, str | int] | list[str | int] | None = None
+    kind: ClassVar[str] = "e-lsp"
+    map: Mapping[str, str | int] | Sequence[str | int] | None = None
     """PHBs of TC 0 to 7, signalled [default: the preconfigured ones of each router]."""
     signal: bool = False
     """Signal a DIFFSERV object even without a map: then it has no entries."""
@@ -594,12 +632,14 @@ class ELsp(Written):
     """Its tunnelling model (RFC 3270, 2.6), of which every router here is told [default: each router's own]."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LLsp(Written):
+@checked
+class LLsp(Checked):
     """An L-LSP: the label says the scheduling class, the TC bits the drop precedence."""
 
+    CHECK: ClassVar[str] = "LspDiffServ"
     KEYS: ClassVar[Mapping[str, str]] = {"class_": "class"}
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "l-lsp")
+    kind: ClassVar[str] = "l-lsp"
     class_: str | int
     """Its scheduling class, such as EF or AF1."""
     model: Literal["pipe", "short-pipe", "uniform"] | None = None
@@ -610,9 +650,9 @@ class LLsp(Written):
 class Topology(Written):
     """Nodes and links where containerlab has them."""
 
-    nodes: dict[str, NodeSpec] = field(default_factory=dict)
+    nodes: Mapping[str, NodeSpec] = field(default_factory=dict)
     """By name."""
-    links: list[LinkSpec] = field(default_factory=list)
+    links: Sequence[LinkSpec] = field(default_factory=list)
     """All links."""
 
 
@@ -641,7 +681,7 @@ class RouterSpec(Written):
     """Keep the process on this processor."""
     busy: bool = False
     """Poll without sleeping: a processor of its own is used up."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -669,17 +709,18 @@ class RsvpSpec(Written):
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiffServ(Written):
+@checked
+class DiffServ(Checked):
     """How a router supports DiffServ over MPLS (RFC 3270)."""
 
-    tc_map: dict[str, str | int] | list[str | int] = field(default_factory=list)
+    CHECK: ClassVar[str] = "DiffServ"
+    tc_map: Mapping[str, str | int] | Sequence[str | int] = field(default_factory=list)
     """PHBs of TC 0 to 7 in E-LSPs for which no map is signalled (RFC 3270, 3.2.1 and 3.2.2)."""
     model: Literal["pipe", "short-pipe", "uniform"] = "pipe"
     """What the marking of an LSP has to do with that of its packets (RFC 3270, 2.6), unless the LSP has a model of its own."""
-    supported: str | int | list[str | int] | None = None
+    supported: str | int | Sequence[str | int] | None = None
     """PHBs that LSPs may ask for [default: all]."""
-    dscp: dict[str, str | int] = field(default_factory=dict)
+    dscp: Mapping[str, str | int] = field(default_factory=dict)
     """PHBs of code points that mean another one here than they are recommended for."""
 
 
@@ -694,9 +735,9 @@ class HostSpec(Written):
     """The router's address [default: the first of the prefix]."""
     mtu: int | None = None
     """Longest packet in bytes [default: 1500]."""
-    exec: list[str] = field(default_factory=list)
+    exec: Sequence[str] = field(default_factory=list)
     """Commands run in it, in order, when the lab is up."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -707,7 +748,7 @@ class StationSpec(Written):
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "station")
     driver: Literal["packet", "xdp"] | None = None
     """How it opens its interfaces in a lab [default: packet]."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -722,7 +763,7 @@ class EdgeSpec(Written):
     """Router id [default: given by the network]."""
     driver: Literal["packet", "xdp"] | None = None
     """How the tester opens the interface in a lab [default: packet]."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -735,7 +776,7 @@ class ExternalSpec(Written):
     """The interface, used where it is [default: the one that the endpoint names]."""
     router_id: str | None = None
     """Its router id: an LSP to it needs one."""
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -744,7 +785,7 @@ class PeerSpec(Written):
     """A raw port, on one link."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "peer")
-    labels: dict[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
 
 
@@ -805,9 +846,9 @@ class EmpiricalSizes(Written):
     """Some sizes, each as often as its weight says."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "empirical")
-    sizes: list[Quantity]
+    sizes: Sequence[Quantity]
     """The sizes."""
-    weights: list[float] = field(default_factory=list)
+    weights: Sequence[float] = field(default_factory=list)
     """Their weights, in any unit [default: all the same]."""
 
 
@@ -854,9 +895,9 @@ class Trace(Written):
     """Packets one by one, listed or from a capture."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "trace")
-    gaps: list[Quantity] = field(default_factory=list)
+    gaps: Sequence[Quantity] = field(default_factory=list)
     """Times from the packet before (of the first: from the start)."""
-    sizes: list[Quantity] = field(default_factory=list)
+    sizes: Sequence[Quantity] = field(default_factory=list)
     """Bytes of each frame [default: `size` of the flow]."""
     pcap: str | None = None
     """Capture (pcap, pcapng) that gives gaps and sizes, beside this file."""
@@ -864,6 +905,37 @@ class Trace(Written):
     """Take so many frames of the capture at most."""
     repeat: bool = False
     """Begin again after the last."""
+
+
+@checked
+class Match(Checked):
+    """Packets that match every field that is given; a match with no field takes every packet."""
+
+    CHECK: ClassVar[str] = "Match"
+    phb: str | int | Sequence[str | int] | None = None
+    """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
+    dscp: str | int | Sequence[str | int] | None = None
+    """Code points in the IP header, one or several, looked up below labels too."""
+    tc: int | Sequence[int] | None = None
+    """TC bits of the outermost label, 0 to 7, one or several."""
+    labels: int | str | Sequence[int] | None = None
+    """The outermost label, or first-last."""
+    labelled: bool | None = None
+    """Is there a label?"""
+    src: str | None = None
+    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    dst: str | None = None
+    """Destination addresses, as a prefix."""
+    protocol: str | int | None = None
+    """IP protocol: tcp, udp, icmp and so on, or its number."""
+    src_ports: int | str | Sequence[int] | None = None
+    """Source port, or first-last."""
+    dst_ports: int | str | Sequence[int] | None = None
+    """Destination port, or first-last."""
+    mark: int | None = None
+    """The mark that a conditioner put on it; zero is none."""
+    inputs: str | int | Sequence[str | int] | None = None
+    """Where it came from, one or several: neighbours or interfaces by name, or numbers of ports."""
 
 
 Meter: TypeAlias = TokenBucket | SingleRate | TwoRate

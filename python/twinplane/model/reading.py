@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..queues.base import GROUPS
 from .source import Place, value_at
+
+GROUPS = {"queues": "queue", "conditioners": "conditioner"}
+"""What one of a group of a network file is called."""
 
 
 def called(kind: str, item: Any) -> str | None:

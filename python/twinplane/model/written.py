@@ -6,11 +6,15 @@ import dataclasses
 import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
+from .. import core
+from ..errors import WrongTypeError, below
+
 T = TypeVar("T", bound="Written")
+C = TypeVar("C", bound="Checked")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +64,66 @@ class Written:
         return all(cls.KEYS.get(field.name, field.name) in value for field in needed)
 
 
+class Checked(Written):
+    """A record that users make, too: the core checks what is given when it is made, and fills in defaults."""
+
+    CHECK: ClassVar[str] = ""
+    """What the core calls the type, or the choice of which it is a part."""
+
+    def __init__(self, **given: Any) -> None:
+        said = {self.KEYS.get(name, name): value for name, value in given.items() if value is not None}
+        with below(type(self).__name__ if self.WORD is None else self.WORD[1]):
+            self._take(self._checked(said))
+
+    def __repr__(self) -> str:
+        """As it could have been made; what is absent is left out."""
+        fields = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        given = (f"{name}={value!r}" for name, value in fields if value is not None)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @classmethod
+    def of(cls: type[C], given: Mapping[str, Any], what: str) -> C:
+        """From a mapping as in a network file; an error begins with `what`."""
+        made = cls.__new__(cls)
+        with below(what):
+            made._take(cls._checked(given))
+        return made
+
+    @classmethod
+    def load(cls: type[C], value: Mapping[str, Any]) -> C:
+        """See `Written.load`: nothing is checked again."""
+        made = cls.__new__(cls)
+        made._take(value)
+        return made
+
+    @classmethod
+    def _checked(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        word = {} if cls.WORD is None else dict([cls.WORD])
+        found: Mapping[str, Any] = core.check(cls.CHECK, {**word, **given})
+        if cls.WORD is not None and not cls.fits(found):
+            key, needed = cls.WORD
+            raise WrongTypeError(f"{key}: '{found[key]}': it is '{needed}' here")
+        return found
+
+    def _take(self, value: Mapping[str, Any]) -> None:
+        """Take the fields of what the core has read."""
+        found = self.loaded(value)
+        for field in dataclasses.fields(self):
+            if field.name in found:
+                made = found[field.name]
+            elif field.default_factory is not dataclasses.MISSING:
+                made = field.default_factory()
+            else:
+                made = None if field.default is dataclasses.MISSING else field.default
+            object.__setattr__(self, field.name, made)
+
+
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclasses.field,))
+def checked(cls: type[T]) -> type[T]:
+    """Make a class a record whose fields the core checks."""
+    return dataclasses.dataclass(frozen=True, kw_only=True, init=False, repr=False)(cls)
+
+
 def plain(value: Any) -> Any:
     """A value of a field as mappings, lists and single values."""
     if isinstance(value, Written):
@@ -87,7 +151,7 @@ def _hints(module: str, name: str) -> dict[str, Any]:
 def _loaded(hint: Any, value: Any) -> Any:
     """A value as its type has it: mappings become records."""
     if isinstance(value, list):
-        inner = next((one for one in _choices(hint) if typing.get_origin(one) in (list, tuple)), None)
+        inner = next((one for one in _choices(hint) if typing.get_origin(one) is Sequence), None)
         if inner is None:
             return value
         element = typing.get_args(inner)[0]
@@ -96,7 +160,7 @@ def _loaded(hint: Any, value: Any) -> Any:
         for one in _choices(hint):
             if _is_record(one) and one.fits(value):
                 return one.load(value)
-            if typing.get_origin(one) is dict:
+            if typing.get_origin(one) is Mapping:
                 element = typing.get_args(one)[1]
                 return {key: _loaded(element, item) for key, item in value.items()}
     return value

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import history, paths, probing, traffic
+from . import history, paths, probing, traffic, trees
 
 if TYPE_CHECKING:
     import polars as pl
 
     from .draft import Draft
     from .engine import Engine
-    from .handles import Capture, Flow, Hop, Lsp, Node
+    from .handles import Capture, Flow, Hop, Link, Lsp, Node
     from .tables import Tables
 
 
@@ -34,6 +34,10 @@ class Answers:
     def link_info(self, index: int) -> dict[str, Any]:
         """See `Owner`."""
         return self._engine.link_info(index)
+
+    def ends(self, link: Link) -> tuple[str, str]:
+        """See `Owner`."""
+        return trees.interfaces(self._draft)[link.index]
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """See `Owner`."""

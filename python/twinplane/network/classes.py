@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..model import generated as model
 from ..model import reading
 from ..model.source import NetworkFileError, Place, Source
-from ..queues.conditioners import Conditioner
-from ..queues.tree import Tree
 
 if TYPE_CHECKING:
     from .network import Network
@@ -25,11 +24,11 @@ class Classes:
         """Put what a link says at its ends."""
         placed = self.network.draft.placed
         for side, node in enumerate(ends):
-            queue = link.queue.get(node) if isinstance(link.queue, dict) else link.queue
+            queue = link.queue.get(node) if isinstance(link.queue, Mapping) else link.queue
             if queue is not None and self.takes(node, "queue"):
                 placed[index, f"{'ab'[side]}_queue"] = self.tree(queue)
         for side, node in enumerate(ends):
-            ingress = link.ingress.get(node) if isinstance(link.ingress, dict) else link.ingress
+            ingress = link.ingress.get(node) if isinstance(link.ingress, Mapping) else link.ingress
             if ingress is not None and self.takes(node, "ingress"):
                 placed[index, f"{'ab'[side]}_ingress"] = self.conditioner(ingress)
 
@@ -40,17 +39,16 @@ class Classes:
         )
         return isinstance(self.lab.nodes[name], ours)
 
-    def tree(self, given: str | model.Tree) -> Tree:
+    def tree(self, given: str | model.Tree) -> model.Tree:
         """A tree by its name or itself, with its conditioner."""
         found = self.lab.queues[given] if isinstance(given, str) else given
         if isinstance(found.conditioner, str):
             found = replace(found, conditioner=self.lab.conditioners[found.conditioner])
-        return Tree.model_validate(found.described())
+        return found
 
-    def conditioner(self, given: str | model.Conditioner) -> Conditioner:
+    def conditioner(self, given: str | model.Conditioner) -> model.Conditioner:
         """A conditioner by its name or itself."""
-        found = self.lab.conditioners[given] if isinstance(given, str) else given
-        return Conditioner.model_validate(found.described())
+        return self.lab.conditioners[given] if isinstance(given, str) else given
 
     def unused(self) -> list[str]:
         """What is described and stands nowhere, a sentence each with its line."""
@@ -78,7 +76,7 @@ class Classes:
 
 
 def _each(given: Any) -> list[Any]:
-    return list(given.values()) if isinstance(given, dict) else [given]
+    return list(given.values()) if isinstance(given, Mapping) else [given]
 
 
 def _names(given: Any) -> set[str]:

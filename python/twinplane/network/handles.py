@@ -34,6 +34,9 @@ class Owner(Protocol):
     def link_info(self, index: int) -> dict[str, Any]:
         """Addresses of both ends of a link."""
 
+    def ends(self, link: Link) -> tuple[str, str]:
+        """Both ends of a link, as ``NODE:INTERFACE``."""
+
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table of a node or of all, with names for nodes and seconds for times."""
 
@@ -82,7 +85,7 @@ class Owner(Protocol):
 class Node(Shown):
     """A device of a network."""
 
-    _internal = frozenset({"owner", "index"})
+    _internal = frozenset({"owner", "index", "described"})
 
     kind = "node"
 
@@ -90,6 +93,10 @@ class Node(Shown):
         self.owner = owner
         self.name = name
         self.index = index
+
+    def described(self) -> str:
+        """What a description calls it: its name."""
+        return self.name
 
     @property
     def loopback(self) -> str:
@@ -104,13 +111,17 @@ class Node(Shown):
 class Link(Shown):
     """A link between two nodes."""
 
-    _internal = frozenset({"owner", "index"})
+    _internal = frozenset({"owner", "index", "described"})
 
     def __init__(self, owner: Owner, index: int, a: Node, b: Node) -> None:
         self.owner = owner
         self.index = index
         self.a = a
         self.b = b
+
+    def described(self) -> str:
+        """What a description calls it: its first end, ``NODE:INTERFACE``."""
+        return self.owner.ends(self)[0]
 
     def _end(self, node: Node | str, key: str) -> str:
         found = self.owner.node(node)

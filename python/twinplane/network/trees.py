@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import TwinplaneError, suggest
 from ..model.places import about
-from ..queues.base import Ports
-from ..queues.conditioners import Conditioner
-from ..queues.tree import Tree, conditioner, tree
+from ..queues import Conditioner, Tree
+from ..queues.tree import conditioner, tree
 from .draft import Draft
 from .handles import Link, Node
+
+Ports = Callable[[str], list[int]]
+"""From a neighbour's name, or an interface of either, to the numbers of a node's ports that lead there."""
 
 Placed = dict[tuple[int, str], Tree | Conditioner]
 """By link and key of the description (``a_queue``, ``b_ingress``)."""
@@ -72,24 +74,33 @@ def lowered(draft: Draft) -> list[dict[str, Any]]:
         link = draft.links[index]
         node = link.a if key.startswith("a") else link.b
         try:
-            found[index][key] = made.lowered(ports_of(draft, node))
+            found[index][key] = with_ports(made.described(), ports_of(draft, node))
         except TwinplaneError as error:
             lead = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}: "
             raise about(("links", index, key[2:], node.name), lead, str(error)) from None
     return found
 
 
+def with_ports(described: Any, ports: Ports) -> Any:
+    """The same with numbers of ports in the place of neighbours, wherever a match has `inputs`."""
+    if isinstance(described, list):
+        return [with_ports(one, ports) for one in described]
+    if not isinstance(described, dict):
+        return described
+    inputs = described.get("inputs")
+    found = {key: with_ports(one, ports) for key, one in described.items()}
+    if isinstance(inputs, list):  # a class may be called so, too
+        found["inputs"] = sorted(
+            {port for one in inputs for port in ([one] if isinstance(one, int) else ports(one))}
+        )
+    return found
+
+
 def ports_of(draft: Draft, node: Node) -> Ports:
-    """From a neighbour, an interface of either (``p:e1``) or a link to the ports of `node` towards it."""
+    """From a neighbour or an interface of either (``p:e1``) to the ports of `node` towards it."""
     links = [link for link in draft.links if node in (link.a, link.b)]
 
-    def ports(given: Any) -> list[int]:
-        if isinstance(given, Link):
-            found = [place for place, link in enumerate(links) if link is given]
-            if not found:
-                raise TwinplaneError(f"inputs: {given} does not lead to {node.name}")
-            return found
-        name = given.name if isinstance(given, Node) else str(given)
+    def ports(name: str) -> list[int]:
         neighbours = [link.other(node).name for link in links]
         found = [place for place, other in enumerate(neighbours) if other == name]
         if found:

@@ -17,16 +17,37 @@
     net.link(a, b, rate="100 Mbit/s", queue={"a": shaper})
 
 Rates are numbers in bits per second or texts such as ``"2.8 Mbit/s"``, sizes bytes or ``"10 kB"``, times
-seconds or ``"5 ms"``. Parameters have the names of Linux's tc. What is wrong is said by a
-`twinplane.TwinplaneError` of one sentence.
+seconds or ``"5 ms"``. Parameters have the names of Linux's tc. The core declares and checks them when an
+object is made: what is wrong is said by a `twinplane.TwinplaneError` of one sentence, and fields that were
+not given have their defaults.
 """
 
-from .conditioners import Accounting, Conditioner, Rule, SingleRate, TokenBucket, TwoRate
-from .disciplines import Cbq, CbqClass, Drr, DrrClass, Htb, HtbClass, Prio, PrioClass, Tbf
-from .early import Gred, GredQueue, Red
-from .matching import Filter, Match
-from .tree import Tree
-from .waiting import Bfifo, FqCodel, Pfifo
+from ..model.generated import (
+    Accounting,
+    Bfifo,
+    Cbq,
+    CbqClass,
+    Conditioner,
+    Drr,
+    DrrClass,
+    Filter,
+    FqCodel,
+    Gred,
+    GredQueue,
+    Htb,
+    HtbClass,
+    Match,
+    Pfifo,
+    Prio,
+    PrioClass,
+    Red,
+    Rule,
+    SingleRate,
+    Tbf,
+    TokenBucket,
+    Tree,
+    TwoRate,
+)
 
 __all__ = [
     "Accounting",

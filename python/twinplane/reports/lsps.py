@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import core
 from ..charts.table import Table
-from ..diffserv import PRECONFIGURED
-from ..queues import phb
+from ..diffserv import DiffServ
 from ..units import format_rate
 
 if TYPE_CHECKING:
@@ -52,17 +52,13 @@ def behaviours(lsp: Mapping[str, Any], head: Mapping[str, Any] | None) -> tuple[
     told = (given or {}).get("model") or (head or {}).get("model")
     model = f", {told}" if told else ""
     if given is not None and given["kind"] == "l-lsp":
-        first = phb.behaviours(given["class"])[0]
-        name, group = next(
-            ((name, group) for name, group in phb.GROUPS.items() if first in group),
-            (phb.name_of(first), (first,)),
-        )
+        group = core.check("Phbs", given["class"])
         # RFC 3270, 4.2: TC is the drop precedence, and 0 where there is none.
-        return f"L-LSP {name}{model}", takes, _tc(phb.names(group), 1 if len(group) > 1 else 0)
+        return f"L-LSP {given['class']}{model}", takes, _tc(group, 1 if len(group) > 1 else 0)
     signalled = (given or {}).get("map")
     # Kept runs of earlier versions call the map by its earlier name.
     own = (head or {}).get("tc_map") or (head or {}).get("exp_map")
-    mapping = signalled or own or phb.names(PRECONFIGURED)
+    mapping = signalled or own or DiffServ().described()["tc_map"]
     return f"{'' if signalled else 'preconfigured '}E-LSP{model}", takes, _tc(mapping, 0)
 
 

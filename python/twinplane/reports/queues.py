@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..charts import SHADES, Chart, Curve
 from ..charts.table import Table
-from ..units import format_rate, format_time
+from ..units import format_rate, format_time, rate_bps, size_bytes
 from .page import Section
 
 if TYPE_CHECKING:
@@ -263,6 +263,8 @@ def _rules(rows: Sequence[Row], neighbor: Any) -> Table:
 
 RATES = (("rate", ""), ("ceil", "up to "), ("peakrate", "peak "), ("bandwidth", "bandwidth "))
 SIZES = (("limit", "limit "), ("min", "min "), ("max", "max "), ("quantum", "quantum "))
+EARLY = ("limit", "min", "max", "probability", "bandwidth", "ecn")
+"""What of RED is shown."""
 IN_PACKETS = ("pfifo", "fq-codel")
 """Disciplines whose limit counts packets."""
 
@@ -278,7 +280,9 @@ def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Ite
         yield from layout(queue["queue"], f"{path}/queue", f"{shown}/queue")
     yield from _classes(_by_name(queue.get("classes")), None, path, shown)
     for name, one in _by_name(queue.get("queues")).items():
-        words = f"{' '.join(map(str, one['phb']))}: {_words(one.get('red', one))}"
+        # What a virtual queue does not say is as the discipline says; its PHB may be its name.
+        whole = {key: value for key, value in queue.items() if key in EARLY} | one
+        words = f"{' '.join(map(str, one.get('phb') or [name]))}: {_words(one.get('red', whole))}"
         yield f"{path}/{name}", (f"{shown}/{name}", words)
 
 
@@ -302,10 +306,10 @@ def _classes(
 
 
 def _words(spec: Mapping[str, Any]) -> str:
-    found = [f"{lead}{format_rate(spec[key])}" for key, lead in RATES if spec.get(key)]
+    found = [f"{lead}{format_rate(rate_bps(spec[key]))}" for key, lead in RATES if spec.get(key)]
     packets = spec.get("discipline") in IN_PACKETS
     sizes = SIZES[1:] if packets else SIZES
-    found += [f"{lead}{size(spec[key])}" for key, lead in sizes if spec.get(key)]
+    found += [f"{lead}{size(size_bytes(spec[key]))}" for key, lead in sizes if spec.get(key)]
     if packets and spec.get("limit"):
         found.append(f"limit {spec['limit']} packets")
     if spec.get("probability"):

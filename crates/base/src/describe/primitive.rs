@@ -139,21 +139,22 @@ impl Describe for Prefix {
     }
 }
 
-/// Of a code point or a PHB.
 const CODE_POINTS: &str = "a code point: EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63";
+const PHBS: &str = "a PHB: EF, AF11 to AF43, CS0 to CS7, default, LE, VA or 0 to 63";
 
-fn code_point(value: &Value) -> Result<Phb, Diagnostic> {
+/// A PHB by its name or the number of its code point; `form` says what is needed.
+fn code_point(value: &Value, form: &'static str) -> Result<Phb, Diagnostic> {
     let found = match value {
         Value::Int(code) => u8::try_from(*code).ok().and_then(Phb::new),
         Value::Text(text) => text.parse().ok(),
         _ => None,
     };
-    found.ok_or_else(|| malformed(value, CODE_POINTS))
+    found.ok_or_else(|| malformed(value, form))
 }
 
 impl Describe for Dscp {
     fn read(value: &Value) -> Result<Dscp, Diagnostic> {
-        code_point(value).map(Phb::dscp)
+        code_point(value, CODE_POINTS).map(Phb::dscp)
     }
     fn write(&self) -> Value {
         Phb::of_dscp(*self).write()
@@ -187,13 +188,13 @@ impl Describe for TrafficClass {
 
 impl Describe for Phb {
     fn read(value: &Value) -> Result<Phb, Diagnostic> {
-        code_point(value)
+        code_point(value, PHBS)
     }
     fn write(&self) -> Value {
         self.to_string().into()
     }
-    fn schema(known: &mut Schemas) -> Schema {
-        Dscp::schema(known)
+    fn schema(_: &mut Schemas) -> Schema {
+        Schema::OneOf(vec![Schema::Text { form: PHBS, pattern: None }, Schema::Int { least: 0, most: 63 }])
     }
     fn example() -> Option<&'static str> {
         Some("EF")

@@ -105,6 +105,7 @@ impl Discipline for Tbf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::spec::QueueSpec;
     use super::super::testing::{US, extra, offer, take_all, tree, wait};
     use base::device::DropReason;
 
@@ -123,6 +124,24 @@ mod tests {
         assert_eq!(wait(&mut tree, 300 * US), Some(1300 * US));
         assert_eq!(take_all(&mut tree, 1300 * US), [4]);
         assert_eq!(extra(&tree, 1800 * US, "root", "tokens_bytes"), 500.0);
+    }
+
+    /// tc-tbf: the limit is what comes at the rate within the latency, and the burst; of two buckets the smaller.
+    #[test]
+    fn a_latency_becomes_a_limit_in_bytes() {
+        let limit = |fields: &str| {
+            let spec = serde_json::from_str(&tbf(fields)).expect("a tbf");
+            let QueueSpec::Tbf(spec) = spec else { panic!("no tbf") };
+            spec.limit().map(|limit| limit.0)
+        };
+        assert_eq!(limit(r#""limit": 5000"#), Some(5000));
+        assert_eq!(limit(r#""latency": "50 ms""#), Some(51_000));
+        assert_eq!(limit(r#""latency": "50 ms", "peakrate": 16000000, "mtu": 400"#), Some(51_000));
+        assert_eq!(limit(r#""latency": 0.0001, "peakrate": 16000000, "mtu": 400"#), Some(600));
+        assert_eq!(limit(r#""queue": {"discipline": "pfifo"}"#), None);
+        let mut tree = tree(&tbf(r#""latency": "1 ms""#)).expect("a tree");
+        offer(&mut tree, 0, &[(1, 1000), (2, 1000), (3, 1)]);
+        assert_eq!(tree.totals().dropped.packets.get(DropReason::BufferFull), 1, "2000 bytes may wait");
     }
 
     #[test]
