@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(limit(r#""latency": 0.0001, "peakrate": 16000000, "mtu": 400"#), Some(600));
         assert_eq!(limit(r#""queue": {"discipline": "pfifo"}"#), None);
         let mut tree = tree(&tbf(r#""latency": "1 ms""#)).expect("a tree");
-        offer(&mut tree, 0, &[(1, 1000), (2, 1000), (3, 1)]);
+        offer(&mut tree, 0, &[(1, 1000), (2, 1000), (3, 100)]);
         assert_eq!(tree.totals().dropped.packets.get(DropReason::BufferFull), 1, "2000 bytes may wait");
     }
 
