@@ -266,7 +266,7 @@ fn errors_name_the_filter_and_the_reason() {
     };
     for (json, part) in [
         (r#""phb":[]"#, "1/phb: no per-hop behaviour is named"),
-        (r#""phb":["AF14"]"#, "1/phb/0: 'AF14' is not a code point"),
+        (r#""phb":["AF14"]"#, "1/phb/0: 'AF14' is not a PHB"),
         (r#""dscp":[64]"#, "1/dscp/0: 64 is not a code point"),
         (r#""dscp":[]"#, "no code point is named"),
         (r#""tc":[8]"#, "1/tc/0: 8 is not a TC"),
