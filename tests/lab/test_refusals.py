@@ -80,7 +80,7 @@ def test_name_taken(network_file: NetworkFile) -> None:
 
 def test_missing_interface(network_file: NetworkFile) -> None:
     file = network_file(ALONE.replace("IF", "tptnone0"))
-    assert refused("lab", "up", file).endswith(":4:8: external 'dut': there is no interface 'tptnone0' here")
+    assert refused("lab", "up", file).endswith(":4:8: node 'dut': there is no interface 'tptnone0' here")
     assert gone(file)
 
 
@@ -101,7 +101,7 @@ def test_an_interface_that_does_not_do(
     try:
         subprocess.run(["ip", "link", "set", dummy, *settings], check=True)
         sentence = refused("lab", "up", file)
-        assert f"external 'dut': '{dummy}' {said}" in sentence
+        assert f"node 'dut': '{dummy}' {said}" in sentence
         assert gone(file)
     finally:
         subprocess.run(["ip", "link", "delete", dummy], check=True)

@@ -139,15 +139,15 @@ fn what_can_not_be_is_refused_in_one_sentence() {
     let cases: &[(Change, &str)] = &[
         (
             |d| d["nodes"][4] = json!({"name": "right", "kind": "host", "address": "10.1.0.77/16"}),
-            "host 'right' (10.1.0.0/16) and host 'left' (10.1.0.0/24) overlap",
+            "node 'right': 10.1.0.0/16 and 10.1.0.0/24 of host 'left' overlap",
         ),
         (
             |d| d["links"][1] = json!({"a": 1, "b": 3, "rate_bps": 1}),
-            "host 'left' has several links: link 1 must say its 'addresses' at both ends",
+            "host 'left' has several links: each must say its 'addresses' at both ends",
         ),
         (
             |d| drop(d["links"].as_array_mut().map(Vec::pop)),
-            "host 'right' has no link: it needs one, to a router",
+            "node 'right': it has no link: a host needs one, to a router",
         ),
         (
             |d| d["nodes"][0]["kind"] = json!("peer"),
@@ -167,18 +167,18 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             |d| d["nodes"][4]["address"] = json!("10.2.0.1"),
             "'10.2.0.1' is not an IPv4 address with a prefix length",
         ),
-        (|d| d["nodes"][4]["address"] = Value::Null, "host 'right' has no address"),
+        (|d| d["nodes"][4]["address"] = Value::Null, "it has no address"),
         (|d| d["nodes"][3]["address"] = json!("100.64.9.2/24"), "100.64.9.0/24 collides with 100.64.0.0/10"),
         (|d| d["nodes"][3]["address"] = json!("198.18.0.2/30"), "198.18.0.0/30 collides with 198.18.0.0/15"),
-        (|d| d["nodes"][0]["address"] = json!("10.9.0.1/24"), "node 'r0': unknown field `address`"),
+        (|d| d["nodes"][0]["address"] = json!("10.9.0.1/24"), "node 'r0': unknown field 'address'"),
         (
             |d| d["nodes"][1]["kind"] = json!("external"),
-            "node 'r1' is external: somebody else's router is there in real time only",
+            "node 'r1': it is external: somebody else's router is there in real time only",
         ),
         (|d| d["links"][0]["addresses"] = json!(["10.9.0.1/30", "10.9.0.6/30"]), "are not in one network"),
         (
             |d| d["links"][0]["addresses"] = json!(["10.1.0.9/30", "10.1.0.10/30"]),
-            "host 'left' (10.1.0.0/24) and link 0 (10.1.0.8/30) overlap",
+            "node 'left': 10.1.0.0/24 and 10.1.0.8/30 of link r0 - r1 overlap",
         ),
         (
             |d| d["links"][2]["addresses"] = json!(["10.1.0.2/24", "10.1.0.1/24"]),
@@ -191,14 +191,14 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         ),
         (
             |d| (0..2).for_each(|i| d["nodes"][i]["router_id"] = json!("172.20.0.1")),
-            "nodes 'r0' and 'r1' both have router_id=172.20.0.1",
+            "node 'r1': router_id=172.20.0.1 is that of 'r0', too",
         ),
-        (|d| d["lsps"][0]["count"] = json!(3), "'carries' and 'filters' are for one LSP"),
+        (|d| d["lsps"][0]["count"] = json!(3), "'carries' is for one LSP"),
         (
             |d| d["lsps"][0]["filters"] = json!([{"protocol": 6, "dst_ports": [9, 8]}]),
             "lsp 'east': filter 1: ",
         ),
-        (|d| d["lsps"][0]["to"] = json!(4), "'right' is a host: an LSP ends at a router"),
+        (|d| d["lsps"][0]["to"] = json!(4), "an LSP ends at a router"),
         (
             |d| d["flows"] = json!([{"from": 3, "to": 2, "over": 0, "rate_bps": 1, "size": 100}]),
             "its LSP goes from 'r0' to 'r2'",

@@ -254,7 +254,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         (json!({"rate_bps": 0}), "flow 'x': rate=0: a flow has a rate"),
         (
             trace(json!({"kind": "trace", "gaps_ps": []})),
-            "flow 'x': gaps_ps: a trace has at least one packet",
+            "flow 'x': gaps: a trace has at least one packet",
         ),
         (
             trace(json!({"kind": "trace", "gaps_ps": [1, 2], "sizes": [64]})),
@@ -278,14 +278,14 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             trace(
                 json!({"kind": "on-off", "on": {"kind": "constant", "mean_ps": 1}, "off": {"kind": "constant", "mean_ps": 0}}),
             ),
-            "flow 'x': on: mean_ps=1: in a usual period, 1 ps, it sends less than",
+            "flow 'x': on: mean=1 ps: in a usual period, 1 ps, it sends less than",
         ),
         (
             // It would draw some 10^13 periods for each packet.
             trace(
                 json!({"kind": "on-off", "on": {"kind": "pareto", "mean_ps": MS, "shape": 1.000000000001}, "off": {"kind": "constant", "mean_ps": 0}}),
             ),
-            "flow 'x': on: mean_ps=1000000000: in a usual period, 0 ps, it sends less than",
+            "flow 'x': on: mean=1000000000 ps: in a usual period, 0 ps, it sends less than",
         ),
     ];
     for (more, expected) in cases {
@@ -299,15 +299,15 @@ fn what_can_not_be_is_refused_in_one_sentence() {
     let hosts: [(Change, &str); 4] = [
         (
             |d| d["links"][3]["addresses"] = Value::Null,
-            "host 'host' has several links: link 3 must say its 'addresses'",
+            "host 'host' has several links: each must say its 'addresses'",
         ),
         (
             |d| d["nodes"][3]["address"] = json!("10.0.0.2/24"),
-            "host 'host': 10.0.0.2/24 is not among the addresses",
+            "node 'host': 10.0.0.2/24 is not among the addresses",
         ),
         (
             |d| d["nodes"][3]["gateway"] = json!("192.168.1.1"),
-            "host 'host': its gateways are at the other ends",
+            "its gateways are at the other ends",
         ),
         (|d| d["links"][3]["addresses"] = json!(["192.168.1.9/27", "192.168.1.10/27"]), "overlap"),
     ];
