@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "anchors"))
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests start be ended by signals, whatever this one inherited (nohup, a script's `&`)."""
+    """Let signals end the programs that tests start, whatever this process inherited (as under nohup)."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)

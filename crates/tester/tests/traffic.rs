@@ -252,10 +252,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             "flow 'x': mean=0: a mean size is more than zero",
         ),
         (json!({"rate_bps": 0}), "flow 'x': rate=0: a flow has a rate"),
-        (
-            trace(json!({"kind": "trace", "gaps_ps": []})),
-            "flow 'x': gaps: a trace has at least one packet",
-        ),
+        (trace(json!({"kind": "trace", "gaps_ps": []})), "flow 'x': gaps: a trace has at least one packet"),
         (
             trace(json!({"kind": "trace", "gaps_ps": [1, 2], "sizes": [64]})),
             "flow 'x': a trace of 2 gaps and 1 sizes",
@@ -305,10 +302,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
             |d| d["nodes"][3]["address"] = json!("10.0.0.2/24"),
             "node 'host': 10.0.0.2/24 is not among the addresses",
         ),
-        (
-            |d| d["nodes"][3]["gateway"] = json!("192.168.1.1"),
-            "its gateways are at the other ends",
-        ),
+        (|d| d["nodes"][3]["gateway"] = json!("192.168.1.1"), "its gateways are at the other ends"),
         (|d| d["links"][3]["addresses"] = json!(["192.168.1.9/27", "192.168.1.10/27"]), "overlap"),
     ];
     for (change, expected) in hosts {
