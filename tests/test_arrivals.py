@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import twinplane as tp
 from twinplane import diffserv
-from twinplane.model.arrivals import arrivals_spec, size_spec
 
 
 def loop(**options: Any) -> tuple[tp.Network, tp.Host]:
@@ -20,25 +19,28 @@ def loop(**options: Any) -> tuple[tp.Network, tp.Host]:
     return net, h
 
 
-def test_arrivals_and_sizes_are_lowered() -> None:
+def test_arrivals_and_sizes_say_what_a_file_says() -> None:
+    net, h = loop()
     on_off = tp.traffic.OnOff(on="500 ms", off=tp.traffic.Period("1 s", "pareto", 1.2), rate_is_mean=True)
-    assert arrivals_spec(on_off, "f") == {
+    ends = {"from_link": "a", "to_link": "b"}
+    net.flow(h, h, arrivals=on_off, size="1 kB", name="on-off", **ends)
+    trace = tp.traffic.Trace(gaps=(0, "1 ms"), sizes=(64, 1518))
+    net.flow(h, h, arrivals=trace, size=tp.traffic.Imix(), name="trace", **ends)
+    net.flow(h, h, size=tp.traffic.Uniform(64, "128 B"), name="uniform", **ends)
+    net.flow(h, h, size=tp.traffic.Exponential(500), name="exponential", **ends)
+    flows = {flow["name"]: flow for flow in net.described()["flows"]}
+    assert flows["on-off"]["arrivals"] == {
         "kind": "on-off",
         "rate_is_mean": True,
-        "on": {"kind": "exponential", "mean_ps": 5 * 10**11, "shape": 1.5},
-        "off": {"kind": "pareto", "mean_ps": 10**12, "shape": 1.2},
+        "on": {"kind": "exponential", "mean": "500 ms", "shape": 1.5},
+        "off": {"kind": "pareto", "mean": "1 s", "shape": 1.2},
     }
-    trace = tp.traffic.Trace(gaps=(0, "1 ms"), sizes=(64, 1518))
-    assert arrivals_spec(trace, "f")["gaps_ps"] == [0, 10**9]
-    assert size_spec("1 kB", "f") == 1000
-    assert size_spec(tp.traffic.Uniform(64, 128), "f") == {"kind": "uniform", "min": 64, "max": 128}
-    assert size_spec(tp.traffic.Imix(), "f")["weights"] == [7.0, 4.0, 1.0]
-    assert size_spec(tp.traffic.Exponential(500), "f") == {
-        "kind": "exponential",
-        "mean": 500.0,
-        "min": 64,
-        "max": 9018,
-    }
+    assert flows["on-off"]["size"] == 1000
+    assert flows["trace"]["arrivals"]["gaps"] == [0, "1 ms"]
+    assert flows["trace"]["size"]["weights"] == [7.0, 4.0, 1.0]
+    assert flows["uniform"]["size"] == {"kind": "uniform", "min": 64, "max": 128}
+    exponential = flows["exponential"]["size"]
+    assert exponential == {"kind": "exponential", "mean": "500 B", "min": 64, "max": 9018}
 
 
 @pytest.mark.parametrize(
@@ -46,27 +48,27 @@ def test_arrivals_and_sizes_are_lowered() -> None:
     [
         (
             {"arrivals": "poison"},
-            "flow 'h-h': arrivals='poison': constant or poisson, or an OnOff or a Trace",
+            "flow 'h-h': arrivals: 'poison' is none of constant, poisson, on-off or trace",
         ),
         ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "paretto")}, "did you mean 'pareto'"),
-        ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "pareto", 1.0)}, "on: shape=1.0: above 1"),
+        ({"arrivals": tp.traffic.OnOff("1 s", "1 s", "pareto", 1.0)}, "on: shape: 1: above 1"),
         ({"arrivals": tp.traffic.Trace((0, 1), (64,))}, "2 gaps and 1 sizes"),
         ({"arrivals": tp.traffic.Trace((0, 0), repeat=True)}, "it would never end"),
         ({"size": tp.traffic.Uniform(128, 64)}, "size: min=128 is above max=64"),
-        ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes=63: an Ethernet frame has 64 to"),
+        ({"size": tp.traffic.Empirical((64, 63))}, "size: sizes: 63: an Ethernet frame has 64 to"),
         ({"size": tp.traffic.Empirical((64, 65), (0, 0))}, "weights: none is negative"),
         (
             {"size": tp.traffic.Exponential(5000, max=100)},
             "size: mean=5000 is not between min=64 and max=100: most frames would be as long as a bound",
         ),
         ({"size": tp.traffic.Exponential(100, min=128)}, "size: mean=100 is not between min=128 and"),
-        ({"stop": "1 s", "start": 1}, "flow 'h-h': stop='1 s' is not after start=1: it would send nothing"),
-        ({"stop": 0}, "stop=0 is not after start=0: it would send nothing"),
-        ({"src_port": 0}, "flow 'h-h': src_port=0: a UDP port is 1 to 65535"),
-        ({"dst_port": 65536}, "flow 'h-h': dst_port=65536: a UDP port is 1 to 65535"),
-        ({"dst_port": "sip"}, "dst_port='sip': a UDP port is 1 to 65535"),
-        ({"dscp": "EX"}, "flow 'h-h': dscp 'EX': no such code point: EF, AF11 to AF43, CS0 to CS7, default"),
-        ({"rate_counts": "wire"}, "rate_counts='wire': frame or ip"),
+        ({"stop": "1 s", "start": 1}, "flow 'h-h': stop: 1 s is not after its start (1 s)"),
+        ({"stop": 0}, "stop: 0: it is not above zero"),
+        ({"src_port": 0}, "flow 'h-h': src_port: 0: it should be 1 to 65535"),
+        ({"dst_port": 65536}, "flow 'h-h': dst_port: 65536: it should be 0 to 65535"),
+        ({"dst_port": "sip"}, "dst_port: 'sip': it should be a whole number"),
+        ({"dscp": "EX"}, "flow 'h-h': dscp: 'EX' is not a code point: EF, AF11 to AF43, CS0 to CS7, default"),
+        ({"rate_counts": "wire"}, "rate_counts: 'wire' is none of frame or ip"),
         ({"from_link": "h2"}, "from_link 'h2', no node has that name"),
     ],
 )

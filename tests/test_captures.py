@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ S = 1_000 * MS
 COMPLAINTS = '_ws.malformed || _ws.expert.severity >= "Error"'
 LINE_RATE_PACKETS = 100_000
 
+NUMBERS = count()
+
 Steps = Callable[["Scenario"], None]
 
 
@@ -31,29 +34,37 @@ class Scenario:
         self.folder = folder
         rsvp = dict(rsvp)
         diffserv = rsvp.pop("diffserv", None)
-        nodes = [
-            {
-                "name": f"r{i}",
-                "kind": "router",
-                "rsvp": {"refresh_ps": 100 * MS, **rsvp},
-                **({"diffserv": diffserv} if diffserv else {}),
-            }
-            for i in range(4)
+        router = {"kind": "router", "rsvp": {"refresh": "100 ms", **rsvp}}
+        if diffserv:
+            router["diffserv"] = diffserv
+        links: list[dict[str, Any]] = [
+            {"endpoints": [f"r{a}", f"r{b}"], "rate": "1 Gbit/s", "delay": "100 us", "mtu": 9216}
+            for a, b in [(0, 1), (1, 2), (2, 3), (3, 0)]
         ]
-        ends = [(0, 1), (1, 2), (2, 3), (3, 0)]
-        links = [{"a": a, "b": b, "rate_bps": 10**9, "delay_ps": MS // 10, "mtu": 9216} for a, b in ends]
         links[1]["mtu"] = mtu
-        self.network = _core.Network(json.dumps({"seed": 11, "nodes": nodes, "links": links}))
+        nodes = {f"r{i}": router for i in range(4)}
+        self.network = _core.Network({"name": "ring", "seed": 11, "nodes": nodes, "links": links})
+        self.names: list[str] = []
         self.files = [folder / f"link{i}.pcapng" for i in range(len(links))]
         self.captures = [self.network.capture(i, str(file), packets) for i, file in enumerate(self.files)]
 
     def lsp(self, **spec: Any) -> int:
-        default = {"name": "t", "from": 0, "to": 2, "routes": [[1, 2], [3, 2]], "record_labels": True}
-        return self.network.add_lsp(json.dumps({**default, "retry_first_ps": 50 * MS, **spec}))
+        default = {
+            "name": f"t{next(NUMBERS)}",
+            "from": "r0",
+            "to": "r2",
+            "route": ["r1", "r2"],
+            "fallback": ["r3", "r2"],
+            "record_route": False,
+            "record_labels": True,
+            "retry_first": "50 ms",
+        }
+        self.names.append(spec.get("name", default["name"]))
+        return self.network.add_lsp({**default, **spec})
 
     def flow(self, lsps: int, **spec: Any) -> int:
-        default = {"from": 0, "to": 2, "over": lsps, "rate_bps": 10**6, "size": 300}
-        return self.network.add_flow(json.dumps({**default, **spec}))
+        default = {"from": "r0", "to": "r2", "over": self.names[lsps], "rate": 10**6, "size": 300}
+        return self.network.add_flow({**default, **spec})
 
     def run(self, ms: float) -> None:
         self.network.run_until(self.network.now_ps() + round(ms * MS))
@@ -73,7 +84,7 @@ class Scenario:
 
 def tear_and_fail(scenario: Scenario) -> None:
     """Set up, refresh, move, break, repair, lose, tear down."""
-    group = scenario.lsp(count=3, bandwidth_bps=100_000_000)
+    group = scenario.lsp(count=3, bandwidth=100_000_000)
     scenario.flow(group)
     scenario.run(500)
     scenario.network.lsp_command(group, "reoptimise", None)
@@ -90,13 +101,13 @@ def tear_and_fail(scenario: Scenario) -> None:
 
 def errors_and_preemption(scenario: Scenario) -> None:
     """Too much bandwidth, a stronger LSP, a style that shares nothing, a hop that is no neighbour."""
-    scenario.lsp(name="weak", bandwidth_bps=700_000_000, record_route=True)
+    scenario.lsp(name="weak", bandwidth=700_000_000, record_route=True)
     scenario.run(100)
-    scenario.lsp(name="greedy", bandwidth_bps=2_000_000_000, retry_limit=2)
+    scenario.lsp(name="greedy", bandwidth=2_000_000_000, retry_limit=2)
     scenario.lsp(
-        name="strong", bandwidth_bps=600_000_000, setup_priority=2, holding_priority=1, style="fixed-filter"
+        name="strong", bandwidth=600_000_000, setup_priority=2, holding_priority=1, style="fixed-filter"
     )
-    scenario.lsp(name="loose", routes=[[3, 1, 2]], loose=True)
+    scenario.lsp(name="loose", route=["r3", "r1", "r2"], fallback=[], loose=True)
     scenario.run(1_000)
 
 
@@ -111,7 +122,7 @@ def restart(scenario: Scenario) -> None:
 
 def traceroute(scenario: Scenario) -> None:
     """Time exceeded with the label stack; fragmentation needed."""
-    group = scenario.lsp(routes=[[1, 2]])
+    group = scenario.lsp(fallback=[])
     scenario.run(100)
     for node in (1, 2, 3):
         address = json.loads(scenario.network.node_info(node))["loopback"]
@@ -132,11 +143,11 @@ def behaviours(scenario: Scenario) -> None:
         {"kind": "e-lsp", "signal": True, "model": "uniform"},
     ]
     for number, kind in enumerate(kinds):
-        scenario.lsp(name=f"lsp{number}", bandwidth_bps=200_000_000, diffserv=kind)
+        scenario.lsp(name=f"lsp{number}", bandwidth=200_000_000, diffserv=kind)
     scenario.run(200)
     scenario.lsp(
         name="strong",
-        bandwidth_bps=700_000_000,
+        bandwidth=700_000_000,
         setup_priority=2,
         holding_priority=2,
         diffserv={"kind": "l-lsp", "class": "EF"},
@@ -151,8 +162,8 @@ def behaviours(scenario: Scenario) -> None:
 
 PLAIN: dict[str, Any] = {}
 KNOWING = {"diffserv": {"model": "short-pipe"}, "egress_label": "explicit-null"}
-REDUCED = {"refresh_reduction": True, "hello_ps": 50 * MS}
-SIGNED = {"integrity_key": "a shared secret", "refresh_reduction": True, "hello_ps": 50 * MS}
+REDUCED = {"refresh_reduction": True, "hello": "50 ms"}
+SIGNED = {"key": "a shared secret", "refresh_reduction": True, "hello": "50 ms"}
 
 SCENARIOS: dict[str, tuple[Steps, dict[str, Any], int]] = {
     "plain": (tear_and_fail, PLAIN, 9216),
@@ -232,7 +243,7 @@ def test_line_rate_is_read_too(tmp_path: Path) -> None:
     """The first 100,000 packets of a gigabit of the shortest labelled frames."""
     scenario = Scenario(tmp_path, PLAIN, packets=LINE_RATE_PACKETS)
     # 84 bytes of wire for each frame of 64 at the source, which grows by a label of four.
-    scenario.flow(scenario.lsp(count=8), size=64, rate_bps=10**9 * 64 // 88, start_ps=20 * MS)
+    scenario.flow(scenario.lsp(count=8), size=64, rate=10**9 * 64 // 88, start="20 ms")
     scenario.run(120)
     first = scenario.finish()[0]
     assert len(list(_core.CaptureFile(str(first)))) == LINE_RATE_PACKETS

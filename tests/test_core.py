@@ -77,6 +77,11 @@ def compiled_shapes() -> dict[str, Shape]:
     return found
 
 
+def is_property(method: ast.FunctionDef) -> bool:
+    """Is it declared as a value, not as something to be called?"""
+    return any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
+
+
 def declared_shapes(stub: str) -> dict[str, Shape]:
     """The same of a stub."""
     found = {}
@@ -85,7 +90,9 @@ def declared_shapes(stub: str) -> dict[str, Shape]:
             found[item.name] = declared_shape(item)
         elif isinstance(item, ast.ClassDef):
             for part in item.body:
-                if isinstance(part, ast.FunctionDef) and (part.name[0] != "_" or part.name == "__init__"):
+                if not isinstance(part, ast.FunctionDef) or is_property(part):
+                    continue
+                if part.name[0] != "_" or part.name == "__init__":
                     found[f"{item.name}.{part.name}"] = declared_shape(part)
     return found
 

@@ -65,7 +65,7 @@ def test_models_and_code_points_in_network_files() -> None:
         {"kind": "l-lsp", "class": "AF1", "model": "pipe"},
         {"kind": "l-lsp", "class": "EF"},
     ]
-    diffserv = found["nodes"][0]["diffserv"]
+    diffserv = next(iter(found["nodes"].values()))["diffserv"]
     assert (diffserv["model"], diffserv["dscp"], len(diffserv["tc_map"])) == ("pipe", {"63": "EF"}, 8)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from twinplane import Network, TwinplaneError
+from twinplane import Network, TwinplaneError, units
 from twinplane.network import graphml
 
 TOPOLOGIES = Path(__file__).resolve().parents[2] / "shared" / "data" / "topologies"
@@ -53,7 +53,8 @@ def test_real_files(name: str) -> None:
     assert len(set(names)) == len(names)
     net = Network.from_graphml(path)
     assert (len(net.nodes), len(net.links)) == NODES[name]
-    assert all(link["delay_ps"] >= 1_000_000 and link["rate_bps"] > 0 for link in net.description.links)
+    links = net.described()["links"]
+    assert all(units.span_ps(link["delay"]) >= 1_000_000 and link["rate"] != "none" for link in links)
 
 
 def test_speeds_distances_and_defaults(tmp_path: Path) -> None:
@@ -71,10 +72,10 @@ def test_speeds_distances_and_defaults(tmp_path: Path) -> None:
     )
     net = Network.from_graphml(file, seed=3, default_rate="100 Mbit/s")
     assert [node.name for node in net.nodes] == ["Pisa", "Rome#1", "Rome#2", "#3"]
-    rates = [link["rate_bps"] for link in net.description.links]
+    rates = [units.rate_bps(link["rate"]) for link in net.described()["links"]]
     assert rates == [2_500_000_000, 100_000_000, 100_000_000, 100_000_000]
     # Pisa to Rome is 266 km as the crow flies; 5 us a kilometre.
-    delays = [link["delay_ps"] / 1e6 for link in net.description.links]
+    delays = [units.span_ps(link["delay"]) / 1e6 for link in net.described()["links"]]
     assert delays[0] == pytest.approx(5 * 266, rel=0.01)
     assert delays[2:] == [1000.0, 1000.0]
     assert len(net.draft.between(net.node("Pisa"), net.node("Rome#1"))) == 2
@@ -141,7 +142,7 @@ def test_queues_on_links_of_a_file(tmp_path: Path) -> None:
 
     both = {(link, f"{end}_queue"): 7 for link in range(3) for end in "ab"}
     net = Network.from_graphml(file, queue=tree, diffserv=True)
-    assert placed(net) == both and "diffserv" in net.description.nodes[0]
+    assert placed(net) == both and "diffserv" in net.draft.element("nodes", 0)
     assert placed(Network.from_graphml(file, queue={"discipline": "pfifo", "limit": 7})) == both
     some = Network.from_graphml(file, queue={("11", "22"): other, "11": tree})
     assert placed(some) == {(0, "b_queue"): 7, (1, "a_queue"): 9, (2, "a_queue"): 9}

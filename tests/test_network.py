@@ -217,32 +217,35 @@ def test_a_peer_talks_ethernet() -> None:
     [
         (lambda n, r: n.link("a", "z"), "'z', no node has that name"),
         (lambda n, r: n.link("a", "a"), "link a - a: the two ends are the same node"),
-        (lambda n, r: n.router("a"), "there already is a node named 'a'"),
+        (lambda n, r: n.router("a"), "node 'a': 'a' is given twice"),
         (lambda n, r: n.router("e", "idael"), "profile=idael: no such profile (did you mean 'ideal'?)"),
-        (lambda n, r: n.router("e", helo=1), "e: unknown option 'helo'"),
+        (lambda n, r: n.router("e", helo=1), "node 'e': rsvp: unknown field 'helo' (did you mean 'hello'?)"),
         (
             lambda n, r: r[0].lsp("x", to="c", route=["q", "c"]),
-            "lsp 'x': route says 'q', no node has that name",
+            "lsp 'x': route: 'q', no node has that name (one of a, b, c, d)",
         ),
         (
             lambda n, r: r[0].lsp("x", to="c", route=["c"]),
-            "lsp 'x': route: there is no link between a and c",
+            "lsp 'x': route: no link leads from 'a' to 'c'",
         ),
-        (lambda n, r: r[0].lsp("x", to="c", route=["b"]), "lsp 'x': route ends at b, the LSP ends at c"),
+        (
+            lambda n, r: r[0].lsp("x", to="c", route=["b"]),
+            "lsp 'x': route: it ends at 'b', and the LSP at 'c'",
+        ),
         (lambda n, r: r[0].lsp("x", to="a"), "lsp 'x': it begins and ends at a"),
-        (lambda n, r: r[0].lsp("x", to="b", count=0), "lsp 'x': count=0: at least 1 is needed"),
+        (lambda n, r: r[0].lsp("x", to="b", count=0), "lsp 'x': count: 0: it should be 1 to 1000000"),
         (
             lambda n, r: r[0].lsp("x", to="b", setup_priority=3, holding_priority=5),
-            "lsp 'x': priorities are 0 (highest) to 7, and holding must not be weaker than set-up"
-            " (set-up 3, holding 5)",
+            "lsp 'x': holding_priority: priorities are 0 (highest) to 7, and holding must not be weaker than"
+            " setup (setup 3, holding 5)",
         ),
         (
             lambda n, r: n.flow("a", "b", size=63),
-            "flow 'a-b': size=63: an Ethernet frame has 64 to",
+            "flow 'a-b': size: 63: an Ethernet frame has 64 to",
         ),
         (
             lambda n, r: n.flow("a", "b", arrivals="poison"),
-            "flow 'a-b': arrivals='poison': constant or",
+            "flow 'a-b': arrivals: 'poison' is none of constant, poisson, on-off or trace (did you mean",
         ),
         (lambda n, r: n.run(), 'say how far to run: run(until="1 s") or run(for_="10 ms")'),
         (lambda n, r: n.capture("a", "c"), "there is no link between a and c"),
@@ -251,15 +254,18 @@ def test_a_peer_talks_ethernet() -> None:
             lambda n, r: n.attach("a", n.links[0], "e0"),
             "interface e0: a network in virtual time has none: clock='wall'",
         ),
-        (lambda n, r: n.host("h", "10.1.0.2"), "h: '10.1.0.2' is not an IPv4 address with a prefix length"),
+        (
+            lambda n, r: n.host("h", "10.1.0.2"),
+            "node 'h': address: '10.1.0.2' is not an IPv4 address with a prefix length",
+        ),
         (lambda n, r: n.host("h", "10.1.0.2/24", interface="a b"), "interface 'a b': a name has 1 to 15"),
         (
             lambda n, r: r[0].lsp("x", to="b", filters=[{"protocol": "tpc"}]),
-            "lsp 'x': filter: protocol='tpc': a number of 0 to 255 or one of icmp, tcp",
+            "lsp 'x': filter 1: protocol: 'tpc' is not an IP protocol: icmp, tcp",
         ),
         (
             lambda n, r: r[0].lsp("x", to="b", filters=[{"dst_ports": 80}]),
-            "lsp 'x': filter: ports need a protocol",
+            "lsp 'x': filter 1: ports need a protocol",
         ),
         (
             lambda n, r: r[0].lsp("x", to="b", carries="10.1/24"),

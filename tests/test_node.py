@@ -17,15 +17,11 @@ from twinplane.lab import control
 
 PROGRAM = Path(sys.executable).parent / "twinplane-router"
 DESCRIPTION = {
+    "name": "square",
     "seed": 3,
-    "nodes": [{"name": name, "kind": "router"} for name in ("a", "b", "c", "d")],
-    "links": [
-        {"a": 0, "b": 1, "rate_bps": 10**9},
-        {"a": 1, "b": 2, "rate_bps": 10**9},
-        {"a": 0, "b": 3, "rate_bps": 10**9},
-        {"a": 3, "b": 2, "rate_bps": 10**9},
-    ],
-    "lsps": [{"name": "gold", "from": 0, "to": 2, "routes": [[1, 2]], "bandwidth_bps": 10**6}],
+    "nodes": {name: {"kind": "router"} for name in ("a", "b", "c", "d")},
+    "links": [[*ends, {"rate": "1 Gbit/s"}] for ends in ("ab", "bc", "ad", "dc")],
+    "lsps": [{"name": "gold", "from": "a", "to": "c", "route": ["b", "c"], "bandwidth": "1 Mbit/s"}],
 }
 """A square of routers, all in one process, without any interface."""
 

@@ -81,8 +81,8 @@ def test_figures_are_those_of_the_python_interface(own: Path, folder: Path) -> N
     metrics = json.loads((folder / "summary.json").read_text())["metrics"]
     assert list(metrics["flows"]) == ["voice", "bulk", "right-left"]
     net = tp.Network.from_file(own)
-    for flow in net.description.flows:
-        flow["stop_ps"] = 1_100_000_000_000
+    for flow in net.flows:
+        net.draft.change_flow(flow, {"stop": "1.1 s"})
     net.run(until="2.1 s")
     for flow in net.flows:
         row, found = flow.stats().row(0, named=True), metrics["flows"][flow.name]

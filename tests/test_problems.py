@@ -74,13 +74,14 @@ def test_every_kind_of_problem_has_an_exception() -> None:
 
 
 def test_errors_of_the_builder_are_data() -> None:
-    node = {"name": "a", "kind": "router", "diffserv": None}
-    link = {"a": 0, "b": 0, "rate_bps": 1000}
+    node = {"kind": "router"}
+    edge = {"kind": "edge"}
+    link = {"endpoints": ["a", "b"], "addresses": ["10.1.0.1/30", "10.1.0.1/30"]}
     for description, path, code in (
-        ({"nodes": [node, node]}, ("nodes", "a"), "same-name"),
-        ({"nodes": [node], "links": [link]}, ("links", 0), "both-ends"),
-        ({"nodes": [{"name": "a", "kind": "lamp"}]}, ("nodes", "a", "kind"), "unknown-kind"),
+        ({"nodes": {"a": edge}}, ("nodes", "a"), "exact-links"),
+        ({"nodes": {"a": node, "b": node}, "links": [link]}, ("links", 0, "addresses"), "same-address"),
     ):
+        description["name"] = "n"
         for refuse in (core.network, core.plan):
             try:
                 refuse(description)

@@ -11,10 +11,10 @@ def test_queues_are_at_the_ends_that_are_named() -> None:
     net, a, b = network()
     net.link(a, b, queue={"b": q.Pfifo(limit=7)}, ingress={a: q.Conditioner(rules=[{"name": "all"}])})
     net.link(a, b, queue=htb())
-    first, second = net.lowered()["links"]
-    assert first["b_queue"]["root"] == {"discipline": "pfifo", "limit": 7}
-    assert "a_queue" not in first and first["a_ingress"]["rules"][0]["name"] == "all"
-    assert second["a_queue"] == second["b_queue"]
+    placed = net.draft.at_ends()
+    assert (placed[0, "b", "queue"]["discipline"], placed[0, "b", "queue"]["limit"]) == ("pfifo", 7)
+    assert (0, "a", "queue") not in placed and placed[0, "a", "ingress"]["rules"][0]["name"] == "all"
+    assert placed[1, "a", "queue"] == placed[1, "b", "queue"]
     with pytest.raises(
         tp.TwinplaneError, match="link a - b: queue: 'c' is not an end of this link, a and b are"
     ):
@@ -29,12 +29,12 @@ def test_inputs_are_ports_of_the_node() -> None:
     into = {"discipline": "drr", "classes": {"x": {}, "y": {}}, "filters": [{"inputs": "c", "class": "x"}]}
     net.link(a, b, queue={"a": into})
     direct = net.link(a, c)
-    assert net.lowered()["links"][1]["a_queue"]["root"]["filters"][0]["inputs"] == [0, 2]
+    assert net.draft.at_ends()[1, "a", "queue"]["filters"][0]["inputs"] == [0, 2]
     net.link(a, b, queue={"a": q.Drr(classes={"x": {}}, filters=[{"inputs": [direct], "class": "x"}])})
-    assert net.lowered()["links"][3]["a_queue"]["root"]["filters"][0]["inputs"] == [2]
+    assert net.draft.at_ends()[3, "a", "queue"]["filters"][0]["inputs"] == [2]
     net.link(a, b, queue={"b": into})
     with pytest.raises(tp.TwinplaneError, match=r"queue at b: inputs: b has no neighbour 'c' \(one of a"):
-        net.lowered()
+        net.draft.at_ends()
 
 
 def test_inputs_may_be_interfaces_where_links_are_parallel() -> None:
@@ -52,8 +52,8 @@ def test_inputs_may_be_interfaces_where_links_are_parallel() -> None:
             )
         },
     )
-    filters = net.lowered()["links"][2]["a_queue"]["root"]["filters"]
+    filters = net.draft.at_ends()[2, "a", "queue"]["filters"]
     assert [one["inputs"] for one in filters] == [[1], [0]]
     net.link(a, b, queue={"a": q.Drr(classes={"x": {}}, filters=[{"inputs": "c:e7", "class": "x"}])})
     with pytest.raises(tp.TwinplaneError, match="inputs: no link of a has an end 'c:e7' "):
-        net.lowered()
+        net.draft.at_ends()

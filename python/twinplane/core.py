@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -64,10 +64,10 @@ def written(described: Any, path: Steps, on_key: bool) -> tuple[Steps, bool, str
     return found
 
 
-def plan(description: dict[str, Any]) -> tuple[dict[str, Any], list[TwinplaneError]]:
+def plan(description: Mapping[str, Any]) -> tuple[dict[str, Any], list[TwinplaneError]]:
     """Addresses of nodes and links as every process of the network has them, and warnings."""
     with translated():
-        planned, warnings = load().plan(json.dumps(description))
+        planned, warnings = load().plan(description)
         return json.loads(planned), [of_core(warning) for warning in warnings]
 
 
@@ -95,18 +95,27 @@ def read_network(described: Any) -> dict[str, Any]:
         return found
 
 
-def network(description: dict[str, Any], placement: dict[str, Any] | None = None) -> _core.Network:
-    """A network of the core from a description; in real time with what of it is here."""
+def draft(whole: Mapping[str, Any]) -> _core.Draft:
+    """A description that grows: nothing yet but what is said of the whole."""
     with translated():
-        where = None if placement is None else json.dumps(placement)
-        made: _core.Network = load().Network(json.dumps(description), where)
+        made: _core.Draft = load().Draft(whole)
         return made
 
 
-def for_processes(description: dict[str, Any]) -> dict[str, Any]:
+def network(
+    description: _core.Draft | Mapping[str, Any], placement: dict[str, Any] | None = None
+) -> _core.Network:
+    """A network of the core from a description; in real time with what of it is here."""
+    with translated():
+        where = None if placement is None else json.dumps(placement)
+        made: _core.Network = load().Network(description, where)
+        return made
+
+
+def for_processes(description: Mapping[str, Any]) -> dict[str, Any]:
     """A description for processes that do not measure: with the facts of nodes, without what is measured."""
     with translated():
-        found: dict[str, Any] = json.loads(load().for_processes(json.dumps(description)))
+        found: dict[str, Any] = load().for_processes(description)
         return found
 
 

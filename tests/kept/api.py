@@ -151,7 +151,7 @@ def frame(made: Any) -> dict[str, list[Any]]:
 
 def described(net: Any) -> Any:
     """The description that the core is given."""
-    return net._inner.lowered()
+    return net._inner.described()
 
 
 def places(net: Any) -> list[Any]:

@@ -228,14 +228,16 @@ def test_the_example_is_what_it_says() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = lowering.lower(EXAMPLE)
-    links = found.description["links"]
-    assert [sorted(key for key in link if key[1:] in ("_queue", "_ingress")) for link in links] == [
-        ["b_ingress"],
-        ["a_queue", "b_queue"],
-        ["a_queue", "b_queue"],
-        ["a_ingress"],
+    placed = found.network.draft.at_ends()
+    assert [(link, key) for link, _, key in placed] == [
+        (0, "ingress"),
+        (1, "queue"),
+        (1, "queue"),
+        (2, "queue"),
+        (2, "queue"),
+        (3, "ingress"),
     ]
-    assert links[1]["a_queue"]["root"]["classes"]["voice"]["rate"] == "1 Mbit/s"
+    assert placed[1, found.network.links[1].a.name, "queue"]["classes"]["voice"]["rate"] == "1 Mbit/s"
     assert found.description["lsps"][0]["diffserv"] == {"kind": "e-lsp", "signal": False}
 
 

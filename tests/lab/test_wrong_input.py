@@ -46,7 +46,11 @@ WHOLE: dict[str, Any] = {
         "p": {"kind": "router"},
         "h": {"kind": "host", "address": "10.1.0.2/24"},
         "s": {"kind": "station"},
-        "e": {"kind": "edge", "rsvp": {"hello": "none"}},
+        "e": {
+            "kind": "edge",
+            "rsvp": {"hello": "none"},
+            "programme": [{"action": "tear", "lsps": "east", "at": "1 s", "rate": 2}],
+        },
         "x": {"kind": "external", "interface": "eth7"},
         "raw": {"kind": "peer"},
     },
@@ -93,6 +97,7 @@ WHOLE: dict[str, Any] = {
             "default": "bfifo",
         },
     },
+    "measuring": {"phases": ["1 s"]},
     "conditioners": {
         "police": {
             "rules": [
@@ -113,6 +118,8 @@ RECORDS: dict[str, Place] = {
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),
+    "StepSpec": ("nodes", "e", "programme", 0),
+    "MeasuringSpec": ("measuring",),
     "ExternalSpec": ("nodes", "x"),
     "PeerSpec": ("nodes", "raw"),
     "LinkSpec": ("links", 0),
@@ -223,7 +230,7 @@ def refusal(whole: dict[str, Any]) -> Any:
 
 
 def test_the_whole_is_right() -> None:
-    assert core.read_network(WHOLE)["nodes"]["pe1"]["rsvp"]["refresh"] == "30 s"
+    assert core.load().read_network(WHOLE)["nodes"]["pe1"]["rsvp"]["refresh"] == "30 s"
 
 
 def test_every_field_refuses_what_its_declaration_rules_out() -> None:

@@ -4,9 +4,10 @@ use super::beside::{BesideConfig, MakeBeside, quiet};
 use super::check::check;
 use super::description::{Description, LinkSpec};
 use super::error::NetworkError;
-use super::kind::{NodeKind, resolve};
+use super::kind::NodeKind;
 use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
+use super::spec::ReadNetwork;
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
 use control::rsvp::Rsvp;
@@ -34,18 +35,14 @@ impl Default for Build<'_> {
 
 impl Network {
     /// Builds a network in virtual time: addresses, devices with their static routes, links and LSPs.
-    pub fn new(description: Description, kinds: &[NodeKind]) -> Result<Network, NetworkError> {
-        Network::build(description, kinds, Build::default())
+    pub fn new(read: &ReadNetwork, kinds: &[NodeKind]) -> Result<Network, NetworkError> {
+        Network::build(read, kinds, Build::default())
     }
 
     /// Builds the nodes that a placement puts here; the others are placeholders, so that every process counts nodes, links and
     /// ports alike. In virtual time everything is here. A node is of one of `kinds`, or its facts are in the description.
-    pub fn build(
-        mut description: Description,
-        kinds: &[NodeKind],
-        build: Build<'_>,
-    ) -> Result<Network, NetworkError> {
-        let resolved = resolve(&mut description, kinds)?;
+    pub fn build(read: &ReadNetwork, kinds: &[NodeKind], build: Build<'_>) -> Result<Network, NetworkError> {
+        let (mut description, resolved) = Description::of(read, kinds)?;
         check(&description)?;
         let links = plan::links(&description)?;
         let placed = match build.placement {
@@ -63,6 +60,12 @@ impl Network {
             beyond_bursts: BTreeSet::new(),
             tunnels_used: Map::new(),
             lsps_used: 0,
+            groups: lsps
+                .iter()
+                .enumerate()
+                .rev()
+                .map(|(place, lsp)| (lsp.name.clone(), place as u32))
+                .collect(),
             lsps_planned: lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count)),
             events: Vec::new(),
             graph: graph_of(&description),

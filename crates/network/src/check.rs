@@ -16,10 +16,6 @@ type Checked = Result<(), Diagnostic>;
 pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
     check_links(description)?;
-    if let Some(key) = description.others.keys().next() {
-        let unknown = BuildProblem::NobodysKey { key: key.clone() };
-        return Err(Diagnostic::new(unknown).at(key.clone()).on_key());
-    }
     Ok(())
 }
 

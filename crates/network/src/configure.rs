@@ -1,7 +1,8 @@
 //! How the routers of a network are set up: ports, RSVP-TE, static routes.
 
 use super::addressing;
-use super::description::{EgressLabel, NodeSpec};
+use super::description::NodeSpec;
+use super::spec::rsvp::EgressLabel;
 use super::{Link, Network, plan};
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
@@ -144,9 +145,9 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
     let default = rsvp::Config::default();
     let asked = &spec.rsvp;
     let keys = |secret: &String| {
-        let [_, _, id @ ..] = asked.integrity_key_id.to_be_bytes();
+        let [_, _, id @ ..] = asked.key_id.to_be_bytes();
         let key = transport::Key::new(wire::rsvp::KeyId(id), secret.clone().into_bytes());
-        let handshake = asked.integrity_handshake;
+        let handshake = asked.handshake;
         let of = move |port| transport::PortKeys {
             port: PortId(port),
             keys: vec![key.clone()],
@@ -168,8 +169,9 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
         refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),
         hello: asked
             .hello
+            .and_then(|hello| hello.0)
             .map(|interval| transport::HelloConfig { interval, ..transport::HelloConfig::default() }),
-        integrity: asked.integrity_key.iter().flat_map(keys).collect(),
+        integrity: asked.key.iter().flat_map(keys).collect(),
         ..default
     }
 }

@@ -30,9 +30,7 @@ pub mod spec;
 pub mod tables;
 
 pub use build::Build;
-pub use description::{
-    Description, EgressLabel, HopSpec, InterfaceAddress, LinkSpec, LspSpec, NodeSpec, RsvpSpec,
-};
+pub use description::{Description, HopSpec, LinkSpec, LspSpec, NodeSpec};
 pub use error::NetworkError;
 pub use kind::{KINDS, NodeKind};
 pub use live::Open;
@@ -53,7 +51,7 @@ use node::{Host, Router};
 use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -118,6 +116,8 @@ pub struct Network {
     tunnels_used: Map<(u32, u32), u16>,
     /// LSPs made so far: each has an address of its own.
     lsps_used: u32,
+    /// Groups of LSPs of the description, by name.
+    groups: BTreeMap<String, u32>,
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
@@ -193,6 +193,11 @@ impl Network {
     /// The groups of LSPs, in the order in which they were added.
     pub fn lsps(&self) -> &[LspGroup] {
         &self.lsps
+    }
+
+    /// A group of LSPs of the description by its name, though it may not have been added yet.
+    pub fn planned_group(&self, name: &str) -> Option<u32> {
+        self.groups.get(name).copied()
     }
 
     /// The tunnel of an LSP, and where the test packets over it go.

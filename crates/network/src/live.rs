@@ -4,7 +4,8 @@ use super::error::NetworkError;
 use super::place::Place;
 use super::placement::{DriverKind, PortPlacement};
 use super::problem::RunProblem;
-use super::{Build, Description, Network, NodeKind, Placement};
+use super::spec::ReadNetwork;
+use super::{Build, Network, NodeKind, Placement};
 use base::diagnostic::Diagnostic;
 use base::table::{Rows, Table};
 use base::{NodeId, Span, Time};
@@ -133,13 +134,13 @@ impl Placement {
 impl Network {
     /// Builds the part of a network that a placement puts in this process, to be run by the clock.
     pub fn placed(
-        description: Description,
+        read: &ReadNetwork,
         kinds: &[NodeKind],
         placement: Placement,
     ) -> Result<Network, NetworkError> {
         let (clock, begin) = placement.clock();
         let build = Build { placement: Some(&placement), begin, ..Build::default() };
-        let mut network = Network::build(description, kinds, build)?;
+        let mut network = Network::build(read, kinds, build)?;
         network.attach(placement, clock, &mut |spec| external::open(spec))?;
         Ok(network)
     }

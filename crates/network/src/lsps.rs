@@ -70,6 +70,7 @@ impl Network {
             }
         }
         self.use_tests(spec.count)?;
+        self.groups.entry(spec.name.clone()).or_insert(group as u32);
         self.lsps.push(LspGroup { spec, tunnels, first, links });
         Ok(group)
     }

@@ -2,10 +2,11 @@
 
 use super::Link;
 use super::addressing::{self, Links, overlap};
-use super::description::{Description, InterfaceAddress, LinkSpec};
+use super::description::{Description, LinkSpec};
 use super::kind::HostFacts;
 use super::place::{Place, node_name};
 use super::problem::AddressProblem;
+use super::spec::address::InterfaceAddress;
 use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use base::{LinkId, PortId};

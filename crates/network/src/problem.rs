@@ -18,16 +18,10 @@ base::problems! {
         CostOfNobody { profile: String, protocol: String, hint: String } is UnknownName, "cost-of-nobody", "profile '{profile}': control.costs: no protocol is named '{protocol}'{hint}";
         /// A name there that no kind of message has.
         CostOfNothing { profile: String, protocol: String, kind: String, hint: String } is UnknownName, "cost-of-nothing", "profile '{profile}': control.costs.{protocol}: no kind of message is named '{kind}'{hint}";
-        /// A name of a kind that no kind has.
-        UnknownKind { kind: String, known: String } is UnknownName, "unknown-kind", "kind '{kind}': one of {known}";
-        /// What a kind of nodes says is wrong with its part of a description.
-        OwnPart { error: String } is WrongType, "own-part", "{error}";
         /// A key that no node of the kind has.
         NothingOwn { key: String } is UnknownName, "nothing-own", "unknown field '{key}': nodes of this kind have none such";
         /// Facts that contradict the kind.
         OtherFacts { kind: String } is Conflict, "other-facts", "its 'facts' are not those of a node of kind '{kind}': leave them out";
-        /// A key at the top that belongs to nobody.
-        NobodysKey { key: String } is UnknownName, "nobodys-key", "unknown field '{key}': nobody here knows what it says";
         /// A link from a node to itself.
         BothEnds { node: String } is Conflict, "both-ends", "both ends are at node '{node}'";
         /// A time that runs backwards.

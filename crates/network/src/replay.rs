@@ -1,10 +1,11 @@
 //! Recording what a router is given, and giving it to a fresh one.
 
-use super::description::Description;
 use super::error::NetworkError;
 use super::kind::NodeKind;
 use super::problem::RunProblem;
+use super::spec::ReadNetwork;
 use super::{Build, Network, Placement};
+use base::describe::Value;
 use base::diagnostic::Diagnostic;
 use base::{NodeId, Output, Time};
 use core::any::Any;
@@ -33,15 +34,15 @@ pub struct ReplaySummary {
 /// What the file of a recording says beside the inputs: what is needed to make the router again.
 #[derive(Deserialize)]
 struct Subject {
-    description: Description,
+    description: Value,
     placement: Option<Placement>,
 }
 
 /// The file of a recording, read: a network with a router in it, and what the router was given.
 #[derive(Debug)]
 pub struct Recorded {
-    /// The network.
-    pub description: Description,
+    /// The network, as users write it, with the facts of nodes of kinds that the recorded process did not have.
+    pub description: Value,
     /// Where it ran.
     pub placement: Option<Placement>,
     /// What the router was given.
@@ -103,7 +104,8 @@ impl Network {
     ) -> Result<(Network, ReplaySummary), NetworkError> {
         let Recorded { description, placement, recording } = Recorded::read(file)?;
         let build = Build { placement: placement.as_ref(), ..Build::default() };
-        let mut network = Network::build(description, kinds, build)?;
+        let read = ReadNetwork::read_part(&description, kinds)?;
+        let mut network = Network::build(&read, kinds, build)?;
         let summary = network.bring_up(&recording)?;
         Ok((network, summary))
     }

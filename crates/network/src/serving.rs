@@ -1,14 +1,36 @@
 //! What a process that serves a network for a long time needs: LSPs by name, and no more events than it keeps.
 
 use super::Network;
-use super::description::LspSpec;
+use super::description::{HopSpec, LspSpec};
+use super::spec::lsp::lowered_route;
+use super::spec::{self, reference, resolve_hop, resolve_lsp};
 use base::Time;
+use base::describe::{Describe, Value};
+use base::diagnostic::{At, Diagnostic};
 use engine::EventRecord;
 
 impl Network {
     /// A group of LSPs by its name; the first of several.
     pub fn find_lsp(&self, name: &str) -> Option<usize> {
-        self.lsps.iter().position(|group| group.spec.name == name)
+        self.planned_group(name).map(|group| group as usize).filter(|group| *group < self.lsps.len())
+    }
+
+    /// A group of LSPs as users write it, for this network.
+    pub fn read_lsp(&self, value: &Value) -> Result<LspSpec, Diagnostic> {
+        let mut lsp = spec::lsp::LspSpec::read(value)?;
+        resolve_lsp(&mut lsp, &self.description.names, &self.description.ends)?;
+        Ok(lsp.lowered())
+    }
+
+    /// Explicit routes as users write them, for this network.
+    pub fn read_routes(&self, value: &Value) -> Result<Vec<Vec<HopSpec>>, Diagnostic> {
+        let mut routes = Vec::<Vec<reference::HopSpec>>::read(value)?;
+        for (index, route) in routes.iter_mut().enumerate() {
+            for (place, hop) in route.iter_mut().enumerate() {
+                resolve_hop(hop, &self.description.names, &self.description.ends).at(place).at(index)?;
+            }
+        }
+        Ok(routes.iter().map(|route| lowered_route(route)).collect())
     }
 
     /// What a group of LSPs was asked for last.

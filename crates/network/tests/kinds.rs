@@ -1,38 +1,34 @@
 //! Kinds of nodes are an array given to `build`: one that is defined here only takes part like any other, and where it is not known its
 //! facts stand in its place.
 
-use base::diagnostic::Diagnostic;
+use base::describe::{self as described, Describe};
 use base::{Command, Device, Frame, NodeId, Output, PortId, Time};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use twinplane_network::kind::{
-    Facts, HostFacts, KINDS, Node, NodeKind, OwnPart, Tests, read_own, write_facts,
-};
-use twinplane_network::spec::KindSpec;
-use twinplane_network::{Build, Description, Network, Placement};
+use twinplane_network::kind::{Facts, HostFacts, KINDS, Node, NodeKind, Tests, write_facts};
+use twinplane_network::spec::ReadNetwork;
+use twinplane_network::spec::address::InterfaceAddress;
+use twinplane_network::{Build, Network, Placement};
 
 /// A lamp is a host on the network: it lights up as often as somebody sends it a frame.
-const LAMP: NodeKind = NodeKind { name: "lamp", spec: KindSpec::of::<LampSpec>("A made-up node."), read };
+const LAMP: NodeKind = NodeKind::of::<LampSpec>("lamp", "A made-up node.");
 
 base::record! {
-    /// A made-up node, which says nothing of itself to users.
+    /// A lamp with an address.
     #[derive(Clone, Debug, PartialEq)]
-    struct LampSpec {}
+    struct LampSpec {
+        /// Where it is plugged in.
+        socket: InterfaceAddress;
+        /// How bright it is.
+        watts: u32;
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Lamp {
-    socket: twinplane_network::InterfaceAddress,
-    watts: u32,
-}
+impl Node for LampSpec {
+    fn described(&self) -> described::Value {
+        self.write()
+    }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    Ok(Box::new(read_own::<Lamp>(own)?))
-}
-
-impl Node for Lamp {
     fn facts(&self) -> Facts {
         Facts {
             called: "a lamp".into(),
@@ -42,7 +38,7 @@ impl Node for Lamp {
             signals: false,
             links_min: 1,
             links_max: Some(1),
-            host: Some(HostFacts { address: Some(self.socket), gateway: None }),
+            host: Some(HostFacts { address: Some(self.socket), gateway: None, mtu: None }),
             tests: Tests::Nowhere,
         }
     }
@@ -78,7 +74,7 @@ impl Device for Bulb {
 /// ```text
 /// lamp ---- r0 ---- r1 ---- r2 ---- port        an LSP from r0 to r2
 /// ```
-fn described() -> Value {
+fn lamp() -> Value {
     json!({
         "nodes": [
             {"name": "lamp", "kind": "lamp", "socket": "10.7.0.2/24", "watts": 40},
@@ -101,13 +97,15 @@ fn with_lamps() -> Vec<NodeKind> {
     KINDS.iter().copied().chain([LAMP]).collect()
 }
 
-fn parsed(value: &Value) -> Description {
-    Description::deserialize(value).expect("a description")
+fn built(value: &Value) -> Result<Network, String> {
+    let read = ReadNetwork::read_part(&testing::described(value), &with_lamps());
+    let read = read.map_err(|error| error.to_string())?;
+    Network::new(&read, &with_lamps()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_kind_that_only_this_test_knows() {
-    let mut network = Network::new(parsed(&described()), &with_lamps()).expect("a network");
+    let mut network = built(&lamp()).expect("a network");
     network.run_until(Time(1_000_000_000_000)).expect("no device fails");
     assert_eq!(network.loopback(0).to_string(), "10.7.0.2");
     assert_eq!(network.links()[0].addresses.map(|a| a.to_string()), ["10.7.0.2", "10.7.0.1"]);
@@ -120,14 +118,14 @@ fn a_kind_that_only_this_test_knows() {
     assert!(bulb(&network).is_some_and(|(_, lit)| lit > 0));
     let lsps = network.table_json("lsps", None).expect("a table");
     assert_eq!(lsps["state"], json!(["up"]));
-    let mut wrong = described();
+    let mut wrong = lamp();
     wrong["lsps"][0]["to"] = json!(0);
-    let told = Network::new(parsed(&wrong), &with_lamps()).err().expect("an error").to_string();
+    let told = built(&wrong).err().expect("an error");
     assert_eq!(told, "lsp 'east': 'lamp' is a lamp: an LSP ends at a router");
-    let mut wrong = described();
+    let mut wrong = lamp();
     wrong["nodes"][0]["volts"] = json!(230);
-    let told = Network::new(parsed(&wrong), &with_lamps()).err().expect("an error").to_string();
-    assert!(told.starts_with("node 'lamp': unknown field `volts`"), "{told}");
+    let told = built(&wrong).err().expect("an error");
+    assert!(told.starts_with("nodes/lamp/volts: unknown field 'volts'"), "{told}");
 }
 
 /// What must be the same in every process: addresses and ports of links, router ids, routes of the routers.
@@ -144,21 +142,23 @@ fn plan(network: &Network, routers: &[usize]) -> Vec<String> {
     links.chain(nodes).chain(routes).collect()
 }
 
-fn placed(description: &Value, kinds: &[NodeKind], local: &[&str]) -> Result<Network, String> {
+fn placed(description: &described::Value, kinds: &[NodeKind], local: &[&str]) -> Result<Network, String> {
     let ports: Vec<Value> = [("r0", 0), ("r2", 3)]
         .map(|(node, link)| json!({"node": node, "link": link, "interface": "none"}))
         .to_vec();
     let placement = json!({"local": local, "ports": ports});
     let placement: Placement = serde_json::from_value(placement).expect("a placement");
     let build = Build { placement: Some(&placement), ..Build::default() };
-    Network::build(parsed(description), kinds, build).map_err(|error| error.to_string())
+    let read = ReadNetwork::read_part(description, kinds).map_err(|error| error.to_string())?;
+    Network::build(&read, kinds, build).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_kind_that_is_not_here_changes_no_address_port_or_route() {
     let routers = ["r0", "r1", "r2"];
-    let whole = placed(&described(), &with_lamps(), &routers).expect("a network");
-    let mut for_others = described();
+    let here = testing::described(&lamp());
+    let whole = placed(&here, &with_lamps(), &routers).expect("a network");
+    let mut for_others = here.clone();
     write_facts(&mut for_others, &with_lamps()).expect("facts");
     let part = placed(&for_others, KINDS, &routers).expect("a network");
     assert_eq!(plan(&whole, &[1, 2, 3]), plan(&part, &[1, 2, 3]));
@@ -170,12 +170,16 @@ fn a_kind_that_is_not_here_changes_no_address_port_or_route() {
     };
     assert_eq!(again, for_others);
 
-    let told = placed(&described(), KINDS, &routers).err().expect("an error");
-    assert_eq!(told, "node 'lamp': kind 'lamp': one of external, peer, router");
+    let told = placed(&here, KINDS, &routers).err().expect("an error");
+    assert_eq!(told, "nodes/lamp/kind: 'lamp' is none of router, peer or external");
     let told = placed(&for_others, KINDS, &["r0", "r1", "r2", "lamp"]).err().expect("an error");
     assert_eq!(told, "placement: node 'lamp': this program has no nodes of kind 'lamp': it can't be local");
-    let mut lied = for_others.clone();
-    lied["nodes"][1]["facts"]["transit"] = json!(false);
+    let lied = serde_json::to_string(&for_others).expect("a text").replacen(
+        r#""transit":true"#,
+        r#""transit":false"#,
+        1,
+    );
+    let lied = serde_json::from_str(&lied).expect("a value");
     let told = placed(&lied, KINDS, &routers).err().expect("an error");
-    assert!(told.starts_with("node 'r0': its 'facts' are not those of a node of kind 'router'"), "{told}");
+    assert!(told.contains("its 'facts' are not those of a node of kind 'router'"), "{told}");
 }

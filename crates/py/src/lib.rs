@@ -5,6 +5,7 @@
 mod capture;
 mod describe;
 mod described;
+mod draft;
 mod error;
 mod interface_capture;
 mod network;
@@ -25,6 +26,8 @@ mod _core {
     use describe::{read_network, schema, written};
     #[pymodule_export]
     use described::{check, checked_types};
+    #[pymodule_export]
+    use draft::PyDraft;
     #[pymodule_export]
     use error::{CoreError, InputError, RunError};
     #[pymodule_export]

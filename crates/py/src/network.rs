@@ -1,18 +1,22 @@
 //! A network, as the Python package sees it. Times are picoseconds; what has structure comes and goes as JSON.
 
 use crate::capture;
-use crate::error::{input, network, run, warning};
+use crate::describe::{object, value};
+use crate::draft::PyDraft;
+use crate::error::{diagnostic, input, network, run, warning};
 use crate::table::PyTable;
-use base::diagnostic::os_text;
+use base::describe::Value;
+use base::diagnostic::{Diagnostic, os_text};
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
-use network::{Description, HopSpec, Link};
+use network::Link;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 use tester::Testbed;
+use tester::spec::NetworkFile;
 
 /// Events between two looks at the interpreter's signals: some tens of milliseconds.
 const EVENTS_PER_LOOK: u64 = 500_000;
@@ -38,12 +42,19 @@ fn parse<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
 impl PyNetwork {
     #[new]
     #[pyo3(signature = (description, placement=None))]
-    fn new(description: &str, placement: Option<&str>) -> PyResult<PyNetwork> {
-        let description: Description = parse("network", description)?;
-        let made = match placement {
-            Some(text) => Testbed::placed(description, parse("placement", text)?),
-            None => Testbed::new(description),
+    fn new(py: Python<'_>, description: &Bound<'_, PyAny>, placement: Option<&str>) -> PyResult<PyNetwork> {
+        let file = match description.cast::<PyDraft>() {
+            Ok(draft) => draft.borrow_mut().file(),
+            Err(_) => {
+                let given = value(description)?;
+                NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?
+            }
         };
+        let placement = placement.map(|text| parse("placement", text)).transpose()?;
+        let made = py.detach(|| match placement {
+            Some(placement) => Testbed::placed(&file, placement),
+            None => Testbed::new(&file),
+        });
         Ok(PyNetwork { inner: Mutex::new(made.map_err(network)?) })
     }
 
@@ -79,18 +90,33 @@ impl PyNetwork {
         self.inner().world().events_done()
     }
 
-    fn add_lsp(&mut self, spec: &str) -> PyResult<usize> {
-        self.inner().add_lsp(parse("lsp", spec)?).map_err(network)
+    fn add_lsp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let given = value(described)?;
+        let spec = self.inner().read_lsp(&given).map_err(|error| alone(py, "lsps", given, error))?;
+        self.inner().add_lsp(spec).map_err(network)
     }
 
     #[pyo3(signature = (lsps, command, routes=None))]
-    fn lsp_command(&mut self, lsps: usize, command: &str, routes: Option<&str>) -> PyResult<()> {
-        let routes: Option<Vec<Vec<HopSpec>>> = routes.map(|text| parse("routes", text)).transpose()?;
+    fn lsp_command(
+        &mut self,
+        py: Python<'_>,
+        lsps: usize,
+        command: &str,
+        routes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let routes = routes.map(value).transpose()?;
+        let routes = routes.map(|given| {
+            let read = self.inner().read_routes(&given);
+            read.map_err(|error| diagnostic(py, &given, &error))
+        });
+        let routes = routes.transpose()?;
         self.inner().lsp_command(lsps, command, routes).map_err(network)
     }
 
-    fn add_flow(&mut self, spec: &str) -> PyResult<usize> {
-        self.inner().add_flow(parse("flow", spec)?).map_err(network)
+    fn add_flow(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let given = value(described)?;
+        let spec = self.inner().read_flow(&given).map_err(|error| alone(py, "flows", given, error))?;
+        self.inner().add_flow(spec).map_err(network)
     }
 
     fn fail_link(&mut self, link: usize) -> PyResult<()> {
@@ -245,19 +271,30 @@ impl PyNetwork {
     }
 }
 
+/// An error about something that is added to a network that runs.
+fn alone(py: Python<'_>, group: &str, given: Value, error: Diagnostic) -> PyErr {
+    let root = Value::Map(vec![(group.into(), Value::List(vec![given]))]);
+    diagnostic(py, &root, &error.at(0).at(group))
+}
+
 /// A description as processes get it that do not measure: with the facts of its nodes, without what is measured.
 #[pyfunction]
-pub fn for_processes(description: &str) -> PyResult<String> {
-    let description = parse("network", description)?;
-    Ok(tester::testbed::for_processes(description).map_err(network)?.to_string())
+pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let given = value(description)?;
+    let made = tester::testbed::for_processes(given.clone());
+    object(py, &made.map_err(|error| diagnostic(py, &given, &error))?)
 }
 
 /// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links": [{"addresses", "macs",
 /// "ports"}]}`, addresses with the length of their prefixes; and the warnings. Nothing is built that could run.
 #[pyfunction]
-pub fn plan<'py>(py: Python<'py>, description: &str) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
-    let description: Description = parse("network", description)?;
-    let planned = py.detach(|| Testbed::planned(description)).map_err(network)?;
+pub fn plan<'py>(
+    py: Python<'py>,
+    description: &Bound<'py, PyAny>,
+) -> PyResult<(String, Vec<Bound<'py, PyAny>>)> {
+    let given = value(description)?;
+    let file = NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?;
+    let planned = py.detach(|| Testbed::planned(&file)).map_err(network)?;
     let nodes: Vec<_> = (0..planned.description().nodes.len())
         .map(|node| json!({"name": planned.node_name(node), "loopback": planned.loopback(node).to_string()}))
         .collect();
@@ -267,6 +304,7 @@ pub fn plan<'py>(py: Python<'py>, description: &str) -> PyResult<(String, Vec<Bo
         json!({
             "addresses": link.addresses.map(|address| format!("{address}/{}", link.prefix_len)),
             "macs": macs,
+            "mtu": link.spec.mtu,
             "ports": link.ports.map(|port| port.0),
         })
     };

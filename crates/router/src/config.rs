@@ -1,7 +1,9 @@
 //! The file that says which network the router is a part of, and where it stands.
 
+use base::describe;
 use base::diagnostic::os_words;
-use network::Description;
+use network::KINDS;
+use network::spec::ReadNetwork;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
@@ -12,7 +14,7 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Description of the whole network, other nodes included: addresses follow from all of it.
-    pub description: Value,
+    pub description: describe::Value,
     /// Which of it is here, and by which interfaces it is reached.
     #[serde(default)]
     pub placement: Value,
@@ -26,8 +28,8 @@ impl Config {
         serde_json::from_slice(&text).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// The network that is described.
-    pub fn description(&self) -> Result<Description, String> {
-        Description::deserialize(&self.description).map_err(|error| format!("description: {error}"))
+    /// The network that is described, as users write it, with the facts of nodes whose kinds are not known here.
+    pub fn description(&self) -> Result<ReadNetwork, String> {
+        ReadNetwork::read_part(&self.description, KINDS).map_err(|error| format!("description: {error}"))
     }
 }

@@ -16,7 +16,7 @@ pub fn build(config: &Config, arguments: &Arguments) -> Result<Network, String> 
     let busy = placement.busy || arguments.busy;
     let cpu = arguments.cpu.or(placement.cpu);
     let placement = Placement { busy, cpu, ..placement };
-    Network::placed(config.description()?, KINDS, placement).map_err(|error| error.to_string())
+    Network::placed(&config.description()?, KINDS, placement).map_err(|error| error.to_string())
 }
 
 /// The calendar time at time zero of a network, in nanoseconds since 1970.

@@ -9,9 +9,10 @@ use crate::process;
 use crate::protocol::{self, LspCommand, Request};
 use crate::server::{ClientId, Reply};
 use base::Time;
+use base::describe;
 use control::rsvp::Rsvp;
 use engine::Fault;
-use network::{HopSpec, LspSpec, Network};
+use network::Network;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::net::Ipv4Addr;
@@ -49,6 +50,11 @@ pub struct Instance {
     pub trim: bool,
     /// When what is old is to be forgotten.
     pub forget_at: Time,
+}
+
+/// What a client wrote, to be read as a description.
+fn described(value: &Value) -> Result<describe::Value, String> {
+    serde_json::to_value(value).and_then(serde_json::from_value).map_err(text)
 }
 
 fn text(error: impl ToString) -> String {
@@ -173,9 +179,8 @@ impl Instance {
                 return Err(format!("{}: takes no routes", command.what));
             }
             Some(routes) => {
-                let routes = names::numbered_routes(&self.network, routes)?;
-                let parsed = Vec::<Vec<HopSpec>>::deserialize(routes);
-                Some(parsed.map_err(|error| format!("routes: {error}"))?)
+                let read = self.network.read_routes(&described(routes)?);
+                Some(read.map_err(|error| format!("routes: {error}"))?)
             }
         };
         self.network.lsp_command(group, &command.what, routes).map_err(text)?;
@@ -183,22 +188,12 @@ impl Instance {
     }
 
     fn add_lsp(&mut self, mut spec: Map<String, Value>) -> Answer {
-        let own = Value::from(self.node);
-        for end in ["from", "to"] {
-            if let Some(value) = spec.get(end) {
-                let node = names::node(&self.network, value)?;
-                spec.insert(end.into(), Value::from(node));
-            }
-        }
-        if spec.get("from").is_some_and(|from| *from != own) {
+        spec.entry("from").or_insert_with(|| self.name().into());
+        let spec = self.network.read_lsp(&described(&Value::Object(spec))?);
+        let spec = spec.map_err(|error| format!("add-lsp: {error}"))?;
+        if spec.from != self.node {
             return Err(format!("an LSP that is added here begins at '{}'", self.name()));
         }
-        spec.insert("from".into(), own);
-        if let Some(routes) = spec.get("routes") {
-            let routes = names::numbered_routes(&self.network, routes)?;
-            spec.insert("routes".into(), routes);
-        }
-        let spec = LspSpec::deserialize(Value::Object(spec)).map_err(|error| format!("add-lsp: {error}"))?;
         if self.network.find_lsp(&spec.name).is_some() {
             return Err(format!("lsp '{}': there is one of that name", spec.name));
         }

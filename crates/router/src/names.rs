@@ -47,22 +47,6 @@ pub fn link(network: &Network, given: &Value) -> Named<usize> {
     }
 }
 
-/// Names of nodes in a group of LSPs become their places: the core takes nothing else.
-pub fn numbered_routes(network: &Network, routes: &Value) -> Named<Value> {
-    let Value::Array(routes) = routes else {
-        return Err("routes: a list of routes is needed, each a list of nodes".into());
-    };
-    let hop = |hop: &Value| match hop {
-        Value::Object(_) => Ok(hop.clone()),
-        other => node(network, other).map(Value::from),
-    };
-    let route = |route: &Value| match route {
-        Value::Array(hops) => hops.iter().map(hop).collect::<Named<Vec<_>>>().map(Value::Array),
-        other => Err(format!("routes: {other} is not a list of nodes")),
-    };
-    routes.iter().map(route).collect::<Named<Vec<_>>>().map(Value::Array)
-}
-
 /// Whose an address is.
 pub fn owner(network: &Network, address: Ipv4Addr) -> Option<&str> {
     let nodes = &network.description().nodes;

@@ -16,8 +16,8 @@ const TABLES: [&str; 6] = ["ilm", "ftn", "fib", "lsps", "neighbors", "tunnels"];
 /// Three routers in one process, the first of which is recorded, with quick refreshes.
 fn recorded(placement: &Value) -> Router {
     let mut description = description(3);
-    for node in description["nodes"].as_array_mut().expect("a list") {
-        node["rsvp"] = json!({"refresh_ps": 200_000_000_000u64, "hello_ps": 100_000_000_000u64});
+    for (_, node) in description["nodes"].as_object_mut().expect("nodes") {
+        node["rsvp"] = json!({"refresh": "200 ms", "hello": "100 ms"});
     }
     let config = json!({"description": description, "placement": placement});
     Router::start_with(&config, &["--record", "FOLDER/recording"])

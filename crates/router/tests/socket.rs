@@ -35,10 +35,11 @@ fn tables_and_status() {
 #[test]
 fn queues_and_conditioners_of_its_own_ports() {
     let mut described = description(3);
-    described["queue_bin_ps"] = json!(100_000_000_000u64);
+    described["queue_bin"] = json!("100 ms");
     let tree = json!({"root": {"discipline": "prio", "classes": {"a": {}, "b": {}}}});
-    (described["links"][0]["a_queue"], described["links"][1]["a_queue"]) = (tree.clone(), tree);
-    described["links"][0]["a_ingress"] = json!({"rules": [{"name": "all"}]});
+    described["links"][0]["queue"] = json!({"r0": tree});
+    described["links"][1]["queue"] = json!({"r1": tree});
+    described["links"][0]["ingress"] = json!({"r0": {"rules": [{"name": "all"}]}});
     let router = Router::start(&described);
     let mut client = router.client();
     let queues = client.ask(&json!({"table": "queues"}));
@@ -65,7 +66,10 @@ fn mistakes_are_answered_by_a_sentence() {
             "LSP command 'drop': signal, route, tear or reoptimise",
         ),
         (r#"{"command": {"lsp": "east", "do": "route"}}"#, "route: 'routes' is needed"),
-        (r#"{"command": {"lsp": "east", "do": "route", "routes": [["r9"]]}}"#, "no node is named 'r9'"),
+        (
+            r#"{"command": {"lsp": "east", "do": "route", "routes": [["r9"]]}}"#,
+            "routes: 0/0: 'r9', no node has that name (did you mean 'r0'?)",
+        ),
         (
             r#"{"command": {"lsp": "east", "do": "route", "routes": [["r2"]]}}"#,
             "lsp 'east': its route goes from 'r0' to 'r2', and no link does",
@@ -171,7 +175,7 @@ fn a_ping_that_nobody_answers_is_answered_when_it_is_over() {
 fn lsps_are_added_and_commanded() {
     let router = Router::start(&description(3));
     let mut client = router.client();
-    let added = json!({"add-lsp": {"name": "extra", "to": "r2", "routes": [["r1", "r2"]], "count": 3}});
+    let added = json!({"add-lsp": {"name": "extra", "to": "r2", "route": ["r1", "r2"], "count": 3}});
     assert_eq!(client.ask(&added), json!({"lsps": 2}));
     assert_eq!(client.say(&added.to_string()), json!({"error": "lsp 'extra': there is one of that name"}));
     let other = json!({"add-lsp": {"name": "other", "from": "r1", "to": "r2"}});

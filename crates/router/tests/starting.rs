@@ -32,12 +32,13 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
     let good = file("good.json", &json!({"description": common::description(2)}).to_string());
     let broken = file("broken.json", "{\"description\": ");
     let peer = json!({
-        "nodes": [{"name": "p", "kind": "peer"}, {"name": "r0", "kind": "router"}],
-        "links": [{"a": 0, "b": 1, "rate_bps": 1_000_000_000}],
+        "name": "peer",
+        "nodes": {"p": {"kind": "peer"}, "r0": {"kind": "router"}},
+        "links": [["p", "r0", {"rate": "1 Gbit/s"}]],
     });
     let peer = file("peer.json", &json!({ "description": peer }).to_string());
-    let extra = file("extra.json", r#"{"description": {"nodes": []}, "more": 1}"#);
-    let odd = file("odd.json", r#"{"description": {"nodes": [{"name": "r0", "kind": "bridge"}]}}"#);
+    let extra = file("extra.json", r#"{"description": {"name": "x"}, "more": 1}"#);
+    let odd = file("odd.json", r#"{"description": {"name": "x", "nodes": {"r0": {"kind": "bridge"}}}}"#);
     for (words, sentence) in [
         (vec!["--node", "r0"], "--config is needed: the file that describes the network"),
         (
@@ -51,7 +52,10 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
         (vec!["--node", "r7", "--config", &good], "no node is named 'r7'"),
         (vec!["--node", "p", "--config", &peer], "'p' is not a router"),
         (vec!["--node", "r0", "--config", &extra], "unknown field `more`"),
-        (vec!["--node", "r0", "--config", &odd], "node 'r0': kind 'bridge': one of external, peer, router"),
+        (
+            vec!["--node", "r0", "--config", &odd],
+            "nodes/r0/kind: 'bridge' is containerlab's; nearest to it is 'router'",
+        ),
         (vec!["--node", "r0", "--config", &good, "--cpu", "900"], "--cpu 900: invalid argument"),
         (
             vec!["--node", "r0", "--config", &good, "--record", "/none/r"],

@@ -4,10 +4,10 @@
 //! one flow of constant bit rate with 64 bytes of UDP payload. A packet-hop is a packet over a link. Prints one line of JSON.
 
 use base::Time;
-use network::Description;
 use serde_json::json;
 use std::time::Instant;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -35,8 +35,8 @@ fn main() {
         "flows": [{"from": 0, "to": nodes - 1, "over": 0, "rate_bps": rate_bps, "size": size,
                    "start_ps": start, "stop_ps": start + duration as u64}],
     });
-    let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
+    let mut network = Testbed::new(&file).expect("a network");
     network.world_mut().run_until(Time(start - 1)).expect("signalling");
     let before = network.world().events_done();
     let clock = Instant::now();

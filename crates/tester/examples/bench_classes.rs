@@ -7,10 +7,10 @@
 //! network in ns-3: `benches/anchors/ns3_tc.cc`.
 
 use base::{LinkId, Time};
-use network::Description;
 use serde_json::{Value, json};
 use std::time::Instant;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 const S: u64 = 1_000_000_000_000;
 const FLOW_BPS: u64 = 30_000_000;
@@ -70,8 +70,8 @@ fn main() {
         "links": [access(0), core(1), core(2), last],
         "flows": CLASSES.map(flow),
     });
-    let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
+    let mut network = Testbed::new(&file).expect("a network");
     network.world_mut().run_until(Time(start - 1)).expect("a run");
     let carried = |network: &Testbed| -> u64 {
         let link =

@@ -5,10 +5,10 @@
 //! every device is recorded, so that nothing takes a fast path: the digest does not change.
 
 use base::Time;
-use network::Description;
 use serde_json::json;
 use std::time::Instant;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 const SECOND: f64 = 1e12;
 
@@ -48,8 +48,8 @@ fn main() {
                    "start_ps": ps(start), "stop_ps": ps(start + seconds)}],
         "phases_ps": [ps(start), ps(start + seconds * 10.0 / 17.0)],
     });
-    let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
+    let mut network = Testbed::new(&file).expect("a network");
     if arguments.iter().any(|a| a == "--record") {
         (0..routers as u32 + 2).for_each(|n| network.world_mut().record(base::NodeId(n)).expect("a device"));
     }

@@ -7,11 +7,12 @@
 //! `bench_live_pacing --interface g0 --far-netns /run/netns/NAME --far-interface s0 --rate 10000 --seconds 3 [--driver xdp]`
 
 use base::{Span, Time};
-use network::{Description, Placement};
+use network::Placement;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::thread;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 /// When the packets begin: the LSP is up long before.
 const START: Time = Time(2_000_000_000_000);
@@ -36,9 +37,9 @@ fn end(node: &str, port: Value, rate: u64, stop: Time, epoch_ns: u64) -> Result<
                    "stop_ps": stop.0}],
     });
     let placement = json!({"local": [node], "ports": [port], "busy": true, "epoch_ns": epoch_ns});
-    let description: Description = serde_json::from_value(description).map_err(|e| e.to_string())?;
+    let file = NetworkFile::read_part(&testing::described(&description)).map_err(|e| e.to_string())?;
     let placement: Placement = serde_json::from_value(placement).map_err(|e| e.to_string())?;
-    Testbed::placed(description, placement).map_err(|e| e.to_string())
+    Testbed::placed(&file, placement).map_err(|e| e.to_string())
 }
 
 fn run() -> Result<Value, String> {

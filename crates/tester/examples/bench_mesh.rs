@@ -4,11 +4,10 @@
 //! one to a group, between nodes up to 30 links apart, each with a traced flow of three probes. Prints one line of JSON.
 
 use base::Time;
-use network::{Description, LspSpec};
 use serde_json::{Value, json};
 use std::time::Instant;
 use twinplane_tester::Testbed;
-use twinplane_tester::testbed::FlowSpec;
+use twinplane_tester::spec::NetworkFile;
 
 const SECOND: u64 = 1_000_000_000_000;
 
@@ -25,10 +24,11 @@ fn main() {
     links.extend((0..nodes / 5 - 8).map(|i| link(5 * i, (5 * i + 37) % nodes)));
     let node = |i: usize| json!({"name": format!("n{i}"), "kind": "router"});
     let description = json!({"seed": 1, "nodes": (0..nodes).map(node).collect::<Vec<_>>(), "links": links, "phases_ps": [0]});
-    let description: Description = serde_json::from_value(description).expect("a description");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
     let clock = Instant::now();
-    let mut network = Testbed::new(description).expect("a network");
+    let mut network = Testbed::new(&file).expect("a network");
     let built = clock.elapsed().as_secs_f64();
+    let mut names = testing::Indexed::of(&description);
     let mut hops = 0;
     for i in 0..lsps {
         let (from, length) = (i * 7 % nodes, 1 + i / nodes * 11 % 30);
@@ -36,11 +36,12 @@ fn main() {
         hops += length;
         let lsp =
             json!({"name": format!("l{i}"), "from": from, "to": (from + length) % nodes, "routes": [route]});
-        let lsp: LspSpec = serde_json::from_value(lsp).expect("an LSP");
+        let lsp = network.read_lsp(&names.lsp(&lsp)).expect("an LSP");
+        names.add_lsp(&lsp.name);
         let group = network.add_lsp(lsp).expect("an LSP");
         let flow = json!({"from": from, "to": (from + length) % nodes, "over": group, "rate_bps": 1_000_000, "size": 128,
             "start_ps": 10 * SECOND, "stop_ps": 10 * SECOND + 3 * 1_024_000_000u64 - 1, "trace": true});
-        let flow: FlowSpec = serde_json::from_value(flow).expect("a flow");
+        let flow = network.read_flow(&names.flow(&flow)).expect("a flow");
         network.add_flow(flow).expect("a flow");
     }
     let added = clock.elapsed().as_secs_f64() - built;

@@ -4,12 +4,12 @@
 //! clock, and of the processor, which other work on the machine does not change) and bytes per LSP and hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
 
 use base::Time;
-use network::Description;
 use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 /// Counts the bytes in use.
 struct Counting;
@@ -68,8 +68,8 @@ fn main() {
     let link = |&(a, b): &(usize, usize)| json!({"a": a, "b": b, "rate_bps": 100_000_000_000u64, "delay_ps": 1_000_000});
     let links: Vec<_> = links.iter().map(link).collect();
     let description = json!({"seed": 1, "nodes": nodes, "links": links, "lsps": groups});
-    let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
+    let mut network = Testbed::new(&file).expect("a network");
     network.world_mut().run_until(Time(999_000_000_000)).expect("a start");
     let before = IN_USE.load(Ordering::Relaxed);
     let (clock, processor) = (Instant::now(), processor_seconds());

@@ -1,27 +1,25 @@
 //! Test programmes: what an emulated edge does to its LSPs, and when.
 
 use base::Time;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// What is done to all LSPs of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// Signal those that have not been signalled.
-    Signal,
-    /// Tear down those that are up, then signal the same again; the others go on trying.
-    Flap,
-    /// Tear down all that were signalled, those included that are not up.
-    Tear,
+base::words! {
+    /// What is done to all LSPs of a group.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Action {
+        /// Signal those that have not been signalled.
+        Signal = "signal",
+        /// Tear down those that are up, then signal the same again; the others go on trying.
+        Flap = "flap",
+        /// Tear down all that were signalled, those included that are not up.
+        Tear = "tear",
+    }
 }
 
 /// A step of a programme.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// When its first message is sent.
-    #[serde(rename = "at_ps")]
     pub at: Time,
     /// What is done to each LSP of the group, one after the other.
     pub action: Action,

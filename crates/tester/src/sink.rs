@@ -6,23 +6,23 @@ use crate::packet::{Ports, Stamp, read_stamp};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::{Frame, Map, Serialiser, Span, StreamId, Time};
-use serde::{Deserialize, Serialize};
 use wire::measurement;
 
-/// From which bit to which bit delay is measured (RFC 1242, 3.8).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Convention {
-    /// First bit out of the source to first bit into the sink: RFC 1242's definition for bit-forwarding devices; last to last is the same for
-    /// packets whose size does not change.
-    #[default]
-    FirstToFirst,
-    /// First bit out of the source to last bit into the sink.
-    FirstToLast,
-    /// Last bit out of the source to last bit into the sink.
-    LastToLast,
-    /// Last bit out of the source to first bit into the sink: RFC 1242's definition for store-and-forward devices.
-    LastToFirst,
+base::words! {
+    /// From which bit to which bit delay is measured (RFC 1242, 3.8).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Convention {
+        /// First bit out of the source to first bit into the sink: RFC 1242's definition for bit-forwarding devices; last to last is the
+        /// same for packets whose size does not change.
+        FirstToFirst = "first-to-first",
+        /// First bit out of the source to last bit into the sink.
+        FirstToLast = "first-to-last",
+        /// Last bit out of the source to last bit into the sink.
+        LastToLast = "last-to-last",
+        /// Last bit out of the source to first bit into the sink: RFC 1242's definition for store-and-forward devices.
+        LastToFirst = "last-to-first",
+    }
+    default FirstToFirst;
 }
 
 impl Convention {

@@ -5,7 +5,6 @@ mod common;
 
 use common::{MS, S, chain, column, conserved, network, run, said as words};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
-use network::Description;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -119,10 +118,7 @@ fn a_model_where_nobody_knows_of_behaviours_is_refused() {
     let refused = |change: &dyn Fn(&mut Value)| {
         let mut described = row("pipe", "real", Some("uniform"), None);
         change(&mut described);
-        match serde_json::from_value::<Description>(described) {
-            Ok(description) => Testbed::new(description).err().expect("a refusal").to_string(),
-            Err(error) => error.to_string(),
-        }
+        common::refusal(&described)
     };
     let said = refused(&|d| d["nodes"][3]["diffserv"] = Value::Null);
     assert!(

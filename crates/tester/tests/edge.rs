@@ -2,9 +2,9 @@
 
 use base::Time;
 use base::device::DropReason;
-use network::Description;
 use serde_json::json;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 const S: u64 = 1_000_000_000_000;
 
@@ -24,8 +24,8 @@ fn streams_stop_with_their_tunnel() {
         // A packet every 512 us.
         "flows": [{"from": 0, "to": 2, "over": 0, "rate_bps": 1_000_000, "size": 64, "start_ps": S, "stop_ps": 3 * S}],
     });
-    let description: Description = serde_json::from_value(description).expect("a description");
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(&description)).expect("a description");
+    let mut network = Testbed::new(&file).expect("a network");
     network.world_mut().run_until(Time(4 * S)).expect("a run");
     let router = network.router(1).expect("a router").drops();
     assert_eq!(router.get(DropReason::UnknownLabel), 0, "the edge sent with a label that it had given back");

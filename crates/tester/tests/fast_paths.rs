@@ -1,10 +1,10 @@
 //! The fast paths of sources, routers and sinks change nothing: with every device recorded, none of them is taken.
 
 use base::{NodeId, Time};
-use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 const MS: u64 = 1_000_000_000;
 
@@ -42,9 +42,9 @@ fn description(seed: u64, routers: usize, streams: u64, mbps: u64, size: u32, de
 
 /// The digest and the tables of a run.
 fn run(description: &Value, recorded: bool, step: u64) -> (String, Vec<Value>) {
-    let description: Description = serde_json::from_value(description.clone()).expect("a description");
-    let nodes = description.nodes.len() as u32;
-    let mut network = Testbed::new(description).expect("a network");
+    let file = NetworkFile::read_part(&testing::described(description)).expect("a description");
+    let nodes = file.network.nodes.len() as u32;
+    let mut network = Testbed::new(&file).expect("a network");
     if recorded {
         (0..nodes).for_each(|n| network.world_mut().record(NodeId(n)).expect("a device"));
     }

@@ -9,12 +9,12 @@ use base::{Event, Span};
 use common::{MS, chain, column, routers, sum};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use memory::MemoryPort;
-use network::{Description, NetworkError, Placement};
+use network::{NetworkError, Placement};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
 fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Testbed, NetworkError> {
-    let description: Description = serde_json::from_value(description.clone()).expect("a description");
+    let file = common::file(description).expect("a description");
     let placement: Placement = serde_json::from_value(placement).expect("a placement");
     let mut ports = ports.into_iter();
     let mut open = |spec: &ExternalSpec| -> Result<Box<dyn ExternalPort>, PortError> {
@@ -23,7 +23,7 @@ fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Resu
             None => Err(PortError::NoInterface { name: spec.interface.clone() }),
         }
     };
-    Testbed::placed_with(description, placement, &mut open)
+    Testbed::placed_with(&file, placement, &mut open)
 }
 
 fn port(node: &str, link: usize) -> Value {
@@ -52,7 +52,7 @@ fn up(network: &mut Testbed) -> usize {
 #[test]
 fn a_placement_that_does_not_fit_is_refused_in_one_sentence() {
     let mut described = json!({"nodes": routers(3, &json!({})), "links": chain(3, 1_000_000_000, 0)});
-    described["nodes"][2]["kind"] = json!("external");
+    described["nodes"][2] = json!({"name": "r2", "kind": "external"});
     let cases = [
         (json!({"local": ["r9"]}), "placement: there is no node 'r9'"),
         (json!({"local": ["r2"]}), "placement: node 'r2' is external: it can't be local"),
@@ -114,7 +114,7 @@ fn edges_signal_and_send_through_somebody_elses_routers() {
             "from": 0, "to": 2, "over": 0, "rate_bps": 8_000_000, "size": 100,
             "start_ps": start.0, "stop_ps": start.0 + 30 * MS,
         });
-        tester.add_flow(serde_json::from_value(flow).expect("a flow")).expect("a flow");
+        common::add_flow(&mut tester, &flow).expect("a flow");
         until("all packets arrive", &mut [&mut tester, &mut system], |n| {
             let streams = n[0].table_json("streams", None).expect("a table");
             sum(&streams, "received") == 300
@@ -170,8 +170,8 @@ fn a_port_that_goes_away_is_told() {
 fn each_life_of_a_process_is_another_instance() {
     let rsvp = json!({"hello_ps": 20 * MS, "refresh_reduction": true});
     let described = two_parts(&rsvp);
-    let whole = serde_json::from_value(described.clone()).expect("a description");
-    let whole = Testbed::new(whole).expect("a network");
+    let whole = common::file(&described).expect("a description");
+    let whole = Testbed::new(&whole).expect("a network");
     let life = |number: u64, port_end: MemoryPort| {
         let local = json!({"local": ["r1"], "ports": [port("r1", 0)], "incarnation": number});
         placed(&described, local, vec![port_end]).expect("a part")
@@ -231,7 +231,7 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
         "arrivals": "poisson", "start_ps": start.0, "stop_ps": start.0 + 50 * MS,
     });
     for network in [&mut host, &mut system] {
-        network.add_flow(serde_json::from_value(flow.clone()).expect("a flow")).expect("a flow");
+        common::add_flow(network, &flow).expect("a flow");
     }
     let sent = |network: &mut Testbed, column: &str| {
         sum(&network.table_json("streams", None).expect("a table"), column)

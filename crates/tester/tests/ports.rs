@@ -4,7 +4,6 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, said, sum};
-use network::Description;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
@@ -116,31 +115,27 @@ fn ports_change_nothing_that_is_random() {
 fn what_would_have_no_effect_is_refused() {
     let bounded = |mean: u32, min: u32, max: u32| json!({"size": {"kind": "exponential", "mean": mean, "min": min, "max": max}});
     for (more, said) in [
-        (json!({"src_port": 0}), "flow 'x': src_port=0: a UDP port is 1 to 65535"),
-        (json!({"dst_port": 70_000}), "flow 'x': dst_port=70000: a UDP port is 1 to 65535"),
-        (
-            json!({"start_ps": S, "stop_ps": S}),
-            "flow 'x': stop=1 s is not after start=1 s: it would send nothing",
-        ),
+        (json!({"src_port": 0}), "flow 'x': src_port: 0: it should be 1 to 65535"),
+        (json!({"dst_port": 70_000}), "flow 'x': dst_port: 70000: it should be 0 to 65535"),
+        (json!({"start_ps": S, "stop_ps": S}), "flow 'x': stop: 1 s is not after its start (1 s)"),
         (
             bounded(5_000, 64, 100),
-            "flow 'x': mean=5000 is not between min=64 and max=100: most frames would be as long as a bound",
+            "flow 'x': size: mean=5000 is not between min=64 and max=100: most frames would be as long as a bound",
         ),
         (
             bounded(100, 128, 1_500),
-            "flow 'x': mean=100 is not between min=128 and max=1500: most frames would be as long as a bound",
+            "flow 'x': size: mean=100 is not between min=128 and max=1500: most frames would be as long as a bound",
         ),
-        (bounded(100, 128, 90), "flow 'x': min=128 is more than max=90"),
+        (bounded(100, 128, 90), "flow 'x': size: min=128 is above max=90"),
     ] {
         let described =
             described(json!({"discipline": "pfifo", "limit": 9}), json!([flow("x", 1_000_000, more)]));
-        let description: Description = serde_json::from_value(described).expect("a description");
-        let error = Testbed::new(description).err().expect("an error").to_string();
+        let error = common::refusal(&described);
         assert_eq!(error, said);
     }
     let mut network = network(described(json!({"discipline": "pfifo", "limit": 9}), json!([])));
     network.run_until(Time(2 * S)).expect("a run");
-    let over = serde_json::from_value(flow("x", 1_000_000, json!({"stop_ps": S}))).expect("a flow");
-    let error = network.add_flow(over).expect_err("an error").to_string();
+    let over = flow("x", 1_000_000, json!({"stop_ps": S}));
+    let error = common::add_flow(&mut network, &over).expect_err("an error");
     assert_eq!(error, "flow 'x': stop=1 s: it is 2 s already: it would send nothing");
 }

@@ -4,7 +4,6 @@ mod common;
 
 use base::Time;
 use common::{MS, S, chain, column, conserved, network, routers, said as words, sum};
-use network::Description;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -128,46 +127,46 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         (
             "a_queue",
             json!({"root": {"discipline": "pfifo", "limit": 0}}),
-            "root/limit: 0: it should be 1 to 4294967295",
+            "queue at r0: limit: 0: it should be 1 to 4294967295",
         ),
         (
             "b_queue",
             json!({"root": {"discipline": "prio", "classes": {"a": {"queue": {"discipline": "bfifo", "limit": 0}}}}}),
-            "root/classes/a/queue/limit: 0: it is not above zero",
+            "queue at r1: class 'a': limit: 0: it is not above zero",
         ),
         (
             "a_ingress",
             json!({"rules": [{"name": "x"}, {"name": "x"}]}),
-            "rules/1/name: another rule is called 'x'",
+            "ingress at r0: rule 'x': name: another rule is called 'x'",
         ),
-        ("a_queue", json!({"root": {"discipline": "lifo"}}), "root/discipline: 'lifo' is none of pfifo, "),
+        (
+            "a_queue",
+            json!({"root": {"discipline": "lifo"}}),
+            "queue at r0: discipline: 'lifo' is none of pfifo, ",
+        ),
         (
             "a_queue",
             json!({"root": {"discipline": "pfifo", "limits": 3}}),
-            "root/limits: unknown field 'limits' (did you mean 'limit'?)",
+            "queue at r0: root: unknown field 'limits' (did you mean 'limit'?)",
         ),
         (
             "a_queue",
             json!({"conditioner": {"rules": [{"name": ""}]}, "root": {"discipline": "pfifo"}}),
-            "conditioner/rules/0/name: '' is not a name",
+            "queue at r0: conditioner: rule '': name: '' is not a name",
         ),
     ];
     for (key, value, expected) in cases {
         let mut described = described();
         described["links"][0][key] = value;
-        let told = match serde_json::from_value::<Description>(described) {
-            Ok(description) => Testbed::new(description).err().expect("a refusal").to_string(),
-            Err(error) => error.to_string(),
-        };
+        let told = common::refusal(&described);
         assert!(told.contains(expected), "expected '{expected}', was told '{told}'");
     }
     let mut described = described();
     described["nodes"][2] = json!({"name": "host", "kind": "host", "address": "10.0.0.2/24"});
     described["flows"] = json!([]);
     described["links"][1]["b_ingress"] = json!({"rules": [{"name": "all"}]});
-    let description: Description = serde_json::from_value(described).expect("a description");
-    let told = Testbed::new(description).err().expect("a refusal").to_string();
-    assert!(told.starts_with("link r1 - host: ingress at host: it is no router of ours"), "{told}");
+    let told = common::refusal(&described);
+    assert_eq!(told, "link r1:l1 - host:l1: ingress: 'host' is of kind host: its ports are not ours");
 }
 
 #[test]

@@ -130,7 +130,8 @@ fn a_file_makes_the_network_again() {
     });
     let mut network = network(description.clone());
     let shared = Shared::default();
-    let subject = json!({"name": "r1", "description": description, "placement": null});
+    let described = testing::described(&description);
+    let subject = json!({"name": "r1", "description": described, "placement": null});
     let to = engine::RecordTo { name: "memory".into(), out: Box::new(shared.clone()), subject };
     network.world_mut().record_to(NodeId(1), to).expect("a recording");
     run(&mut network, S);

@@ -96,12 +96,11 @@ def placement(plan: Plan, member: Member, made: State) -> dict[str, Any]:
 
 def wait_for_lsps(plan: Plan, made: State, limit: float, report: Report) -> None:
     """Wait until every LSP that is signalled at once is up."""
-    names = [node["name"] for node in plan.description["nodes"]]
     due: dict[str, int] = {}
     for lsp in plan.description["lsps"]:
-        head = names[lsp["from"]]
-        if lsp.get("auto", True) and plan.members[head].kind == "router":
-            due[head] = due.get(head, 0) + int(lsp.get("count", 1))
+        head = lsp["from"]
+        if lsp["signal"] and plan.members[head].kind == "router":
+            due[head] = due.get(head, 0) + int(lsp["count"])
     step = 0.002
     while due:
         up = {name: _tunnels_up(made, name) for name in due}
@@ -109,7 +108,7 @@ def wait_for_lsps(plan: Plan, made: State, limit: float, report: Report) -> None
         if all(up[name] >= due[name] for name in due):
             return
         if time.monotonic() > limit:
-            raise TwinplaneError(f"lab '{made.name}': {_missing(plan, made, names)}")
+            raise TwinplaneError(f"lab '{made.name}': {_missing(plan, made)}")
         time.sleep(step)
         step = min(step * 1.3, 0.1)
 
@@ -122,10 +121,10 @@ def _tunnels_up(made: State, name: str) -> int:
     return int(ask(made, name, "status")["tunnels"]["up"])
 
 
-def _missing(plan: Plan, made: State, names: list[str]) -> str:
+def _missing(plan: Plan, made: State) -> str:
     for lsp in plan.description["lsps"]:
-        head = names[lsp["from"]]
-        if not lsp.get("auto", True) or plan.members[head].kind != "router":
+        head = lsp["from"]
+        if not lsp["signal"] or plan.members[head].kind != "router":
             continue
         for row in looking.heads(made, head):
             if row["state"] != "up" and str(row["lsp"]).startswith(str(lsp["name"])):

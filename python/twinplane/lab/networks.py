@@ -28,25 +28,17 @@ def of_network(network: Network, name: str, driver: str = "packet") -> Lab:
             "flows are measured by the tester: run the network in one process (clock='wall'),"
             " send between hosts, or write it as a file for `twinplane run FILE --lab`"
         )
-    extras = lowering.Extras()
-    count: dict[str, int] = {}
-
-    def end(node: str) -> lowering.End:
-        place = count.get(node, 0)
-        count[node] = place + 1
-        return lowering.End(node, f"e{place}")
-
     for link in network.links:
         for node in (link.a, link.b):
             if node.kind == "external":
                 raise TwinplaneError(
                     f"'{node.name}': an external node needs an interface: describe the lab in a file"
                 )
-        extras.ends.append((end(link.a.name), end(link.b.name)))
-        extras.drivers.append(driver)
-    described = network.lowered()
-    if driver == "xdp":
-        described["links"] = [
-            {**link, "mtu": min(int(link["mtu"]), network_file.MTU_XDP)} for link in described["links"]
-        ]
+    described = network.described()
+    for said in described["links"]:
+        said["driver"] = driver
+        if driver == "xdp" and "mtu" in said:
+            said["mtu"] = min(said["mtu"], network_file.MTU_XDP)
+    ends = [[lowering.End.of(end) for end in said["endpoints"]] for said in described["links"]]
+    extras = lowering.Extras([(a, b) for a, b in ends], [driver] * len(ends))
     return Lab(plan(lowering.Lowered(name, described, extras, network)))

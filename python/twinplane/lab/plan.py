@@ -112,14 +112,13 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     explained = (str(lowered.network.explain(warning)) for warning in found)
     warnings = tuple(dict.fromkeys((*lowered.network.draft.asides, *explained)))
     members: dict[str, Member] = {}
-    for index, node in enumerate(lowered.description["nodes"]):
-        member = _member(lowered, node, measured)
+    for index, (node, said) in enumerate(lowered.description["nodes"].items()):
+        member = _member(lowered, node, said, measured)
         member.loopback = str(planned["nodes"][index]["loopback"])
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
-    for index, link in enumerate(lowered.description["links"]):
-        info = planned["links"][index]
-        pair = [_interface(lowered, index, link, info, side) for side in (0, 1)]
+    for index, info in enumerate(planned["links"]):
+        pair = [_interface(lowered, index, info, side) for side in (0, 1)]
         for end in pair:
             members[end.node].interfaces.append(end)
         links.append((pair[0], pair[1]))
@@ -135,8 +134,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     return made
 
 
-def _member(lowered: Lowered, node: dict[str, Any], measured: frozenset[str]) -> Member:
-    name = str(node["name"])
+def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozenset[str]) -> Member:
     if not network_file.is_name(name):
         words = "in a lab a name has up to 32 letters, digits, '-', '_' and '.'"
         raise lowered.error(of_node(name, words))
@@ -158,13 +156,7 @@ def _member(lowered: Lowered, node: dict[str, Any], measured: frozenset[str]) ->
     return member
 
 
-def _interface(
-    lowered: Lowered,
-    index: int,
-    link: dict[str, Any],
-    info: dict[str, Any],
-    side: int,
-) -> Interface:
+def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) -> Interface:
     end = lowered.extras.ends[index][side]
     given = lowered.extras.nodes.get(end.node)
     driver = lowered.extras.drivers[index]
@@ -183,7 +175,7 @@ def _interface(
         end.interface,
         str(info["macs"][side]),
         str(info["addresses"][side]),
-        int(link["mtu"]),
+        int(info["mtu"]),
         driver,
         driver == "packet" if offload is None else offload,
     )

@@ -1,37 +1,26 @@
 """When the packets of a flow are due, and how long they are: `arrivals` and `size` of `Network.flow`.
 
-What is random is drawn from streams that have the flow's name: adding a flow does not disturb the others.
+What they say is in the form in which a file says it; the core reads and checks it. What is random is drawn
+from streams that have the flow's name: adding a flow does not disturb the others.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import core, units
-from ..errors import TwinplaneError, suggest
+from .. import core
+from ..errors import TwinplaneError
 from ..units import Quantity
 
-FRAME_MIN, FRAME_USUAL, FRAME_MAX = 64, 9018, 65_553
+FRAME_MIN, FRAME_USUAL = 64, 9018
 """Bytes of an Ethernet frame with its frame check sequence."""
 FCS = 4
 ETHERNET = 1
 """Link type of Ethernet in captures."""
-
-WORDS = ("constant", "poisson")
-PERIODS = ("exponential", "pareto", "constant")
-RATE_COUNTS = ("frame", "ip")
-
-
-def _frame(size: Any, what: str) -> int:
-    found = units.size_bytes(size, what)
-    if not FRAME_MIN <= found <= FRAME_MAX:
-        raise TwinplaneError(f"{what}={found}: an Ethernet frame has {FRAME_MIN} to {FRAME_MAX} bytes")
-    return found
 
 
 @dataclass(frozen=True)
@@ -45,20 +34,9 @@ class Period:
     kind: str = "exponential"
     shape: float = 1.5
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        if self.kind not in PERIODS:
-            raise TwinplaneError(f"{what}: kind={self.kind!r}: one of {', '.join(PERIODS)}{_near(self.kind)}")
-        mean = units.span_ps(self.mean, what)
-        if mean == 0:
-            raise TwinplaneError(f"{what}: it is not above zero")
-        if self.kind == "pareto" and not 1 < self.shape < math.inf:
-            raise TwinplaneError(f"{what}: shape={self.shape}: above 1, or there is no mean")
-        return {"kind": self.kind, "mean_ps": mean, "shape": float(self.shape)}
-
-
-def _near(kind: str) -> str:
-    return suggest(kind, PERIODS)
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -75,13 +53,13 @@ class OnOff:
     shape: float = 1.5
     rate_is_mean: bool = False
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        found: dict[str, Any] = {"kind": "on-off", "rate_is_mean": self.rate_is_mean}
-        for key, given in (("on", self.on), ("off", self.off)):
-            period = given if isinstance(given, Period) else Period(given, self.kind, self.shape)
-            found[key] = period.lowered(f"{what}: {key}")
-        return found
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        on, off = (
+            half if isinstance(half, Period) else Period(half, self.kind, self.shape)
+            for half in (self.on, self.off)
+        )
+        return {"kind": "on-off", "on": on, "off": off, "rate_is_mean": self.rate_is_mean}
 
 
 @dataclass(frozen=True)
@@ -120,19 +98,9 @@ class Trace:
         gaps = [0, *(b - a for a, b in itertools.pairwise(times))]
         return cls(tuple(f"{gap} ns" for gap in gaps), tuple(sizes), repeat)
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        gaps = [units.span_ps(gap, f"{what}: gaps") for gap in self.gaps]
-        sizes = [_frame(size, f"{what}: sizes") for size in self.sizes]
-        if not gaps:
-            raise TwinplaneError(f"{what}: gaps: there are none")
-        if sizes and len(sizes) != len(gaps):
-            raise TwinplaneError(
-                f"{what}: {len(gaps)} gaps and {len(sizes)} sizes: as many of both, or no sizes"
-            )
-        if self.repeat and not any(gaps):
-            raise TwinplaneError(f"{what}: repeat: with gaps of zero only it would never end")
-        return {"kind": "trace", "gaps_ps": gaps, "sizes": sizes, "repeat": self.repeat}
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        return {"kind": "trace", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -142,12 +110,9 @@ class Uniform:
     min: Quantity
     max: Quantity
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        low, high = _frame(self.min, f"{what}: min"), _frame(self.max, f"{what}: max")
-        if low > high:
-            raise TwinplaneError(f"{what}: min={low} is above max={high}")
-        return {"kind": "uniform", "min": low, "max": high}
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        return {"kind": "uniform", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -157,17 +122,9 @@ class Empirical:
     sizes: Sequence[Quantity]
     weights: Sequence[float] = ()
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        sizes = [_frame(size, f"{what}: sizes") for size in self.sizes]
-        weights = [float(weight) for weight in self.weights]
-        if not sizes:
-            raise TwinplaneError(f"{what}: sizes: there are none")
-        if weights and len(weights) != len(sizes):
-            raise TwinplaneError(f"{what}: {len(sizes)} sizes and {len(weights)} weights: as many of both")
-        if weights and not (all(0 <= weight < math.inf for weight in weights) and sum(weights) > 0):
-            raise TwinplaneError(f"{what}: weights: none is negative, and one at least is above zero")
-        return {"kind": "empirical", "sizes": sizes, "weights": weights}
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        return {"kind": "empirical", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -181,17 +138,9 @@ class Exponential:
     min: Quantity = FRAME_MIN
     max: Quantity = FRAME_USUAL
 
-    def lowered(self, what: str) -> dict[str, Any]:
-        """As the core takes it."""
-        bounds = Uniform(self.min, self.max).lowered(what)
-        mean = units.size_bytes(self.mean, f"{what}: mean")
-        if mean == 0:
-            raise TwinplaneError(f"{what}: mean: it is not above zero")
-        low, high = bounds["min"], bounds["max"]
-        if not low <= mean <= high:
-            most = "most frames would be as long as a bound"
-            raise TwinplaneError(f"{what}: mean={mean} is not between min={low} and max={high}: {most}")
-        return {**bounds, "kind": "exponential", "mean": float(mean)}
+    def described(self) -> dict[str, Any]:
+        """As a file says it."""
+        return {"kind": "exponential", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -204,27 +153,3 @@ class Imix(Empirical):
 
 Arrivals = str | OnOff | Trace
 Sizes = Quantity | Uniform | Empirical | Exponential
-
-
-def arrivals_spec(given: Arrivals, what: str) -> str | dict[str, Any]:
-    """When packets are due, as the core takes it."""
-    if isinstance(given, (OnOff, Trace)):
-        return given.lowered(f"{what}: arrivals")
-    if given not in WORDS:
-        words = "constant or poisson, or an OnOff or a Trace of twinplane.traffic"
-        raise TwinplaneError(f"{what}: arrivals={given!r}: {words}{suggest(str(given), WORDS)}")
-    return given
-
-
-def size_spec(given: Sizes, what: str) -> int | dict[str, Any]:
-    """How long frames are, as the core takes it."""
-    if isinstance(given, (Uniform, Empirical, Exponential)):
-        return given.lowered(f"{what}: size")
-    return _frame(given, f"{what}: size")
-
-
-def udp_port(given: int, what: str) -> int:
-    """A port that packets may come from or go to."""
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 65535:
-        raise TwinplaneError(f"{what}={given!r}: a UDP port is 1 to 65535")
-    return given

@@ -37,6 +37,10 @@ class NetworkSpec(Written):
     """Meters and markers, by name, for `ingress` of links and for trees."""
     topology: Topology | None = None
     """Nodes and links, as containerlab has them, instead of those above."""
+    queue_bin: Quantity | None = None
+    """Width of the bins in which the backlog of every queue is kept over time, for table `queue_series` [default: none is kept]."""
+    measuring: MeasuringSpec | None = None
+    """When phases of the measurement begin, and how delays are measured [default: one phase, from the start]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -661,8 +665,8 @@ class RouterSpec(Written):
     """A Twinplane router: in a lab a process in a network namespace whose kernel stays silent."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "router")
-    profile: str = "ideal"
-    """Device profile, by name or by file (*.toml)."""
+    profile: str | Mapping[str, Any] = "ideal"
+    """Device profile, by name, by file (*.toml), or what it says."""
     rsvp: RsvpSpec = field(default_factory=lambda: RsvpSpec())
     """Its signalling."""
     diffserv: DiffServ | None = None
@@ -729,8 +733,8 @@ class HostSpec(Written):
     """An IP host, on one link to a router: in a lab a network namespace with the kernel's own stack."""
 
     WORD: ClassVar[tuple[str, str] | None] = ("kind", "host")
-    address: str
-    """Its address with the prefix length."""
+    address: str | None = None
+    """Its address with the prefix length [default: those that its links say]."""
     gateway: str | None = None
     """The router's address [default: the first of the prefix]."""
     mtu: int | None = None
@@ -761,10 +765,28 @@ class EdgeSpec(Written):
     """Its signalling."""
     router_id: str | None = None
     """Router id [default: given by the network]."""
+    programme: Sequence[StepSpec] = field(default_factory=list)
+    """What is done to LSPs that begin there, and when; without it nothing is signalled, but in a file what `signal` of the LSPs says [default: LSPs are signalled at once, 1000 a second]."""
+    log_signals: int = 0
+    """How many signalling messages are kept for table `signals`."""
     driver: Literal["packet", "xdp"] | None = None
     """How the tester opens the interface in a lab [default: packet]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepSpec(Written):
+    """A step of a programme: something is done to all LSPs of a group, evenly spaced."""
+
+    at: Quantity = 0
+    """When it begins."""
+    action: Literal["signal", "flap", "tear"]
+    """What is done."""
+    lsps: str
+    """To which group of LSPs, by its name."""
+    rate: float | None = None
+    """How many messages are sent per second; above zero [default: all at once]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -905,6 +927,18 @@ class Trace(Written):
     """Take so many frames of the capture at most."""
     repeat: bool = False
     """Begin again after the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuringSpec(Written):
+    """When phases of the measurement begin, and how delays are measured."""
+
+    phases: Sequence[Quantity] = field(default_factory=list)
+    """When phases begin; packets that are due before the first are in phase -1."""
+    convention: Literal["first-to-first", "first-to-last", "last-to-last", "last-to-first"] = "first-to-first"
+    """From which bit at the source to which bit at the sink a delay is measured (RFC 1242, 3.8)."""
+    series_bin: Quantity = "10 ms"
+    """Width of the bins of series of delays."""
 
 
 @checked

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import core
 from ..errors import TwinplaneError
-from . import source
 from .generated import NetworkSpec
 from .source import NetworkFileError, Place, Source
 
-MTU_DEFAULT, MTU_HOST, MTU_XDP = 9216, 1500, 3498
-"""Longest packets between routers, and towards hosts; the last is a veth's limit with an XDP program.
+if TYPE_CHECKING:
+    from .. import _core
 
-A page less headroom and tail (Linux, drivers/net/veth.c).
-"""
+MTU_XDP = 3498
+"""A veth's limit with an XDP program: a page less headroom and tail (Linux, drivers/net/veth.c)."""
 
 
 @cache
@@ -32,27 +31,23 @@ def is_name(text: str) -> bool:
     return _name().fullmatch(text) is not None
 
 
-def read(path: Path) -> tuple[NetworkSpec, Source]:
-    """Read a network file."""
-    return checked(source.read(path))
-
-
-def checked(found: Source) -> tuple[NetworkSpec, Source]:
+def checked(found: Source) -> tuple[NetworkSpec, _core.Draft, Source]:
     """The network that a file describes; whatever is wrong with it has its line and column."""
     if found.data is None:
         raise NetworkFileError(f"{found.path}: it is empty: a lab has a name, nodes and links")
     if not isinstance(found.data, dict):
         raise found.error((), "a lab is a mapping with a name, nodes and links")
     try:
-        value = core.read_network(found.data)
+        with core.translated():
+            described = core.load().Draft.read(found.data)
     except TwinplaneError as error:
         raise placed(error, found) from None
-    spec = NetworkSpec.load(value)
+    spec = NetworkSpec.load(described.described())
     if not spec.nodes:
         raise found.error(("nodes",), "a lab needs nodes: 'nodes: {pe1: {kind: router}}'")
     if "topology" in found.data:
         _move(found, ("topology",))
-    return replace(spec, topology=None), found
+    return replace(spec, topology=None), described, found
 
 
 def placed(error: TwinplaneError, found: Source) -> TwinplaneError:

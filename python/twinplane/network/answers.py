@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import history, paths, probing, traffic, trees
@@ -51,6 +50,14 @@ class Answers:
         """See `Owner`; options are those of `HeadEnd.lsp`."""
         return paths.add_lsp(self, self._draft, self._engine, name=name, head=head, to=to, **options)
 
+    def element(self, group: str, place: int) -> dict[str, Any]:
+        """See `Owner`."""
+        return self._draft.element(group, place)
+
+    def change_node(self, node: Node, said: Mapping[str, Any]) -> None:
+        """See `Owner`."""
+        self._draft.change_node(node, said)
+
     def up_count(self, lsp: Lsp) -> int:
         """See `Owner`."""
         return self._engine.lsp_up_count(lsp)
@@ -61,9 +68,7 @@ class Answers:
 
     def reroute(self, lsp: Lsp, route: Sequence[Hop]) -> None:
         """See `Owner`."""
-        head = self._draft.nodes[lsp.spec["from"]]
-        hops = self._draft.route(head, route, f"lsp '{lsp.name}'")
-        self._engine.lsp_command(lsp, "route", json.dumps([hops]))
+        self._engine.lsp_command(lsp, "route", [self._draft.hops(route)])
 
     def history(self, lsp: Lsp) -> pl.DataFrame:
         """See `Owner`."""

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import core
 from ..errors import TwinplaneError, suggest
-from ..model.description import Description
 from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
+    from .. import _core
     from ..queues import Conditioner, Tree
     from .handles import Hop
 
 
 class Draft:
-    """Nodes, links, LSPs and flows, with the description that the core takes of them."""
+    """Nodes, links, LSPs and flows: handles here, and in the core what is said of them, read and checked."""
 
-    def __init__(self) -> None:
+    def __init__(self, described: _core.Draft) -> None:
+        self.core = described
         self.nodes: list[Node] = []
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
-        self.description = Description()
+        self.by_name: dict[str, Node] = {}
         self.placed: dict[tuple[int, str], Tree | Conditioner] = {}
         """Queues and conditioners by link and end, as ``a_queue`` and so on."""
         self.positions: dict[str, tuple[float, float]] = {}
@@ -31,15 +33,62 @@ class Draft:
         """What is surprising about the way in which the network was described: a sentence each."""
         self.explain: Callable[[TwinplaneError], TwinplaneError] = lambda error: error
         """Says of an error where in a file its place is, if the network comes from one."""
-        self.interface_names: list[tuple[str, str]] | None = None
-        """What the ends of links are called, if that was said [default: e0, e1 and so on at each node]."""
 
-    def add_node(self, node: Node, fields: dict[str, Any]) -> None:
+    def add_node(self, node: Node, said: Mapping[str, Any]) -> None:
         """Add a node whose name no other has."""
-        if any(other.name == node.name for other in self.nodes):
-            raise TwinplaneError(f"there already is a node named '{node.name}'")
+        with core.translated():
+            self.core.add_node(node.name, {"kind": node.kind, **said})
+        self.note(node)
+
+    def note(self, node: Node) -> None:
+        """Keep the handle of a node that the core knows."""
         self.nodes.append(node)
-        self.description.nodes.append({"name": node.name, "kind": node.kind, **fields})
+        self.by_name[node.name] = node
+
+    def element(self, group: str, place: int) -> dict[str, Any]:
+        """What was said of one of ``nodes``, ``links``, ``lsps`` or ``flows``, defaults filled in."""
+        found: dict[str, Any] = self.core.element(group, place)
+        return found
+
+    def change_node(self, node: Node, said: Mapping[str, Any]) -> None:
+        """Say more of a node."""
+        with core.translated():
+            self.core.set_node(node.index, {**self.element("nodes", node.index), **said})
+
+    def change_link(self, link: Link, said: Mapping[str, Any]) -> None:
+        """Say more of a link."""
+        with core.translated():
+            self.core.set_link(link.index, {**self.element("links", link.index), **said})
+
+    def change_flow(self, flow: Flow, said: Mapping[str, Any]) -> None:
+        """Say more of a flow."""
+        with core.translated():
+            self.core.set_flow(flow.index, {**self.element("flows", flow.index), **said})
+
+    def keep_flows(self, count: int) -> None:
+        """Forget all flows but the first."""
+        del self.flows[count:]
+        self.core.keep_flows(count)
+
+    def described(self) -> dict[str, Any]:
+        """All of it as a file could say it, defaults filled in."""
+        self.settle()
+        found: dict[str, Any] = self.core.described()
+        return found
+
+    def at_ends(self) -> dict[tuple[int, str, str], Any]:
+        """Trees and conditioners by link, node and ``queue`` or ``ingress``, with ports in place of names."""
+        self.settle()
+        with core.translated():
+            return {(link, node, key): said for link, node, key, said in self.core.placed()}
+
+    def settle(self) -> None:
+        """Let the core know what stands at the ends of links."""
+        if self.placed:
+            from .trees import by_link
+
+            for link, said in by_link(self).items():
+                self.change_link(self.links[link], said)
 
     def node(self, which: Node | str, what: str = "") -> Node:
         """A node by its name or itself."""
@@ -48,15 +97,15 @@ class Draft:
             if self.nodes[which.index : which.index + 1] != [which]:
                 raise TwinplaneError(f"{lead}{which.name}: it belongs to another network")
             return which
-        for node in self.nodes:
-            if node.name == which:
-                return node
-        hint = suggest(str(which), [node.name for node in self.nodes])
-        raise TwinplaneError(f"{lead}{which!r}, no node has that name{hint}")
+        found = self.by_name.get(which)
+        if found is None:
+            hint = suggest(str(which), list(self.by_name))
+            raise TwinplaneError(f"{lead}{which!r}, no node has that name{hint}")
+        return found
 
     def between(self, a: Node, b: Node) -> list[Link]:
         """Every link between two nodes."""
-        return [self.links[index] for index in self.description.between(a.index, b.index)]
+        return [self.links[index] for index in self.core.between(a.index, b.index)]
 
     def link_at(self, node: Node, which: Link | Node | str, what: str) -> Link:
         """A link of a node, by itself or by the neighbour at its other end."""
@@ -85,30 +134,14 @@ class Draft:
             )
         return found[0]
 
-    def route(
-        self,
-        head: Node,
-        hops: Sequence[Hop],
-        what: str,
-        *,
-        tail: Node | None = None,
-        loose: bool = False,
-    ) -> list[Any]:
-        """An explicit route as the core takes it; strict routes are checked against the links."""
-        found: list[Any] = []
-        here = head
-        for hop in hops:
-            if isinstance(hop, Link):
-                if here not in (hop.a, hop.b):
-                    raise TwinplaneError(f"{what}: route: {hop} does not begin at {here.name}")
-                here = hop.other(here)
-                found.append({"link": hop.index})
-                continue
-            node = self.node(hop, f"{what}: route says")
-            if not loose and not self.between(here, node):
-                raise TwinplaneError(f"{what}: route: there is no link between {here.name} and {node.name}")
-            here = node
-            found.append(node.index)
-        if tail is not None and here is not tail and not loose:
-            raise TwinplaneError(f"{what}: route ends at {here.name}, the LSP ends at {tail.name}")
-        return found
+    def hops(self, route: Sequence[Hop]) -> list[Any]:
+        """A route as the core reads it: names of nodes, and links by their places."""
+        return [
+            {"link": hop.index} if isinstance(hop, Link) else hop.name if isinstance(hop, Node) else hop
+            for hop in route
+        ]
+
+    def end_of(self, node: Node, which: Link | Node | str, what: str) -> str:
+        """What a description calls a link of a node: one of its ends, ``NODE:INTERFACE``."""
+        link = self.link_at(node, which, what)
+        return self.core.ends(link.index)[0 if link.a is node else 1]

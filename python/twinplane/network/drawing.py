@@ -6,6 +6,8 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from .. import units
+
 if TYPE_CHECKING:
     from .network import Network
 
@@ -18,22 +20,24 @@ def topology(network: Network) -> dict[str, Any]:
     places = _places(network)
     use = [0] * len(network.links)
     routes: list[dict[str, Any]] = []
+    described = network.described()["links"]
     for lsp in network.lsps:
-        for order, hops in enumerate(lsp.spec["routes"][:1]):
-            here = lsp.spec["from"]
-            names = [network.nodes[here].name]
+        spec = lsp.spec
+        for order, hops in enumerate([route for key in ("route", "fallback") if (route := spec[key])][:1]):
+            here = network.node(spec["from"])
+            names = [here.name]
             for hop in hops:
                 if isinstance(hop, dict):
                     link = network.links[hop["link"]]
-                    there = link.other(network.nodes[here]).index
+                    there = link.other(here)
                     use[link.index] += lsp.count
                 else:
-                    there = hop
-                    between = network.description.between(here, there)
+                    there = network.node(hop)
+                    between = network.draft.between(here, there)
                     if between:
-                        use[between[0]] += lsp.count
+                        use[between[0].index] += lsp.count
                 here = there
-                names.append(network.nodes[here].name)
+                names.append(here.name)
             if order == 0 and len(routes) < ROUTES_MAX:
                 routes.append({"name": lsp.name, "count": lsp.count, "nodes": names})
     if len(network.lsps) > ROUTES_MAX:
@@ -47,11 +51,11 @@ def topology(network: Network) -> dict[str, Any]:
             {
                 "a": link.a.name,
                 "b": link.b.name,
-                "rate_bps": spec["rate_bps"],
-                "delay_s": spec["delay_ps"] / 1e12,
+                "rate_bps": 0 if spec["rate"] == "none" else units.rate_bps(spec["rate"]),
+                "delay_s": units.span_ps(spec["delay"]) / 1e12,
                 "lsps": count,
             }
-            for link, spec, count in zip(network.links, network.description.links, use, strict=True)
+            for link, spec, count in zip(network.links, described, use, strict=True)
         ],
         "routes": routes,
         "lsps": sum(lsp.count for lsp in network.lsps),

@@ -12,7 +12,6 @@ from ..model.places import together
 from ..units import Quantity
 from .draft import Draft
 from .outside import Outside
-from .settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +30,8 @@ class Engine:
     was described in the meantime.
     """
 
-    def __init__(self, draft: Draft, outside: Outside, settings: Settings) -> None:
-        self.draft, self.outside, self.settings = draft, outside, settings
+    def __init__(self, draft: Draft, outside: Outside) -> None:
+        self.draft, self.outside = draft, outside
         self.started = False
         self.captures: list[Capture] = []
         self.recorded: list[Node] = []
@@ -52,8 +51,9 @@ class Engine:
         if self._core is None:
             if not self.draft.nodes:
                 raise TwinplaneError("the network has no nodes")
+            self.draft.settle()
             try:
-                self._core = core.network(self.lowered(), self.outside.placement(self.draft))
+                self._core = core.network(self.draft.core, self.outside.placement(self.draft))
             except TwinplaneError as error:
                 raise self.draft.explain(error) from None
             said = together(map(core.of_core, self._core.warnings()), self.draft.explain)
@@ -71,27 +71,9 @@ class Engine:
 
     def warn_of_bursts(self) -> None:
         """Warn of what only the run showed: bursts that token buckets were too small for."""
-        if self.draft.placed:
-            for text in together(map(core.of_core, self.running().beyond_bursts()), self.draft.explain):
-                self._warnings = [*self.warnings, text]
-                warn(text)
-
-    def lowered(self) -> dict[str, Any]:
-        """The description that the core takes."""
-        found = {
-            "seed": self.settings.seed,
-            **self.draft.description.as_dict(),
-            "phases_ps": self.settings.phases_ps,
-            "convention": self.settings.convention,
-            "series_bin_ps": self.settings.series_bin_ps,
-        }
-        if self.draft.placed:
-            from .trees import lowered
-
-            found["links"] = lowered(self.draft)
-        if self.settings.queue_bin_ps is not None:
-            found["queue_bin_ps"] = self.settings.queue_bin_ps
-        return found
+        for text in together(map(core.of_core, self.running().beyond_bursts()), self.draft.explain):
+            self._warnings = [*self.warnings, text]
+            warn(text)
 
     def start(self) -> _core.Network:
         """The core's network, with captures and recordings begun."""
@@ -175,7 +157,7 @@ class Engine:
             for group, state in zip(table["lsps"], table["state"], strict=True)
         )
 
-    def lsp_command(self, lsp: Lsp, command: str, argument: str | None) -> None:
+    def lsp_command(self, lsp: Lsp, command: str, argument: list[Any] | None) -> None:
         """Tell the head end of an LSP to do something now."""
         with core.translated():
             self.start().lsp_command(lsp.index, command, argument)

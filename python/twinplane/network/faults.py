@@ -6,13 +6,48 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .. import core, units
-from ..model.description import fault_specs
+from ..errors import TwinplaneError, suggest
 from ..units import Quantity
 
 if TYPE_CHECKING:
     from .draft import Draft
     from .engine import Engine
     from .handles import Link, Node
+
+
+FAULTS = ("loss", "corruption", "duplication", "reordering", "delay")
+"""Keyword arguments of `Network.fault`."""
+
+_FAULT_EXTRAS = ("by", "jitter", "until", "direction")
+
+
+def fault_specs(link: int, now_ps: int, given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Faults of a link as the core takes them."""
+    shared: dict[str, Any] = {"at": now_ps, "link": link}
+    direction = given.get("direction", "both")
+    if direction not in ("forth", "back", "both"):
+        raise TwinplaneError(f"fault direction={direction!r}: forth (first end to second), back or both")
+    shared["direction"] = direction
+    if given.get("until") is not None:
+        shared["until"] = units.span_ps(given["until"], "until")
+    found = []
+    for key, value in given.items():
+        if key == "delay":
+            extra, jitter = units.span_ps(value, key), units.span_ps(given.get("jitter", 0), "jitter")
+            found.append({**shared, "fault": key, "extra": extra, "jitter": jitter})
+        elif key in FAULTS:
+            if not 0 <= float(value) <= 1:
+                raise TwinplaneError(f"fault {key}={value!r}: a probability is 0 to 1")
+            name = "bit_error_rate" if key == "corruption" else "probability"
+            spec = {**shared, "fault": key, name: float(value)}
+            if key == "reordering":
+                spec["extra"] = units.span_ps(given.get("by", "1 ms"), "by")
+            found.append(spec)
+        elif key not in _FAULT_EXTRAS:
+            raise TwinplaneError(f"unknown fault {key!r}{suggest(key, (*FAULTS, *_FAULT_EXTRAS))}")
+    if not found:
+        raise TwinplaneError(f"no fault is named: one of {', '.join(FAULTS)}")
+    return found
 
 
 class Faults:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any) -> N:
     """The network that a network file describes, in one process; `options` go to `Network`."""
     found = source.read(path)
-    lab, checked = network_file.checked(found)
+    lab, described, checked = network_file.checked(found)
     for name, node in lab.nodes.items():
         if isinstance(node, model.ExternalSpec):
             raise checked.error(
@@ -30,6 +30,11 @@ def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any
         left = "exec" if getattr(node, "exec", None) else "record" if getattr(node, "record", None) else None
         if left is not None:
             warn(f"{checked.error(('nodes', name, left), '')}node '{name}': {left}: only a lab does that")
+    if lab.measuring is not None:
+        options = vars(lab.measuring) | options
+    if lab.queue_bin is not None:
+        options = {"queue_bin": lab.queue_bin} | options
     network = kind(lab.seed if seed is None else seed, **options)
-    lowering.Lowering(lab, checked, network).lowered()
+    described.set_whole(network.draft.core.whole())
+    lowering.adopt(network, lab, described, checked)
     return network

@@ -255,6 +255,8 @@ class Zoo:
             describing.link(
                 nodes[edge.a],
                 nodes[edge.b],
+                None,
+                None,
                 rate=edge.rate_bps or fallback_bps,
                 delay=self.default_delay if distance is None else f"{delay_us(distance):.6f} us",
                 reservable=self.reservable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -45,6 +45,12 @@ class Owner(Protocol):
 
     def add_lsp(self, head: Node, name: str, to: Node | str, **options: Any) -> Lsp:
         """Describe an LSP, or signal it if the network runs already; see `HeadEnd.lsp`."""
+
+    def element(self, group: str, place: int) -> dict[str, Any]:
+        """What was said of one of ``nodes``, ``links``, ``lsps`` or ``flows``, defaults filled in."""
+
+    def change_node(self, node: Node, said: Mapping[str, Any]) -> None:
+        """Say more of a node."""
 
     def up_count(self, lsp: Lsp) -> int:
         """How many LSPs of a group are up now."""
@@ -157,20 +163,25 @@ class Lsp(Shown):
 
     _internal = frozenset({"owner", "index", "spec"})
 
-    def __init__(self, owner: Owner, index: int, spec: dict[str, Any]) -> None:
+    def __init__(self, owner: Owner, index: int, name: str, count: int) -> None:
         self.owner = owner
         self.index = index
-        self.spec = spec
+        self._name, self._count = name, count
 
     @property
     def name(self) -> str:
         """What it was called when it was made."""
-        return str(self.spec["name"])
+        return self._name
 
     @property
     def count(self) -> int:
         """How many LSPs the group has."""
-        return int(self.spec["count"])
+        return self._count
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What was said of it, as a file says it, defaults filled in."""
+        return self.owner.element("lsps", self.index)
 
     @property
     def history(self) -> pl.DataFrame:

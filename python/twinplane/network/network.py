@@ -17,9 +17,9 @@ from .draft import Draft
 from .engine import Engine
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
-from .nodes import Edge, External, Host, Node, Peer, Router
+from .nodes import Edge, External, HeadEnd, Host, Node, Peer, Router
 from .outside import Outside
-from .settings import check_clock, settings
+from .settings import check_clock, whole
 from .shown import Shown
 from .tables import Tables
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..frames import Columns
     from ..lab import Lab
     from ..model.arrivals import Arrivals, Sizes
-    from ..model.description import Description
     from .recording import Recording, Replay
 
 
@@ -48,8 +47,8 @@ class Network(Shown):
     _internal = frozenset(
         {
             *("draft", "describing", "outside", "engine", "faults", "tables", "answers"),
-            *("description", "positions", "explain", "names", "queue_bin_ps", "placement"),
-            *("require_unstarted", "running", "lowered", "go_live", "columns", "node_info", "link_info"),
+            *("described", "positions", "explain", "names", "queue_bin_ps", "placement"),
+            *("require_unstarted", "running", "go_live", "columns", "node_info", "link_info"),
             "forget_lateness",
         }
     )
@@ -88,11 +87,9 @@ class Network(Shown):
             "fail_on_port_down": strict_ports,
         }
         check_clock(clock, real)
-        self.draft = Draft()
+        self.draft = Draft(core.draft(whole(seed, convention, phases, series_bin, queue_bin)))
         self.outside = Outside(clock, real)
-        self.engine = Engine(
-            self.draft, self.outside, settings(seed, convention, phases, series_bin, queue_bin)
-        )
+        self.engine = Engine(self.draft, self.outside)
         self.tables = Tables(self.draft, self.engine)
         self.answers = Answers(self.draft, self.engine, self.tables)
         self.describing = Describing(self.answers, self.draft, self.outside, self.engine)
@@ -154,13 +151,13 @@ class Network(Shown):
 
     @property
     def seed(self) -> int:
-        """The seed of all random streams, 0 to 2^64 - 1."""
-        return self.engine.settings.seed
+        """The seed of all random streams, 0 to 2^63 - 1."""
+        return self.draft.core.seed
 
     @property
     def convention(self) -> str:
         """From which bit at the source to which bit at the sink a delay is measured (RFC 1242)."""
-        return self.engine.settings.convention
+        return self.draft.core.convention
 
     def node(self, which: Node | str, what: str = "") -> Node:
         """A node by its name or itself."""
@@ -251,8 +248,10 @@ class Network(Shown):
         return self.describing.link(
             x,
             y,
-            rate,
-            delay,
+            queue,
+            ingress,
+            rate=rate,
+            delay=delay,
             reservable=reservable,
             buffer=buffer,
             mtu=mtu,
@@ -260,8 +259,6 @@ class Network(Shown):
             metric=metric,
             clock_ppm=clock_ppm,
             addresses=addresses,
-            queue=queue,
-            ingress=ingress,
         )
 
     def place(
@@ -317,7 +314,7 @@ class Network(Shown):
             rate,
             size,
             arrivals,
-            dscp,
+            dscp=dscp,
             start=start,
             stop=stop,
             trace=trace,
@@ -348,9 +345,9 @@ class Network(Shown):
     def log_signals(self, limit: int = 1_000_000) -> None:
         """Keep the last `limit` signalling messages of every router for table ``signals``."""
         self.require_unstarted("a log of signalling messages")
-        for spec in self.description.nodes:
-            if spec["kind"] in ("router", "edge"):
-                spec["log_signals"] = int(limit)
+        for node in self.nodes:
+            if isinstance(node, HeadEnd):
+                self.draft.change_node(node, {"log_signals": limit})
 
     def capture(
         self, a: Node | str | Link, b: Node | str | None = None, *, packets: int | None = None
@@ -507,10 +504,9 @@ class Network(Shown):
         """Node names by index."""
         return self.tables.names
 
-    @property
-    def description(self) -> Description:
-        """What the core takes of nodes, links, LSPs and flows, as far as it has been described."""
-        return self.draft.description
+    def described(self) -> dict[str, Any]:
+        """All of it as a file could say it, defaults filled in."""
+        return self.draft.described()
 
     @property
     def positions(self) -> dict[str, tuple[float, float]]:
@@ -525,7 +521,7 @@ class Network(Shown):
     @property
     def queue_bin_ps(self) -> int | None:
         """Width of the bins of queues over time, in picoseconds; None if none are kept."""
-        return self.engine.settings.queue_bin_ps
+        return self.draft.core.queue_bin_ps
 
     def require_unstarted(self, what: str) -> None:
         """Refuse what has to be said before the network runs."""
@@ -534,10 +530,6 @@ class Network(Shown):
     def running(self) -> _core.Network:
         """The core's network, made when it is first needed."""
         return self.engine.running()
-
-    def lowered(self) -> dict[str, Any]:
-        """The description that the core takes."""
-        return self.engine.lowered()
 
     @property
     def placement(self) -> dict[str, Any] | None:

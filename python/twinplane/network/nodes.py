@@ -32,6 +32,7 @@ class HeadEnd(Node):
         *,
         count: int = 1,
         loose: bool = False,
+        shortest: bool = False,
         setup_priority: int = 7,
         holding_priority: int | None = None,
         style: str = "shared-explicit",
@@ -49,7 +50,8 @@ class HeadEnd(Node):
         """An LSP (or `count` alike) from here, signalled when the network runs on.
 
         `route` is the explicit route after this node, as nodes, names, or links where there are
-        parallel ones; without it the packets' own way is taken. `fallback` is tried when `route` fails.
+        parallel ones; without it the packets' own way is taken. `fallback` is tried when `route` fails. With
+        `shortest` the shortest path is an explicit route behind these.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
         `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp` (`twinplane.filters`). Both are for one
@@ -68,6 +70,7 @@ class HeadEnd(Node):
             fallback=fallback,
             count=count,
             loose=loose,
+            shortest=shortest,
             setup_priority=setup_priority,
             holding_priority=holding_priority,
             style=style,
@@ -165,27 +168,17 @@ class Router(HeadEnd, Prober):
 class Edge(HeadEnd):
     """An emulated label-edge router of the tester: one link, sources, sinks and a programme."""
 
-    _internal = frozenset({"steps"})
     kind = "edge"
-
-    def __init__(self, owner: Owner, name: str, index: int) -> None:
-        super().__init__(owner, name, index)
-        self.steps: list[dict[str, Any]] = []
 
     def programme(self, at: Quantity, action: str, lsps: Lsp, rate: float) -> None:
         """At a time, ``signal``, ``flap`` or ``tear`` a group of LSPs, `rate` messages a second.
 
         ``flap`` tears down all of the group that are up, then signals those again.
         """
-        known = ("signal", "flap", "tear")
-        if action not in known:
-            raise TwinplaneError(f"{self.name}: unknown action {action!r} (one of {', '.join(known)})")
-        if rate <= 0:
-            raise TwinplaneError(f"{self.name}: {action}: the rate {rate:g} is not above zero")
         self.owner.require_unstarted("a programme")
-        self.steps.append(
-            {"at_ps": units.span_ps(at), "action": action, "lsps": lsps.index, "rate_per_s": float(rate)}
-        )
+        step = {"at": at, "action": action, "lsps": lsps.name, "rate": rate}
+        said = self.owner.element("nodes", self.index)["programme"]
+        self.owner.change_node(self, {"programme": [*said, step]})
 
 
 class Peer(Node):

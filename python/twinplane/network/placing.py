@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .. import core
 from ..measure.calibration import Spread
 from .handles import Link
 from .nodes import Edge, External, Host, Node, Peer, Router
@@ -27,7 +28,7 @@ def is_here(network: Network, link: Link) -> bool:
 
 def signals(network: Network) -> Columns | None:
     """The signalling messages of the nodes here; None if none were to be kept."""
-    if not any(node.get("log_signals") for node in network.description.nodes):
+    if not any(node.get("log_signals") for node in network.described()["nodes"].values()):
         return None
     found = network.columns("signals")
     keys = ("time_ps", "node", "neighbor", "direction", "type", "session", "lsp_id")
@@ -69,11 +70,6 @@ def _lateness(network: Network) -> dict[str, Any] | None:
     return {key: column[row] for key, column in table.items()}
 
 
-def _own(spec: Mapping[str, Any]) -> str | None:
-    address = spec.get("address")
-    return None if address is None else str(address).partition("/")[0]
-
-
 def adopt(network: Network, description: Mapping[str, Any]) -> None:
     """Take the nodes and links of a description; its LSPs and flows stay where they are."""
     kinds: dict[str, Callable[[Owner, str, int], Node]] = {
@@ -82,17 +78,19 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
         "peer": Peer,
         "router": Router,
     }
-    for index, spec in enumerate(description["nodes"]):
-        if spec["kind"] == "host":
-            made: Node = Host(network.answers, spec["name"], index, _own(spec))
+    draft = network.draft
+    for index, (name, said) in enumerate(description["nodes"].items()):
+        network.require_unstarted(f"{said['kind']} '{name}'")
+        if said["kind"] in ("host", "station"):
+            address = said.get("address")
+            own = None if address is None else str(address).partition("/")[0]
+            made: Node = Host(network.answers, name, index, own)
         else:
-            made = kinds[spec["kind"]](network.answers, spec["name"], index)
-        fields = {key: value for key, value in spec.items() if key not in ("name", "kind")}
-        if isinstance(made, Edge):
-            fields["programme"] = made.steps
-        network.require_unstarted(f"{made.kind} '{made.name}'")
-        network.draft.add_node(made, fields)
-    for index, spec in enumerate(description["links"]):
-        a, b = network.nodes[spec["a"]], network.nodes[spec["b"]]
+            made = kinds[said["kind"]](network.answers, name, index)
+        fields = {key: value for key, value in said.items() if key != "programme"}
+        draft.add_node(made, fields)
+    for index, said in enumerate(description["links"]):
+        a, b = (network.node(end.partition(":")[0]) for end in said["endpoints"])
+        with core.translated():
+            draft.core.add_link(said)
         network.links.append(Link(network.answers, index, a, b))
-        network.description.links.append(dict(spec))

@@ -67,14 +67,15 @@ def queues_at(node: Node) -> bool:
     return node.kind not in ("external", "peer")
 
 
-def lowered(draft: Draft) -> list[dict[str, Any]]:
-    """The links as the core takes them, with the queues at their ends."""
-    found = [dict(link) for link in draft.description.links]
+def by_link(draft: Draft) -> dict[int, dict[str, Any]]:
+    """What stands at the ends of links, by link, as a link says it."""
+    found: dict[int, dict[str, Any]] = {}
     for (index, key), made in draft.placed.items():
         link = draft.links[index]
         node = link.a if key.startswith("a") else link.b
+        here = found.setdefault(index, {}).setdefault(key[2:], {})
         try:
-            found[index][key] = with_ports(made.described(), ports_of(draft, node))
+            here[node.name] = with_ports(made.described(), ports_of(draft, node))
         except TwinplaneError as error:
             lead = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}: "
             raise about(("links", index, key[2:], node.name), lead, str(error)) from None
@@ -94,6 +95,11 @@ def with_ports(described: Any, ports: Ports) -> Any:
             {port for one in inputs for port in ([one] if isinstance(one, int) else ports(one))}
         )
     return found
+
+
+def root_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The discipline of a tree: what it says but its accounting and its conditioner."""
+    return {key: value for key, value in tree.items() if key not in ("accounting", "conditioner")}
 
 
 def ports_of(draft: Draft, node: Node) -> Ports:
@@ -119,13 +125,5 @@ def ports_of(draft: Draft, node: Node) -> Ports:
 
 
 def interfaces(draft: Draft) -> list[tuple[str, str]]:
-    """Both ends of every link, as ``NODE:INTERFACE``; without names they count up from e0 at each node."""
-    if draft.interface_names is not None:
-        return draft.interface_names
-    used: dict[str, int] = {}
-
-    def end(node: Node) -> str:
-        place = used[node.name] = used.get(node.name, -1) + 1
-        return f"{node.name}:e{place}"
-
-    return [(end(link.a), end(link.b)) for link in draft.links]
+    """Both ends of every link, as ``NODE:INTERFACE``."""
+    return [(ends[0], ends[1]) for ends in map(draft.core.ends, range(len(draft.links)))]

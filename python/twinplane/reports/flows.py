@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..charts import STYLES, Curve
 from ..charts.table import Table
 from ..queues import phb
-from ..units import format_time
+from ..units import dscp, format_time
 
 if TYPE_CHECKING:
     from ..frames import Columns
@@ -58,10 +58,10 @@ class Course:
 
 def courses(network: Network) -> list[Course]:
     """Those of all flows, or of many flows by behaviour; none if there are more than are kept, or classes."""
-    specs = network.description.flows
+    specs = network.described()["flows"]
     if len(specs) != len(network.flows) or not specs:
         return []
-    codes = [spec["dscp"] for spec in specs]
+    codes = [dscp(spec["dscp"]) for spec in specs]
     return courses_of(_names(network), codes, lambda: network.columns("flow_series"))
 
 

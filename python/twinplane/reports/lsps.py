@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import core
 from ..charts.table import Table
 from ..diffserv import DiffServ
-from ..units import format_rate
+from ..units import format_rate, rate_bps
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -18,19 +18,20 @@ ROWS_MAX = 500
 
 def table(network: Network) -> Table:
     """All LSPs; how they carry PHBs where any does."""
-    shown, nodes = network.lsps[:ROWS_MAX], network.description.nodes
-    classes = [behaviours(lsp.spec, nodes[lsp.spec["from"]].get("diffserv")) for lsp in shown]
-    told = any(kind != NOTHING for kind, _, _ in classes) or any(lsp.spec.get("classes") for lsp in shown)
+    shown, described = network.lsps[:ROWS_MAX], network.described()
+    specs = described["lsps"][:ROWS_MAX]
+    classes = [behaviours(spec, described["nodes"][spec["from"]].get("diffserv")) for spec in specs]
+    told = any(kind != NOTHING for kind, _, _ in classes) or any(spec.get("classes") for spec in specs)
     rows = [
         [
             lsp.name,
-            network.nodes[lsp.spec["from"]].name,
-            network.nodes[lsp.spec["to"]].name,
+            spec["from"],
+            spec["to"],
             *(of_lsp if told else ()),
-            format_rate(lsp.spec["bandwidth_bps"]),
+            format_rate(rate_bps(spec["bandwidth"])),
             lsp.state,
         ]
-        for lsp, of_lsp in zip(shown, classes, strict=True)
+        for lsp, spec, of_lsp in zip(shown, specs, classes, strict=True)
     ]
     titles = ["name", "from", "to", *(("kind", "takes", "TC means") if told else ()), "bandwidth", "state"]
     more = f" ({ROWS_MAX} of {len(network.lsps)})" if len(network.lsps) > ROWS_MAX else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..charts import SHADES, Chart, Curve
 from ..charts.table import Table
+from ..network.trees import root_of
 from ..units import format_rate, format_time, rate_bps, size_bytes
 from .page import Section
 
@@ -43,22 +44,18 @@ class Shown:
 
 def of_network(network: Network) -> list[Section]:
     """The sections of a network: none if there is no tree and no conditioner in it."""
-    described = network.lowered()["links"]
-    if not any(
-        link.get(f"{side}_{key}") for link in described for side in "ab" for key in ("queue", "ingress")
-    ):
+    placed = network.draft.at_ends()
+    if not placed:
         return []
     series = None if network.queue_bin_ps is None else network.columns("queue_series")
-    names = network.names
 
     def neighbor(node: str, link: int) -> str:
-        ends = [names[described[link]["a"]], names[described[link]["b"]]]
-        return str(ends[ends[0] == node])
+        a, b = network.links[link].a.name, network.links[link].b.name
+        return b if a == node else a
 
     def configured(node: str, link: int) -> Mapping[str, Place]:
-        side = "a" if names[described[link]["a"]] == node else "b"
-        tree = described[link].get(f"{side}_queue")
-        return {} if tree is None else dict(layout(tree["root"], "root"))
+        tree = placed.get((link, node, "queue"))
+        return {} if tree is None else dict(layout(root_of(tree), "root"))
 
     return sections(
         trees(network.columns("queues"), series, neighbor, configured),
@@ -269,6 +266,11 @@ IN_PACKETS = ("pfifo", "fq-codel")
 """Disciplines whose limit counts packets."""
 
 
+def phb_words(given: Any) -> str:
+    """One PHB, or several."""
+    return str(given) if isinstance(given, (str, int)) else " ".join(map(str, given))
+
+
 def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Iterator[tuple[str, Place]]:
     """Where the queues of a tree are, in its order, by the paths of their rows.
 
@@ -282,7 +284,7 @@ def layout(queue: Mapping[str, Any], path: str, shown: str | None = None) -> Ite
     for name, one in _by_name(queue.get("queues")).items():
         # What a virtual queue does not say is as the discipline says; its PHB may be its name.
         whole = {key: value for key, value in queue.items() if key in EARLY} | one
-        words = f"{' '.join(map(str, one.get('phb') or [name]))}: {_words(one.get('red', whole))}"
+        words = f"{phb_words(one.get('phb') or [name])}: {_words(one.get('red', whole))}"
         yield f"{path}/{name}", (f"{shown}/{name}", words)
 
 

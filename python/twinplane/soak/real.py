@@ -19,7 +19,7 @@ class Real:
     ) -> None:
         self.network = programme.network(lsps, seed, refresh, reduction)
         self.lab: Lab = self.network.lab(name or f"soak-{os.getpid()}")
-        self.heads = {lsp.name: self.network.nodes[lsp.spec["from"]].name for lsp in self.network.lsps}
+        self.heads = {lsp.name: lsp.spec["from"] for lsp in self.network.lsps}
         self.seen_ps = dict.fromkeys("abcd", 0)
         self.begin = time.monotonic()
 

@@ -25,7 +25,7 @@ pub trait Key: Describe {
 }
 
 macro_rules! names {
-    ($(#[doc = $doc:literal])* $name:ident, $more:expr, $form:literal, $pattern:literal) => {
+    ($(#[doc = $doc:literal])* $name:ident, $is:expr, $form:expr, $pattern:literal) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub Arc<str>);
@@ -38,7 +38,7 @@ macro_rules! names {
                     Value::Int(number) => number.to_string(),
                     other => return Err(wrong_type(other, "a name")),
                 };
-                if named(&text, $more) { Ok($name(text.into())) } else { Err(malformed(&text.into(), $form)) }
+                if $is(&text) { Ok($name(text.into())) } else { Err(malformed(&text.into(), $form)) }
             }
             fn write(&self) -> Value {
                 (&*self.0).into()
@@ -71,15 +71,26 @@ macro_rules! names {
         }
     };
 }
+/// What a name in a file is like.
+const FORM: &str =
+    "a name: it has up to 32 letters, digits, '-', '_' and '.', and begins with a letter or a digit";
+
 names! {
-    /// A name of a node or an LSP: it becomes part of names of files and namespaces.
-    Name, &[],
-    "a name: it has up to 32 letters, digits, '-', '_' and '.', and begins with a letter or a digit",
+    /// A name of a node or an LSP. A program may give any; of files more is asked: see [`Name::check`].
+    Name, |text: &str| !text.is_empty(), FORM,
     "^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$"
 }
+
+impl Name {
+    /// Refuses what cannot become part of the names of files and network namespaces.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        if named(&self.0, &[]) { Ok(()) } else { Err(malformed(&self.write(), FORM)) }
+    }
+}
+
 names! {
     /// A name of a class, a rule, a virtual queue: it may look like tc's `1:10`.
-    ClassName, &[':'],
+    ClassName, |text: &str| named(text, &[':']),
     "a name: it has up to 32 letters, digits, '-', '_', '.' and ':', and begins with a letter or a digit",
     "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,31}$"
 }

@@ -1,20 +1,19 @@
 //! Somebody else's router, beyond an interface.
 
-use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
+use super::{Facts, Node, NodeKind, Tests};
 use crate::Network;
+use crate::description::NodeSpec;
+use crate::spec::labels::Labels;
 use crate::spec::reference::InterfaceName;
-use crate::spec::{KindSpec, labels::Labels};
 use base::Device;
+use base::describe::{Describe, Value};
 use base::diagnostic::Diagnostic;
 use core::net::Ipv4Addr;
 use node::Peer;
 
 /// Somebody else's router. It exists in real time only.
-pub const EXTERNAL: NodeKind = NodeKind {
-    name: "external",
-    spec: KindSpec::of::<ExternalSpec>("What is beyond an interface that exists already."),
-    read,
-};
+pub const EXTERNAL: NodeKind =
+    NodeKind::of::<ExternalSpec>("external", "What is beyond an interface that exists already.");
 
 base::record! {
     /// Somebody else's router beyond an interface that exists already, or beyond several.
@@ -29,14 +28,16 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    nothing_of_its_own(&own)?;
-    Ok(Box::new(ExternalNode))
-}
+impl Node for ExternalSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
 
-struct ExternalNode;
+    fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        entry.router_id = self.router_id;
+        Ok(())
+    }
 
-impl Node for ExternalNode {
     fn facts(&self) -> Facts {
         Facts {
             called: "external".into(),

@@ -1,6 +1,6 @@
 //! What a whole network has to know of a node, whatever kind it is of.
 
-use crate::description::InterfaceAddress;
+use crate::spec::address::InterfaceAddress;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -39,6 +39,8 @@ pub struct HostFacts {
     pub address: Option<InterfaceAddress>,
     /// Address of the router's port towards it; the first of the prefix that is not the host's if absent.
     pub gateway: Option<Ipv4Addr>,
+    /// Longest packet that it sends and takes, in bytes; that of its link if absent.
+    pub mtu: Option<u32>,
 }
 
 /// Where the test packets of a node begin and end.

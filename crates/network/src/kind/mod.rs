@@ -18,38 +18,64 @@ pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
 
 use crate::Network;
-use crate::problem::BuildProblem;
-use crate::spec::KindSpec;
+use crate::description::NodeSpec;
+use crate::spec::placed::Ports;
 use base::command::TunnelSpec;
+use base::describe::{Record, Schemas, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use engine::World;
 use node::{Host, Router};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 /// The kinds that need nothing but devices of crate `node`.
 pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL];
 
-/// What a description says of one node for its kind alone, not read yet.
-pub type OwnPart = Map<String, Value>;
-
-/// A kind of nodes: its name in descriptions, and what makes a node of what a description says.
+/// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeKind {
     /// What `kind` of a node says in a description.
     pub name: &'static str,
-    /// What users may write of such a node.
-    pub spec: KindSpec,
-    /// Reads what the description says for this kind alone. Paths of errors begin at the node.
-    pub read: fn(OwnPart) -> Result<Box<dyn Node>, Diagnostic>,
+    /// What a node of this kind is, for people.
+    pub meaning: &'static str,
+    /// Reads what a description says of such a node, `kind` among it.
+    pub read: fn(&Value) -> Result<Box<dyn Node>, Diagnostic>,
+    /// The name of its record among the schemas.
+    pub schema: fn(&mut Schemas) -> &'static str,
+    /// What may stand at its ports.
+    pub ports: Ports,
+}
+
+impl NodeKind {
+    /// A kind whose nodes are described by this record.
+    pub const fn of<R: Record + Node + 'static>(name: &'static str, meaning: &'static str) -> NodeKind {
+        NodeKind {
+            name,
+            meaning,
+            read: |value| Ok(Box::new(R::read_record(value, "kind")?)),
+            schema: base::describe::named_of::<R>,
+            ports: Ports { queue: false, ingress: false },
+        }
+    }
+
+    /// The same kind, with queues in front of the links of its nodes; at those of routers with conditioners, too.
+    pub const fn with_ports(self, ports: Ports) -> NodeKind {
+        NodeKind { ports, ..self }
+    }
 }
 
 /// A node of some kind, as a description has it.
 pub trait Node: Send + Sync {
+    /// What the description says of it, without its kind, with defaults filled in.
+    fn described(&self) -> Value;
+
     /// What others have to know of it.
     fn facts(&self) -> Facts;
+
+    /// Enters into the network's list of nodes what the network asks of such a node.
+    fn enter(&self, _entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        Ok(())
+    }
 
     /// Its device, made when addresses, ports and routes of the whole network are known. Only for a node of this process.
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device>;
@@ -89,21 +115,4 @@ pub struct Tunnel {
     pub group: u32,
     /// Its place in the group.
     pub index: u32,
-}
-
-/// Reads the part of a description that belongs to a kind alone, of which every key must be known.
-pub fn read_own<T: DeserializeOwned>(own: OwnPart) -> Result<T, Diagnostic> {
-    let read = serde_json::from_value(Value::Object(own));
-    read.map_err(|error| BuildProblem::OwnPart { error: error.to_string() }.into())
-}
-
-/// Refuses any part of its own, for kinds that have none.
-pub fn nothing_of_its_own(own: &OwnPart) -> Result<(), Diagnostic> {
-    match own.keys().next() {
-        None => Ok(()),
-        Some(key) => {
-            let unknown = BuildProblem::NothingOwn { key: key.clone() };
-            Err(Diagnostic::new(unknown).at(key.clone()).on_key())
-        }
-    }
 }

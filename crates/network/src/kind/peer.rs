@@ -1,15 +1,14 @@
 //! A raw port: whoever uses the network sends frames there and reads those that come.
 
-use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
+use super::{Facts, Node, NodeKind, Tests};
 use crate::Network;
-use crate::spec::{KindSpec, labels::Labels};
+use crate::spec::labels::Labels;
 use base::Device;
-use base::diagnostic::Diagnostic;
+use base::describe::{Describe, Value};
 use node::Peer;
 
 /// A raw port, on one link.
-pub const PEER: NodeKind =
-    NodeKind { name: "peer", spec: KindSpec::of::<PeerSpec>("A raw port for frames made by hand."), read };
+pub const PEER: NodeKind = NodeKind::of::<PeerSpec>("peer", "A raw port for frames made by hand.");
 
 base::record! {
     /// A raw port, on one link.
@@ -20,14 +19,11 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    nothing_of_its_own(&own)?;
-    Ok(Box::new(PeerNode))
-}
+impl Node for PeerSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
 
-struct PeerNode;
-
-impl Node for PeerNode {
     fn facts(&self) -> Facts {
         Facts {
             called: "a raw port".into(),

@@ -1,12 +1,11 @@
-//! From the names of kinds in a description to nodes of those kinds.
+//! From what a description says of nodes to nodes of their kinds.
 
 use super::placeholder::Placeholder;
-use super::{Node, NodeKind};
-use crate::description::{Description, NodeSpec};
-use crate::problem::BuildProblem;
-use base::diagnostic::Diagnostic;
-use serde::Deserialize;
-use serde_json::Value;
+use super::{Facts, Node, NodeKind};
+use crate::description::NodeSpec;
+use crate::spec::NodeWritten;
+use base::describe::{Name, Value};
+use base::diagnostic::{At, Diagnostic};
 
 /// A node of a description, and whether its kind is one of this program's.
 pub struct Resolved {
@@ -16,51 +15,43 @@ pub struct Resolved {
     pub linked: bool,
 }
 
-/// Reads every node by its kind, and writes its facts beside it.
-pub fn resolve(description: &mut Description, kinds: &[NodeKind]) -> Result<Vec<Resolved>, Diagnostic> {
-    let mut nodes = Vec::with_capacity(description.nodes.len());
-    for spec in &mut description.nodes {
-        let node = node_of(spec, kinds).map_err(|error| error.at(spec.name.as_str()).at("nodes"))?;
-        spec.facts = Some(node.node.facts());
-        nodes.push(node);
+/// Reads every node by its kind, and makes the network's list of nodes.
+pub fn resolve(
+    written: &[(Name, NodeWritten)],
+    kinds: &[NodeKind],
+) -> Result<(Vec<NodeSpec>, Vec<Resolved>), Diagnostic> {
+    let (mut entries, mut nodes) = (Vec::with_capacity(written.len()), Vec::with_capacity(written.len()));
+    for (name, written) in written {
+        let resolved = node_of(written, kinds).at(&**name).at("nodes")?;
+        let mut entry = NodeSpec::new(name, &written.kind, resolved.node.facts());
+        resolved.node.enter(&mut entry).at(&**name).at("nodes")?;
+        entries.push(entry);
+        nodes.push(resolved);
     }
-    Ok(nodes)
+    Ok((entries, nodes))
 }
 
-/// The node of a description, by its kind. Paths begin at the node.
-fn node_of(spec: &NodeSpec, kinds: &[NodeKind]) -> Result<Resolved, Diagnostic> {
-    let Some(kind) = kinds.iter().find(|kind| kind.name == spec.kind) else {
-        return match &spec.facts {
-            Some(facts) => Ok(Resolved { node: Box::new(Placeholder(facts.clone())), linked: false }),
-            None => {
-                let mut known: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
-                known.sort_unstable();
-                let unknown = BuildProblem::UnknownKind { kind: spec.kind.clone(), known: known.join(", ") };
-                Err(Diagnostic::new(unknown).at("kind").on_key())
-            }
-        };
-    };
-    let node = (kind.read)(spec.own.clone())?;
-    if spec.facts.as_ref().is_some_and(|given| *given != node.facts()) {
-        return Err(Diagnostic::new(BuildProblem::OtherFacts { kind: spec.kind.clone() })
-            .at("facts")
-            .on_key());
+fn node_of(written: &NodeWritten, kinds: &[NodeKind]) -> Result<Resolved, Diagnostic> {
+    match kinds.iter().find(|kind| kind.name == &*written.kind) {
+        Some(kind) => Ok(Resolved { node: (kind.read)(&written.fields)?, linked: true }),
+        None => {
+            let facts = written.facts.clone().unwrap_or(Facts::UNKNOWN);
+            let node = Placeholder { facts, described: written.fields.clone() };
+            Ok(Resolved { node: Box::new(node), linked: false })
+        }
     }
-    Ok(Resolved { node, linked: true })
 }
 
 /// Writes the facts of every node into a description, for processes that do not have all of `kinds`.
 pub fn write_facts(description: &mut Value, kinds: &[NodeKind]) -> Result<(), Diagnostic> {
-    let unread =
-        |error: serde_json::Error| Diagnostic::new(BuildProblem::OwnPart { error: error.to_string() });
-    let nodes = description.get_mut("nodes").and_then(Value::as_array_mut);
-    for value in nodes.into_iter().flatten() {
-        let spec = NodeSpec::deserialize(&*value).map_err(unread)?;
-        let node = node_of(&spec, kinds).map_err(|error| error.at(spec.name.as_str()).at("nodes"))?;
-        let facts = serde_json::to_value(node.node.facts()).map_err(unread)?;
-        if let Some(fields) = value.as_object_mut() {
-            fields.insert("facts".into(), facts);
-        }
+    let Value::Map(entries) = description else { return Ok(()) };
+    let nodes = entries.iter_mut().find(|entry| entry.0 == "nodes").map(|entry| &mut entry.1);
+    let Some(Value::Map(nodes)) = nodes else { return Ok(()) };
+    for (name, value) in nodes {
+        let written = crate::spec::read_known(value, kinds).at(name.as_str()).at("nodes")?;
+        let facts = node_of(&written, kinds).at(name.as_str()).at("nodes")?.node.facts();
+        let facts = serde_json::to_value(facts).and_then(serde_json::from_value);
+        value.set("facts", facts.unwrap_or_default());
     }
     Ok(())
 }

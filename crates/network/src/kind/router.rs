@@ -1,31 +1,30 @@
 //! A label-switching router.
 
-use super::{Facts, Node, NodeKind, OwnPart, Tests, nothing_of_its_own};
+use super::{Facts, Node, NodeKind, Tests};
 use crate::Network;
+use crate::description::NodeSpec;
+use crate::spec::labels::Labels;
 use crate::spec::link::Driver;
 use crate::spec::placed::Ports;
+use crate::spec::profile::ProfileSpec;
 use crate::spec::rsvp::RsvpSpec;
-use crate::spec::{KindSpec, labels::Labels};
 use base::describe::{Describe, Schema, Schemas, Value};
-use base::diagnostic::Diagnostic;
+use base::diagnostic::{At, Diagnostic};
 use base::{Device, DiffServConfig, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
 use node::Router;
 
 /// A label-switching router, with a port beside it for test packets.
-pub const ROUTER: NodeKind = NodeKind {
-    name: "router",
-    spec: KindSpec::of::<RouterSpec>("A Twinplane router.").with_ports(Ports { queue: true, ingress: true }),
-    read,
-};
+pub const ROUTER: NodeKind = NodeKind::of::<RouterSpec>("router", "A Twinplane router.")
+    .with_ports(Ports { queue: true, ingress: true });
 
 base::record! {
     /// A Twinplane router: in a lab a process in a network namespace whose kernel stays silent.
     #[derive(Clone, Debug, PartialEq)]
     pub struct RouterSpec {
-        /// Device profile, by name or by file (*.toml).
-        pub profile: String = "ideal".into();
+        /// Device profile, by name, by file (*.toml), or what it says.
+        pub profile: ProfileSpec = ProfileSpec::default();
         /// Its signalling.
         pub rsvp: RsvpSpec = RsvpSpec::default();
         /// DiffServ over MPLS (RFC 3270): true, or how.
@@ -71,14 +70,21 @@ impl Describe for RouterDiffServ {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    nothing_of_its_own(&own)?;
-    Ok(Box::new(RouterNode))
-}
+impl Node for RouterSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
 
-struct RouterNode;
+    fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        entry.profile = self.profile.resolved().at("profile")?;
+        entry.rsvp = self.rsvp.clone();
+        entry.diffserv = self.diffserv.0;
+        entry.router_id = self.router_id;
+        entry.log_signals = self.log_signals;
+        entry.driver = self.driver;
+        Ok(())
+    }
 
-impl Node for RouterNode {
     fn facts(&self) -> Facts {
         Facts {
             called: "a router".into(),

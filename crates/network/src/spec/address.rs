@@ -5,6 +5,7 @@ use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use core::fmt;
 use core::net::Ipv4Addr;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An address with the length of the prefix that it lies in, such as `10.1.0.2/24`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,5 +57,37 @@ impl Describe for InterfaceAddress {
     }
     fn example() -> Option<&'static str> {
         Some("10.1.0.2/24")
+    }
+}
+
+/// In what processes tell each other of nodes, as people write it.
+impl Serialize for InterfaceAddress {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for InterfaceAddress {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<InterfaceAddress, D::Error> {
+        base::describe::deserialize(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_prefix_are_not_for_interfaces() {
+        let of = |text: &str| InterfaceAddress::read(&text.into());
+        let at = |last| Ipv4Addr::new(10, 1, 0, last);
+        let usable = |text, last| of(text).expect("an address").is_usable(at(last));
+        assert!(usable("10.1.0.2/24", 1) && usable("10.1.0.2/24", 254));
+        assert!(!usable("10.1.0.2/24", 0) && !usable("10.1.0.2/24", 255));
+        assert!(usable("10.1.0.2/31", 2) && usable("10.1.0.2/31", 3) && !usable("10.1.0.2/31", 4));
+        assert!(usable("10.1.0.2/0", 0) && usable("10.1.0.2/32", 2));
+        for bad in ["10.1.0.2", "10.1.0.2/33", "10.1.0/24", "x/8", ""] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
     }
 }

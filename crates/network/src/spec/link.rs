@@ -2,7 +2,9 @@
 
 use super::address::InterfaceAddress;
 use super::labels::Labels;
+use super::problem::NetworkProblem;
 use super::reference::Endpoint;
+use crate::description::{self, NodeSpec};
 use base::describe::{
     AtEnds, Describe, Named, Ranged, Record, Schema, Schemas, Size, Value, malformed, wrong_type,
 };
@@ -81,6 +83,50 @@ base::record! {
         pub labels: Labels = Labels::default();
     }
     read by hand;
+}
+
+/// What a veth pair says its speed is: so much may be reserved on a link without a rate, in bits per second.
+const RESERVABLE_WITHOUT_RATE: Rate = Rate(10_000_000_000);
+/// Longest packet of a link of which nothing is said, in bytes.
+const MTU: u32 = 9_216;
+/// The same where AF_XDP is at an end: a frame of its rings has 3,520 bytes.
+const MTU_XDP: u32 = 3_498;
+
+impl LinkSpec {
+    /// The link as it is built between these nodes, with what it does not say itself; what stands at its ends is put there later.
+    pub fn lowered(&self, nodes: &[NodeSpec]) -> Result<description::LinkSpec, Diagnostic> {
+        let ends = self.endpoints.each_ref().map(|end| &nodes[end.node.index()]);
+        let of_host = ends.iter().find_map(|node| node.facts().host?.mtu);
+        if let (Some(host), Some(mtu)) = (of_host, self.mtu.filter(|mtu| Some(*mtu) != of_host)) {
+            return Err(Diagnostic::new(NetworkProblem::OtherMtu { mtu, host }).at("mtu"));
+        }
+        let said = self.mtu.or(of_host);
+        let is_xdp = match self.driver {
+            Some(driver) => driver == Driver::Xdp,
+            None => ends.iter().any(|node| node.driver == Some(Driver::Xdp)),
+        };
+        let [a, b] = self.endpoints.each_ref().map(|end| end.node.index());
+        let [a_clock_ppb, b_clock_ppb] = self.clock_ppm.map(|ppm| (ppm * 1_000.0).round_ties_even() as i64);
+        Ok(description::LinkSpec {
+            a,
+            b,
+            rate: self.rate.0.unwrap_or_default(),
+            delay: self.delay,
+            reservable: self.reservable.or(self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE)),
+            buffer_bytes: self.buffer.map(|buffer| buffer.0),
+            mtu: said.unwrap_or(if is_xdp { MTU_XDP } else { MTU }),
+            mtu_said: said.is_some(),
+            detection: self.detection,
+            a_clock_ppb,
+            b_clock_ppb,
+            metric: self.metric,
+            addresses: self.addresses,
+            a_queue: None,
+            b_queue: None,
+            a_ingress: None,
+            b_ingress: None,
+        })
+    }
 }
 
 impl Describe for LinkSpec {

@@ -2,6 +2,7 @@
 
 use super::problem::NetworkProblem;
 use super::reference::{HopSpec, NodeRef};
+use crate::description;
 use base::command::ReservationStyle;
 use base::describe::{Name, Several};
 use base::diagnostic::Diagnostic;
@@ -61,6 +62,16 @@ base::record! {
     check LspSpec::check;
 }
 
+/// A route whose names lead somewhere, as it is built.
+pub fn lowered_route(route: &[HopSpec]) -> Vec<description::HopSpec> {
+    let hop = |hop: &HopSpec| match hop {
+        HopSpec::Node(node) => description::HopSpec::Node(node.index()),
+        HopSpec::Interface(end) => description::HopSpec::Node(end.node.index()),
+        HopSpec::Link(link) => description::HopSpec::Link { link: *link },
+    };
+    route.iter().map(hop).collect()
+}
+
 impl LspSpec {
     /// Its holding priority, said or not.
     pub fn holding_priority(&self) -> u8 {
@@ -75,6 +86,33 @@ impl LspSpec {
     /// The prefixes whose packets take it.
     pub fn carries(&self) -> &[Prefix] {
         self.carries.as_ref().map_or(&[], |several| &several.0)
+    }
+
+    /// The group as it is built; its names lead somewhere.
+    pub fn lowered(&self) -> description::LspSpec {
+        description::LspSpec {
+            name: self.name.to_string(),
+            from: self.from.index(),
+            to: self.to.index(),
+            count: self.count,
+            routes: self.routes().map(lowered_route).collect(),
+            loose: self.loose,
+            shortest: self.shortest,
+            bandwidth: self.bandwidth,
+            setup_priority: self.setup_priority,
+            holding_priority: self.holding_priority(),
+            style: self.style,
+            record_route: self.record_route,
+            record_labels: self.record_labels,
+            retry_first: self.retry_first,
+            retry_max: self.retry_max,
+            retry_limit: self.retry_limit,
+            auto: self.signal,
+            carries: self.carries().to_vec(),
+            classes: self.classes,
+            diffserv: self.diffserv,
+            filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
+        }
     }
 
     /// What can be seen without the rest of the network.

@@ -1,31 +1,36 @@
 //! A network as users write it, in a file or by calls: what may stand there is declared here once.
 //!
 //! - here: the whole, and the references from one part to another
+//! - [`draft`]: a network that is described piece by piece, by calls
 //! - [`link`], [`lsp`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
 //! - [`placed`]: queues and conditioners at the ends of links
 //! - [`reference`]: names of nodes, ends of links, hops
 //! - [`problem`]: what can be wrong, with its words
 
 pub mod address;
+pub mod draft;
 pub mod labels;
 pub mod link;
 pub mod lsp;
 pub mod placed;
 pub mod problem;
+pub mod profile;
 pub mod reference;
 pub mod rsvp;
 pub mod written;
 
-use crate::kind::NodeKind;
+use crate::kind::{Facts, NodeKind};
+use crate::problem::BuildProblem;
+use base::Span;
 use base::describe::{
-    Describe, DescribeProblem, Name, Named, Record, Schema, Schemas, Value, Variant, unknown_word, wrong_type,
+    Describe, DescribeProblem, Name, Named, Record, Schema, Schemas, Value, Variant, malformed, unknown_word,
+    wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
 use engine::discipline::TreeSpec;
 use link::LinkSpec;
 use lsp::LspSpec;
 use node::conditioner::ConditionerSpec;
-use placed::Ports;
 use problem::NetworkProblem;
 use reference::{Endpoint, HopSpec, Names};
 use std::collections::BTreeSet;
@@ -34,9 +39,11 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeWritten {
     /// Which of the kinds it is of, by its name.
-    pub kind: &'static str,
+    pub kind: Name,
     /// All of its fields, defaults filled in.
     pub fields: Value,
+    /// What others have to know of it, where its kind may be one that this program does not have.
+    pub facts: Option<Facts>,
 }
 
 base::record! {
@@ -61,6 +68,10 @@ base::record! {
         pub conditioners: Vec<(Name, ConditionerSpec)> = Vec::new();
         /// Nodes and links, as containerlab has them, instead of those above.
         pub topology: Option<Topology>;
+        /// Width of the bins in which the backlog of every queue is kept over time, for table `queue_series`.
+        pub queue_bin: Option<Span>, in 1..=9_223_372_036_854_775_807, absent "none is kept";
+        /// When phases of the measurement begin, and how delays are measured.
+        pub measuring: Option<Value>, absent "one phase, from the start";
     }
     read by hand;
 }
@@ -77,7 +88,7 @@ base::record! {
 }
 
 /// A network that was read, and whose references all lead somewhere.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadNetwork {
     /// The description; nodes and links of `topology` stand where others have them.
     pub spec: NetworkSpec,
@@ -85,6 +96,25 @@ pub struct ReadNetwork {
     pub nodes: Vec<(Name, NodeWritten)>,
     /// The nodes and links were written under `topology`.
     pub has_topology: bool,
+}
+
+/// One that says nothing yet, for calls that add to it.
+impl Default for NetworkSpec {
+    fn default() -> NetworkSpec {
+        NetworkSpec {
+            name: "network".into(),
+            seed: 1,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            lsps: Vec::new(),
+            flows: Vec::new(),
+            queues: Vec::new(),
+            conditioners: Vec::new(),
+            topology: None,
+            queue_bin: None,
+            measuring: None,
+        }
+    }
 }
 
 impl Describe for NetworkSpec {
@@ -99,15 +129,49 @@ impl Describe for NetworkSpec {
     }
 }
 
+impl NetworkSpec {
+    /// In files names are such that they can become part of names of other files, and of network namespaces.
+    fn check_names(&self) -> Result<(), Diagnostic> {
+        self.name.check().at("name")?;
+        let topology = self.topology.as_ref().map(|topology| &topology.nodes);
+        for (nodes, is_within) in [(Some(&self.nodes), false), (topology, true)] {
+            for (name, _) in nodes.into_iter().flatten() {
+                let found = name.check().map_err(Diagnostic::on_key).at(&**name).at("nodes");
+                found.map_err(|error| if is_within { error.at("topology") } else { error })?;
+            }
+        }
+        let queues = self.queues.iter().map(|entry| ("queues", &entry.0));
+        let conditioners = self.conditioners.iter().map(|entry| ("conditioners", &entry.0));
+        for (key, name) in queues.chain(conditioners) {
+            name.check().map_err(Diagnostic::on_key).at(&**name).at(key)?;
+        }
+        let mut lsps = self.lsps.iter().enumerate();
+        lsps.try_for_each(|(index, lsp)| lsp.name.check().at("name").at(index).at("lsps"))
+    }
+}
+
 impl ReadNetwork {
     /// Reads a network whose nodes are of these kinds.
     pub fn read(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
-        let read = ReadNetwork::read_all(value, kinds);
+        let read = NetworkSpec::read(value).and_then(|spec| {
+            spec.check_names()?;
+            ReadNetwork::of(spec, kinds, |value| read_node(value, kinds))
+        });
+        let read = read.and_then(|read| read.check_external().map(|()| read));
         read.map_err(|error| problem::for_containerlab(problem::as_written(error, value)))
     }
 
-    fn read_all(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
-        let mut spec = NetworkSpec::read(value)?;
+    /// Reads what a program wrote, for a process that may not have all kinds of nodes: names are as in the program, and facts
+    /// may stand beside nodes.
+    pub fn read_part(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
+        ReadNetwork::of(NetworkSpec::read(value)?, kinds, |value| read_known(value, kinds))
+    }
+
+    fn of(
+        mut spec: NetworkSpec,
+        kinds: &[NodeKind],
+        read_node: impl Fn(&Value) -> Result<NodeWritten, Diagnostic>,
+    ) -> Result<ReadNetwork, Diagnostic> {
         let topology = spec.topology.take();
         let has_topology = topology.is_some();
         if let Some(topology) = topology {
@@ -119,17 +183,35 @@ impl ReadNetwork {
             (spec.nodes, spec.links) = (topology.nodes, topology.links);
         }
         let mut read = ReadNetwork { spec, nodes: Vec::new(), has_topology };
-        let inner = read.read_nodes(kinds).and_then(|()| read.resolve_links());
+        let inner = read.read_nodes(read_node).and_then(|()| read.resolve_links());
         inner.map_err(|error| if has_topology { error.at("topology") } else { error })?;
         read.resolve_lsps()?;
         read.check_placed(kinds)?;
         Ok(read)
     }
 
-    fn read_nodes(&mut self, kinds: &[NodeKind]) -> Result<(), Diagnostic> {
-        for (name, value) in &self.spec.nodes {
-            let node = read_node(value, kinds).at(&*name.0).at("nodes")?;
-            self.nodes.push((name.clone(), node));
+    fn read_nodes(
+        &mut self,
+        read_node: impl Fn(&Value) -> Result<NodeWritten, Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        for (name, value) in core::mem::take(&mut self.spec.nodes) {
+            let node = read_node(&value).at(&*name).at("nodes")?;
+            self.nodes.push((name, node));
+        }
+        Ok(())
+    }
+
+    /// Somebody else's router is behind an interface, and a file says which.
+    fn check_external(&self) -> Result<(), Diagnostic> {
+        for (index, link) in self.spec.links.iter().enumerate() {
+            for (side, end) in link.endpoints.iter().enumerate() {
+                let is_external = &*self.nodes[end.node.index()].1.kind == "external";
+                if is_external && end.interface.is_none() {
+                    let which = NetworkProblem::WhichInterface { node: end.node.name.to_string() };
+                    let error = Diagnostic::new(which).at(side).at("endpoints").at(index).at("links");
+                    return Err(if self.has_topology { error.at("topology") } else { error });
+                }
+            }
         }
         Ok(())
     }
@@ -140,9 +222,9 @@ impl ReadNetwork {
         for (index, link) in self.spec.links.iter_mut().enumerate() {
             for (side, end) in link.endpoints.iter_mut().enumerate() {
                 let place = |error: Diagnostic| error.at(side).at("endpoints").at(index).at("links");
-                end.node.resolve(&names).map_err(place)?;
+                end.resolve(&names).map_err(place)?;
                 let written = &self.nodes[end.node.index()].1;
-                if written.kind == "external" {
+                if &*written.kind == "external" {
                     external_interface(end, written).map_err(place)?;
                 }
                 let Some(interface) = &end.interface else { continue };
@@ -162,10 +244,10 @@ impl ReadNetwork {
         // Names that were given come first; the others count up from e0.
         for (index, link) in self.spec.links.iter_mut().enumerate() {
             for end in &mut link.endpoints {
-                if end.interface.is_some() {
+                let node = end.node.index();
+                if end.interface.is_some() || &*self.nodes[node].1.kind == "external" {
                     continue;
                 }
-                let node = end.node.index();
                 let free =
                     (0..).map(|count| format!("e{count}")).find(|name| !used.contains(&(node, name.clone())));
                 let name = free.unwrap_or_else(|| format!("l{index}"));
@@ -186,13 +268,7 @@ impl ReadNetwork {
                 let twice = DescribeProblem::Twice { name: lsp.name.to_string() };
                 return Err(place(Diagnostic::new(twice).at("name")));
             }
-            lsp.from.resolve(&names).at("from").map_err(place)?;
-            lsp.to.resolve(&names).at("to").map_err(place)?;
-            for (key, route) in [("route", &mut lsp.route), ("fallback", &mut lsp.fallback)] {
-                for (hop, spec) in route.iter_mut().enumerate() {
-                    resolve_hop(spec, &names, &ends).at(hop).at(key).map_err(place)?;
-                }
-            }
+            resolve_lsp(lsp, &names, &ends).map_err(place)?;
         }
         Ok(())
     }
@@ -214,7 +290,6 @@ fn external_interface(end: &mut Endpoint, node: &NodeWritten) -> Result<(), Diag
         (Some(given), Some(own)) if given != own => {
             Err(NetworkProblem::OtherInterface { node: name, own: own.into(), given: given.clone() }.into())
         }
-        (None, None) => Err(NetworkProblem::WhichInterface { node: name }.into()),
         (None, Some(own)) => {
             end.interface = Some(own.into());
             Ok(())
@@ -223,32 +298,47 @@ fn external_interface(end: &mut Endpoint, node: &NodeWritten) -> Result<(), Diag
     }
 }
 
+/// Finds the nodes and links that an LSP names.
+pub fn resolve_lsp(lsp: &mut LspSpec, names: &Names, ends: &[[Endpoint; 2]]) -> Result<(), Diagnostic> {
+    lsp.from.resolve(names).at("from")?;
+    lsp.to.resolve(names).at("to")?;
+    for (key, route) in [("route", &mut lsp.route), ("fallback", &mut lsp.fallback)] {
+        for (hop, spec) in route.iter_mut().enumerate() {
+            resolve_hop(spec, names, ends).at(hop).at(key)?;
+        }
+    }
+    Ok(())
+}
+
 /// The node at the end of a hop, or the link that it names.
-fn resolve_hop(hop: &mut HopSpec, names: &Names, ends: &[[Endpoint; 2]]) -> Result<(), Diagnostic> {
+pub fn resolve_hop(hop: &mut HopSpec, names: &Names, ends: &[[Endpoint; 2]]) -> Result<(), Diagnostic> {
     match hop {
         HopSpec::Node(node) => node.resolve(names),
         HopSpec::Link(link) if *link < ends.len() => Ok(()),
         HopSpec::Link(link) => Err(NetworkProblem::NoLink { link: *link, count: ends.len() }.into()),
         HopSpec::Interface(end) => {
-            end.node.resolve(names)?;
-            let at_node =
-                || ends.iter().enumerate().filter(|(_, link)| link.iter().any(|e| e.node == end.node));
-            match at_node().find(|(_, link)| link.contains(end)) {
-                Some((link, _)) => {
-                    *hop = HopSpec::Link(link);
-                    Ok(())
-                }
-                None => {
-                    let own = at_node().flat_map(|(_, link)| link.iter()).filter(|e| e.node == end.node);
-                    let known: Vec<&str> = own.filter_map(|e| e.interface.as_deref()).collect();
-                    let interface = end.interface.clone().unwrap_or_default();
-                    let hint = base::describe::near(&interface, &known);
-                    let node = end.node.name.to_string();
-                    Err(NetworkProblem::NoInterface { node, interface, hint }.into())
-                }
-            }
+            end.resolve(names)?;
+            *hop = match end.interface {
+                Some(_) => HopSpec::Link(link_of(end, ends)?),
+                None => HopSpec::Node(end.node.clone()),
+            };
+            Ok(())
         }
     }
+}
+
+/// The link that has this end.
+pub fn link_of(end: &Endpoint, ends: &[[Endpoint; 2]]) -> Result<usize, Diagnostic> {
+    let of_node = |link: &[Endpoint; 2]| link.iter().any(|other| other.node == end.node);
+    let at_node = || ends.iter().enumerate().filter(|(_, link)| of_node(link));
+    if let Some((link, _)) = at_node().find(|(_, link)| link.contains(end)) {
+        return Ok(link);
+    }
+    let own = at_node().flat_map(|(_, link)| link.iter()).filter(|other| other.node == end.node);
+    let known: Vec<&str> = own.filter_map(|end| end.interface.as_deref()).collect();
+    let interface = end.interface.clone().unwrap_or_default();
+    let hint = base::describe::near(&interface, &known);
+    Err(NetworkProblem::NoInterface { node: end.node.name.to_string(), interface, hint }.into())
 }
 
 /// Reads a node by its kind.
@@ -268,10 +358,30 @@ pub fn read_node(value: &Value, kinds: &[NodeKind]) -> Result<NodeWritten, Diagn
         .at("kind");
     };
     let mut fields = Value::Map(vec![("kind".into(), kind.name.into())]);
-    if let Value::Map(entries) = (kind.spec.read)(value)? {
+    if let Value::Map(entries) = (kind.read)(value)?.described() {
         entries.into_iter().for_each(|(key, value)| fields.set(&key, value));
     }
-    Ok(NodeWritten { kind: kind.name, fields })
+    Ok(NodeWritten { kind: kind.name.into(), fields, facts: None })
+}
+
+/// Reads a node whose kind this program may not have: then its facts stand beside it ([`crate::kind::write_facts`]).
+pub fn read_known(value: &Value, kinds: &[NodeKind]) -> Result<NodeWritten, Diagnostic> {
+    let Some(facts) = value.get("facts") else { return read_node(value, kinds) };
+    let parsed: Result<Facts, _> = serde_json::to_value(facts).and_then(serde_json::from_value);
+    let facts = parsed.map_err(|error| malformed(facts, format!("what others know of a node: {error}")));
+    let facts = facts.at("facts")?;
+    let mut fields = value.clone();
+    if let Value::Map(entries) = &mut fields {
+        entries.retain(|entry| entry.0 != "facts");
+    }
+    let kind = value.get("kind").and_then(Value::as_text).unwrap_or_default();
+    let Some(known) = kinds.iter().find(|known| known.name == kind) else {
+        return Ok(NodeWritten { kind: kind.into(), fields, facts: Some(facts) });
+    };
+    if (known.read)(&fields)?.facts() != facts {
+        return Err(BuildProblem::OtherFacts { kind: kind.into() }.into());
+    }
+    read_node(&fields, kinds)
 }
 
 /// The schema of a network with these kinds of nodes: `nodes` are a choice by `kind`.
@@ -285,8 +395,8 @@ pub fn schema(known: &mut Schemas, kinds: &[NodeKind]) {
                 .iter()
                 .map(|kind| Variant {
                     word: kind.name,
-                    meaning: kind.spec.meaning.into(),
-                    record: (kind.spec.schema)(known),
+                    meaning: kind.meaning.into(),
+                    record: (kind.schema)(known),
                 })
                 .collect(),
             short: Vec::new(),
@@ -298,36 +408,6 @@ pub fn schema(known: &mut Schemas, kinds: &[NodeKind]) {
                 field.schema = Schema::Map(Box::new(node.clone()));
             }
         });
-    }
-}
-
-/// What users may write of a node of some kind.
-#[derive(Clone, Copy, Debug)]
-pub struct KindSpec {
-    /// What a node of this kind is.
-    pub meaning: &'static str,
-    /// Reads what was written, `kind` among it, and writes it back with defaults.
-    pub read: fn(&Value) -> Result<Value, Diagnostic>,
-    /// The name of its record among the schemas.
-    pub schema: fn(&mut Schemas) -> &'static str,
-    /// What may stand at its ports.
-    pub ports: Ports,
-}
-
-impl KindSpec {
-    /// A kind whose nodes are described by this record.
-    pub const fn of<R: Record>(meaning: &'static str) -> KindSpec {
-        KindSpec {
-            meaning,
-            read: |value| R::read_record(value, "kind").map(|record| record.write()),
-            schema: base::describe::named_of::<R>,
-            ports: Ports { queue: false, ingress: false },
-        }
-    }
-
-    /// The same kind, with queues in front of the links of its nodes; at those of routers with conditioners, too.
-    pub const fn with_ports(self, ports: Ports) -> KindSpec {
-        KindSpec { ports, ..self }
     }
 }
 

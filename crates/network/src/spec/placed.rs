@@ -121,9 +121,11 @@ impl ReadNetwork {
         if self.has_topology { error.at("topology") } else { error }
     }
 
-    fn ports(&self, node: usize, kinds: &[NodeKind]) -> Ports {
-        let kind = kinds.iter().find(|kind| kind.name == self.nodes[node].1.kind);
-        kind.map_or(Ports::default(), |kind| kind.spec.ports)
+    /// What may stand at the ports of a node.
+    pub fn ports(&self, node: usize, kinds: &[NodeKind]) -> Ports {
+        let kind = kinds.iter().find(|kind| kind.name == &*self.nodes[node].1.kind);
+        // A process that does not have the kind leaves the question to those that do.
+        kind.map_or(Ports { queue: true, ingress: true }, |kind| kind.ports)
     }
 
     /// Refuses what stands at no end of the link, or at a port that is not ours.
@@ -146,7 +148,7 @@ impl ReadNetwork {
             };
             let node = end.node.index();
             if !takes(self.ports(node, kinds)) {
-                let kind = self.nodes[node].1.kind;
+                let kind = self.nodes[node].1.kind.to_string();
                 let problem = NetworkProblem::NotOurPort { node: name.to_string(), kind };
                 return Err(Diagnostic::new(problem).at(&*name.0).on_key()).at(key);
             }

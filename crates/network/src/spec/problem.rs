@@ -30,6 +30,14 @@ base::problems! {
         NoInterface { node: String, interface: String, hint: String } is UnknownName, "unknown-interface", "'{node}' has no interface '{interface}'{hint}";
         /// A link by a place that no link has.
         NoLink { link: usize, count: usize } is UnknownName, "unknown-link", "link {link}: there are {count}, counted from 0";
+        /// A hop that no link leads to.
+        NoWayOn { from: String, to: String } is Conflict, "no-way-on", "no link leads from '{from}' to '{to}'";
+        /// A route that ends elsewhere than its LSP.
+        RouteEnds { end: String, to: String } is Conflict, "route-ends-elsewhere", "it ends at '{end}', and the LSP at '{to}'";
+        /// A link and the host at its end that say two lengths.
+        OtherMtu { mtu: u32, host: u32 } is Conflict, "other-mtu", "{mtu}: the host at its end says {host}: one of the two";
+        /// A profile that is not there.
+        UnknownProfile { profile: String } is UnknownName, "unknown-profile", "'{profile}': the core knows the profile 'ideal' by name, of others what they say is needed";
         /// An LSP that ends where it begins.
         LspWithoutWay { node: String } is Conflict, "lsp-without-way", "it begins and ends at {node}";
         /// A holding priority below the setup priority.
@@ -37,7 +45,7 @@ base::problems! {
         /// Something at an end that the link does not have.
         NoEnd { name: String, a: String, b: String, hint: String } is UnknownName, "no-end", "'{name}' is no end of it, {a} and {b} are{hint}";
         /// Queues or meters where no port of ours is.
-        NotOurPort { node: String, kind: &'static str } is Conflict, "not-our-port", "'{node}' is of kind {kind}: its ports are not ours";
+        NotOurPort { node: String, kind: String } is Conflict, "not-our-port", "'{node}' is of kind {kind}: its ports are not ours";
         /// A name under which the network has nothing.
         UnknownNamed { name: String, group: &'static str, hint: String } is UnknownName, "unknown-named", "'{name}' is not under '{group}'{hint}";
         /// Packets from somebody who is no neighbour.

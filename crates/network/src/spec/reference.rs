@@ -1,6 +1,6 @@
 //! How a description refers to its own nodes, interfaces and links.
 
-use base::describe::{Describe, Name, Schema, Schemas, Value, malformed, named};
+use base::describe::{Describe, Name, Schema, Schemas, Value, malformed};
 use base::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl Describe for NodeRef {
 }
 
 /// The names of all nodes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Names {
     places: BTreeMap<Name, usize>,
     listed: Vec<Name>,
@@ -62,6 +62,22 @@ impl Names {
         let listed: Vec<Name> = names.collect();
         let places = listed.iter().cloned().enumerate().map(|(place, name)| (name, place)).collect();
         Names { places, listed }
+    }
+
+    /// Adds the name of one more node; false if another has it.
+    pub fn push(&mut self, name: Name) -> bool {
+        let place = self.listed.len();
+        if self.places.contains_key(&name) {
+            return false;
+        }
+        self.places.insert(name.clone(), place);
+        self.listed.push(name);
+        true
+    }
+
+    /// Has a node this name?
+    pub fn has(&self, name: &str) -> bool {
+        self.places.contains_key(&Name(name.into()))
     }
 
     /// The place of a node.
@@ -116,6 +132,20 @@ pub fn is_interface(text: &str) -> bool {
         && text != ".."
 }
 
+impl Endpoint {
+    /// Finds the node that is meant: the whole text may be its name, though it looks like a name with an interface.
+    pub fn resolve(&mut self, names: &Names) -> Result<(), Diagnostic> {
+        if let Some(interface) = &self.interface {
+            let whole = format!("{}:{interface}", self.node.name);
+            if names.has(&whole) {
+                self.node.name = Name(whole.into());
+                self.interface = None;
+            }
+        }
+        self.node.resolve(names)
+    }
+}
+
 impl Describe for Endpoint {
     fn read(value: &Value) -> Result<Endpoint, Diagnostic> {
         let form = "NODE or NODE:INTERFACE: an interface has 1 to 15 characters without '/', ':' and spaces";
@@ -124,11 +154,11 @@ impl Describe for Endpoint {
             Value::Int(number) => number.to_string(),
             other => return Err(malformed(other, form)),
         };
-        let (node, interface) = match text.split_once(':') {
-            Some((node, interface)) => (node, Some(interface)),
-            None => (&*text, None),
+        let (node, interface) = match text.rsplit_once(':') {
+            Some((node, interface)) if is_interface(interface) => (node, Some(interface)),
+            _ => (&*text, None),
         };
-        if !named(node, &[]) || !interface.is_none_or(is_interface) {
+        if node.is_empty() {
             return Err(malformed(value, form));
         }
         let node = NodeRef { name: node.into(), place: UNRESOLVED };

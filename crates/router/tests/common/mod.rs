@@ -17,10 +17,15 @@ pub fn description(routers: usize) -> Value {
     let links: Vec<Value> =
         (1..routers).map(|i| json!({"a": i - 1, "b": i, "rate_bps": 1_000_000_000u64})).collect();
     let last = routers - 1;
-    json!({"seed": 5, "nodes": nodes, "links": links, "lsps": [
+    testing_value(&json!({"seed": 5, "nodes": nodes, "links": links, "lsps": [
         {"name": "east", "from": 0, "to": last, "shortest": true},
         {"name": "back", "from": last, "to": 0, "shortest": true},
-    ]})
+    ]}))
+}
+
+/// What users write for a description by places.
+pub fn testing_value(indexed: &Value) -> Value {
+    serde_json::to_value(testing::described(indexed)).expect("a value")
 }
 
 /// A router that runs.

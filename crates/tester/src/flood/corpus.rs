@@ -1,9 +1,9 @@
 //! Valid frames: those of a small network that does most of what there is.
 
 use crate::Testbed;
+use crate::spec::NetworkFile;
 use base::Time;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
-use network::Description;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -33,36 +33,40 @@ pub fn frames() -> Vec<Vec<u8>> {
 }
 
 fn capture(key: bool, reduction: bool) -> Option<Vec<u8>> {
-    let mut rsvp = json!({"refresh_ps": 200 * MS, "refresh_reduction": reduction, "hello_ps": 40 * MS,
+    let mut rsvp = json!({"refresh": "200 ms", "refresh_reduction": reduction, "hello": "40 ms",
         "egress_label": "explicit-null"});
     if key {
-        rsvp["integrity_key"] = json!("secret");
+        rsvp["key"] = json!("secret");
     }
     // Addresses for documentation (RFC 5737), so that no frame forges a neighbour of the router that is flooded: only INTEGRITY
     // tells a forged message from a true one.
-    let router = |i: usize| json!({"name": format!("r{i}"), "kind": "router", "rsvp": rsvp, "diffserv": {}, "router_id": format!("203.0.113.{}", i + 1)});
+    let router = |i: usize| {
+        let node = json!({"kind": "router", "rsvp": rsvp, "diffserv": true, "router_id": format!("203.0.113.{}", i + 1)});
+        (format!("r{i}"), node)
+    };
     let link = |(a, b): (usize, usize)| {
         let host = 4 * (a * 8 + b);
-        json!({"a": a, "b": b, "rate_bps": 100_000_000, "delay_ps": MS / 10, "mtu": 600,
+        json!({"endpoints": [format!("r{a}"), format!("r{b}")], "rate": "100 Mbit/s", "delay": "100 us", "mtu": 600,
             "addresses": [format!("198.51.100.{}/30", host + 1), format!("198.51.100.{}/30", host + 2)]})
     };
-    let lsp = |name: &str, bandwidth: u64, priority: u8, style: &str| {
-        json!({"name": name, "from": 0, "to": 2, "routes": [[1, 2], [3, 2]], "bandwidth_bps": bandwidth,
-            "setup_priority": priority, "holding_priority": priority, "record_labels": true, "style": style,
-            "retry_limit": 1})
+    let lsp = |name: &str, bandwidth: &str, priority: u8, style: &str| {
+        json!({"name": name, "from": "r0", "to": "r2", "route": ["r1", "r2"], "fallback": ["r3", "r2"], "bandwidth": bandwidth,
+            "setup_priority": priority, "record_route": false, "record_labels": true, "style": style, "retry_limit": 1})
     };
-    let (nodes, links) = ([0, 1, 2, 3].map(router), [(0, 1), (1, 2), (0, 3), (3, 2)].map(link));
+    let nodes: serde_json::Map<_, _> = [0, 1, 2, 3].map(router).into_iter().collect();
+    let links = [(0, 1), (1, 2), (0, 3), (3, 2)].map(link);
     let description = json!({
-        "seed": 1, "nodes": nodes, "links": links,
-        "lsps": [lsp("a", 60_000_000, 7, "shared-explicit"), lsp("b", 80_000_000, 3, "fixed-filter"),
-            lsp("c", 900_000_000, 3, "fixed-filter"),
-            {"name": "d", "from": 0, "to": 2, "count": 5, "routes": [[1], [2]], "loose": true},
-            {"name": "e", "from": 0, "to": 2, "routes": [[1, 2]], "diffserv": {"kind": "l-lsp", "class": "AF11"}},
-            {"name": "f", "from": 0, "to": 2, "routes": [[3, 2]],
-                "diffserv": {"kind": "e-lsp", "map": ["default", "AF11", "AF12", "AF13", "AF21", "EF", "CS6", "CS7"]}}],
+        "name": "corpus", "seed": 1, "nodes": nodes, "links": links,
+        "lsps": [lsp("a", "60 Mbit/s", 7, "shared-explicit"), lsp("b", "80 Mbit/s", 3, "fixed-filter"),
+            lsp("c", "900 Mbit/s", 3, "fixed-filter"),
+            {"name": "d", "from": "r0", "to": "r2", "count": 5, "route": ["r1"], "fallback": ["r2"], "loose": true,
+                "record_route": false},
+            {"name": "e", "from": "r0", "to": "r2", "route": ["r1", "r2"], "diffserv": "l-lsp AF1", "record_route": false},
+            {"name": "f", "from": "r0", "to": "r2", "route": ["r3", "r2"], "record_route": false, "diffserv":
+                {"kind": "e-lsp", "map": ["default", "AF11", "AF12", "AF13", "AF21", "EF", "CS6", "CS7"]}}],
     });
-    let description: Description = serde_json::from_value(description).ok()?;
-    let mut network = Testbed::new(description).ok()?;
+    let file = NetworkFile::read_part(&serde_json::from_value(description).ok()?).ok()?;
+    let mut network = Testbed::new(&file).ok()?;
     let everything = CaptureSpec::new(CaptureTarget::Everything, CaptureTo::Memory);
     let id = network.world_mut().capture(everything).ok()?;
     let to = |ms: u64, network: &mut Testbed| network.world_mut().run_until(Time(ms * MS)).ok();

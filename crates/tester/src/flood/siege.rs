@@ -7,10 +7,11 @@
 use super::{Flood, Target, corpus};
 use crate::Testbed;
 use crate::problem::TrafficProblem;
+use crate::spec::NetworkFile;
 use base::diagnostic::Diagnostic;
 use base::{Event, Time};
+use network::NetworkError;
 use network::problem::RunProblem;
-use network::{Description, NetworkError};
 use node::router::Balance;
 use serde_json::{Value, json};
 
@@ -57,28 +58,28 @@ pub struct Report {
 impl Siege {
     /// The network, its LSPs up and its traffic flowing.
     pub fn new(seed: u64) -> Result<Siege, NetworkError> {
-        let rsvp = json!({"refresh_ps": 1_000 * MS, "refresh_reduction": true, "hello_ps": 100 * MS});
-        let router = |name: &str| json!({"name": name, "kind": "router", "rsvp": rsvp});
-        let link =
-            |a: usize| json!({"a": a, "b": a + 1, "rate_bps": 40_000_000_000u64, "delay_ps": MS / 100});
-        let lsp = |from: usize, to: usize| {
+        let rsvp = json!({"refresh": "1 s", "refresh_reduction": true, "hello": "100 ms"});
+        let router = json!({"kind": "router", "rsvp": rsvp});
+        let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "40 Gbit/s", "delay": "10 us"});
+        let lsp = |from: &str, to: &str| {
             json!({"name": format!("{from}-{to}"), "from": from, "to": to, "count": LSPS, "shortest": true,
-                "holding_priority": 0, "setup_priority": 0, "bandwidth_bps": 1_000_000, "record_route": true})
+                "setup_priority": 0, "bandwidth": "1 Mbit/s"})
         };
-        let flow = |from: usize, to: usize, over: usize| json!({"from": from, "to": to, "over": over, "rate_bps": 2_000_000, "size": 500, "start_ps": 400 * MS});
+        let flow = |from: &str, to: &str| {
+            json!({"from": from, "to": to, "over": format!("{from}-{to}"), "rate": "2 Mbit/s", "size": 500,
+                "start": "400 ms"})
+        };
         let description = json!({
-            "seed": seed,
-            "nodes": [{"name": "attacker", "kind": "peer"}, router("r0"), router("r1"), router("r2")],
-            "links": [link(0), link(1), link(2)],
-            "lsps": [lsp(1, 3), lsp(3, 1)], "flows": [flow(1, 3, 0), flow(3, 1, 1)],
+            "name": "siege", "seed": seed,
+            "nodes": {"attacker": {"kind": "peer"}, "r0": router, "r1": router, "r2": router},
+            "links": [link("attacker", "r0"), link("r0", "r1"), link("r1", "r2")],
+            "lsps": [lsp("r0", "r2"), lsp("r2", "r0")], "flows": [flow("r0", "r2"), flow("r2", "r0")],
         });
-        let description: Description = match serde_json::from_value(description) {
-            Ok(description) => description,
-            Err(error) => {
-                return Err(Diagnostic::new(TrafficProblem::Measuring { error: error.to_string() }).into());
-            }
-        };
-        let mut network = Testbed::new(description)?;
+        let described = serde_json::from_value(description);
+        let described = described
+            .map_err(|error| Diagnostic::new(TrafficProblem::Measuring { error: error.to_string() }))?;
+        let file = NetworkFile::read_part(&described)?;
+        let mut network = Testbed::new(&file)?;
         network.world_mut().run_until(Time(500 * MS))?;
         let setup = network.router(ROUTER).map(|r| r.config().ports[0]);
         let Some(setup) = setup else { return Err(no_router()) };

@@ -1,28 +1,25 @@
 //! The tester's emulated label edge router as a node.
 
 use crate::edge::Edge;
-use crate::programme::Step;
+use crate::spec::programme::StepSpec;
+use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
 use network::Network;
-use network::kind::{Facts, Node, NodeKind, OwnPart, Tests, Tunnel, read_own};
+use network::NodeSpec;
+use network::kind::{Facts, Node, NodeKind, Tests, Tunnel};
+use network::spec::labels::Labels;
 use network::spec::link::Driver;
 use network::spec::placed::Ports;
 use network::spec::rsvp::RsvpSpec;
-use network::spec::{KindSpec, labels::Labels};
 use node::Router;
-use serde::Deserialize;
 
 /// The tester's emulated label edge router, on one link: it signals the LSPs that begin there by its programme.
-pub const EDGE: NodeKind = NodeKind {
-    name: "edge",
-    spec: KindSpec::of::<EdgeSpec>("An emulated edge router of the tester.")
-        .with_ports(Ports { queue: true, ingress: false }),
-    read,
-};
+pub const EDGE: NodeKind = NodeKind::of::<EdgeSpec>("edge", "An emulated edge router of the tester.")
+    .with_ports(Ports { queue: true, ingress: false });
 
 base::record! {
     /// The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring process.
@@ -32,6 +29,10 @@ base::record! {
         pub rsvp: RsvpSpec = RsvpSpec::default();
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
+        /// What is done to LSPs that begin there, and when; without it nothing is signalled, but in a file what `signal` of the LSPs says.
+        pub programme: Vec<StepSpec> = Vec::new(), absent "LSPs are signalled at once, 1000 a second";
+        /// How many signalling messages are kept for table `signals`.
+        pub log_signals: u32 = 0;
         /// How the tester opens the interface in a lab.
         pub driver: Option<Driver>, absent "packet";
         /// For people and other tools; not used.
@@ -39,20 +40,19 @@ base::record! {
     }
 }
 
-/// What a description says of an edge alone.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EdgeNode {
-    /// Test programme.
-    #[serde(default)]
-    programme: Vec<Step>,
-}
+impl Node for EdgeSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    Ok(Box::new(read_own::<EdgeNode>(own)?))
-}
+    fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        entry.rsvp = self.rsvp.clone();
+        entry.router_id = self.router_id;
+        entry.log_signals = self.log_signals;
+        entry.driver = self.driver;
+        Ok(())
+    }
 
-impl Node for EdgeNode {
     fn facts(&self) -> Facts {
         Facts {
             called: "an edge".into(),
@@ -68,7 +68,8 @@ impl Node for EdgeNode {
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
-        Box::new(Edge::new(network.fresh_router(node), self.programme.clone()))
+        let step = |step: &StepSpec| step.lowered(network.planned_group(&step.lsps)?);
+        Box::new(Edge::new(network.fresh_router(node), self.programme.iter().filter_map(step).collect()))
     }
 
     fn router<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a Router> {

@@ -2,38 +2,38 @@
 //! interface, unless it is asked for in the process too.
 
 use crate::station::Station;
+use base::describe::{Describe, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
 use base::{Device, NodeId};
 use core::net::Ipv4Addr;
 use engine::World;
 use network::Network;
-use network::kind::{Facts, HostFacts, Node, NodeKind, OwnPart, Tests, read_own};
+use network::NodeSpec;
+use network::kind::{Facts, HostFacts, Node, NodeKind, Tests};
 use network::spec::address::InterfaceAddress;
+use network::spec::labels::Labels;
 use network::spec::link::Driver;
 use network::spec::placed::Ports;
-use network::spec::{KindSpec, labels::Labels};
 use node::Host;
 
 /// An IP host, on one link or several, to routers.
-pub const HOST: NodeKind = NodeKind { name: "host", spec: KindSpec::of::<HostSpec>("An IP host."), read };
+pub const HOST: NodeKind =
+    NodeKind::of::<HostSpec>("host", "An IP host.").with_ports(Ports { queue: true, ingress: false });
 
 /// A host of the measuring process, with a link to each end of what is measured: its links give it its addresses.
-pub const STATION: NodeKind = NodeKind {
-    name: "station",
-    spec: KindSpec::of::<StationSpec>(
-        "A host of the measuring process, with a link to each end of what is measured.",
-    )
-    .with_ports(Ports { queue: true, ingress: false }),
-    read,
-};
+pub const STATION: NodeKind = NodeKind::of::<StationSpec>(
+    "station",
+    "A host of the measuring process, with a link to each end of what is measured.",
+)
+.with_ports(Ports { queue: true, ingress: false });
 
 base::record! {
     /// An IP host, on one link to a router: in a lab a network namespace with the kernel's own stack.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostSpec {
         /// Its address with the prefix length.
-        pub address: InterfaceAddress;
+        pub address: Option<InterfaceAddress>, absent "those that its links say";
         /// The router's address.
         pub gateway: Option<Ipv4Addr>, absent "the first of the prefix";
         /// Longest packet in bytes.
@@ -56,26 +56,13 @@ base::record! {
     }
 }
 
-fn read(own: OwnPart) -> Result<Box<dyn Node>, Diagnostic> {
-    Ok(Box::new(HostNode(read_own(own)?)))
-}
+impl Node for HostSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
 
-/// The host with the addresses that a description gives it, which is all that it says of a host alone.
-struct HostNode(HostFacts);
-
-impl Node for HostNode {
     fn facts(&self) -> Facts {
-        Facts {
-            called: "a host".into(),
-            router: false,
-            foreign: false,
-            transit: false,
-            signals: false,
-            links_min: 1,
-            links_max: None,
-            host: Some(self.0),
-            tests: Tests::Within,
-        }
+        host(HostFacts { address: self.address, gateway: self.gateway, mtu: self.mtu })
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
@@ -88,5 +75,47 @@ impl Node for HostNode {
 
     fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
         Some(world.device::<Station>(id)?.drops())
+    }
+}
+
+/// The same device: only where its addresses come from is another thing.
+impl Node for StationSpec {
+    fn described(&self) -> Value {
+        self.write()
+    }
+
+    fn facts(&self) -> Facts {
+        host(HostFacts::default())
+    }
+
+    fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
+        entry.driver = self.driver;
+        Ok(())
+    }
+
+    fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {
+        Box::new(Station::new(Host::new(network.host_config(node))))
+    }
+
+    fn host<'a>(&self, world: &'a World, id: NodeId) -> Option<&'a Host> {
+        Some(world.device::<Station>(id)?.host())
+    }
+
+    fn drops(&self, world: &World, id: NodeId) -> Option<DropCounters> {
+        Some(world.device::<Station>(id)?.drops())
+    }
+}
+
+fn host(host: HostFacts) -> Facts {
+    Facts {
+        called: "a host".into(),
+        router: false,
+        foreign: false,
+        transit: false,
+        signals: false,
+        links_min: 1,
+        links_max: None,
+        host: Some(host),
+        tests: Tests::Within,
     }
 }

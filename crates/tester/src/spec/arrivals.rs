@@ -2,6 +2,7 @@
 
 use super::problem::FlowProblem;
 use super::sizes::{FrameSize, check_lengths};
+use crate::testbed;
 use base::Span;
 use base::describe::{Choice, Describe, Named, Ranged, Record, Schema, Schemas, Value, Word, unknown_word};
 use base::diagnostic::{At, Diagnostic};
@@ -142,6 +143,37 @@ pub enum ArrivalsSpec {
     Poisson,
     /// By a pattern.
     Pattern(Pattern),
+}
+
+impl ArrivalsSpec {
+    /// The times as they are drawn. A capture has to be read before.
+    pub fn lowered(&self) -> Result<testbed::ArrivalSpec, Diagnostic> {
+        let period = |period: &PeriodSpec| testbed::PeriodSpec {
+            kind: match period.kind {
+                PeriodDistribution::Exponential => testbed::PeriodKind::Exponential,
+                PeriodDistribution::Pareto => testbed::PeriodKind::Pareto,
+                PeriodDistribution::Constant => testbed::PeriodKind::Constant,
+            },
+            mean: period.mean,
+            shape: period.shape,
+        };
+        Ok(match self {
+            ArrivalsSpec::Constant => testbed::ArrivalSpec::Constant,
+            ArrivalsSpec::Poisson => testbed::ArrivalSpec::Poisson,
+            ArrivalsSpec::Pattern(Pattern::OnOff(on_off)) => {
+                let (on, off) = (period(&on_off.on), period(&on_off.off));
+                testbed::ArrivalSpec::OnOff(testbed::OnOffSpec { on, off, rate_is_mean: on_off.rate_is_mean })
+            }
+            ArrivalsSpec::Pattern(Pattern::Trace(trace)) if trace.pcap.is_some() => {
+                return Err(Diagnostic::new(FlowProblem::CaptureNotRead {}).at("pcap"));
+            }
+            ArrivalsSpec::Pattern(Pattern::Trace(trace)) => testbed::ArrivalSpec::Trace(testbed::TraceSpec {
+                gaps: trace.gaps.iter().map(|gap| gap.0.unsigned_abs()).collect(),
+                sizes: trace.sizes.iter().map(|size| size.0).collect(),
+                repeat: trace.repeat,
+            }),
+        })
+    }
 }
 
 /// The words, and the tags of the mappings.

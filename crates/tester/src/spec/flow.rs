@@ -1,8 +1,10 @@
 //! Flows of test packets as users write them.
 
 use super::arrivals::ArrivalsSpec;
+use super::ends::place_of;
 use super::problem::FlowProblem;
 use super::sizes::{FrameSize, SizesSpec};
+use crate::testbed;
 use base::describe::{Describe, Name};
 use base::diagnostic::{At, Diagnostic};
 use base::{Dscp, Rate, Time};
@@ -69,6 +71,46 @@ impl FlowSpec {
             Some(name) => name.to_string(),
             None => format!("{}-{}", self.from.name, self.to.name),
         }
+    }
+
+    /// The flow as it is built; its names lead somewhere. `group` finds a group of LSPs by its name.
+    pub fn lowered(
+        &self,
+        ends: &[[Endpoint; 2]],
+        group: impl Fn(&str) -> Option<usize>,
+    ) -> Result<testbed::FlowSpec, Diagnostic> {
+        let link = |node: &NodeRef, said: &Option<Endpoint>| {
+            said.as_ref().map(|said| place_of(node, said, ends)).transpose()
+        };
+        let over = match &self.over {
+            None => None,
+            Some(name) => {
+                let unknown = || FlowProblem::UnknownLsp { name: name.to_string(), hint: String::new() };
+                Some(group(name).ok_or_else(|| Diagnostic::new(unknown()).at("over"))?)
+            }
+        };
+        Ok(testbed::FlowSpec {
+            name: self.name(),
+            from: self.from.index(),
+            to: self.to.index(),
+            from_link: link(&self.from, &self.from_link).at("from_link")?,
+            to_link: link(&self.to, &self.to_link).at("to_link")?,
+            over,
+            rate: self.rate,
+            rate_counts: match self.rate_counts {
+                RateCounted::Frame => testbed::RateCounts::Frame,
+                RateCounted::Ip => testbed::RateCounts::Ip,
+            },
+            size: Some(self.size.lowered()),
+            arrivals: self.arrivals.lowered().at("arrivals")?,
+            dscp: self.dscp.value(),
+            src_port: self.src_port.map(u32::from),
+            dst_port: self.dst_port.map(u32::from),
+            start: self.start,
+            stop: self.stop,
+            trace: self.trace,
+            log: self.log,
+        })
     }
 
     fn check(&self) -> Result<(), Diagnostic> {

@@ -7,6 +7,16 @@ base::problems! {
         NobodyMeasures { node: String } is Conflict, "nobody-measures", "'{node}' is external: nothing is measured there";
         /// An LSP by a name that no LSP has.
         UnknownLsp { name: String, hint: String } is UnknownName, "unknown-lsp", "'{name}', no LSP has that name{hint}";
+        /// A station whose link says no addresses.
+        StationAddresses { station: String } is Conflict, "station-addresses", "'{station}' is a station: addresses are needed, of both ends in their order, such as addresses: [10.1.0.2/24, 10.1.0.1/24]";
+        /// A pace at which nothing would ever be done.
+        NoPace { rate: f64 } is OutOfRange, "no-pace", "{rate}: it is not above zero";
+        /// An end of a flow without the link that it names.
+        NoLinkTo { node: String, other: String } is UnknownName, "no-link-to", "there is no link between '{node}' and '{other}'";
+        /// Two nodes with several links between them.
+        WhichLink { node: String, other: String, count: usize } is Conflict, "which-link", "there are {count} links between '{node}' and '{other}': name one by an interface, as in '{node}:e0'";
+        /// A capture that is still to be read.
+        CaptureNotRead {} is Failed, "capture-not-read", "captures are read before a network is built";
         /// A flow that ends before it begins.
         StopsBeforeStart { stop: String, start: String } is Conflict, "stops-before-start", "{stop} is not after its start ({start})";
         /// A frame that Ethernet does not have.

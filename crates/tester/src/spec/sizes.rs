@@ -1,6 +1,7 @@
 //! How long the frames of a flow are, as users write it.
 
 use super::problem::FlowProblem;
+use crate::testbed;
 use base::describe::{Choice, Describe, Named, Schema, Schemas, Size, Value, malformed};
 use base::diagnostic::{At, Diagnostic};
 
@@ -137,6 +138,34 @@ pub enum SizesSpec {
     Imix,
     /// By a distribution.
     Random(Distribution),
+}
+
+impl SizesSpec {
+    /// The sizes as they are drawn.
+    pub fn lowered(&self) -> testbed::SizeSpec {
+        let bytes = |sizes: &[FrameSize]| sizes.iter().map(|size| size.0).collect();
+        match self {
+            SizesSpec::Fixed(size) => testbed::SizeSpec::Fixed(size.0),
+            SizesSpec::Imix => testbed::SizeSpec::Empirical(testbed::EmpiricalSpec {
+                sizes: vec![64, 594, 1_518],
+                weights: vec![7.0, 4.0, 1.0],
+            }),
+            SizesSpec::Random(Distribution::Uniform(range)) => {
+                testbed::SizeSpec::Uniform(testbed::UniformSpec { min: range.min.0, max: range.max.0 })
+            }
+            SizesSpec::Random(Distribution::Empirical(some)) => {
+                let weights = some.weights.clone();
+                testbed::SizeSpec::Empirical(testbed::EmpiricalSpec { sizes: bytes(&some.sizes), weights })
+            }
+            SizesSpec::Random(Distribution::Exponential(bounded)) => {
+                testbed::SizeSpec::Exponential(testbed::ExponentialSpec {
+                    mean: bounded.mean.0 as f64,
+                    min: bounded.min.0,
+                    max: bounded.max.0,
+                })
+            }
+        }
+    }
 }
 
 const FORM: &str = "a size: bytes, imix, or a mapping of kind uniform, empirical or exponential";

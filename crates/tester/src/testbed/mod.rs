@@ -9,7 +9,6 @@ mod emission;
 mod flow_ports;
 mod flow_spec;
 mod flows;
-mod measuring;
 mod packets;
 mod place;
 mod processes;
@@ -19,7 +18,6 @@ pub use flow_spec::{
     ArrivalSpec, EmpiricalSpec, ExponentialSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts,
     SizeSpec, TraceSpec, UniformSpec,
 };
-pub use measuring::Measuring;
 pub use processes::for_processes;
 
 use crate::edge::Edge;
@@ -29,16 +27,18 @@ use crate::kind::KINDS;
 use crate::packet::Ports;
 use crate::probe::Probe;
 use crate::sink::Sink;
+use crate::spec::measuring::MeasuringSpec;
+use crate::spec::{self, NetworkFile};
 use crate::station::Station;
+use base::describe::Describe;
+use base::diagnostic::{At, Diagnostic, Step};
 use base::table::Table;
 use base::{Device, NodeId, StreamId};
 use core::ops::{Deref, DerefMut};
 use engine::external;
 use flow_ports::SourcePorts;
 use network::beside::BesideConfig;
-use network::{
-    Build, Description, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry,
-};
+use network::{Build, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -66,7 +66,7 @@ struct Traced {
 /// A network with instruments.
 pub struct Testbed {
     network: Network,
-    measuring: Measuring,
+    measuring: MeasuringSpec,
     flows: Vec<Flow>,
     source_ports: SourcePorts,
     /// Names of the flows that draw random numbers.
@@ -96,33 +96,33 @@ fn probe(config: BesideConfig) -> Box<dyn Device> {
 
 impl Testbed {
     /// Builds a network in virtual time, with its flows.
-    pub fn new(description: Description) -> Result<Testbed, NetworkError> {
-        Testbed::build(description, Build::default())
+    pub fn new(file: &NetworkFile) -> Result<Testbed, NetworkError> {
+        Testbed::build(file, Build::default())
     }
 
     /// Builds the part of a network that a placement puts in this process, to be run by the clock.
-    pub fn placed(description: Description, placement: Placement) -> Result<Testbed, NetworkError> {
-        Testbed::placed_with(description, placement, &mut |spec| external::open(spec))
+    pub fn placed(file: &NetworkFile, placement: Placement) -> Result<Testbed, NetworkError> {
+        Testbed::placed_with(file, placement, &mut |spec| external::open(spec))
     }
 
     /// The same with ports that `open` makes.
     pub fn placed_with(
-        description: Description,
+        file: &NetworkFile,
         placement: Placement,
         open: &mut Open<'_>,
     ) -> Result<Testbed, NetworkError> {
         let (clock, begin) = placement.clock();
         let build = Build { placement: Some(&placement), begin, ..Build::default() };
-        let mut testbed = Testbed::build(description, build)?;
+        let mut testbed = Testbed::build(file, build)?;
         testbed.network.attach(placement, clock, open)?;
         Ok(testbed)
     }
 
     /// A network of which nothing is in this process: all is checked, and addresses, ports and routes are planned as in every process of
     /// it, but there is no device that could run. Unlike in virtual time there may be external nodes in it.
-    pub fn planned(description: Description) -> Result<Testbed, NetworkError> {
+    pub fn planned(file: &NetworkFile) -> Result<Testbed, NetworkError> {
         let nowhere = Placement { local: Some(Vec::new()), ..Placement::default() };
-        Testbed::build(description, Build { placement: Some(&nowhere), ..Build::default() })
+        Testbed::build(file, Build { placement: Some(&nowhere), ..Build::default() })
     }
 
     /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
@@ -130,18 +130,17 @@ impl Testbed {
     pub fn replayed(file: impl BufRead) -> Result<(Testbed, ReplaySummary), NetworkError> {
         let Recorded { description, placement, recording } = Recorded::read(file)?;
         let build = Build { placement: placement.as_ref(), ..Build::default() };
-        let mut testbed = Testbed::build(description, build)?;
+        let file = NetworkFile::read_part(&description)?;
+        let mut testbed = Testbed::build(&file, build)?;
         let summary = testbed.network.bring_up(&recording)?;
         Ok((testbed, summary))
     }
 
-    fn build(mut description: Description, build: Build<'_>) -> Result<Testbed, NetworkError> {
-        let mut measuring = Measuring::take(&mut description)?;
-        let flows = core::mem::take(&mut measuring.flows);
-        let network = Network::build(description, KINDS, Build { beside: probe, ..build })?;
+    fn build(file: &NetworkFile, build: Build<'_>) -> Result<Testbed, NetworkError> {
+        let network = Network::build(&file.network, KINDS, Build { beside: probe, ..build })?;
         let mut testbed = Testbed {
             network,
-            measuring,
+            measuring: file.measuring.clone(),
             flows: Vec::new(),
             source_ports: SourcePorts::default(),
             random_flows: BTreeSet::new(),
@@ -149,10 +148,26 @@ impl Testbed {
             traced: BTreeMap::new(),
         };
         testbed.set_sinks();
-        for spec in flows {
-            testbed.add_flow(spec)?;
+        for (index, flow) in file.flows.iter().enumerate() {
+            let flow = testbed
+                .lowered(flow)
+                .at(Step::Called(index, format!("flow '{}'", flow.name())))
+                .at("flows")?;
+            testbed.add_flow(flow)?;
         }
         Ok(testbed)
+    }
+
+    /// A flow as users write it, for this network.
+    pub fn read_flow(&self, value: &base::describe::Value) -> Result<FlowSpec, Diagnostic> {
+        let mut flow = spec::flow::FlowSpec::read(value)?;
+        let description = self.description();
+        spec::ends::resolve(&mut flow, &description.names, &description.ends, &self.network)?;
+        self.lowered(&flow)
+    }
+
+    fn lowered(&self, flow: &spec::flow::FlowSpec) -> Result<FlowSpec, Diagnostic> {
+        flow.lowered(&self.description().ends, |name| self.network.find_lsp(name))
     }
 
     /// Gives every instrument a sink that measures as the description says.

@@ -1,15 +1,17 @@
 //! A description for processes that measure nothing and have not all kinds of nodes.
 
-use super::measuring::KEYS;
 use crate::kind::KINDS;
-use network::NetworkError;
+use base::describe::Value;
+use base::diagnostic::Diagnostic;
 use network::kind::write_facts;
-use serde_json::Value;
+
+/// What the tester alone knows of.
+const KEYS: [&str; 2] = ["flows", "measuring"];
 
 /// The description with the facts of every node, and without what is the tester's alone. Done twice it is the same.
-pub fn for_processes(mut description: Value) -> Result<Value, NetworkError> {
-    if let Some(fields) = description.as_object_mut() {
-        KEYS.iter().for_each(|key| drop(fields.remove(*key)));
+pub fn for_processes(mut description: Value) -> Result<Value, Diagnostic> {
+    if let Value::Map(entries) = &mut description {
+        entries.retain(|entry| !KEYS.contains(&entry.0.as_str()));
     }
     write_facts(&mut description, KINDS)?;
     Ok(description)

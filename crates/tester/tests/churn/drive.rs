@@ -8,9 +8,9 @@ use base::plane::Prefix;
 use base::{Command, NodeId, PortId, Rate, Span, StreamId, Time};
 use core::net::Ipv4Addr;
 use engine::{Direction, Fault, FaultKind};
-use network::Description;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 /// Refresh period: state that nobody refreshes lives for 2.1 s.
 pub const REFRESH: u64 = 400 * MS;
@@ -116,8 +116,8 @@ impl Run {
         let flows: Vec<Value> = programme.tunnels.iter().enumerate().map(flow).collect();
         let description =
             json!({"seed": programme.seed, "nodes": nodes, "links": links, "lsps": lsps, "flows": flows});
-        let description: Description = serde_json::from_value(description).map_err(|e| e.to_string())?;
-        let network = Testbed::new(description).map_err(|e| e.to_string())?;
+        let file = NetworkFile::read_part(&testing::described(&description)).map_err(|e| e.to_string())?;
+        let network = Testbed::new(&file).map_err(|e| e.to_string())?;
         let tunnel = |(i, plan): (usize, &TunnelPlan)| {
             let (id, address) = network.tunnel(i, 0).ok_or("no tunnel")?;
             Ok(Tunnel { id, address, plan: plan.clone(), wanted: false })

@@ -3,19 +3,47 @@
 
 use base::Time;
 use base::diagnostic::Diagnostic;
-use network::Description;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 /// A second in picoseconds.
 pub const S: u64 = 1_000_000_000_000;
 /// A millisecond in picoseconds.
 pub const MS: u64 = 1_000_000_000;
 
+/// Reads a network from its description in JSON, by places.
+pub fn file(description: &Value) -> Result<NetworkFile, Diagnostic> {
+    NetworkFile::read_part(&testing::described(description))
+}
+
+/// Why a network cannot be read or built, in one sentence.
+pub fn refusal(description: &Value) -> String {
+    match file(description) {
+        Ok(file) => Testbed::new(&file).err().expect("a refusal").to_string(),
+        Err(error) => {
+            let described = testing::described(description);
+            format!("{}{}", base::describe::lead(&described, &error), error.words())
+        }
+    }
+}
+
 /// Builds a network from its description in JSON.
 pub fn network(description: Value) -> Testbed {
-    let description: Description = serde_json::from_value(description).expect("a description");
-    Testbed::new(description).expect("a network")
+    Testbed::new(&file(&description).expect("a description")).expect("a network")
+}
+
+/// The names in a network, for what is added to it by places.
+pub fn names(network: &Testbed) -> testing::Indexed {
+    let nodes = network.description().nodes.iter().map(|node| node.name.clone()).collect();
+    let links = network.links().iter().map(|link| link.ends()).collect();
+    testing::Indexed::new(nodes, links, network.lsps().iter().map(|group| group.spec.name.clone()).collect())
+}
+
+/// Adds a flow to a network that stands.
+pub fn add_flow(network: &mut Testbed, flow: &Value) -> Result<usize, String> {
+    let spec = network.read_flow(&names(network).flow(flow)).map_err(|error| error.to_string())?;
+    network.add_flow(spec).map_err(|error| error.to_string())
 }
 
 /// Routers `r0`, `r1` and so on, all with this RSVP.

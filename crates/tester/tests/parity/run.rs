@@ -6,10 +6,11 @@ use crate::memory;
 use base::Span;
 use engine::Fault;
 use engine::external::ExternalPort;
-use network::{Description, Placement};
+use network::Placement;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
 
 /// How a network runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +35,15 @@ pub struct Run {
     parts: Vec<Testbed>,
 }
 
-fn description(value: &Value) -> Description {
-    serde_json::from_value(value.clone()).expect("a description")
+fn file(value: &Value) -> NetworkFile {
+    NetworkFile::read_part(&testing::described(value)).expect("a description")
+}
+
+/// The names in a network, for what is added to it by places.
+fn names(part: &Testbed) -> testing::Indexed {
+    let nodes = part.description().nodes.iter().map(|node| node.name.clone()).collect();
+    let links = part.links().iter().map(|link| link.ends()).collect();
+    testing::Indexed::new(nodes, links, part.lsps().iter().map(|group| group.spec.name.clone()).collect())
 }
 
 /// The two parts of a network, the first with the nodes named; each link between them is a pair of ports.
@@ -69,7 +77,7 @@ fn halves(described: &Value, first: &[&str]) -> Vec<Testbed> {
         let mut open = |spec: &engine::external::ExternalSpec| -> Result<Box<dyn ExternalPort>, _> {
             Ok(Box::new(made.remove(&spec.interface).expect("a port that is opened once")))
         };
-        Testbed::placed_with(description(described), placement, &mut open).expect("a part of a network")
+        Testbed::placed_with(&file(described), placement, &mut open).expect("a part of a network")
     });
     parts.collect()
 }
@@ -78,9 +86,9 @@ impl Run {
     /// A network that has not run yet; `first` are the nodes of the first half.
     pub fn new(ground: Ground, described: &Value, first: &[&str]) -> Run {
         let parts = match ground {
-            Ground::Virtual => vec![Testbed::new(description(described)).expect("a network")],
+            Ground::Virtual => vec![Testbed::new(&file(described)).expect("a network")],
             Ground::Wall => {
-                vec![Testbed::placed(description(described), Placement::default()).expect("a network")]
+                vec![Testbed::placed(&file(described), Placement::default()).expect("a network")]
             }
             Ground::Halves => halves(described, first),
         };
@@ -137,7 +145,7 @@ impl Run {
         spec["arrivals"] = json!({"kind": "trace", "gaps_ps": vec![gap; packets as usize]});
         let mut number = 0;
         for part in &mut self.parts {
-            let spec = serde_json::from_value(spec.clone()).expect("a flow");
+            let spec = part.read_flow(&names(part).flow(&spec)).expect("a flow");
             number = part.add_flow(spec).expect("a flow") as u64;
         }
         self.until("all packets are sent", |facts| {
@@ -151,7 +159,8 @@ impl Run {
     /// Tells a group of LSPs something; its head end is in one of the parts.
     pub fn tell(&mut self, group: usize, command: &str, route: Option<Value>) {
         let told = self.parts.iter_mut().filter_map(|part| {
-            let routes = route.clone().map(|route| serde_json::from_value(json!([route])).expect("a route"));
+            let routes = route.clone().map(|route| names(part).routes(&json!([route])));
+            let routes = routes.map(|routes| part.read_routes(&routes).expect("a route"));
             part.lsp_command(group, command, routes).ok()
         });
         assert_eq!(told.count(), 1, "one part has the head end");

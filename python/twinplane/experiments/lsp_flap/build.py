@@ -95,7 +95,7 @@ class Way:
 def lsps(network: Network, p: FlapParameters, name: str, count: int, way: Way) -> Lsp:
     """A group of LSPs from the ingress edge, to be signalled by a programme."""
     ingress, egress = edges_of(network)
-    made = ingress.lsp(
+    return ingress.lsp(
         name,
         egress,
         way.hops,
@@ -104,10 +104,8 @@ def lsps(network: Network, p: FlapParameters, name: str, count: int, way: Way) -
         retry_first=p.retry_s,
         retry_max=p.retry_max_s,
         signal=False,
+        shortest=not way.hops,
     )
-    if not way.hops:
-        made.spec["shortest"] = True
-    return made
 
 
 def programme(network: Network, p: FlapParameters, seed: int, way: Way) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ... import units
 from ...network import Network
 from .parameters import MeshParameters
 from .routes import neighbours, pairs, path, shortest
@@ -20,7 +21,10 @@ def build(p: MeshParameters, seed: int) -> Network:
         rsvp={"refresh_reduction": p.refresh_reduction},
         phases=(0,),
     )
-    links = [(link["a"], link["b"], link["delay_ps"]) for link in network.description.links]
+    links = [
+        (link.a.index, link.b.index, units.span_ps(said["delay"]))
+        for link, said in zip(network.links, network.described()["links"], strict=True)
+    ]
     around = neighbours(len(network.nodes), links)
     interval_s = p.probe_interval_ms / 1e3
     rate = p.size * 8 / interval_s
@@ -31,7 +35,7 @@ def build(p: MeshParameters, seed: int) -> Network:
         route: list[Any] = []
         here = a
         for link, node in path(before, b):
-            alone = len(network.description.between(here, node)) == 1
+            alone = len(network.draft.core.between(here, node)) == 1
             route.append(network.nodes[node] if alone else network.links[link])
             here = node
         head, tail = network.nodes[a], network.nodes[b]

@@ -86,7 +86,7 @@ class OwnNetwork(Experiment[NetworkParameters]):
     def inputs(self, parameters: NetworkParameters) -> list[Any]:
         """All that the file says, and what it refers to."""
         network = building.build(parameters, 1)
-        return [network.lowered()]
+        return [network.described()]
 
     def check(self, parameters: NetworkParameters) -> None:
         """The whole network is made once; it says itself what is surprising about it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TwinplaneError
-from ...model.arrivals import FCS
+from ...model.arrivals import FCS, Imix
 from ...model.places import of_flow
 from ...network import Network
-from ...units import format_time
+from ...units import format_time, rate_bps, size_bytes, span_ps
 from .parameters import NetworkParameters
 
 if TYPE_CHECKING:
@@ -31,27 +31,28 @@ def build(p: NetworkParameters, seed: int) -> Network:
 
 def check(network: Network, p: NetworkParameters) -> None:
     """See that something is sent, and let it end with the run."""
-    flows = network.description.flows
+    flows = network.described()["flows"]
     if not flows:
         raise TwinplaneError(
             f"{p.file}: it has no flows, so that nothing would be measured: 'flows: [{{from: a, to: b}}]'"
         )
-    end = round(p.duration_s * 1e12)
-    for index, flow in enumerate(flows):
-        if flow["start_ps"] >= end:
-            starts, ends = (format_time(value / 1e12) for value in (flow["start_ps"], end))
+    for flow, said in zip(network.flows, flows, strict=True):
+        start_s = span_ps(said["start"]) / 1e12
+        if start_s >= p.duration_s:
+            starts, ends = format_time(start_s), format_time(p.duration_s)
             words = f"it starts at {starts}, and the run is over at {ends} (--duration)"
-            raise network.explain(of_flow(index, flow["name"], words))
-        flow["stop_ps"] = end if flow["stop_ps"] is None else min(flow["stop_ps"], end)
+            raise network.explain(of_flow(flow.index, flow.name, words))
+        if "stop" not in said or span_ps(said["stop"]) > span_ps(p.duration_s):
+            network.draft.change_flow(flow, {"stop": p.duration_s})
 
 
 def load(network: Network) -> tuple[int, float, float]:
     """Bytes of a mean frame, rate of all flows while they send, and the most that their link takes."""
     bits = packets = 0.0
-    for flow in network.description.flows:
-        rate_bps, size = offered(flow)
-        bits += rate_bps
-        packets += rate_bps / 8 / size
+    for flow in network.described()["flows"]:
+        rate, size = offered(flow)
+        bits += rate
+        packets += rate / 8 / size
     size = round(bits / 8 / packets) if packets else 64
     return size, bits, int(LINE_BPS * size / (size + GAP) / 1e5) * 1e5
 
@@ -61,21 +62,26 @@ def offered(flow: Mapping[str, Any]) -> tuple[float, float]:
     arrivals = flow["arrivals"]
     size = _mean(flow["size"])
     if isinstance(arrivals, dict) and arrivals["kind"] == "trace":
-        sizes, span_s = arrivals["sizes"], sum(arrivals["gaps_ps"]) / 1e12
+        sizes = [size_bytes(one) for one in arrivals["sizes"]]
+        span_s = sum(span_ps(gap) for gap in arrivals["gaps"]) / 1e12
         size = sum(sizes) / len(sizes) if sizes else size
-        return (len(arrivals["gaps_ps"]) * size * 8 / span_s if span_s else LINE_BPS), size
-    rate: float = flow["rate_bps"]
+        return (len(arrivals["gaps"]) * size * 8 / span_s if span_s else LINE_BPS), size
+    rate = float(rate_bps(flow["rate"]))
     if flow["rate_counts"] == "ip":
         rate *= size / max(size - ETHERNET - FCS, 1)
     return rate, size
 
 
 def _mean(size: Any) -> float:
+    if size == "imix":
+        return _mean(Imix().described())
     if not isinstance(size, dict):
-        return float(size)
+        return float(size_bytes(size))
     if size["kind"] == "uniform":
-        return float(size["min"] + size["max"]) / 2
+        return float(size_bytes(size["min"]) + size_bytes(size["max"])) / 2
     if size["kind"] == "exponential":
-        return float(min(max(size["mean"], size["min"]), size["max"]))
-    weights = size["weights"] or [1.0] * len(size["sizes"])
-    return float(sum(a * b for a, b in zip(size["sizes"], weights, strict=True)) / sum(weights))
+        mean, least, most = (size_bytes(size[key]) for key in ("mean", "min", "max"))
+        return float(min(max(mean, least), most))
+    sizes = [size_bytes(one) for one in size["sizes"]]
+    weights = size["weights"] or [1.0] * len(sizes)
+    return float(sum(a * b for a, b in zip(sizes, weights, strict=True)) / sum(weights))

@@ -37,11 +37,8 @@ def planned(p: NetworkParameters) -> Plan:
 
     lowered = lowering.lower(Path(p.file))
     network = lowered.network
-    ends = {
-        network.nodes[flow[key]].name: index
-        for index, flow in enumerate(network.description.flows)
-        for key in ("from", "to")
-    }
+    flows = enumerate(network.described()["flows"])
+    ends = {flow[key]: index for index, flow in flows for key in ("from", "to")}
     for name, index in ends.items():
         kind = network.node(name).kind
         if kind not in ("host", "edge"):
@@ -59,19 +56,20 @@ PROBES_PER_S, PROBE_BEGIN_S, PROBE_END_S, PROBE_DRAIN_S = 60.0, 0.5, 3.0, 0.5
 
 def probed(network: Network) -> tuple[Network, float]:
     """The network with a few probes in the place of its flows, and by when they have arrived."""
-    flows = network.description.flows
-    del flows[PROBED_MAX:], network.flows[PROBED_MAX:]
-    for place, flow in enumerate(flows):
-        size = round(offered(flow)[1])
-        flow |= {
+    draft = network.draft
+    draft.keep_flows(PROBED_MAX)
+    for place, flow in enumerate(draft.flows):
+        size = round(offered(draft.element("flows", place))[1])
+        said = {
             "arrivals": "constant",
             "size": size,
-            "rate_bps": max(1, round(PROBES_PER_S / len(flows) * 8 * size)),
+            "rate": max(1, round(PROBES_PER_S / len(draft.flows) * 8 * size)),
             "rate_counts": "frame",
             "log": True,
-            "start_ps": round((PROBE_BEGIN_S + place / PROBES_PER_S) * 1e12),
-            "stop_ps": round(PROBE_END_S * 1e12),
+            "start": PROBE_BEGIN_S + place / PROBES_PER_S,
+            "stop": PROBE_END_S,
         }
+        draft.change_flow(flow, said)
     return network, PROBE_END_S + PROBE_DRAIN_S
 
 

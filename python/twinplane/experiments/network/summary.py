@@ -11,7 +11,8 @@ from ...network import Network
 from ...network.drawing import topology
 from ...network.history import up_over_time
 from ...network.placing import signals
-from ...units import format_time
+from ...network.trees import root_of
+from ...units import dscp, format_time
 from ..base import Outcome
 from ..labs.gathering import at_links
 from .parameters import NetworkParameters
@@ -59,7 +60,9 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         tables["signals"] = readable(kept)
     _warn(network, p, flows, tables["queues"])
     drawn = topology(network)
-    drawn["flows"] = [{key: flow[key] for key in ("name", "dscp")} for flow in network.description.flows]
+    drawn["flows"] = [
+        {"name": flow["name"], "dscp": dscp(flow["dscp"])} for flow in network.described()["flows"]
+    ]
     drawn["trees"] = trees(network)
     drawn["queues_s"] = network.outside.gathered_s if network.outside.gathered else network.now
     return Outcome(metrics, tables, drawn)
@@ -75,13 +78,11 @@ def figures(network: Network, flow: int) -> dict[str, Any]:
 
 def trees(network: Network) -> list[dict[str, Any]]:
     """The trees as they are configured, by node and link."""
-    found = []
-    for index, link in enumerate(network.lowered()["links"]):
-        for side in "ab":
-            if link.get(f"{side}_queue"):
-                node = network.nodes[link[side]].name
-                found.append({"node": node, "link": index, "root": link[f"{side}_queue"]["root"]})
-    return found
+    return [
+        {"node": node, "link": link, "root": root_of(said)}
+        for (link, node, key), said in network.draft.at_ends().items()
+        if key == "queue"
+    ]
 
 
 def _named(columns: Columns, network: Network) -> Columns:
@@ -112,5 +113,5 @@ def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues:
     if network.outside.gathered or not network.lsps:
         return
     for lsp in network.lsps:
-        if lsp.spec.get("auto", True) and not lsp.up:
+        if lsp.spec["signal"] and not lsp.up:
             warn(str(network.explain(of_lsp(lsp.index, lsp.name, "it is not up at the end"))))

@@ -1,0 +1,211 @@
+//! A network while it is described by calls: each is read and checked at once.
+
+use crate::describe::{object, value};
+use crate::error::diagnostic;
+use base::describe::{Describe, Value};
+use base::diagnostic::Diagnostic;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+use tester::kind::KINDS;
+use tester::spec::NetworkFile;
+use tester::spec::draft::Draft;
+
+/// A description that grows.
+#[pyclass(name = "Draft")]
+pub struct PyDraft {
+    /// Never locked: a method that changes the draft has it to itself. The mutex only says so to the compiler.
+    inner: Mutex<Draft>,
+}
+
+/// What stands at an end of a link: link, node, `queue` or `ingress`, and what it is.
+type Placed<'py> = (usize, String, &'static str, Bound<'py, PyAny>);
+
+/// An error about an element of a group, with the element in its place: that gives the error its words.
+fn placed(py: Python<'_>, group: &str, place: usize, given: Value, error: &Diagnostic) -> PyErr {
+    let mut elements = vec![Value::Null; place];
+    elements.push(given);
+    diagnostic(py, &Value::Map(vec![(group.into(), Value::List(elements))]), error)
+}
+
+impl PyDraft {
+    fn inner(&mut self) -> &mut Draft {
+        self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has been described so far.
+    pub fn file(&mut self) -> NetworkFile {
+        self.inner().file()
+    }
+
+    fn of(draft: Draft) -> PyDraft {
+        PyDraft { inner: Mutex::new(draft) }
+    }
+}
+
+#[pymethods]
+impl PyDraft {
+    /// Nothing yet but what is said of the whole.
+    #[new]
+    fn new(py: Python<'_>, whole: &Bound<'_, PyAny>) -> PyResult<PyDraft> {
+        let given = value(whole)?;
+        let file = NetworkFile::read_part(&given).map_err(|error| diagnostic(py, &given, &error))?;
+        Ok(PyDraft::of(Draft::of(file)))
+    }
+
+    /// What a file says.
+    #[staticmethod]
+    fn read(py: Python<'_>, written: &Bound<'_, PyAny>) -> PyResult<PyDraft> {
+        let given = value(written)?;
+        let file = py.detach(|| NetworkFile::read(&given)).map_err(|error| diagnostic(py, &given, &error))?;
+        Ok(PyDraft::of(Draft::of(file)))
+    }
+
+    fn add_node(&mut self, py: Python<'_>, name: &str, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let added = self.inner().network.add_node(name, &given);
+        added.map_err(|error| diagnostic(py, &Value::Null, &error))
+    }
+
+    fn set_node(&mut self, py: Python<'_>, node: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let set = self.inner().network.set_node(node, &given);
+        set.map_err(|error| diagnostic(py, &Value::Null, &error))
+    }
+
+    fn add_link(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().network.ends().len();
+        let added = self.inner().network.add_link(&given);
+        added.map_err(|error| placed(py, "links", place, given, &error))
+    }
+
+    fn set_link(&mut self, py: Python<'_>, link: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let set = self.inner().network.set_link(link, &given);
+        set.map_err(|error| placed(py, "links", link, given, &error))
+    }
+
+    fn add_lsp(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().network.network().spec.lsps.len();
+        let added = self.inner().network.add_lsp(&given);
+        added.map_err(|error| placed(py, "lsps", place, given, &error))
+    }
+
+    fn add_flow(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().flows.len();
+        let added = self.inner().add_flow(&given);
+        added.map_err(|error| placed(py, "flows", place, given, &error))
+    }
+
+    fn set_flow(&mut self, py: Python<'_>, flow: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let set = self.inner().set_flow(flow, &given);
+        set.map_err(|error| placed(py, "flows", flow, given, &error))
+    }
+
+    /// Forgets all flows but the first.
+    fn keep_flows(&mut self, count: usize) {
+        self.inner().flows.truncate(count);
+    }
+
+    /// What has been described so far, with defaults filled in: what could have been written.
+    fn described<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object(py, &self.file().write())
+    }
+
+    /// The same of one element of `nodes`, `links`, `lsps` or `flows`.
+    fn element<'py>(&mut self, py: Python<'py>, group: &str, place: usize) -> PyResult<Bound<'py, PyAny>> {
+        let inner = self.inner();
+        let read = inner.network.network();
+        let found = match group {
+            "nodes" => read.nodes.get(place).map(|node| node.1.fields.clone()),
+            "links" => read.spec.links.get(place).map(Describe::write),
+            "lsps" => read.spec.lsps.get(place).map(Describe::write),
+            "flows" => inner.flows.get(place).map(Describe::write),
+            _ => None,
+        };
+        object(py, &found.ok_or_else(|| PyKeyError::new_err(format!("{group} {place}")))?)
+    }
+
+    /// Says something of the whole: `seed`, `queue_bin` or `measuring`.
+    fn set_whole(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let failed = |error: Diagnostic| diagnostic(py, &given, &error);
+        let inner = self.inner();
+        let whole = NetworkFile::read_part(&given).map_err(failed)?;
+        inner.network.whole().seed = whole.network.spec.seed;
+        inner.network.whole().queue_bin = whole.network.spec.queue_bin;
+        inner.measuring = whole.measuring;
+        Ok(())
+    }
+
+    /// What stands at the ends of links, with ports in the place of names: link, node, `queue` or `ingress`, and what it is.
+    fn placed<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Placed<'py>>> {
+        let read = self.inner().network.network();
+        let mut found = Vec::new();
+        for (index, link) in read.spec.links.iter().enumerate() {
+            for (side, end) in link.endpoints.iter().enumerate() {
+                let failed = |error: Diagnostic| diagnostic(py, &Value::Null, &error);
+                let queue = read.queue_at(index, side, KINDS).map_err(failed)?.map(|tree| tree.write());
+                let ingress = read.ingress_at(index, side, KINDS).map_err(failed)?.map(|spec| spec.write());
+                for (key, value) in [("queue", queue), ("ingress", ingress)] {
+                    if let Some(value) = value {
+                        found.push((index, end.node.name.to_string(), key, object(py, &value)?));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// What nothing refers to: the keys that lead to it, and why.
+    fn unused(&mut self) -> Vec<(Vec<String>, String)> {
+        let found = self.inner().network.network().unused();
+        found.iter().map(|one| (one.path().map(ToString::to_string).collect(), one.words())).collect()
+    }
+
+    /// What is said of the whole.
+    fn whole<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let inner = self.inner();
+        let spec = &inner.network.network().spec;
+        let mut whole =
+            Value::Map(vec![("name".into(), spec.name.write()), ("seed".into(), spec.seed.into())]);
+        if let Some(width) = spec.queue_bin {
+            whole.set("queue_bin", width.write());
+        }
+        whole.set("measuring", inner.measuring.write());
+        object(py, &whole)
+    }
+
+    #[getter]
+    fn seed(&mut self) -> u64 {
+        self.inner().network.network().spec.seed
+    }
+
+    #[getter]
+    fn convention(&mut self) -> &'static str {
+        self.inner().measuring.convention.word()
+    }
+
+    /// Width of the bins of queues over time, in picoseconds; nothing if none are kept.
+    #[getter]
+    fn queue_bin_ps(&mut self) -> Option<i64> {
+        self.inner().network.network().spec.queue_bin.map(|width| width.0)
+    }
+
+    /// The links between two nodes, by their places.
+    fn between(&mut self, a: usize, b: usize) -> Vec<usize> {
+        self.inner().network.between(a, b).to_vec()
+    }
+
+    /// Both ends of a link as `NODE:INTERFACE`.
+    fn ends(&mut self, link: usize) -> Vec<String> {
+        let ends = self.inner().network.ends().get(link);
+        let text =
+            |end: &network::spec::reference::Endpoint| end.write().as_text().unwrap_or_default().to_string();
+        ends.into_iter().flatten().map(text).collect()
+    }
+}

@@ -1,0 +1,64 @@
+//! A network that is described piece by piece, with its flows.
+
+use super::NetworkFile;
+use super::ends::resolve;
+use super::flow::FlowSpec;
+use super::measuring::MeasuringSpec;
+use crate::kind::KINDS;
+use base::describe::{Describe, Value};
+use base::diagnostic::{At, Diagnostic};
+use network::spec::draft::Draft as NetworkDraft;
+
+/// A network as far as it has been described, with its flows.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Nodes, links and LSPs.
+    pub network: NetworkDraft,
+    /// Flows of test packets.
+    pub flows: Vec<FlowSpec>,
+    /// Phases, and how delays are measured.
+    pub measuring: MeasuringSpec,
+}
+
+impl Default for Draft {
+    fn default() -> Draft {
+        Draft::of(NetworkFile::default())
+    }
+}
+
+impl Draft {
+    /// What was read, to be added to.
+    pub fn of(file: NetworkFile) -> Draft {
+        let NetworkFile { network, flows, measuring } = file;
+        Draft { network: NetworkDraft::of(network, KINDS), flows, measuring }
+    }
+
+    /// All of it so far.
+    pub fn file(&self) -> NetworkFile {
+        let network = self.network.network().clone();
+        NetworkFile { network, flows: self.flows.clone(), measuring: self.measuring.clone() }
+    }
+
+    /// Adds a flow.
+    pub fn add_flow(&mut self, value: &Value) -> Result<(), Diagnostic> {
+        let place = self.flows.len();
+        let flow = self.flow(value).at(place).at("flows")?;
+        self.flows.push(flow);
+        Ok(())
+    }
+
+    /// Describes a flow anew.
+    pub fn set_flow(&mut self, place: usize, value: &Value) -> Result<(), Diagnostic> {
+        let flow = self.flow(value).at(place).at("flows")?;
+        if let Some(old) = self.flows.get_mut(place) {
+            *old = flow;
+        }
+        Ok(())
+    }
+
+    fn flow(&self, value: &Value) -> Result<FlowSpec, Diagnostic> {
+        let mut flow = FlowSpec::read(value)?;
+        resolve(&mut flow, self.network.names(), self.network.ends(), &self.network)?;
+        Ok(flow)
+    }
+}
