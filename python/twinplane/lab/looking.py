@@ -121,19 +121,18 @@ def unknown(one: State, name: str) -> list[dict[str, Any]]:
         description = json.loads(one.config(name).read_text())["description"]
     except (OSError, ValueError, KeyError):
         return []
-    names = [node["name"] for node in description["nodes"]]
     return [
         {
             "lsp": lsp["name"],
             "from": name,
-            "to": names[lsp["to"]],
+            "to": lsp["to"],
             "state": "unknown",
             "label": None,
             "bandwidth_bps": None,
             "failures": None,
         }
-        for lsp in description["lsps"]
-        if names[lsp["from"]] == name
+        for lsp in description.get("lsps", [])
+        if lsp["from"] == name
     ]
 
 

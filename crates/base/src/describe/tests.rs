@@ -95,8 +95,8 @@ fn each_mistake_has_its_place_its_kind_and_its_words() {
         ),
         (r#"{"name": "a", "way": "starboard"}"#, "way: 'starboard' is called 'right' now", Kind::UnknownName),
         (
-            r#"{"name": "a", "inner": {"b": {"name": "-"}}}"#,
-            "inner/b/name: '-' is not a name: it has up to 32 letters, digits, '-', '_' and '.', and begins with a letter or a digit",
+            r#"{"name": "a", "inner": {"b": {"name": ""}}}"#,
+            "inner/b/name: '' is not a name: it has up to 32 letters, digits, '-', '_' and '.', and begins with a letter or a digit",
             Kind::WrongType,
         ),
         (r#"[1]"#, "a list: it should be a mapping", Kind::WrongType),
