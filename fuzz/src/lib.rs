@@ -1,5 +1,6 @@
 //! What each fuzz target checks. Every function takes any bytes; a panic is a finding.
 
+mod ipv6;
 mod live;
 
 use engine::CaptureReader;
@@ -7,6 +8,7 @@ use wire::checksum;
 use wire::rsvp::Packet;
 use wire::tree;
 
+pub use ipv6::ipv6;
 pub use live::{router, wrap};
 
 /// A frame to a tree and back: the same bytes, whatever they were.

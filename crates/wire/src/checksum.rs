@@ -2,7 +2,7 @@
 //!
 //! Sums are 16-bit ones' complement sums in host order, not yet complemented; the checksum field holds `!sum`.
 
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// Folds a wide sum of 16-bit words into 16 bits.
 #[inline]
@@ -48,6 +48,40 @@ pub fn combine(sums: &[u16]) -> u16 {
 pub fn pseudo_header(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, length: u32) -> u16 {
     let (src, dst) = (u64::from(src.to_bits()), u64::from(dst.to_bits()));
     fold(src + dst + u64::from(protocol) + u64::from(length))
+}
+
+/// The sum of the IPv6 pseudo header of UDP, TCP and ICMPv6 (RFC 8200, 8.1).
+#[inline]
+pub fn pseudo_header_v6(src: Ipv6Addr, dst: Ipv6Addr, protocol: u8, length: u32) -> u16 {
+    let numbers = fold(u64::from(protocol) + u64::from(length));
+    combine(&[sum(&src.octets()), sum(&dst.octets()), numbers])
+}
+
+/// The addresses of one family, as checksums of what they carry need them.
+pub trait Addresses: Copy {
+    /// May a UDP datagram go without a checksum? Over IPv6 it may not (RFC 8200, 8.1).
+    const MAY_LEAVE_OUT: bool;
+
+    /// The sum of the pseudo header between two addresses.
+    fn pseudo_header(src: Self, dst: Self, protocol: u8, length: u32) -> u16;
+}
+
+impl Addresses for Ipv4Addr {
+    const MAY_LEAVE_OUT: bool = true;
+
+    #[inline]
+    fn pseudo_header(src: Ipv4Addr, dst: Ipv4Addr, protocol: u8, length: u32) -> u16 {
+        pseudo_header(src, dst, protocol, length)
+    }
+}
+
+impl Addresses for Ipv6Addr {
+    const MAY_LEAVE_OUT: bool = false;
+
+    #[inline]
+    fn pseudo_header(src: Ipv6Addr, dst: Ipv6Addr, protocol: u8, length: u32) -> u16 {
+        pseudo_header_v6(src, dst, protocol, length)
+    }
 }
 
 /// The checksum after a 16-bit word that it covers changed from `old` to `new` (RFC 1624, 3, equation 3).
@@ -126,6 +160,16 @@ mod tests {
             bytes[9] = protocol;
             bytes[10..].copy_from_slice(&length.to_be_bytes());
             prop_assert_eq!(pseudo_header(src.into(), dst.into(), protocol, length.into()), sum(&bytes));
+        }
+
+        #[test]
+        fn the_pseudo_header_of_ipv6_is_its_bytes(src: u128, dst: u128, protocol: u8, length: u32) {
+            let mut bytes = [0u8; 40];
+            bytes[..16].copy_from_slice(&src.to_be_bytes());
+            bytes[16..32].copy_from_slice(&dst.to_be_bytes());
+            bytes[32..36].copy_from_slice(&length.to_be_bytes());
+            bytes[39] = protocol;
+            prop_assert_eq!(pseudo_header_v6(src.into(), dst.into(), protocol, length), sum(&bytes));
         }
     }
 }

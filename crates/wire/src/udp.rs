@@ -1,10 +1,10 @@
-//! UDP over IPv4 (RFC 768).
+//! UDP over IPv4 (RFC 768) and over IPv6 (RFC 8200, 8.1).
 //!
 //! Accessors of [`Packet`] panic only on a view made by [`Packet::new_unchecked`] over too few bytes.
 
+use crate::checksum::{self, Addresses};
 use crate::error::{Error, Reason, need};
-use crate::{checksum, ipv4};
-use core::net::Ipv4Addr;
+use crate::ipv4;
 
 const LAYER: &str = "udp";
 
@@ -96,10 +96,10 @@ impl<T: AsRef<[u8]>> Packet<T> {
     }
 
     /// What the checksum field should hold between these addresses.
-    pub fn compute_checksum(&self, src: Ipv4Addr, dst: Ipv4Addr) -> u16 {
+    pub fn compute_checksum<A: Addresses>(&self, src: A, dst: A) -> u16 {
         let data = &self.buffer.as_ref()[..usize::from(self.length())];
         let sum = checksum::combine(&[
-            checksum::pseudo_header(src, dst, ipv4::Protocol::UDP.0, u32::from(self.length())),
+            A::pseudo_header(src, dst, ipv4::Protocol::UDP.0, u32::from(self.length())),
             checksum::sum(&data[..field::CHECKSUM]),
             checksum::sum(&data[HEADER_LEN..]),
         ]);
@@ -107,10 +107,10 @@ impl<T: AsRef<[u8]>> Packet<T> {
         if sum == 0xffff { 0xffff } else { !sum }
     }
 
-    /// `Ok` if the sender made no checksum, or the right one.
-    pub fn verify_checksum(&self, src: Ipv4Addr, dst: Ipv4Addr) -> Result<(), Error> {
+    /// `Ok` if the sender made the right checksum, or none where it may.
+    pub fn verify_checksum<A: Addresses>(&self, src: A, dst: A) -> Result<(), Error> {
         let (found, computed) = (self.checksum(), self.compute_checksum(src, dst));
-        if found == 0 || found == computed {
+        if (found == 0 && A::MAY_LEAVE_OUT) || found == computed {
             return Ok(());
         }
         Err(Error::new(LAYER, field::CHECKSUM, Reason::Checksum { found, computed }))
@@ -143,7 +143,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
         self.set_u16_at(field::CHECKSUM, value);
     }
     /// Computes the checksum of header and payload between these addresses, and sets it.
-    pub fn fill_checksum(&mut self, src: Ipv4Addr, dst: Ipv4Addr) {
+    pub fn fill_checksum<A: Addresses>(&mut self, src: A, dst: A) {
         let value = self.compute_checksum(src, dst);
         self.set_checksum(value);
     }
@@ -167,8 +167,8 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// Reads the header; its checksum must be right or absent.
-    pub fn parse<T: AsRef<[u8]>>(packet: &Packet<T>, src: Ipv4Addr, dst: Ipv4Addr) -> Result<Repr, Error> {
+    /// Reads the header; its checksum must be right, or absent over IPv4.
+    pub fn parse<T: AsRef<[u8]>, A: Addresses>(packet: &Packet<T>, src: A, dst: A) -> Result<Repr, Error> {
         packet.verify_checksum(src, dst)?;
         Ok(Repr {
             src_port: packet.src_port(),
@@ -198,6 +198,7 @@ impl Repr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::net::{Ipv4Addr, Ipv6Addr};
     use proptest::prelude::*;
 
     const SRC: Ipv4Addr = Ipv4Addr::new(192, 168, 1, 1);
@@ -231,6 +232,17 @@ mod tests {
         bytes[7] = 1;
         let error = Packet::new_checked(&bytes).unwrap().verify_checksum(SRC, DST).unwrap_err();
         assert_eq!(error.to_string(), "udp: checksum is 0x0001, not 0x124d (at byte 6)");
+    }
+
+    #[test]
+    fn over_ipv6_a_checksum_is_needed() {
+        let (src, dst) = (Ipv6Addr::LOCALHOST, Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+        let mut bytes = VECTOR.0;
+        bytes[6..8].fill(0);
+        let error = Packet::new_checked(&bytes).unwrap().verify_checksum(src, dst).unwrap_err();
+        assert_eq!(error.offset, 6);
+        Packet::new_unchecked(&mut bytes).fill_checksum(src, dst);
+        assert_eq!(Repr::parse(&Packet::new_checked(&bytes).unwrap(), src, dst), Ok(VECTOR.1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use twinplane_wire::{icmp, ipv4, mpls, rsvp, tree, udp};
+use twinplane_wire::{icmp, icmpv6, ipv4, ipv6, mpls, rsvp, tree, udp};
 
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
@@ -37,13 +37,26 @@ fn allocated(work: impl FnOnce()) -> usize {
 
 /// Frames whose outer layers are right, so that the inner ones are reached.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
-    let starts: [&[u8]; 8] = [
+    let starts: [&[u8]; 11] = [
         &[],
         &[0x88, 0x47],
         &[0x08, 0x06, 0, 1, 8, 0, 6, 4],
         &[8, 0, 0x4f, 0, 0, 80, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2],
         &[8, 0, 0x45, 0, 0, 200, 0, 0, 0, 0, 64, 1, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 11, 0, 0, 0, 0, 32, 0, 0],
         &[8, 0, 0x45, 0, 0, 200, 0, 0, 0, 0, 64, 46, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0x10],
+        // IPv6 with hop-by-hop options, with neighbour discovery, and with an error that quotes 128 bytes.
+        &[
+            0x86, 0xdd, 0x60, 0, 0, 0, 0, 200, 0, 64, 0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+            0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 20,
+        ],
+        &[
+            0x86, 0xdd, 0x60, 0, 0, 0, 0, 200, 58, 255, 0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+            0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 133, 0, 0, 0, 0, 0, 0, 0,
+        ],
+        &[
+            0x86, 0xdd, 0x60, 0, 0, 0, 0, 200, 58, 255, 0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+            0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 16, 0, 0, 0,
+        ],
         // RSVP of 1,000 bytes, a Path and a Bundle.
         &[
             8, 0, 0x45, 0, 4, 0, 0, 0, 0, 0, 64, 46, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0x10, 1, 0, 0, 255, 0, 3,
@@ -96,6 +109,12 @@ proptest! {
             let _ = udp::Packet::new_checked(data).map(|packet| packet.payload().len());
             let _ = icmp::Packet::new_checked(data).and_then(|packet| icmp::Repr::parse(&packet).map(|_| ()));
             let _ = mpls::Stack::new(data).count();
+            let _ = ipv6::Packet::new_checked(data).and_then(|packet| {
+                let repr = ipv6::Repr::parse(&packet)?;
+                ipv6::upper(repr.next_header, packet.payload())
+            });
+            let message = data.get(40..).unwrap_or_default();
+            let _ = icmpv6::Packet::new_checked(message).and_then(|p| icmpv6::Repr::parse_unverified(&p).map(|_| ()));
         });
         prop_assert_eq!(bytes, 0);
     }

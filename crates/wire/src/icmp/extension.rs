@@ -7,7 +7,7 @@ use crate::{checksum, ipv4, mpls};
 /// With extensions the quoted packet takes at least this many bytes, zeros behind it (RFC 4884, 5).
 pub const MIN_ORIGINAL_LEN: usize = 128;
 /// What the length field can say: 255 words (RFC 4884, 5.1).
-pub const MAX_ORIGINAL_LEN: usize = 255 * 4;
+const MAX_WORDS: usize = 255;
 /// Bytes of the header of an extension structure, and of one of its objects (RFC 4884, 7 and 8).
 pub const EXTENSION_HEADER_LEN: usize = 4;
 /// The version of extension structures (RFC 4884, 7).
@@ -34,11 +34,25 @@ pub const MPLS_STACK_INCOMING: u8 = 1;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Quote<'a> {
-    /// The packet from its IPv4 header on. With objects it is read with its padding, and padded when written.
+    /// The packet from its IP header on. With objects it is read with its padding, and padded when written.
     pub original: &'a [u8],
     /// The bytes of the extension objects; none means that there is no extension structure.
     pub objects: &'a [u8],
 }
+
+/// How messages of a family say how long the quoted packet is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// The layer that errors name.
+    pub(crate) layer: &'static str,
+    /// Bytes of a word in which the length field counts.
+    pub(crate) word: usize,
+    /// Where the length field is in the message.
+    pub(crate) field: usize,
+}
+
+/// ICMP for IPv4: words of 32 bits in the second byte behind the checksum (RFC 4884, 4).
+pub(super) const FORM: Form = Form { layer: LAYER, word: 4, field: field::LENGTH };
 
 /// An extension object, its contents untouched (RFC 4884).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,17 +75,18 @@ impl<'a> Quote<'a> {
     }
 
     /// Reads what follows the header of an error whose length field is `words`.
-    pub(super) fn parse(words: u8, data: &'a [u8]) -> Result<Quote<'a>, Error> {
+    pub(crate) fn parse(form: Form, words: u8, data: &'a [u8]) -> Result<Quote<'a>, Error> {
         if words == 0 {
             return Ok(Quote { original: data, objects: &[] });
         }
         // RFC 4884, 5: the original datagram has at least 128 bytes; a structure with an object follows.
         let (original_len, max) =
-            (usize::from(words) * 4, data.len().saturating_sub(2 * EXTENSION_HEADER_LEN));
+            (usize::from(words) * form.word, data.len().saturating_sub(2 * EXTENSION_HEADER_LEN));
         if original_len < MIN_ORIGINAL_LEN || original_len > max {
-            let (found, min, max) = (u64::from(words), MIN_ORIGINAL_LEN as u64 / 4, max as u64 / 4);
+            let least = (MIN_ORIGINAL_LEN / form.word) as u64;
+            let (found, min, max) = (u64::from(words), least, (max / form.word) as u64);
             let reason = Reason::OutOfRange { field: "length", found, min, max };
-            return Err(Error::new(LAYER, field::LENGTH, reason));
+            return Err(Error::new(form.layer, form.field, reason));
         }
         let (original, structure) = data.split_at(original_len);
         let at = HEADER_LEN + original_len;
@@ -79,16 +94,16 @@ impl<'a> Quote<'a> {
         if header[0] >> 4 != VERSION {
             let (found, expected) = (u64::from(header[0] >> 4), u64::from(VERSION));
             let reason = Reason::Unexpected { field: "extension version", found, expected };
-            return Err(Error::new(LAYER, at, reason));
+            return Err(Error::new(form.layer, at, reason));
         }
         // RFC 4884, 7: a checksum of zero says that there is none.
         let found = u16::from_be_bytes([header[2], header[3]]);
         if found != 0 && checksum::sum(structure) != 0xffff {
             let computed = structure_checksum(&header[..2], objects);
-            return Err(Error::new(LAYER, at + 2, Reason::Checksum { found, computed }));
+            return Err(Error::new(form.layer, at + 2, Reason::Checksum { found, computed }));
         }
         for object in Objects::new(objects) {
-            object.map_err(|e| e.at(at + EXTENSION_HEADER_LEN))?;
+            object.map_err(|e| Error { layer: form.layer, ..e.at(at + EXTENSION_HEADER_LEN) })?;
         }
         Ok(Quote { original, objects })
     }
@@ -106,22 +121,27 @@ impl<'a> Quote<'a> {
     }
 
     /// Bytes that the original datagram takes.
-    fn original_len(&self) -> usize {
+    fn original_len(&self, word: usize) -> usize {
         if self.objects.is_empty() {
             return self.original.len();
         }
-        self.original.len().next_multiple_of(4).clamp(MIN_ORIGINAL_LEN, MAX_ORIGINAL_LEN)
+        self.original.len().next_multiple_of(word).clamp(MIN_ORIGINAL_LEN, MAX_WORDS * word)
+    }
+
+    /// Bytes of the quote with padding and extension structure, in an ICMP message for IPv4.
+    pub fn buffer_len(&self) -> usize {
+        self.len_in(FORM)
     }
 
     /// Bytes of the quote with padding and extension structure.
-    pub fn buffer_len(&self) -> usize {
+    pub(crate) fn len_in(&self, form: Form) -> usize {
         let structure = if self.objects.is_empty() { 0 } else { EXTENSION_HEADER_LEN + self.objects.len() };
-        self.original_len() + structure
+        self.original_len(form.word) + structure
     }
 
     /// Writes the quote to all of `buffer`; returns the length field.
-    pub(super) fn emit(&self, buffer: &mut [u8]) -> u8 {
-        let original_len = self.original_len();
+    pub(crate) fn emit(&self, form: Form, buffer: &mut [u8]) -> u8 {
+        let original_len = self.original_len(form.word);
         let (original, structure) = buffer.split_at_mut(original_len);
         let quoted = self.original.len().min(original_len);
         original[..quoted].copy_from_slice(&self.original[..quoted]);
@@ -134,7 +154,7 @@ impl<'a> Quote<'a> {
         header[..2].copy_from_slice(&[VERSION << 4, 0]);
         let value = structure_checksum(&header[..2], objects);
         header[2..].copy_from_slice(&value.to_be_bytes());
-        (original_len / 4) as u8
+        (original_len / form.word) as u8
     }
 }
 

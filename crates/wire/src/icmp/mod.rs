@@ -6,6 +6,7 @@ pub mod extension;
 #[cfg(test)]
 mod tests;
 
+use extension::FORM;
 pub use extension::Quote;
 
 use crate::checksum;
@@ -245,7 +246,7 @@ impl<'a> Repr<'a> {
         let (code, rest) = (packet.code(), packet.rest());
         let [a, b, c, d] = rest;
         let (ident, sequence) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        let quote = || Quote::parse(rest[field::LENGTH - field::REST], data);
+        let quote = || Quote::parse(FORM, rest[field::LENGTH - field::REST], data);
         Ok(match packet.icmp_type() {
             Type::ECHO_REQUEST if code == 0 => Repr::EchoRequest { ident, sequence, data },
             Type::ECHO_REPLY if code == 0 => Repr::EchoReply { ident, sequence, data },
@@ -306,12 +307,12 @@ impl<'a> Repr<'a> {
                 (0, echo(ident, sequence))
             }
             Repr::DestinationUnreachable { code, next_hop_mtu, quote } => {
-                let length = quote.emit(packet.payload_mut());
+                let length = quote.emit(FORM, packet.payload_mut());
                 (code, echo(length.into(), next_hop_mtu))
             }
-            Repr::TimeExceeded { code, quote } => (code, [0, quote.emit(packet.payload_mut()), 0, 0]),
+            Repr::TimeExceeded { code, quote } => (code, [0, quote.emit(FORM, packet.payload_mut()), 0, 0]),
             Repr::ParameterProblem { code, pointer, quote } => {
-                (code, [pointer, quote.emit(packet.payload_mut()), 0, 0])
+                (code, [pointer, quote.emit(FORM, packet.payload_mut()), 0, 0])
             }
             Repr::Other { code, rest, data, .. } => {
                 packet.payload_mut().copy_from_slice(data);

@@ -150,7 +150,7 @@ proptest! {
         let bytes = emitted(&repr);
         let read = Repr::parse(&Packet::new_checked(&bytes).unwrap()).unwrap();
         let quote = read.quote().unwrap();
-        let kept = original.len().min(if stack.is_empty() { original.len() } else { MAX_ORIGINAL_LEN });
+        let kept = original.len().min(if stack.is_empty() { original.len() } else { 255 * 4 });
         prop_assert_eq!(&quote.original[..kept], &original[..kept]);
         prop_assert!(quote.original[kept..].iter().all(|&b| b == 0));
         prop_assert_eq!(quote.objects, &objects[..]);

@@ -44,7 +44,7 @@ pub const MAX_HEADER_LEN: usize = 60;
 /// Bytes of the longest packet, header included: total length has 16 bits.
 pub const MAX_TOTAL_LEN: usize = 65_535;
 
-/// What an IPv4 packet carries.
+/// What an IP packet carries, by the numbers that both versions share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Protocol(pub u8);
@@ -70,6 +70,7 @@ impl fmt::Display for Protocol {
             Protocol::UDP => f.write_str("UDP"),
             Protocol::RSVP => f.write_str("RSVP"),
             Protocol::OSPF => f.write_str("OSPF"),
+            Protocol::ICMPV6 => f.write_str("ICMPv6"),
             Protocol(number) => write!(f, "protocol {number}"),
         }
     }

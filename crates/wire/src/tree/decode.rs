@@ -1,6 +1,8 @@
 //! From bytes to a [`Tree`].
 
 use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measurement, Mpls, Tree, Udp};
+use super::layers6::{Icmpv6, Ipv6};
+use crate::checksum::Addresses;
 use crate::error::Error;
 use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
@@ -57,6 +59,7 @@ impl Decoder {
         match ethertype {
             EtherType::ARP => self.arp(payload, at),
             EtherType::IPV4 => self.ipv4(payload, at),
+            EtherType::IPV6 => self.ipv6(payload, at),
             EtherType::MPLS | EtherType::MPLS_UPSTREAM => self.mpls(payload, at),
             _ => self.payload(payload),
         }
@@ -81,11 +84,13 @@ impl Decoder {
         let bottom = stack.last().map(|entry| entry.label);
         self.layers.push(Layer::Mpls(Mpls { stack }));
         let (rest, at) = (entries.rest(), at + entries.offset());
-        // Nothing on the wire says what a label stands for (RFC 3032, 2.2). All IPv4 packets start with a 4, and
-        // what else is carried avoids it (RFC 4928, 3).
-        let is_ipv4 = rest.first().is_some_and(|first| first >> 4 == 4);
-        if is_ipv4 || bottom == Some(Label::EXPLICIT_NULL.value()) {
+        // Nothing on the wire says what a label stands for (RFC 3032, 2.2). All IPv4 packets start with a 4 and all
+        // IPv6 packets with a 6, and what else is carried avoids them (RFC 4928, 3).
+        let version = rest.first().map(|first| first >> 4);
+        if version == Some(4) || bottom == Some(Label::EXPLICIT_NULL.value()) {
             self.ipv4(rest, at);
+        } else if version == Some(6) || bottom == Some(Label::EXPLICIT_NULL_V6.value()) {
+            self.ipv6(rest, at);
         } else {
             self.payload(rest);
         }
@@ -117,7 +122,7 @@ impl Decoder {
         let (payload, at) = (packet.payload(), at + packet.header_len());
         match repr.protocol {
             _ if repr.is_fragment() => self.payload(payload),
-            Protocol::UDP => self.udp(&repr, payload, at),
+            Protocol::UDP => self.udp(repr.src, repr.dst, payload, at),
             Protocol::ICMP => self.icmp(payload, at),
             Protocol::RSVP => self.rsvp(payload, at),
             _ => self.payload(payload),
@@ -125,18 +130,39 @@ impl Decoder {
         self.padding(&data[repr.total_len()..]);
     }
 
-    fn udp(&mut self, ip: &ipv4::Repr, data: &[u8], at: usize) {
+    fn ipv6(&mut self, data: &[u8], at: usize) {
+        let (layer, upper, end) = match Ipv6::read(data) {
+            Ok(read) => read,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        let (src, dst) = (layer.src, layer.dst);
+        self.layers.push(Layer::Ipv6(layer));
+        let payload = &data[upper.offset..end];
+        let at = at + upper.offset;
+        match upper.protocol {
+            _ if upper.is_piece => self.payload(payload),
+            Protocol::UDP => self.udp(src, dst, payload, at),
+            Protocol::ICMPV6 => match Icmpv6::read(src, dst, payload) {
+                Ok(icmp) => self.layers.push(Layer::Icmpv6(icmp)),
+                Err(error) => self.malformed(error, payload, at),
+            },
+            _ => self.payload(payload),
+        }
+        self.padding(&data[end..]);
+    }
+
+    fn udp<A: Addresses>(&mut self, src: A, dst: A, data: &[u8], at: usize) {
         let packet = match udp::Packet::new_checked(data) {
             Ok(packet) => packet,
             Err(error) => return self.malformed(error, data, at),
         };
-        let wrong = packet.verify_checksum(ip.src, ip.dst).is_err();
+        let wrong = packet.verify_checksum(src, dst).is_err();
         self.layers.push(Layer::Udp(Udp {
             src_port: packet.src_port(),
             dst_port: packet.dst_port(),
             length: (usize::from(packet.length()) != data.len()).then_some(packet.length()),
             checksum: Some(packet.checksum()),
-            correct_checksum: wrong.then(|| packet.compute_checksum(ip.src, ip.dst)),
+            correct_checksum: wrong.then(|| packet.compute_checksum(src, dst)),
         }));
         let payload = &data[udp::HEADER_LEN..];
         match measurement::Packet::new_checked(payload).and_then(|packet| measurement::Repr::parse(&packet)) {

@@ -25,11 +25,16 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
             Layer::Arp(arp) => join(write_arp(arp), &inner),
             Layer::Mpls(mpls) => join(stack(&mpls.stack)?, &inner),
             Layer::Ipv4(ipv4) => write_ipv4(ipv4, next, &inner)?,
+            Layer::Ipv6(ipv6) => ipv6.write(next, &inner)?,
             Layer::Udp(udp) => {
                 let outer = index.checked_sub(1).and_then(|index| layers.get(index));
                 write_udp(udp, outer, &inner)?
             }
             Layer::Icmp(icmp) => join(icmp.write()?, &inner),
+            Layer::Icmpv6(icmp) => {
+                let outer = index.checked_sub(1).and_then(|index| layers.get(index));
+                join(icmp.write(outer)?, &inner)
+            }
             Layer::Rsvp(message) => {
                 let mut bytes = Vec::new();
                 message.encode(&mut bytes)?;
@@ -44,12 +49,12 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
     Ok(join(inner, padding))
 }
 
-fn join(mut bytes: Vec<u8>, inner: &[u8]) -> Vec<u8> {
+pub(super) fn join(mut bytes: Vec<u8>, inner: &[u8]) -> Vec<u8> {
     bytes.extend(inner);
     bytes
 }
 
-fn out_of_range(layer: &'static str, field: &'static str, found: u64, max: u64) -> Error {
+pub(super) fn out_of_range(layer: &'static str, field: &'static str, found: u64, max: u64) -> Error {
     Error::new(layer, 0, Reason::OutOfRange { field, found, min: 0, max })
 }
 
@@ -62,6 +67,7 @@ fn write_ethernet(layer: &Ethernet, next: Option<&Layer>) -> Result<Vec<u8>, Err
         (None, Some(Layer::Arp(_))) => EtherType::ARP,
         (None, Some(Layer::Mpls(_))) => EtherType::MPLS,
         (None, Some(Layer::Ipv4(_))) => EtherType::IPV4,
+        (None, Some(Layer::Ipv6(_))) => EtherType::IPV6,
         (None, _) => return Err(Error::invalid("ethernet", 12, "the next layer does not say the ethertype")),
     };
     let tag = |depth| layer.tags.get(depth).copied();
@@ -169,12 +175,12 @@ fn write_udp(layer: &Udp, outer: Option<&Layer>, payload: &[u8]) -> Result<Vec<u
             let (src, dst) = (ipv4.src, ipv4.dst);
             udp::Packet::new_checked(&mut bytes[..])?.fill_checksum(src, dst);
         }
+        (None, Some(Layer::Ipv6(ipv6))) => {
+            let (src, dst) = (ipv6.src, ipv6.dst);
+            udp::Packet::new_checked(&mut bytes[..])?.fill_checksum(src, dst);
+        }
         (None, _) => {
-            return Err(Error::invalid(
-                "udp",
-                6,
-                "without an ipv4 layer before it the checksum must be given",
-            ));
+            return Err(Error::invalid("udp", 6, "without an IP layer before it the checksum must be given"));
         }
     }
     Ok(bytes)

@@ -113,7 +113,7 @@ impl From<Object<'_>> for Extension {
     }
 }
 
-fn write_objects(quote: &Quote) -> Result<Vec<u8>, Error> {
+pub(super) fn write_objects(quote: &Quote) -> Result<Vec<u8>, Error> {
     let mut objects = Vec::new();
     for extension in &quote.extensions {
         match extension {

@@ -1,5 +1,6 @@
 //! The layers of a [`Tree`]. Field names are what users see in Python and JSON.
 
+use super::layers6::{Icmpv6, Ipv6};
 use crate::hex::Hex;
 use crate::{arp, ethernet, icmp, ipv4, rsvp};
 use base::MacAddr;
@@ -26,10 +27,14 @@ pub enum Layer {
     Mpls(Mpls),
     /// An IPv4 header with its options.
     Ipv4(Ipv4),
+    /// An IPv6 header with its extension headers.
+    Ipv6(Ipv6),
     /// Ports, length and checksum.
     Udp(Udp),
     /// An ICMP message with the packet that an error quotes.
     Icmp(Icmp),
+    /// An ICMPv6 message, of neighbour discovery too, with the packet that an error quotes.
+    Icmpv6(Icmpv6),
     /// An RSVP message with its objects.
     Rsvp(rsvp::RawMessage),
     /// Stream, sequence number and departure of a test packet.
@@ -266,7 +271,7 @@ pub enum IcmpMessage {
 /// The packet that an ICMP error is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
-    /// The packet from its IPv4 header on, as far as it is there, with padding if extensions follow.
+    /// The packet from its IP header on, as far as it is there, with padding if extensions follow.
     pub original: Hex,
     /// Extension objects (RFC 4884).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

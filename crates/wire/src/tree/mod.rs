@@ -19,15 +19,24 @@
 mod decode;
 mod encode;
 mod icmp;
+mod icmpv6;
+mod ipv6;
 mod layers;
+mod layers6;
 mod summary;
+mod summary6;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests6;
 
 pub use decode::decode;
 pub use encode::encode;
 pub use layers::{
     Arp, Entry, Ethernet, Extension, Icmp, IcmpMessage, IpOption, Ipv4, Layer, Measurement, Mpls, Quote,
     Tree, Udp,
+};
+pub use layers6::{
+    Discovery, ExtensionHeader, Icmpv6, Icmpv6Message, Ipv6, Ipv6Option, LinkPrefix, NeighborOption,
 };
 pub use summary::summary;

@@ -1,6 +1,6 @@
 //! One line for a frame, in the manner of tcpdump.
 
-use super::layers::{Arp, Ethernet, Icmp, IcmpMessage, Ipv4, Layer, Tree};
+use super::layers::{Arp, Ethernet, Extension, Icmp, IcmpMessage, Ipv4, Layer, Quote, Tree};
 use crate::{arp, icmp, rsvp};
 use base::time::PS_PER_S;
 use core::fmt::{self, Write};
@@ -48,11 +48,13 @@ fn write_layer(
             Ok(())
         }
         Layer::Ipv4(ipv4) => write_ipv4(out, ipv4, next),
+        Layer::Ipv6(ipv6) => ipv6.summarise(out, next),
         Layer::Udp(udp) => {
             write!(out, "UDP {} > {}", udp.src_port, udp.dst_port)?;
             wrong_checksum(out, udp.checksum, udp.correct_checksum)
         }
         Layer::Icmp(icmp) => write_icmp(out, icmp),
+        Layer::Icmpv6(icmp) => icmp.summarise(out),
         Layer::Rsvp(message) => write_rsvp(out, message),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
@@ -77,7 +79,7 @@ fn write_ethernet(out: &mut String, ethernet: &Ethernet, next: Option<&Layer>) -
         tags.try_for_each(|inner| write!(out, " {inner}"))?;
         out.push(',');
     }
-    if matches!(next, Some(Layer::Arp(_) | Layer::Mpls(_) | Layer::Ipv4(_))) {
+    if matches!(next, Some(Layer::Arp(_) | Layer::Mpls(_) | Layer::Ipv4(_) | Layer::Ipv6(_))) {
         return Ok(());
     }
     let space = if ethernet.tags.is_empty() { "" } else { " " };
@@ -132,13 +134,19 @@ fn write_icmp(out: &mut String, icmp: &Icmp) -> fmt::Result {
         IcmpMessage::ParameterProblem { pointer, .. } => write!(out, "parameter problem at byte {pointer}"),
         IcmpMessage::Other { icmp_type, code, .. } => write!(out, "type {} code {code}", icmp_type.0),
     }?;
-    for extension in icmp.message.quote().map_or(&[][..], |quote| &quote.extensions) {
-        if let super::layers::Extension::MplsStack { stack } = extension {
+    write_quoted_labels(out, icmp.message.quote())?;
+    wrong_checksum(out, icmp.checksum, icmp.correct_checksum)
+}
+
+/// The labels that a packet came with which an error quotes.
+pub(super) fn write_quoted_labels(out: &mut String, quote: Option<&Quote>) -> fmt::Result {
+    for extension in quote.map_or(&[][..], |quote| &quote.extensions) {
+        if let Extension::MplsStack { stack } = extension {
             out.push_str(", labels");
             stack.iter().try_for_each(|entry| write!(out, " {}", entry.label))?;
         }
     }
-    wrong_checksum(out, icmp.checksum, icmp.correct_checksum)
+    Ok(())
 }
 
 fn write_rsvp(out: &mut String, message: &rsvp::RawMessage) -> fmt::Result {
@@ -153,7 +161,7 @@ fn write_rsvp(out: &mut String, message: &rsvp::RawMessage) -> fmt::Result {
     }
 }
 
-fn wrong_checksum(out: &mut String, found: Option<u16>, correct: Option<u16>) -> fmt::Result {
+pub(super) fn wrong_checksum(out: &mut String, found: Option<u16>, correct: Option<u16>) -> fmt::Result {
     match (found, correct) {
         (Some(found), Some(correct)) => write!(out, " [wrong checksum {found:#06x}, not {correct:#06x}]"),
         _ => Ok(()),
