@@ -5,10 +5,11 @@
 //! ```
 
 use crate::right;
+use control::rsvp::Rsvp;
 use base::{Event, MacAddr, Time};
 use serde_json::json;
-use network::Description;
 use tester::Testbed;
+use tester::spec::NetworkFile;
 use wire::{ethernet, ipv4};
 
 const MS: u64 = 1_000_000_000;
@@ -29,7 +30,7 @@ pub fn router(mut input: &[u8]) {
     }
     let now = network.world().now().0;
     run(&mut network, now + 200 * MS);
-    let held = network.router(1).expect("a router").rsvp().audit().lsps;
+    let held = network.router(1).expect("a router").control().protocol::<Rsvp>().expect("RSVP-TE").audit().lsps;
     assert!(held <= LSPS_MAX, "{held} LSPs");
     assert!(network.world().audit().is_empty(), "frames vanished");
     works(&mut network);
@@ -97,20 +98,20 @@ pub fn wrap(kind: u8, bytes: &[u8], mac: MacAddr, to: std::net::Ipv4Addr) -> Vec
 }
 
 fn network() -> Testbed {
-    let rsvp = json!({"refresh_ps": 100 * MS, "refresh_reduction": true, "hello_ps": 20 * MS});
-    let router = |name: &str| json!({"name": name, "kind": "router", "rsvp": rsvp});
-    let link = |a: usize| json!({"a": a, "b": a + 1, "rate_bps": 1_000_000_000, "delay_ps": MS / 100});
-    let lsp = |from: usize, to: usize| {
-        json!({"name": format!("{from}-{to}"), "from": from, "to": to, "shortest": true, "holding_priority": 0, "bandwidth_bps": 1_000_000,
-               "record_route": true})
+    let rsvp = json!({"refresh": "100 ms", "refresh_reduction": true, "hello": "20 ms"});
+    let router = json!({"kind": "router", "rsvp": rsvp});
+    let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "10 us"});
+    let lsp = |from: &str, to: &str| {
+        json!({"name": format!("{from}-{to}"), "from": from, "to": to, "shortest": true, "holding_priority": 0,
+               "bandwidth": "1 Mbit/s", "record_route": true})
     };
     let description = json!({
-        "seed": 1,
-        "nodes": [{"name": "peer", "kind": "peer"}, router("r0"), router("r1"), router("r2")],
-        "links": [link(0), link(1), link(2)], "lsps": [lsp(1, 3), lsp(3, 1)],
+        "name": "fuzzed", "seed": 1, "nodes": {"peer": {"kind": "peer"}, "r0": router, "r1": router, "r2": router},
+        "links": [link("peer", "r0"), link("r0", "r1"), link("r1", "r2")], "lsps": [lsp("r0", "r2"), lsp("r2", "r0")],
     });
-    let description: Description = serde_json::from_value(description).expect("a description");
-    Testbed::new(description).expect("a network")
+    let value = serde_json::from_value(description).expect("a value");
+    let file = NetworkFile::read_part(&value).expect("a description");
+    Testbed::new(&file).expect("a network")
 }
 
 fn run(network: &mut Testbed, until: u64) {
