@@ -24,11 +24,16 @@ pub enum Verdict {
     },
     /// The frame is unchanged and needs more than a table: give it to [`Device::handle_packet`].
     Punt,
+    /// The frame is unchanged and leaves in copies: give it to [`Device::handle_packet`], after which they wait in
+    /// [`Device::poll_output`]. To whoever runs a device it is as [`Verdict::Punt`].
+    Replicate,
     /// The frame is discarded.
     Drop(DropReason),
     /// The frame has reached its end: the device took from it what it wanted.
     Consume,
 }
+
+const _: () = assert!(size_of::<Verdict>() == 16);
 
 macro_rules! drop_reasons {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -172,18 +177,18 @@ pub struct Departure {
 pub trait Device: Any + Send {
     /// The fast path: decides on a batch of frames that arrived by `port` at `now` (the last bit of the last of them).
     ///
-    /// `verdicts` is as long as `frames`. The device counts what it drops. A frame that is punted is unchanged. The
-    /// default is a device without a forwarding plane.
+    /// `verdicts` is as long as `frames`. The device counts what it drops. A frame that is punted or to be
+    /// replicated is unchanged. The default is a device without a forwarding plane.
     ///
-    /// Unless it punts, this changes neither what [`Device::poll_output`] has to say nor what
-    /// [`Device::poll_timeout`] returns: a runner asks for them only after a punt.
+    /// Unless it punts or replicates, this changes neither what [`Device::poll_output`] has to say nor what
+    /// [`Device::poll_timeout`] returns: a runner asks for them only after such a verdict.
     #[inline]
     fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
         let _ = (now, port, frames);
         verdicts.fill(Verdict::Punt);
     }
 
-    /// Takes a frame that the fast path punted; `now` is the arrival of its last bit.
+    /// Takes a frame that the fast path punted or did not replicate itself; `now` is the arrival of its last bit.
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame);
 
     /// Does what is due at `now`. Harmless when nothing is.

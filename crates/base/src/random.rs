@@ -2,6 +2,7 @@
 //! disturb the others, and the same seed means the same bytes on every machine.
 
 pub use rand_chacha::ChaCha8Rng as Stream;
+pub use rand_chacha::rand_core::Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// All the random streams of a run, derived from one seed.

@@ -27,8 +27,8 @@ fn tables(filters: u32) -> Result<Forwarding, base::plane::TableError> {
     let config = PortConfig { mac: MacAddr::of_port(NodeId(1), PORT), mtu: 1500, up: true };
     tables.apply(&TableOp::PortSet { port: PORT, config })?;
     let mac = MacAddr::of_port(NodeId(2), PORT);
-    tables.apply(&TableOp::AdjacencySet { port: PORT, gateway: GATEWAY, mac })?;
-    let next_hop = NextHop::Via { port: PORT, gateway: GATEWAY };
+    tables.apply(&TableOp::AdjacencySet { port: PORT, gateway: GATEWAY.into(), mac })?;
+    let next_hop = NextHop::Via { port: PORT, gateway: GATEWAY.into() };
     tables.apply(&TableOp::RouteSet { prefix: Prefix::new(Ipv4Addr::new(10, 9, 0, 0), 16), next_hop })?;
     for i in 0..filters {
         let push = LabelStack::one(Label::truncate(16 + i));

@@ -75,12 +75,12 @@ fn tables(labels: u32) -> Result<Forwarding, base::plane::TableError> {
         let config = PortConfig { mac: MacAddr::of_port(NodeId(1), port), mtu: 1500, up: true };
         tables.apply(&TableOp::PortSet { port, config })?;
         let mac = MacAddr::of_port(NodeId(2), port);
-        tables.apply(&TableOp::AdjacencySet { port, gateway: gateway(port), mac })?;
+        tables.apply(&TableOp::AdjacencySet { port, gateway: gateway(port).into(), mac })?;
     }
     for i in 0..labels {
         let push = LabelStack::one(Label::truncate(FIRST + (i * 7 + 3) % labels));
         let port = PortId(i as u16 % PORTS);
-        let next_hop = NextHop::Via { port, gateway: gateway(port) };
+        let next_hop = NextHop::Via { port, gateway: gateway(port).into() };
         let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
         tables.apply(&TableOp::IlmSet { label: Label::truncate(FIRST + i), nhlfe })?;
     }

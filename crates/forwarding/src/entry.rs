@@ -16,10 +16,12 @@ pub(crate) enum Kind {
     /// There is no entry.
     #[default]
     Empty,
-    /// Puts one label on, whose TC does not depend on a PHB, and sends to an adjacency: in the ILM, the common swap.
+    /// Puts one label on, whose TC does not depend on a PHB, and sends to a next hop: in the ILM, the common swap.
     One,
-    /// Puts any other number of labels on, or one by PHB, and sends to an adjacency.
+    /// Puts any other number of labels on, or one by PHB, and sends to a next hop.
     Via,
+    /// Leaves in copies: the branches of a list say how.
+    Replicate,
     /// Puts no label on and sends to the neighbour that has the destination address.
     Connected,
     /// Keeps the packet at this node: the next label, or the IP header, is looked up.
@@ -39,8 +41,9 @@ pub(crate) struct Entry {
     pub(crate) word: u32,
     /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the TC bits if they are copied.
     pub(crate) keep: u32,
-    /// Place of the neighbour among the adjacencies; of a connected network, of the entry without a neighbour.
-    pub(crate) adjacency: u32,
+    /// Place among the next hops: of a neighbour, of a group, or of the entry without a neighbour of a connected network.
+    /// Of an entry that replicates, place of the replication list.
+    pub(crate) next_hop: u32,
     pub(crate) kind: Kind,
     /// How many labels to put on: at most [`LabelStack::MAX`](base::plane::LabelStack::MAX).
     pub(crate) depth: u8,
@@ -49,13 +52,15 @@ pub(crate) struct Entry {
     ttl: u8,
 }
 
+const _: () = assert!(size_of::<Entry>() == 32);
+
 impl Entry {
     const COPY: u8 = 8;
 
     /// The first of the values of `tc` that name a context.
     const CONTEXT: u8 = 9;
 
-    /// The entry without its labels and adjacency; `context` is the place of its context, if it has one.
+    /// The entry without its labels and next hop; `context` is the place of its context, if it has one.
     pub(crate) fn new(kind: Kind, nhlfe: &Nhlfe, context: u8) -> Entry {
         let (tc, keep) = match nhlfe.tc {
             TcSource::Copy => (Entry::COPY, BOTTOM | TC),
@@ -68,7 +73,7 @@ impl Entry {
             TtlModel::ShortPipe => 2,
         };
         let depth = nhlfe.push.as_slice().len() as u8;
-        Entry { keep, kind, depth, tc, ttl, adjacency: u32::MAX, ..Entry::default() }
+        Entry { keep, kind, depth, tc, ttl, next_hop: u32::MAX, ..Entry::default() }
     }
 
     /// The model of the time to live.

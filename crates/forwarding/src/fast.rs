@@ -1,8 +1,10 @@
 //! The one entry for packets: the benchmark, the virtual run and the live run call this same function.
 
-use crate::adjacency::State;
+use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
+use crate::group::Group;
+use crate::hash;
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl, u32_at};
 use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
@@ -17,7 +19,7 @@ const AHEAD_ENTRY: usize = 48;
 
 impl Forwarding {
     /// Decides on frames that arrived by `port`, rewrites those that are transmitted, and counts. `verdicts` is as long
-    /// as `frames`; a frame that is punted is unchanged, but for what a
+    /// as `frames`; a frame that is punted or to be replicated is unchanged, but for what a
     /// conditioner of the port wrote. `ready` is `now`: what latency the device has is added by it.
     #[inline]
     pub fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
@@ -33,7 +35,7 @@ impl Forwarding {
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let mut key = NO_KEY;
         let bytes = u64::from(frame.wire_len());
-        if let Some(ingress) = self.ports.get_mut(port) {
+        if let Some(ingress) = self.ports.record(port) {
             key = ingress.short;
             ingress.counters.rx_packets += 1;
             ingress.counters.rx_bytes += bytes;
@@ -64,7 +66,7 @@ impl Forwarding {
                 None => self.forward(now, port, key, frame),
             };
         }
-        if let Some(ingress) = self.ports.get_mut(port) {
+        if let Some(ingress) = self.ports.record(port) {
             ingress.counters.rx_packets += packets;
             ingress.counters.rx_bytes += bytes;
         }
@@ -120,7 +122,7 @@ impl Forwarding {
     fn swap(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
         let len = frame.segment_len();
         let wire_len = frame.wire_len();
-        let old = frame.header_mut().first_chunk_mut::<{ ETHERNET + LABEL }>()?;
+        let (old, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + LABEL }>()?;
         let [a, b, c, d, e, f, g, h, ..] = *old;
         let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
         if to != key || u16::from_be_bytes([old[12], old[13]]) != ETHERTYPE_MPLS {
@@ -131,17 +133,36 @@ impl Forwarding {
         if entry.kind != Kind::One || word & 0xff <= 1 {
             return None;
         }
-        let adjacency = self.adjacencies.get(entry.adjacency)?;
-        if adjacency.state != State::Ready || len - ETHERNET as u32 > adjacency.mtu {
+        let mut adjacency = self.adjacencies.get(entry.next_hop)?;
+        if adjacency.state != State::Ready {
+            let flow = || hash::labelled(self.config.seed, word, below, None);
+            adjacency = Self::balanced(&self.adjacencies, &self.groups, adjacency, flow)?;
+        }
+        let egress = self.ports.record(adjacency.port)?;
+        if len - ETHERNET as u32 > egress.room {
             return None;
         }
         let new = entry.word | (word & entry.keep) | ((word & 0xff) - 1);
         entry.count(wire_len);
         old[..12].copy_from_slice(&adjacency.addresses);
         old[14..].copy_from_slice(&new.to_be_bytes());
-        let port = adjacency.port;
-        self.ports.count_tx(port, u64::from(wire_len));
-        Some(port)
+        egress.count_tx(u64::from(wire_len));
+        Some(adjacency.port)
+    }
+
+    /// The neighbour that a flow goes to by a group which the fast path can choose in, if it is one.
+    #[inline(always)]
+    pub(crate) fn balanced<'a>(
+        adjacencies: &'a Adjacencies,
+        groups: &[Group],
+        next_hop: &Adjacency,
+        flow: impl FnOnce() -> Option<u64>,
+    ) -> Option<&'a Adjacency> {
+        if next_hop.state != State::Balanced {
+            return None;
+        }
+        let group = groups.get(next_hop.group()? as usize)?;
+        adjacencies.get(group.choose(flow()?)?).filter(|chosen| chosen.state == State::Ready)
     }
 
     /// Frames that the common swap does not take: the plain route first, then everything else.
@@ -176,6 +197,7 @@ impl Forwarding {
         let done = decision.and_then(|plan| self.rewrite(frame, &plan));
         match done {
             Ok(port) => Verdict::Transmit { port, ready: now },
+            Err(Exception::Punt(PuntReason::Replicate { .. })) => Verdict::Replicate,
             Err(Exception::Punt(_)) => Verdict::Punt,
             Err(Exception::Drop(reason)) => {
                 self.drops.count(reason);

@@ -45,7 +45,7 @@ pub(crate) fn flow_at(frame: &Frame, at: usize) -> Option<FlowKey> {
 
 /// Four bytes of the frame, wherever they lie.
 #[inline]
-fn four_at(frame: &Frame, at: usize) -> Option<[u8; 4]> {
+pub(crate) fn four_at(frame: &Frame, at: usize) -> Option<[u8; 4]> {
     match frame.header().get(at..at + 4) {
         Some(bytes) => bytes.first_chunk::<4>().copied(),
         None => four_across(frame, at),

@@ -1,15 +1,15 @@
 //! Sending what the node itself originates.
 
-use crate::adjacency::State;
 use crate::decide::Plan;
 use crate::entry::Kind;
+use crate::hash;
 use crate::packet::{ETHERNET, IPV4, LABEL};
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::Nhlfe;
 use base::{Dscp, Frame, Phb, PortId};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 
 impl Forwarding {
     /// Sends an IP packet of this node to its destination, by FTN or route: pushes labels and writes the Ethernet
@@ -18,7 +18,7 @@ impl Forwarding {
     /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
     ///
     /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for
-    /// this node itself. Drops are not counted here: the caller may have a use for the packet.
+    /// this node itself. What an entry would replicate is discarded. Drops are not counted here: the caller may have a use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
@@ -28,11 +28,15 @@ impl Forwarding {
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
         match entry.kind {
             Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
-            Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
         let mut plan = Plan { by, below_is_ip: true, phb: treatment, ..Plan::default() };
-        self.encapsulate(&mut plan, entry, to, ip[1], ip[8])?;
+        let flow = || {
+            let ip = frame.header().get(ETHERNET..).unwrap_or_default();
+            hash::ip(self.config.seed, ip, ETHERNET, Some(frame)).unwrap_or_default()
+        };
+        self.encapsulate(&mut plan, entry, to, ip[1], ip[8], flow)?;
         self.leave(frame, &plan)
     }
 
@@ -41,7 +45,7 @@ impl Forwarding {
     pub fn transmit_via(
         &mut self,
         port: PortId,
-        gateway: Ipv4Addr,
+        gateway: IpAddr,
         frame: &mut Frame,
     ) -> Result<PortId, Exception> {
         let ip = ip_header(frame)?;
@@ -64,15 +68,10 @@ impl Forwarding {
 
     fn leave(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
         let adjacency = self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
-        let (port, gateway) = (adjacency.port, adjacency.gateway());
-        match adjacency.state {
-            State::Ready => {}
-            State::Down => return Err(DropReason::PortDown.into()),
-            State::Unresolved => return Err(PuntReason::NoAdjacency { port, gateway }.into()),
-        }
+        let mtu = self.usable(plan.adjacency, adjacency)?;
         let pushed = (plan.depth * LABEL) as u32;
-        if frame.segment_len() - ETHERNET as u32 + pushed > adjacency.mtu {
-            return Err(PuntReason::TooBig { mtu: adjacency.mtu.saturating_sub(pushed), labels: 0 }.into());
+        if frame.segment_len() - ETHERNET as u32 + pushed > mtu {
+            return Err(PuntReason::TooBig { mtu: mtu.saturating_sub(pushed), labels: 0 }.into());
         }
         self.rewrite(frame, plan)
     }

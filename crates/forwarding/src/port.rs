@@ -1,4 +1,4 @@
-//! Ports: how they are configured, and what went through them.
+//! Ports: how they are configured, whether they can be used, and what went through them.
 
 use base::plane::PortConfig;
 use base::{MacAddr, PortId};
@@ -17,30 +17,56 @@ pub struct PortCounters {
     pub tx_bytes: u64,
 }
 
-/// What the fast path keeps of a port.
+/// What the fast path keeps of a port, in one cache line. Whether a port can be used stands here and nowhere else: all
+/// adjacencies, groups and entries behind it share it.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub(crate) config: PortConfig,
-    /// The address as [`mac_key`] makes it, to be compared with the start of a frame at once.
+    pub(crate) counters: PortCounters,
+    /// The address as [`mac_key`] makes it, to be compared with the start of a frame at once; [`NO_KEY`] if there is no
+    /// such port.
     pub(crate) key: u64,
     /// The same if frames for this port may take the short way through it; else [`NO_KEY`].
     pub(crate) short: u64,
-    pub(crate) counters: PortCounters,
+    /// The longest packet that may leave now: the MTU, or 0 while the port is down. One comparison with it says both.
+    pub(crate) room: u32,
+    pub(crate) config: PortConfig,
 }
+
+const _: () = assert!(size_of::<Port>() == 64);
 
 /// No address's key, whose lowest 16 bits are zero.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
 impl Port {
+    const ABSENT: Port = Port {
+        counters: PortCounters { rx_packets: 0, rx_bytes: 0, tx_packets: 0, tx_bytes: 0 },
+        key: NO_KEY,
+        short: NO_KEY,
+        room: 0,
+        config: PortConfig { mac: MacAddr([0; 6]), mtu: 0, up: false },
+    };
+
     /// Says whether frames may take the short way if the port is up.
     pub(crate) fn set_short(&mut self, short: bool) {
         self.short = if short && self.config.up { self.key } else { NO_KEY };
+    }
+
+    /// Counts a frame of `bytes` that is handed to the egress.
+    #[inline(always)]
+    pub(crate) fn count_tx(&mut self, bytes: u64) {
+        self.counters.tx_packets += 1;
+        self.counters.tx_bytes += bytes;
+    }
+
+    fn is_there(&self) -> bool {
+        self.key != NO_KEY
     }
 }
 
 /// All ports, by id.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ports(Vec<Option<Port>>);
+pub(crate) struct Ports(Vec<Port>);
 
 /// The six bytes of an address in the upper 48 bits, first byte lowest.
 #[inline]
@@ -50,38 +76,50 @@ pub(crate) const fn mac_key(mac: MacAddr) -> u64 {
 }
 
 impl Ports {
-    /// Whether frames may take the short way is yet to be said.
-    pub(crate) fn set(&mut self, id: PortId, config: PortConfig) {
+    /// Whether frames may take the short way is yet to be said. Returns whether the Ethernet address is another than
+    /// before.
+    pub(crate) fn set(&mut self, id: PortId, config: PortConfig) -> bool {
         if self.0.len() <= id.index() {
-            self.0.resize(id.index() + 1, None);
+            self.0.resize(id.index() + 1, Port::ABSENT);
+        }
+        let port = &mut self.0[id.index()];
+        if !port.is_there() {
+            port.counters = PortCounters::default();
         }
         let key = mac_key(config.mac);
-        match &mut self.0[id.index()] {
-            Some(port) => (port.config, port.key) = (config, key),
-            empty => *empty = Some(Port { config, key, short: NO_KEY, counters: PortCounters::default() }),
-        }
+        let moved = port.key != key;
+        port.key = key;
+        port.room = if config.up { config.mtu } else { 0 };
+        port.config = config;
+        moved
     }
 
     #[inline]
     pub(crate) fn get(&self, id: PortId) -> Option<&Port> {
-        self.0.get(id.index())?.as_ref()
+        self.0.get(id.index()).filter(|port| port.is_there())
     }
 
+    /// Can frames leave by the port?
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: PortId) -> Option<&mut Port> {
-        self.0.get_mut(id.index())?.as_mut()
+    pub(crate) fn is_up(&self, id: PortId) -> bool {
+        self.0.get(id.index()).is_some_and(|port| port.config.up)
+    }
+
+    /// The record of a port, which may be one that is not there: then no address is its key, and nothing fits through.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, id: PortId) -> Option<&mut Port> {
+        self.0.get_mut(id.index())
     }
 
     /// Counts a frame of `bytes` that is handed to the egress of `id`.
     #[inline]
     pub(crate) fn count_tx(&mut self, id: PortId, bytes: u64) {
-        if let Some(port) = self.get_mut(id) {
-            port.counters.tx_packets += 1;
-            port.counters.tx_bytes += bytes;
+        if let Some(port) = self.record(id) {
+            port.count_tx(bytes);
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PortId, &Port)> {
-        self.0.iter().enumerate().filter_map(|(i, p)| Some((PortId(i as u16), p.as_ref()?)))
+        self.0.iter().enumerate().filter(|(_, port)| port.is_there()).map(|(i, p)| (PortId(i as u16), p))
     }
 }

@@ -2,7 +2,7 @@
 
 use base::PortId;
 use base::device::DropReason;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 /// Why a frame goes to the control processor. `labels` says how many label stack entries the frame came with, so that
 /// its IP header is [`ip_offset`] bytes from its start.
@@ -44,7 +44,12 @@ pub enum PuntReason {
         /// By which the packet would leave.
         port: PortId,
         /// Address to ask for: the next hop, or the destination on a connected network.
-        gateway: Ipv4Addr,
+        gateway: IpAddr,
+    },
+    /// An entry that replicates: make a copy for each branch ([`crate::Forwarding::copy`]).
+    Replicate {
+        /// How many copies there are to be, at least one.
+        branches: u16,
     },
     /// No route to the destination: answer with ICMP network unreachable.
     NoRoute {

@@ -3,6 +3,7 @@
 use crate::addresses::may_be_forwarded;
 use crate::adjacency::State;
 use crate::entry::Kind;
+use crate::hash;
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ipv4_ttl};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
@@ -22,7 +23,7 @@ impl Forwarding {
     pub(crate) fn route(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
         let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());
         let conditioned = frame.phb();
-        let header = frame.header_mut().first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
+        let (header, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
         let ip = ip.first_chunk_mut::<IPV4>()?;
         let [a, b, c, d, e, f, ..] = *ethernet;
@@ -57,31 +58,37 @@ impl Forwarding {
             return None;
         }
         let adjacency = match entry.kind {
-            Kind::Via => entry.adjacency,
+            Kind::Via => entry.next_hop,
             Kind::Connected => {
-                let network = self.adjacencies.get(entry.adjacency)?;
-                if network.state == State::Down || self.is_network_broadcast(Some(place), to) {
+                let network = self.adjacencies.get(entry.next_hop)?;
+                if self.is_network_broadcast(Some(place), to) {
                     return None;
                 }
-                self.adjacencies.find(network.port, to)?
+                self.adjacencies.find(network.port, to.into())?
             }
             _ => return None,
         };
-        let adjacency = self.adjacencies.get(adjacency)?;
-        if adjacency.state != State::Ready || longest - ETHERNET as u32 > adjacency.mtu {
+        let mut adjacency = self.adjacencies.get(adjacency)?;
+        if adjacency.state != State::Ready {
+            let ports = || below.first_chunk::<4>().map(|ports| u32::from_le_bytes(*ports));
+            let flow = || hash::v4(self.config.seed, ip, ports);
+            adjacency = Self::balanced(&self.adjacencies, &self.groups, adjacency, flow)?;
+        }
+        let port = adjacency.port;
+        let egress = self.ports.record(port)?;
+        if longest - ETHERNET as u32 > egress.room {
             return None;
         }
+        egress.count_tx(u64::from(wire_len));
         let phb = conditioned.or(self.phb_of_tos(tos));
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         set_ipv4_ttl(ip, ttl - 1);
-        let port = adjacency.port;
         if phb != conditioned {
             frame.set_phb(phb);
         }
         if let Some(known) = self.fib.get_mut(place) {
             known.active_mut().count(wire_len);
         }
-        self.ports.count_tx(port, u64::from(wire_len));
         Some(port)
     }
 }
@@ -102,7 +109,7 @@ mod tests {
     }
 
     fn via(gateway: [u8; 4]) -> NextHop {
-        NextHop::Via { port: OUT, gateway: Ipv4Addr::from(gateway) }
+        NextHop::Via { port: OUT, gateway: Ipv4Addr::from(gateway).into() }
     }
 
     fn tables(diffserv: bool) -> Forwarding {
@@ -122,7 +129,7 @@ mod tests {
             |text, labels: &[Label]| TableOp::FtnSet { fec: Fec::Prefix(prefix(text)), nhlfe: push(labels) };
         let known = |gateway: [u8; 4]| TableOp::AdjacencySet {
             port: OUT,
-            gateway: Ipv4Addr::from(gateway),
+            gateway: Ipv4Addr::from(gateway).into(),
             mac: MacAddr::of_port(NodeId(2), PortId(u16::from(gateway[3]))),
         };
         let route = |text, next_hop| TableOp::RouteSet { prefix: prefix(text), next_hop };

@@ -7,8 +7,11 @@ use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::Fib;
 use crate::filter::Filters;
+use crate::group::Group;
+use crate::hash::Seed;
 use crate::ilm::Ilm;
 use crate::port::Ports;
+use crate::replicate::Lists;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
@@ -36,6 +39,12 @@ pub struct Config {
     pub fib_max: usize,
     /// The most filters that the FTN takes.
     pub filters_max: usize,
+    /// The most groups of next hops.
+    pub groups_max: usize,
+    /// The most replication lists.
+    pub lists_max: usize,
+    /// What the hash of flows begins with, by which groups choose members.
+    pub seed: Seed,
 }
 
 impl Default for Config {
@@ -48,6 +57,9 @@ impl Default for Config {
             ilm_max: usize::MAX,
             fib_max: usize::MAX,
             filters_max: usize::MAX,
+            groups_max: usize::MAX,
+            lists_max: usize::MAX,
+            seed: Seed::default(),
         }
     }
 }
@@ -63,6 +75,9 @@ pub struct Forwarding {
     pub(crate) ports: Ports,
     pub(crate) conditioners: Conditioners,
     pub(crate) adjacencies: Adjacencies,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) free_groups: Vec<u32>,
+    pub(crate) lists: Lists,
     pub(crate) stacks: Stacks,
     pub(crate) contexts: Contexts,
     /// That of E-LSPs with the preconfigured mapping, of a node that supports DiffServ.
@@ -92,10 +107,16 @@ impl Forwarding {
     pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
         self.recent = None;
         match *op {
+            TableOp::GroupSet { group, ref members } => self.group_set(group, members),
+            TableOp::GroupRemove { group } => self.group_remove(group),
+            TableOp::ReplicationSet { list, ref branches } => self.replication_set(list, branches),
+            TableOp::ReplicationRemove { list } => self.replication_remove(list),
             TableOp::PortSet { port, config } => {
-                self.ports.set(port, config);
+                // Whether the port is up stands in its record alone.
+                if self.ports.set(port, config) {
+                    self.adjacencies.source_changed(port, config.mac);
+                }
                 self.find_way_in(port);
-                self.adjacencies.port_changed(port, &config);
                 Ok(())
             }
             TableOp::IlmSet { label, nhlfe } => self.ilm_set(label, &nhlfe),
@@ -134,8 +155,8 @@ impl Forwarding {
                 Ok(())
             }
             TableOp::AdjacencyRemove { port, gateway } => {
-                let config = self.port_config(port)?;
-                let known = self.adjacencies.forget(port, gateway, &config);
+                self.port_config(port)?;
+                let known = self.adjacencies.forget(port, gateway);
                 if known { Ok(()) } else { Err(TableError::NoEntry) }
             }
         }
@@ -156,6 +177,8 @@ impl Forwarding {
     pub fn occupancy(&self, op: &TableOp) -> usize {
         match op {
             TableOp::PortSet { .. } => 0,
+            TableOp::GroupSet { .. } | TableOp::GroupRemove { .. } => self.adjacencies.groups(),
+            TableOp::ReplicationSet { .. } | TableOp::ReplicationRemove { .. } => self.lists.len(),
             TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => self.adjacencies.len(),
             TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => self.ilm.len(),
             TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
@@ -168,7 +191,7 @@ impl Forwarding {
         }
     }
 
-    fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
+    pub(crate) fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
         Ok(self.ports.get(port).ok_or(TableError::NoPort)?.config)
     }
 
@@ -253,7 +276,7 @@ impl Forwarding {
     }
 
     /// Turns an NHLFE into what the fast path reads, and takes a share in its adjacency.
-    fn compile(&mut self, nhlfe: &Nhlfe) -> Result<Entry, TableError> {
+    pub(crate) fn compile(&mut self, nhlfe: &Nhlfe) -> Result<Entry, TableError> {
         let push = nhlfe.push.as_slice();
         // RFC 3032, 2.1: implicit null "should never appear in the encapsulation".
         if push.contains(&Label::IMPLICIT_NULL) {
@@ -269,21 +292,24 @@ impl Forwarding {
         let kind = match (nhlfe.next_hop, push.len()) {
             (NextHop::Local, _) => Kind::Local,
             (NextHop::Discard, _) => Kind::Discard,
-            (NextHop::Via { gateway: Ipv4Addr::UNSPECIFIED, .. }, 0) => Kind::Connected,
-            (NextHop::Via { .. }, 1) if !by_phb => Kind::One,
-            (NextHop::Via { .. }, _) => Kind::Via,
-        };
-        let via = match nhlfe.next_hop {
-            NextHop::Via { port, gateway } => Some((port, gateway, self.port_config(port)?)),
-            NextHop::Local | NextHop::Discard => None,
+            (NextHop::Replicate(_), 0) => Kind::Replicate,
+            // The labels are those of the branches.
+            (NextHop::Replicate(_), _) => return Err(TableError::Nested),
+            (NextHop::Via { gateway, .. }, 0) if gateway.is_unspecified() => Kind::Connected,
+            (NextHop::Via { .. } | NextHop::Group(_), 1) if !by_phb => Kind::One,
+            (NextHop::Via { .. } | NextHop::Group(_), _) => Kind::Via,
         };
         let context = match tc {
             TcSource::DiffServ(classes) => self.contexts.acquire(classes).ok_or(TableError::NoContext)?,
             TcSource::Copy | TcSource::Set(_) => 0,
         };
         let mut entry = Entry::new(kind, nhlfe, context);
-        if let Some((port, gateway, config)) = via {
-            entry.adjacency = self.adjacencies.acquire(port, gateway, &config);
+        match self.take_next_hop(nhlfe.next_hop) {
+            Ok(next_hop) => entry.next_hop = next_hop,
+            Err(error) => {
+                entry.context().iter().for_each(|context| self.contexts.release(*context));
+                return Err(error);
+            }
         }
         match push {
             [] => {}
@@ -293,7 +319,20 @@ impl Forwarding {
         Ok(entry)
     }
 
-    fn release(&mut self, entry: &Entry) {
+    /// The place of a next hop, for one more entry.
+    fn take_next_hop(&mut self, next_hop: NextHop) -> Result<u32, TableError> {
+        match next_hop {
+            NextHop::Via { port, gateway } => {
+                let config = self.port_config(port)?;
+                Ok(self.adjacencies.acquire(port, gateway, &config))
+            }
+            NextHop::Group(group) => self.adjacencies.acquire_group(group).ok_or(TableError::NoGroup),
+            NextHop::Replicate(list) => self.lists.acquire(list).ok_or(TableError::NoGroup),
+            NextHop::Local | NextHop::Discard => Ok(u32::MAX),
+        }
+    }
+
+    pub(crate) fn release(&mut self, entry: &Entry) {
         if entry.kind == Kind::Empty {
             return;
         }
@@ -303,7 +342,11 @@ impl Forwarding {
         if let Some(context) = entry.context() {
             self.contexts.release(context);
         }
-        self.adjacencies.release(entry.adjacency);
+        if entry.kind == Kind::Replicate {
+            self.lists.release(entry.next_hop);
+        } else {
+            self.adjacencies.release(entry.next_hop);
+        }
     }
 
     /// The NHLFE that `entry` was compiled from.
@@ -313,8 +356,12 @@ impl Forwarding {
         let next_hop = match entry.kind {
             Kind::Local => NextHop::Local,
             Kind::Discard | Kind::Empty => NextHop::Discard,
-            Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.adjacency) {
-                Some(a) => NextHop::Via { port: a.port, gateway: a.gateway() },
+            Kind::Replicate => self.lists.id(entry.next_hop).map_or(NextHop::Discard, NextHop::Replicate),
+            Kind::One | Kind::Via | Kind::Connected => match self.adjacencies.get(entry.next_hop) {
+                Some(a) => match self.group_at(entry.next_hop) {
+                    Some(group) => NextHop::Group(group),
+                    None => NextHop::Via { port: a.port, gateway: self.adjacencies.gateway(entry.next_hop) },
+                },
                 None => NextHop::Discard,
             },
         };

@@ -6,9 +6,9 @@ use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
-use base::plane::{NextHop, Nhlfe, PortConfig, Prefix};
+use base::plane::{GroupId, Member, NextHop, Nhlfe, PortConfig, Prefix, ReplicationId};
 use base::{Label, MacAddr, PhbSet, PortId};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 /// A bound label. Packets and bytes are those received with it, whatever became of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +73,36 @@ pub struct FibRow {
 pub struct AdjacencyRow {
     /// Number of the port at this device.
     pub port: PortId,
-    /// The neighbour's address; 0.0.0.0 for a connected network.
-    pub gateway: Ipv4Addr,
+    /// The neighbour's address; the unspecified one for a connected network.
+    pub gateway: IpAddr,
     /// The neighbour's Ethernet address, if it is known.
     pub mac: Option<MacAddr>,
-    /// Table entries that use it.
+    /// Table entries, and members of groups, that use it.
     pub uses: u32,
+}
+
+/// A member of a group of next hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupRow {
+    /// The group, as its writer named it.
+    pub group: GroupId,
+    /// Neighbour and outer labels, and what is taken while they can't be.
+    pub member: Member,
+    /// Entries that name the group.
+    pub uses: u32,
+}
+
+/// A branch of a replication list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchRow {
+    /// The list, as its writer named it.
+    pub list: ReplicationId,
+    /// What is done with the copy, in the words of the control plane.
+    pub nhlfe: Nhlfe,
+    /// Copies that left by this branch.
+    pub packets: u64,
+    /// Bytes of their frames as sent, labels included.
+    pub bytes: u64,
 }
 
 /// A port, how it is configured, and what went through it.
@@ -163,15 +187,32 @@ impl Forwarding {
     pub fn adjacencies(&self) -> impl Iterator<Item = AdjacencyRow> {
         self.adjacencies.iter().map(|a| AdjacencyRow {
             port: a.port,
-            gateway: a.gateway(),
-            mac: a.mac(),
-            uses: a.uses(),
+            gateway: a.gateway,
+            mac: a.mac,
+            uses: a.uses,
+        })
+    }
+
+    /// Members of all groups of next hops: groups by number, the members of each in the order in which they were given.
+    pub fn groups(&self) -> impl Iterator<Item = GroupRow> {
+        self.adjacencies.group_ids().flat_map(|(group, index)| {
+            let uses = self.adjacencies.uses(index);
+            self.members_of(index).into_iter().map(move |member| GroupRow { group, member, uses })
+        })
+    }
+
+    /// Branches of all replication lists: lists by number, branches in order.
+    pub fn replications(&self) -> impl Iterator<Item = BranchRow> {
+        self.lists.iter().flat_map(move |(list, branches)| {
+            let row =
+                move |e: &Entry| BranchRow { list, nhlfe: self.nhlfe(e), packets: e.packets, bytes: e.bytes };
+            branches.iter().map(row)
         })
     }
 
     /// The Ethernet address of a neighbour, if it is known.
-    pub fn neighbour_mac(&self, port: PortId, gateway: Ipv4Addr) -> Option<MacAddr> {
-        self.adjacencies.get(self.adjacencies.find(port, gateway)?)?.mac()
+    pub fn neighbour_mac(&self, port: PortId, gateway: IpAddr) -> Option<MacAddr> {
+        self.adjacencies.mac(self.adjacencies.find(port, gateway)?)
     }
 
     /// Ports, sorted by number.

@@ -48,7 +48,7 @@ fn filters_come_before_prefixes_and_routes() {
         fec: flow(order, filter),
         nhlfe: to_gateway(&[label], Uniform),
     };
-    let connected = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED };
+    let connected = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED.into() };
     let mut tables = node(&[
         TableOp::FtnSet { fec: fec("10.9.0.0/16"), nhlfe: to_gateway(&[200], Uniform) },
         TableOp::RouteSet { prefix: prefix("10.1.0.0/24"), next_hop: connected },
@@ -186,7 +186,7 @@ fn ethernet_decides_first() {
 
 #[test]
 fn connected_networks_have_the_destination_as_neighbour() {
-    let network = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED };
+    let network = NextHop::Via { port: P1, gateway: Ipv4Addr::UNSPECIFIED.into() };
     let mut tables = node(&[
         TableOp::RouteSet { prefix: prefix("10.1.0.0/24"), next_hop: network },
         ilm(100, nhlfe(&[], network, Uniform, TcSource::Copy)),
@@ -198,7 +198,7 @@ fn connected_networks_have_the_destination_as_neighbour() {
         let missing = frame(stack, to(UNKNOWN, 64));
         stays(&mut tables, missing.clone(), Verdict::Punt);
         let why = tables.classify_punt(P0, &missing);
-        assert_eq!(why, Some(PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN }));
+        assert_eq!(why, Some(PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN.into() }));
     }
 }
 
@@ -219,10 +219,10 @@ fn what_the_node_sends_takes_the_same_tables() {
     assert_eq!(tables.originate(&mut plain), Ok(P1));
     assert_eq!(plain, sent(&[], to(9, 2)));
     let mut directed = blank(to(7, 0));
-    assert_eq!(tables.transmit_via(P1, GATEWAY, &mut directed), Ok(P1));
+    assert_eq!(tables.transmit_via(P1, GATEWAY.into(), &mut directed), Ok(P1));
     assert_eq!(directed, sent(&[], to(7, 0)));
-    let unknown = PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN };
-    assert_eq!(tables.transmit_via(P1, UNKNOWN, &mut blank(to(7, 0))), Err(unknown.into()));
+    let unknown = PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN.into() };
+    assert_eq!(tables.transmit_via(P1, UNKNOWN.into(), &mut blank(to(7, 0))), Err(unknown.into()));
     for (ip, why) in [
         (to(8, 0), unknown.into()),
         (to(7, 0), DropReason::Discard.into()),
@@ -289,7 +289,7 @@ fn full_tables_refuse_new_entries_only() {
 fn ports_and_neighbours_change_under_entries() {
     let mut tables = node(&[ilm(100, to_gateway(&[200], Uniform))]);
     let moved = MacAddr([2, 9, 9, 9, 9, 9]);
-    tables.apply(&TableOp::AdjacencySet { port: P1, gateway: GATEWAY, mac: moved }).expect("a port");
+    tables.apply(&TableOp::AdjacencySet { port: P1, gateway: GATEWAY.into(), mac: moved }).expect("a port");
     let mut out = frame(&[(100, 0, 9)], Ip::default());
     assert_eq!(forward(&mut tables, &mut out), OUT);
     assert_eq!(out, framed(moved, mac(P1), &[(200, 0, 8)], Ip::default()));
@@ -298,8 +298,8 @@ fn ports_and_neighbours_change_under_entries() {
     let mut out = frame(&[(100, 0, 9)], Ip::default());
     assert_eq!(forward(&mut tables, &mut out), OUT);
     assert_eq!(out, framed(moved, config.mac, &[(200, 0, 8)], Ip::default()));
-    assert_eq!(tables.neighbour_mac(P1, GATEWAY), Some(moved));
-    let remove = TableOp::AdjacencyRemove { port: P1, gateway: GATEWAY };
+    assert_eq!(tables.neighbour_mac(P1, GATEWAY.into()), Some(moved));
+    let remove = TableOp::AdjacencyRemove { port: P1, gateway: GATEWAY.into() };
     assert_eq!((tables.apply(&remove), tables.apply(&remove)), (Ok(()), Err(TableError::NoEntry)));
     stays(&mut tables, frame(&[(100, 0, 9)], Ip::default()), Verdict::Punt);
     let bytes = Frame::new(&[], Body::Empty);

@@ -301,7 +301,7 @@ fn what_the_node_sends_itself_is_treated_by_its_code_point() {
     assert_eq!(tables.originate(&mut own), Ok(P1));
     assert_eq!((own.phb(), own == sent(&[(100, 6, 255)], ip("CS6"))), (Some(phb("CS6")), true));
     let mut own = frame(&[], ip("CS6"));
-    assert_eq!(tables.transmit_via(P1, GATEWAY, &mut own), Ok(P1));
+    assert_eq!(tables.transmit_via(P1, GATEWAY.into(), &mut own), Ok(P1));
     assert_eq!(own.phb(), Some(phb("CS6")));
 }
 

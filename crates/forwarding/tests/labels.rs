@@ -224,9 +224,9 @@ fn exceptions_say_what_the_node_must_know() {
     let ours = why(&mut tables, frame(&[(101, 0, 1)], Ip { to: OURS, ..ip(1) }));
     assert_eq!(ours, Some(PuntReason::Local { labels: 1 }));
     let missing = why(&mut tables, frame(&[(102, 0, 9)], ip(64)));
-    assert_eq!(missing, Some(PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN }));
+    assert_eq!(missing, Some(PuntReason::NoAdjacency { port: P1, gateway: UNKNOWN.into() }));
     // The neighbour is found, the frame goes.
-    let set = TableOp::AdjacencySet { port: P1, gateway: UNKNOWN, mac: neighbour_mac(P1) };
+    let set = TableOp::AdjacencySet { port: P1, gateway: UNKNOWN.into(), mac: neighbour_mac(P1) };
     tables.apply(&set).expect("a port");
     leaves(&mut tables, &[(102, 0, 9)], ip(64), &[(200, 0, 8)], ip(64));
     // The port goes down.
@@ -236,7 +236,7 @@ fn exceptions_say_what_the_node_must_know() {
     assert_eq!(
         tables.apply(&ilm(
             103,
-            nhlfe(&[], NextHop::Via { port: PortId(9), gateway: FAR }, Uniform, TcSource::Copy)
+            nhlfe(&[], NextHop::Via { port: PortId(9), gateway: FAR.into() }, Uniform, TcSource::Copy)
         )),
         Err(TableError::NoPort)
     );

@@ -7,7 +7,7 @@ use base::device::DropReason;
 use base::flow::{FlowFilter, FlowKey};
 use base::plane::{NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
 use base::{Frame, MacAddr, NodeId, Phb, PhbSet, PortId, Time, TrafficClass, Verdict};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -40,6 +40,10 @@ impl Naive {
     fn apply(&mut self, op: &TableOp) -> bool {
         use base::plane::Fec;
         match *op {
+            TableOp::GroupSet { .. }
+            | TableOp::GroupRemove { .. }
+            | TableOp::ReplicationSet { .. }
+            | TableOp::ReplicationRemove { .. } => unreachable!("groups and lists have tests of their own"),
             TableOp::PortSet { port, config } => self.ports.insert(port, config).is_some(),
             TableOp::IlmSet { label, nhlfe } => self.ilm.insert(label.value(), nhlfe).is_some(),
             TableOp::IlmRemove { label } => self.ilm.remove(&label.value()).is_some(),
@@ -58,9 +62,11 @@ impl Naive {
             TableOp::RouteSet { prefix, next_hop } => self.routes.insert(prefix, next_hop).is_some(),
             TableOp::RouteRemove { prefix } => self.routes.remove(&prefix).is_some(),
             TableOp::AdjacencySet { port, gateway, mac } => {
-                self.neighbours.insert((port, gateway), mac).is_some()
+                self.neighbours.insert((port, v4(gateway)), mac).is_some()
             }
-            TableOp::AdjacencyRemove { port, gateway } => self.neighbours.remove(&(port, gateway)).is_some(),
+            TableOp::AdjacencyRemove { port, gateway } => {
+                self.neighbours.remove(&(port, v4(gateway))).is_some()
+            }
         }
     }
 
@@ -87,9 +93,10 @@ impl Naive {
                 carried = if model == TtlModel::Uniform { Some(ttl) } else { None };
                 continue;
             };
-            let NextHop::Via { port, mut gateway } = nhlfe.next_hop else {
+            let NextHop::Via { port, gateway } = nhlfe.next_hop else {
                 return Dropped(DropReason::Discard);
             };
+            let mut gateway = v4(gateway);
             if ttl <= 1 {
                 return Punted;
             }
@@ -139,7 +146,8 @@ impl Naive {
         if nhlfe.next_hop == NextHop::Local {
             return Punted;
         }
-        let NextHop::Via { port, mut gateway } = nhlfe.next_hop else { return Dropped(DropReason::Discard) };
+        let NextHop::Via { port, gateway } = nhlfe.next_hop else { return Dropped(DropReason::Discard) };
+        let mut gateway = v4(gateway);
         let ip = with_ttl(ip, ttl - 1);
         for label in nhlfe.push.as_slice() {
             let ttl = if nhlfe.ttl == TtlModel::Uniform { ttl - 1 } else { 255 };
@@ -206,6 +214,11 @@ impl Naive {
     }
 }
 
+fn v4(address: IpAddr) -> Ipv4Addr {
+    let IpAddr::V4(address) = address else { panic!("{address}") };
+    address
+}
+
 fn is_connected(nhlfe: &Nhlfe) -> bool {
     let unspecified = |n: NextHop| matches!(n, NextHop::Via { gateway, .. } if gateway.is_unspecified());
     nhlfe.push.as_slice().is_empty() && unspecified(nhlfe.next_hop)
@@ -226,7 +239,7 @@ const PORTS: u16 = 3;
 
 fn next_hop() -> impl Strategy<Value = NextHop> {
     prop_oneof![
-        6 => (0..PORTS, 0u8..4).prop_map(|(port, n)| NextHop::Via { port: PortId(port), gateway: gateway(n) }),
+        6 => (0..PORTS, 0u8..4).prop_map(|(port, n)| NextHop::Via { port: PortId(port), gateway: gateway(n).into() }),
         2 => Just(NextHop::Local),
         1 => Just(NextHop::Discard),
     ]
@@ -299,8 +312,8 @@ fn op() -> impl Strategy<Value = TableOp> {
         2 => flow().prop_map(|fec| TableOp::FtnRemove { fec }),
         3 => (some_prefix(), next_hop()).prop_map(|(prefix, next_hop)| TableOp::RouteSet { prefix, next_hop }),
         1 => some_prefix().prop_map(|prefix| TableOp::RouteRemove { prefix }),
-        4 => neighbour.clone().prop_map(|(port, n, node)| TableOp::AdjacencySet { port: PortId(port), gateway: gateway(n), mac: MacAddr::of_port(NodeId(node), PortId(port)) }),
-        1 => neighbour.prop_map(|(port, n, _)| TableOp::AdjacencyRemove { port: PortId(port), gateway: gateway(n) }),
+        4 => neighbour.clone().prop_map(|(port, n, node)| TableOp::AdjacencySet { port: PortId(port), gateway: gateway(n).into(), mac: MacAddr::of_port(NodeId(node), PortId(port)) }),
+        1 => neighbour.prop_map(|(port, n, _)| TableOp::AdjacencyRemove { port: PortId(port), gateway: gateway(n).into() }),
     ]
 }
 
@@ -394,7 +407,9 @@ proptest! {
                         Punted
                     }
                     Verdict::Drop(reason) => Dropped(reason),
-                    Verdict::Consume => return Err(TestCaseError::fail("tables consume nothing")),
+                    Verdict::Consume | Verdict::Replicate => {
+                        return Err(TestCaseError::fail("tables consume nothing, and have no lists"));
+                    }
                 };
                 prop_assert_eq!(&got, &expected, "{:?} {:?}", stack, ip);
                 if !matches!(got, Sent(..)) { prop_assert_eq!(&frames[i].to_vec(), &bytes); }
@@ -448,7 +463,7 @@ proptest! {
         for i in 0..frames.len() {
             match verdicts[i] {
                 Verdict::Transmit { .. } => sent += 1,
-                Verdict::Punt => {
+                Verdict::Punt | Verdict::Replicate => {
                     prop_assert_eq!(frames[i].header(), before[i].header());
                     prop_assert_eq!(frames[i].body(), before[i].body());
                     prop_assert!(tables.classify_punt(P0, &before[i]).is_some());

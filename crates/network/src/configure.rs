@@ -93,7 +93,7 @@ impl Network {
         let towards = |other: usize| {
             let link = &self.links[tree.first_link(other)?];
             let side = link.side(node);
-            Some(NextHop::Via { port: link.ports[side], gateway: link.addresses[1 - side] })
+            Some(NextHop::Via { port: link.ports[side], gateway: link.addresses[1 - side].into() })
         };
         let mut routes = Vec::new();
         for (other, spec) in self.description.nodes.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Network {
             return NextHop::Local;
         }
         let ports = self.ports_of(node).count();
-        NextHop::Via { port: PortId(ports as u16), gateway: addressing::probe(node) }
+        NextHop::Via { port: PortId(ports as u16), gateway: addressing::probe(node).into() }
     }
 
     /// Has a link addresses that the description gives?

@@ -14,7 +14,7 @@ use base::command::{TunnelId, TunnelSpec};
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
 use base::{Command, Device, Event, Frame, Label, Map, Output, PortId, Time, TrafficClass, Verdict};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use network::kind;
 use node::Router;
 use std::collections::VecDeque;
@@ -143,7 +143,7 @@ impl Edge {
 
     fn template_of(&self, stream: &StreamSpec) -> Option<Template> {
         let nhlfe = self.router.forwarding().route_local(stream.dst)?;
-        let NextHop::Via { port, gateway } = nhlfe.next_hop else { return None };
+        let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = nhlfe.next_hop else { return None };
         let dst_mac = self.router.neighbor_mac(port, gateway)?;
         let setup = self.router.config().ports.get(port.index())?;
         Some(Template::new(&Shape {
@@ -287,7 +287,7 @@ impl Device for Edge {
         let mut verdict = [Verdict::Punt];
         self.router.forward_batch(now, PORT, core::slice::from_mut(&mut frame), &mut verdict);
         match verdict[0] {
-            Verdict::Punt => self.router.handle_packet(now, PORT, frame),
+            Verdict::Punt | Verdict::Replicate => self.router.handle_packet(now, PORT, frame),
             Verdict::Transmit { port, ready } => {
                 self.outputs.push_back(Output::Transmit { port, frame, ready })
             }

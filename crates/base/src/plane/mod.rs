@@ -3,10 +3,12 @@
 //! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
 //! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
 
+mod next_hop;
 mod prefix;
 mod stack;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
+pub use next_hop::{Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
 pub use stack::LabelStack;
 
@@ -14,7 +16,7 @@ use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
 use crate::label::{Label, TrafficClass};
 use crate::phb::PhbSet;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 /// Names a batch of table operations, so that its acknowledgement can be told from others.
@@ -48,24 +50,6 @@ pub enum TcSource {
     /// By the packet's PHB, as the LSP maps it; the same mapping gives the PHB of a packet whose label is taken
     /// off (RFC 3270).
     DiffServ(LspClasses),
-}
-
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NextHop {
-    /// To the neighbour `gateway` beyond `port`. The tables keep one adjacency (with its Ethernet address) for all
-    /// entries with the same port and gateway.
-    Via {
-        /// By which the packet leaves.
-        port: PortId,
-        /// The neighbour's address on it.
-        gateway: Ipv4Addr,
-    },
-    /// To this node: what is left is looked at again (the next label, or the IP header).
-    Local,
-    /// Nowhere: the packet is dropped and counted as [`DropReason::Discard`](crate::device::DropReason::Discard).
-    Discard,
 }
 
 /// Next-hop label forwarding entry (RFC 3031, 3.10): what to do with the label stack, and where to send the packet.
@@ -123,7 +107,7 @@ pub struct PortConfig {
 }
 
 /// One change of a table. Setting what exists replaces it in one step, so that no packet finds it missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableOp {
     /// Configures a port, or changes how it is configured.
@@ -161,7 +145,7 @@ pub enum TableOp {
     RouteSet {
         /// Destinations that take the route; of several prefixes the longest that fits.
         prefix: Prefix,
-        /// Where to; `Via` with gateway 0.0.0.0 is a connected network: the destination is the neighbour.
+        /// Where to.
         next_hop: NextHop,
     },
     /// Takes a route out of the FIB.
@@ -169,12 +153,37 @@ pub enum TableOp {
         /// Destinations that take the route; of several prefixes the longest that fits.
         prefix: Prefix,
     },
+    /// Makes a group of next hops, or gives one other members. Flows of members that stay stay where they are.
+    GroupSet {
+        /// The group, which entries name by [`NextHop::Group`].
+        group: GroupId,
+        /// 1 to [`MEMBERS_MAX`], none of them twice; their order does not count.
+        members: Box<[Member]>,
+    },
+    /// Forgets a group; [`TableError::InUse`] if an entry names it.
+    GroupRemove {
+        /// As it was set.
+        group: GroupId,
+    },
+    /// Makes a replication list, or gives one other branches. Without branches it drops what comes.
+    ReplicationSet {
+        /// The list, which entries name by [`NextHop::Replicate`].
+        list: ReplicationId,
+        /// What is done with each copy: labels put on, and where it goes. At the end of an LSP that goes on as well one of
+        /// them is [`NextHop::Local`].
+        branches: Branches,
+    },
+    /// Forgets a replication list; [`TableError::InUse`] if an entry names it.
+    ReplicationRemove {
+        /// As it was set.
+        list: ReplicationId,
+    },
     /// Tells a neighbour's Ethernet address.
     AdjacencySet {
         /// The port that the neighbour is on.
         port: PortId,
-        /// IPv4 address of the neighbour on that port.
-        gateway: Ipv4Addr,
+        /// Address of the neighbour on that port.
+        gateway: IpAddr,
         /// Ethernet address that frames to it get as destination.
         mac: MacAddr,
     },
@@ -182,8 +191,8 @@ pub enum TableOp {
     AdjacencyRemove {
         /// The port that the neighbour was on.
         port: PortId,
-        /// IPv4 address of the neighbour on that port.
-        gateway: Ipv4Addr,
+        /// Address of the neighbour on that port.
+        gateway: IpAddr,
     },
 }
 
@@ -229,4 +238,16 @@ pub enum TableError {
     /// A filter that can take no packet.
     #[error("the filter can take no packet")]
     Filter,
+    /// There is no such group of next hops, or no such replication list.
+    #[error("there is no such group of next hops")]
+    NoGroup,
+    /// A group without members, with too many, with one twice, or with one on a connected network.
+    #[error("a group has 1 to {MEMBERS_MAX} members, each a different neighbour")]
+    Group,
+    /// A branch that replicates again.
+    #[error("a branch of a replication list can't replicate")]
+    Nested,
+    /// Entries name it: they have to go first.
+    #[error("entries still use it")]
+    InUse,
 }

@@ -4,7 +4,7 @@ use super::{Column, Type};
 use crate::device::DropCounters;
 use crate::{Label, MacAddr, PortId, Rate, Span, Time};
 use core::fmt::{self, Display};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
 
 /// A value of a column.
@@ -47,6 +47,7 @@ cells! {
     &str => Utf8, |value, to| to.push_str(value);
     Cow<'_, str> => Utf8, |value, to| to.push_str(&value);
     Ipv4Addr => Utf8, |value, to| to.push_text(value);
+    IpAddr => Utf8, |value, to| to.push_text(value);
     MacAddr => Utf8, |value, to| to.push_text(value);
 }
 

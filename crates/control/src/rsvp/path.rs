@@ -14,7 +14,7 @@ use super::{EgressLabel, Rsvp};
 use crate::rib::Rib;
 use base::Rate;
 use base::plane::NextHop;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{EroHop, EroSubobject, LabelRequest, Path};
 
@@ -35,7 +35,7 @@ impl Topology for View<'_> {
     }
     fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
         match self.rib.lookup(to)? {
-            (prefix, NextHop::Via { port, gateway }) => {
+            (prefix, NextHop::Via { port, gateway: IpAddr::V4(gateway) }) => {
                 // Gateway 0.0.0.0 is a connected network: the destination is the neighbour.
                 let address = if gateway.is_unspecified() { to } else { gateway };
                 Some((self.links.hop(port, address)?, prefix.len() == 32))

@@ -66,7 +66,7 @@ impl Rsvp {
             LabelStack::one(label)
         };
         let next_hop =
-            hop.map_or(NextHop::Local, |hop| NextHop::Via { port: hop.port, gateway: hop.address });
+            hop.map_or(NextHop::Local, |hop| NextHop::Via { port: hop.port, gateway: hop.address.into() });
         Nhlfe { push, next_hop, ttl: self.config.ttl, tc }
     }
 

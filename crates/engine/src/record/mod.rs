@@ -98,7 +98,7 @@ fn give(
                     return;
                 }
                 Verdict::Drop(_) | Verdict::Consume => return,
-                Verdict::Punt => device.handle_packet(at, *port, frame),
+                Verdict::Punt | Verdict::Replicate => device.handle_packet(at, *port, frame),
             }
         }
         Input::Timeout => device.handle_timeout(at),

@@ -126,7 +126,7 @@ impl World {
                     }
                     self.send_from(id, port, ready, frame);
                 }
-                Verdict::Punt => {
+                Verdict::Punt | Verdict::Replicate => {
                     self.nodes[id.index()].device.handle_packet(now, in_port, frame);
                     self.drain(id);
                 }

@@ -69,7 +69,7 @@ impl World {
                 }
                 self.send_from(id, port, ready, frame);
             }
-            Verdict::Punt => {
+            Verdict::Punt | Verdict::Replicate => {
                 node.device.handle_packet(now, in_port, frame);
                 self.drain(id);
             }

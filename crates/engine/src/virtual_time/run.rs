@@ -163,8 +163,8 @@ impl World {
                     None => node.stray_frames += 1,
                 },
                 Verdict::Drop(_) | Verdict::Consume => {}
-                Verdict::Punt if done == 1 => break Some(frame),
-                Verdict::Punt => {
+                Verdict::Punt | Verdict::Replicate if done == 1 => break Some(frame),
+                Verdict::Punt | Verdict::Replicate => {
                     // Its turn has not come: what the device reports is reported in order of time.
                     done -= 1;
                     lanes[g as usize].put_back(frame);

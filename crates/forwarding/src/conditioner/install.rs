@@ -74,7 +74,7 @@ impl Forwarding {
     /// Finds out whether frames that arrive by `port` may take the short way.
     pub(crate) fn find_way_in(&mut self, port: PortId) {
         let short = self.conditioners.idle_at(port);
-        if let Some(port) = self.ports.get_mut(port) {
+        if let Some(port) = self.ports.record(port) {
             port.set_short(short);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Bytes, Plan, Popped};
 use crate::entry::{BOTTOM, Entry, Kind, TC};
+use crate::hash;
 use crate::packet::{ETHERNET, IPV4, LABEL, u32_at};
 use crate::phb::tc_of;
 use crate::punt::{Exception, PuntReason};
@@ -49,6 +50,24 @@ impl Forwarding {
                             popped = popped.pop(entry.ttl(), ttl);
                             self.note_pop(&mut popped.known, word, Some(entry))?;
                         }
+                        Kind::Replicate if ttl <= 1 => {
+                            return Err(PuntReason::TtlExpired { labels: bytes.labels() }.into());
+                        }
+                        Kind::Replicate => {
+                            let branch = self.branch_of(entry, bytes.branch)?;
+                            match branch.kind {
+                                Kind::Local => {
+                                    popped = popped.pop(branch.ttl(), ttl);
+                                    self.note_pop(&mut popped.known, word, Some(branch))?;
+                                }
+                                Kind::One | Kind::Via | Kind::Connected => {
+                                    let list = Some(entry.next_hop);
+                                    let plan = self.switched(bytes, popped, word, ttl, branch)?;
+                                    return Ok(Plan { list, ..plan });
+                                }
+                                _ => return Err(DropReason::Discard.into()),
+                            }
+                        }
                         Kind::One | Kind::Via | Kind::Connected => {
                             return self.switched(bytes, popped, word, ttl, entry);
                         }
@@ -59,6 +78,13 @@ impl Forwarding {
                 return self.unlabelled::<AGAIN>(bytes, popped);
             }
         }
+    }
+
+    /// The flow of a frame that came with labels.
+    fn flow_of_stack(&self, bytes: Bytes) -> u64 {
+        let (top, below) = bytes.header.split_at(bytes.header.len().min(ETHERNET + LABEL));
+        let word = u32_at(top, ETHERNET).unwrap_or(BOTTOM);
+        hash::labelled(self.config.seed, word, below, Some(bytes.frame)).unwrap_or_default()
     }
 
     /// Swaps the label `word` at `popped.at`, or pops it for the next hop.
@@ -77,7 +103,8 @@ impl Forwarding {
         let ttl = ttl - 1;
         let bottom = word & BOTTOM != 0;
         let below = popped.at + LABEL;
-        let mut plan = Plan { pop: popped.count() + 1, adjacency: entry.adjacency, ..Plan::default() };
+        let way = self.way(entry.next_hop, || self.flow_of_stack(bytes))?;
+        let mut plan = Plan { pop: popped.count() + 1, adjacency: way.adjacency, ..Plan::default() };
         plan.below_is_ip = bottom;
         let context = self.context(Some(entry));
         let own = match context {
@@ -108,9 +135,10 @@ impl Forwarding {
             }
         } else {
             self.push(&mut plan, entry, word & TC, ttl, own)?;
-            if bottom {
-                plan.stack[0] |= BOTTOM;
-            }
+        }
+        self.push_outer(&mut plan, &way.labels, entry, word & TC, ttl);
+        if bottom && plan.depth > 0 {
+            plan.stack[0] |= BOTTOM;
         }
         if popped.alert && (plan.depth > 0 || !bottom) {
             // RFC 3032, 2.1: "should be pushed back onto the label stack before forwarding".

@@ -1,8 +1,8 @@
 //! How a packet leaves: the labels that go on, the neighbour it goes to, and whether the egress takes it.
 
 use super::{By, Bytes, Plan};
-use crate::adjacency::State;
-use crate::entry::{BOTTOM, Entry, Kind};
+use crate::adjacency::{Adjacency, State};
+use crate::entry::{BOTTOM, Entry, Kind, TC};
 use crate::packet::LABEL;
 use crate::phb::tc_bits;
 use crate::punt::{Exception, PuntReason};
@@ -54,7 +54,19 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Labels and adjacency for an IP packet that leaves with time to live `ttl`.
+    /// Puts the labels of the way out on, above those of the entry. What lies below, or what they take the place of, has TC
+    /// bits `tc` and the outgoing time to live `ttl`.
+    pub(super) fn push_outer(&self, plan: &mut Plan, labels: &LabelStack, entry: &Entry, tc: u32, ttl: u8) {
+        // RFC 3443, 4.4.
+        let ttl = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
+        let tc = if plan.depth > 0 { plan.stack[plan.depth - 1] & TC } else { tc };
+        for label in labels.as_slice() {
+            plan.stack[plan.depth] = label.value() << 12 | tc | u32::from(ttl);
+            plan.depth += 1;
+        }
+    }
+
+    /// Labels and adjacency for an IP packet of a flow that leaves with time to live `ttl`.
     pub(crate) fn encapsulate(
         &self,
         plan: &mut Plan,
@@ -62,14 +74,24 @@ impl Forwarding {
         to: Ipv4Addr,
         tos: u8,
         ttl: u8,
+        flow: impl FnOnce() -> u64,
     ) -> Result<(), Exception> {
-        plan.adjacency =
-            if entry.kind == Kind::Connected { self.neighbour(entry, to)? } else { entry.adjacency };
+        let precedence = u32::from(tos >> 5) << 9;
+        let mut outer = LabelStack::EMPTY;
+        if entry.kind == Kind::Connected {
+            plan.adjacency = self.neighbour(entry, to)?;
+        } else {
+            let way = self.way(entry.next_hop, flow)?;
+            (plan.adjacency, outer) = (way.adjacency, way.labels);
+        }
         if entry.depth > 0 {
             if entry.context().is_some() {
                 plan.phb = plan.phb.or(Some(Phb::of_dscp(Dscp::of_tos(tos))));
             }
-            self.push(plan, entry, u32::from(tos >> 5) << 9, ttl, None)?;
+            self.push(plan, entry, precedence, ttl, None)?;
+        }
+        self.push_outer(plan, &outer, entry, precedence, ttl);
+        if plan.depth > 0 {
             plan.stack[0] |= BOTTOM;
         }
         Ok(())
@@ -77,8 +99,8 @@ impl Forwarding {
 
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
     pub(super) fn neighbour(&self, entry: &Entry, to: Ipv4Addr) -> Result<u32, Exception> {
-        let network = self.adjacencies.get(entry.adjacency).ok_or(DropReason::NoAdjacency)?;
-        if network.state == State::Down {
+        let network = self.adjacencies.get(entry.next_hop).ok_or(DropReason::NoAdjacency)?;
+        if !self.ports.is_up(network.port) {
             return Err(DropReason::PortDown.into());
         }
         if self.is_broadcast(to) || to.is_multicast() {
@@ -86,27 +108,30 @@ impl Forwarding {
             return Err(DropReason::Discard.into());
         }
         let port = network.port;
-        self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
+        let gateway = to.into();
+        self.adjacencies.find(port, gateway).ok_or(PuntReason::NoAdjacency { port, gateway }.into())
+    }
+
+    /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now.
+    pub(crate) fn usable(&self, index: u32, adjacency: &Adjacency) -> Result<u32, Exception> {
+        let port = adjacency.port;
+        let config = self.ports.get(port).ok_or(DropReason::PortDown)?.config;
+        match adjacency.state {
+            _ if !config.up => Err(DropReason::PortDown.into()),
+            State::Ready => Ok(config.mtu),
+            _ => Err(PuntReason::NoAdjacency { port, gateway: self.adjacencies.gateway(index) }.into()),
+        }
     }
 
     /// Does the egress take the packet, which has `len` bytes on a wire without the labels pushed?
     #[inline]
     pub(super) fn egress(&self, bytes: Bytes, plan: &Plan, len: u32) -> Result<(), Exception> {
         let adjacency = self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
-        match adjacency.state {
-            State::Ready => {}
-            State::Down => return Err(DropReason::PortDown.into()),
-            State::Unresolved => {
-                let (port, gateway) = (adjacency.port, adjacency.gateway());
-                return Err(PuntReason::NoAdjacency { port, gateway }.into());
-            }
-        }
-        if len + (plan.depth * LABEL) as u32 > adjacency.mtu {
+        let mtu = self.usable(plan.adjacency, adjacency)?;
+        if len + (plan.depth * LABEL) as u32 > mtu {
             let labels = bytes.labels();
             let leaving = (usize::from(labels) - plan.pop.min(usize::from(labels)) + plan.depth) * LABEL;
-            return Err(
-                PuntReason::TooBig { mtu: adjacency.mtu.saturating_sub(leaving as u32), labels }.into()
-            );
+            return Err(PuntReason::TooBig { mtu: mtu.saturating_sub(leaving as u32), labels }.into());
         }
         Ok(())
     }

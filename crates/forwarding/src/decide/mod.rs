@@ -40,6 +40,8 @@ struct Bytes<'a> {
     /// Bytes of the longest frame that it becomes on a wire.
     longest: u32,
     group: bool,
+    /// Which branch is asked for, of a packet that is to be replicated.
+    branch: Option<u16>,
 }
 
 impl Bytes<'_> {
@@ -106,8 +108,28 @@ impl Forwarding {
         admitted: Admitted,
         frame: &Frame,
     ) -> Result<Plan, Exception> {
+        self.decide_as::<AGAIN>(admitted, frame, None)
+    }
+
+    /// Decides on the copy of a frame for one branch of the replication list that it comes to.
+    pub(crate) fn decide_copy(
+        &self,
+        admitted: Admitted,
+        frame: &Frame,
+        branch: u16,
+    ) -> Result<Plan, Exception> {
+        self.decide_as::<true>(admitted, frame, Some(branch))
+    }
+
+    #[inline(always)]
+    fn decide_as<const AGAIN: bool>(
+        &self,
+        admitted: Admitted,
+        frame: &Frame,
+        branch: Option<u16>,
+    ) -> Result<Plan, Exception> {
         let (len, longest) = (frame.len(), frame.segment_len());
-        let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group };
+        let bytes = Bytes { header: frame.header(), frame, len, longest, group: admitted.group, branch };
         let popped = Popped { at: ETHERNET, known: KnownPhb::new(frame.phb()), ..Popped::default() };
         match admitted.ethertype {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),

@@ -8,9 +8,9 @@ use base::{Dscp, Phb, TrafficClass};
 pub(crate) struct Plan {
     /// How many labels to take off.
     pub(crate) pop: usize,
-    /// Label stack entries to put on; the last of the first `depth` is outermost. One more than an entry can push: the
-    /// router alert label goes back on.
-    pub(crate) stack: [u32; LabelStack::MAX + 1],
+    /// Label stack entries to put on; the last of the first `depth` is outermost. Those of an
+    /// entry, those of the way out, and the router alert label that goes back on.
+    pub(crate) stack: [u32; Plan::DEPTH],
     pub(crate) depth: usize,
     /// The time to live to write into the header below those: a label stack entry or an IP header.
     pub(crate) below_ttl: Option<u8>,
@@ -24,10 +24,18 @@ pub(crate) struct Plan {
     pub(crate) phb: Option<Phb>,
     /// Where the context of the labels is that are put on, if they have one.
     pub(crate) context: Option<u8>,
+    /// The neighbour that it goes to, among the next hops.
     pub(crate) adjacency: u32,
+    /// Where the replication list is, of a copy.
+    pub(crate) list: Option<u32>,
     pub(crate) by: By,
     /// Bytes behind the IP packet, which belong to nobody.
     pub(crate) excess: u32,
+}
+
+impl Plan {
+    /// The most labels that are put on.
+    pub(crate) const DEPTH: usize = 2 * LabelStack::MAX + 1;
 }
 
 /// What decided on a packet, and where it counts.

@@ -4,6 +4,7 @@ use super::{By, Bytes, Plan, Popped};
 use crate::addresses::may_be_forwarded;
 use crate::entry::Kind;
 use crate::flow::flow_at;
+use crate::hash;
 use crate::packet::{ETHERNET, IPV4};
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
@@ -85,16 +86,20 @@ impl Forwarding {
                 known.and_then(|place| self.choose(place, to, phb)).ok_or(PuntReason::NoRoute { labels })?
             }
         };
+        let list = (entry.kind == Kind::Replicate).then_some(entry.next_hop);
+        let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
-            Kind::Discard | Kind::Empty => return Err(DropReason::Discard.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
             Kind::Local => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let mut plan = Plan { pop: popped.count(), by, below_is_ip: true, phb: treatment, ..Plan::default() };
+        let mut plan =
+            Plan { pop: popped.count(), by, list, below_is_ip: true, phb: treatment, ..Plan::default() };
         plan.below_dscp = popped.known.imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
         plan.below_ttl = Some(ttl - 1);
         plan.excess = bytes.len - (at + total) as u32;
-        self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1)?;
+        let flow = || hash::ip(self.config.seed, rest, at, Some(bytes.frame)).unwrap_or_default();
+        self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1, flow)?;
         // A frame that is to be cut is as long as the longest of its pieces; others may have padding behind the packet.
         let whole = bytes.longest == bytes.len;
         let len = if whole { total as u32 } else { bytes.longest.saturating_sub(at as u32) };

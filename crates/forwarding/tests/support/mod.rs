@@ -30,7 +30,7 @@ pub fn label(value: u32) -> Label {
     Label::new(value).expect("20 bits")
 }
 pub fn via(gateway: Ipv4Addr) -> NextHop {
-    NextHop::Via { port: P1, gateway }
+    NextHop::Via { port: P1, gateway: gateway.into() }
 }
 /// An NHLFE; `push` has the outermost label last.
 pub fn nhlfe(push: &[u32], next_hop: NextHop, ttl: TtlModel, tc: TcSource) -> Nhlfe {
@@ -65,7 +65,7 @@ pub fn node_with(config: Config, ops: &[TableOp]) -> Forwarding {
     let standing = [
         port(P0),
         port(P1),
-        TableOp::AdjacencySet { port: P1, gateway: GATEWAY, mac: neighbour_mac(P1) },
+        TableOp::AdjacencySet { port: P1, gateway: GATEWAY.into(), mac: neighbour_mac(P1) },
         TableOp::RouteSet { prefix: prefix("10.9.0.0/16"), next_hop: via(GATEWAY) },
         TableOp::RouteSet { prefix: Prefix::host(OURS), next_hop: NextHop::Local },
     ];

@@ -6,7 +6,8 @@ use base::plane::{NextHop, Nhlfe, Prefix, TcSource};
 use base::table::{Rows, Shown, Table, word};
 use base::{Label, NodeId, PortId, Rate, Time};
 use control::rsvp::{LinkView, LspView, Rsvp, TunnelView};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
+use std::borrow::Cow;
 
 base::table! {
     /// The incoming label map of a router: what becomes of packets that arrive with a label.
@@ -17,11 +18,11 @@ base::table! {
         /// The labels that take its place, outermost first, or `pop`.
         out: String => operation(nhlfe),
         /// The next router; `local` if the packet is looked at again here, `discard` if it is dropped, `tester` for one outside the network.
-        to: &'a str => hop.to,
+        to: Cow<'a, str> => hop.to,
         /// The port that it leaves by; absent if it does not leave.
         port: Option<PortId> => hop.port,
         /// The address that it is sent to on that port; absent if it does not leave.
-        gateway: Option<Ipv4Addr> => hop.gateway,
+        gateway: Option<IpAddr> => hop.gateway,
         /// What becomes of its TC: `copy`, a number that is written, or what the LSP says of PHBs.
         tc: String => tc(nhlfe),
         /// Packets that arrived with the label.
@@ -45,11 +46,11 @@ base::table! {
         /// The labels that are pushed, outermost first.
         push: String => operation(nhlfe),
         /// The next router; `local`, `discard` and `tester` as in table `ilm`.
-        to: &'a str => hop.to,
+        to: Cow<'a, str> => hop.to,
         /// The port that packets leave by; absent if they don't leave.
         port: Option<PortId> => hop.port,
         /// The address that they are sent to on that port; absent if they don't leave.
-        gateway: Option<Ipv4Addr> => hop.gateway,
+        gateway: Option<IpAddr> => hop.gateway,
         /// How the TC is set: `copy`, a number that is written, or what the LSP says of PHBs.
         tc: String => tc(nhlfe),
         /// Packets that took it.
@@ -65,11 +66,11 @@ base::table! {
         /// Destinations; the longest prefix decides.
         prefix: Shown<Prefix>,
         /// The next router; `local`, `discard` and `tester` as in table `ilm`.
-        to: &'a str,
+        to: Cow<'a, str>,
         /// The port that packets leave by; absent if they don't leave.
         port: Option<PortId>,
         /// The address that they are sent to on that port; absent if they don't leave.
-        gateway: Option<Ipv4Addr>,
+        gateway: Option<IpAddr>,
         /// Packets that took the route.
         packets: u64 = "packets",
         /// Their bytes, from the IP header on.
@@ -191,27 +192,30 @@ base::table! {
 }
 
 /// Where packets go next, in the words of the tables.
-#[derive(Clone, Copy)]
-struct Hop<'a> {
-    to: &'a str,
-    port: Option<PortId>,
-    gateway: Option<Ipv4Addr>,
+#[derive(Clone)]
+pub struct Hop<'a> {
+    pub to: Cow<'a, str>,
+    pub port: Option<PortId>,
+    pub gateway: Option<IpAddr>,
 }
 
-fn hop(network: &Network, node: usize, next_hop: NextHop) -> Hop<'_> {
+pub fn hop(network: &Network, node: usize, next_hop: NextHop) -> Hop<'_> {
+    let named = |to: Cow<'static, str>| Hop { to, port: None, gateway: None };
     match next_hop {
         NextHop::Via { port, gateway } => {
             let own = network.ports_of(node).find(|(link, side)| link.ports[*side] == port);
             let far = own.map(|(link, side)| link.ends()[1 - side]);
             let to = far.map_or("tester", |far| network.node_name(far));
-            Hop { to, port: Some(port), gateway: Some(gateway) }
+            Hop { to: to.into(), port: Some(port), gateway: Some(gateway) }
         }
-        NextHop::Local => Hop { to: "local", port: None, gateway: None },
-        NextHop::Discard => Hop { to: "discard", port: None, gateway: None },
+        NextHop::Group(group) => named(format!("group {}", group.0).into()),
+        NextHop::Replicate(list) => named(format!("replication {}", list.0).into()),
+        NextHop::Local => named("local".into()),
+        NextHop::Discard => named("discard".into()),
     }
 }
 
-fn operation(nhlfe: &Nhlfe) -> String {
+pub fn operation(nhlfe: &Nhlfe) -> String {
     let labels: Vec<String> = nhlfe.push.as_slice().iter().map(ToString::to_string).collect();
     if labels.is_empty() { "pop".into() } else { labels.join(" ") }
 }

@@ -8,7 +8,7 @@ use crate::neighbors::{Due, Learned, arp_frame};
 use base::device::DropReason;
 use base::plane::{Prefix, TableOp};
 use base::{Frame, MacAddr, PortId, Span, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use forwarding::icmp::IcmpError;
 use wire::{arp, ethernet};
 
@@ -86,7 +86,7 @@ impl Router {
 
     fn learn(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mac: MacAddr, heard: bool) {
         if let Learned::News(waiting) = self.neighbors.learn(now, port, gateway, mac, heard) {
-            self.write(&[TableOp::AdjacencySet { port, gateway, mac }]);
+            self.write(&[TableOp::AdjacencySet { port, gateway: gateway.into(), mac }]);
             waiting.into_iter().for_each(|item| self.go_on(now, item));
         }
     }
@@ -96,11 +96,14 @@ impl Router {
             Waiting::Transit(ingress, frame) => self.forward_again(now, ingress, frame),
             Waiting::Along(ingress, frame) => self.send_along(now, ingress, frame),
             Waiting::Own(frame, via) => self.send(now, frame, via),
+            Waiting::Copy(ingress, frame, branch) => self.send_copy(now, ingress, frame, branch),
         }
     }
 
     /// Lets something wait until the neighbour's Ethernet address is known, and asks for it.
-    pub(super) fn wait_for(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, item: Waiting) {
+    pub(super) fn wait_for(&mut self, now: Time, port: PortId, gateway: IpAddr, item: Waiting) {
+        // Nobody answers for an IPv6 address yet.
+        let IpAddr::V4(gateway) = gateway else { return self.drop_waiting(&item, DropReason::NoAdjacency) };
         let bytes = item.frame().len();
         match self.neighbors.wait(now, port, gateway, item, bytes) {
             Ok(true) => self.ask(now, port, gateway, None),
@@ -111,7 +114,7 @@ impl Router {
 
     pub(super) fn drop_waiting(&mut self, item: &Waiting, reason: DropReason) {
         match item {
-            Waiting::Transit(port, _) => self.drop_received(*port, reason),
+            Waiting::Transit(port, _) | Waiting::Copy(port, ..) => self.drop_received(*port, reason),
             Waiting::Own(..) | Waiting::Along(..) => self.own.count(reason),
         }
     }
@@ -143,11 +146,13 @@ impl Router {
         for due in self.neighbors.due(now) {
             match due {
                 Due::Ask(port, gateway, known) => self.ask(now, port, gateway, known),
-                Due::Gone(port, gateway) => self.write(&[TableOp::AdjacencyRemove { port, gateway }]),
+                Due::Gone(port, gateway) => {
+                    self.write(&[TableOp::AdjacencyRemove { port, gateway: gateway.into() }]);
+                }
                 Due::GiveUp(waiting, reason) => {
                     for item in waiting {
                         self.drop_waiting(&item, reason);
-                        if let Waiting::Transit(port, frame) = item {
+                        if let Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) = item {
                             // RFC 1812, 5.2.7.1: the last router says that the host can't be reached.
                             self.send_icmp_error(now, port, &frame, IcmpError::HostUnreachable);
                         }

@@ -2,10 +2,12 @@
 
 use crate::profile::DeviceProfile;
 use base::plane::TtlModel;
+use base::random::Rng;
 use base::{DiffServConfig, MacAddr, PortId, Rate, Span, Streams};
 use control::services::{Interface, Interfaces, Services};
 use control::{ControlPlane, Setup, plane};
 use core::net::Ipv4Addr;
+use forwarding::Seed;
 use forwarding::conditioner::Conditioner;
 use std::sync::Arc;
 
@@ -88,7 +90,9 @@ impl RouterConfig {
     pub(super) fn forwarding(&self, control: &ControlPlane) -> forwarding::Config {
         let (explicit_null_ttl, diffserv) = (self.ttl, self.diffserv);
         let llc = control.listens_to_llc();
-        forwarding::Config { explicit_null_ttl, diffserv, llc, ..forwarding::Config::default() }
+        let mut random = self.streams.stream(&format!("{}/ecmp", self.name));
+        let seed = Seed(random.next_u64(), random.next_u64());
+        forwarding::Config { explicit_null_ttl, diffserv, llc, seed, ..forwarding::Config::default() }
     }
 
     pub(super) fn write_time(&self) -> forwarding::WriteTime {

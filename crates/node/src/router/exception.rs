@@ -60,6 +60,7 @@ impl Router {
             PuntReason::NoAdjacency { port: out, gateway } => {
                 self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
             }
+            PuntReason::Replicate { branches } => self.replicate(now, port, frame, branches),
             PuntReason::NoRoute { .. } => {
                 self.drop_received(port, DropReason::NoRoute);
                 self.send_icmp_error(now, port, &frame, IcmpError::NetworkUnreachable);

@@ -6,6 +6,7 @@
 
 mod arp;
 mod config;
+mod copies;
 mod exception;
 mod listening;
 #[cfg(test)]
@@ -37,25 +38,37 @@ enum Waiting {
     Own(Frame, Option<(PortId, Ipv4Addr)>),
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
+    /// A frame in transit that is replicated, the port that it came by, and which of its copies this is.
+    Copy(PortId, Frame, u16),
 }
 
 impl Waiting {
+    /// Was it received from outside, and is it to be accounted for?
+    fn is_received(&self) -> bool {
+        matches!(self, Waiting::Transit(..) | Waiting::Copy(..))
+    }
+
     fn frame(&self) -> &Frame {
         match self {
-            Waiting::Transit(_, frame) | Waiting::Own(frame, _) | Waiting::Along(_, frame) => frame,
+            Waiting::Transit(_, frame)
+            | Waiting::Own(frame, _)
+            | Waiting::Along(_, frame)
+            | Waiting::Copy(_, frame, _) => frame,
         }
     }
 }
 
-/// What became of the frames that a router received. None is lost without being counted: `received + fragments =
-/// forwarded + delivered + dropped + waiting`, but for frames that waited when the router restarted.
+/// What became of the frames that a router received. None is lost without being counted: `received + fragments +
+/// copies = forwarded + delivered + dropped + waiting`, but for frames that waited when the router restarted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Frames received by all ports.
     pub received: u64,
     /// Frames more than those, by fragmentation.
     pub fragments: u64,
-    /// Received frames, and fragments of them, handed to ports.
+    /// Frames more than those, by replication.
+    pub copies: u64,
+    /// Received frames, fragments and copies of them, handed to ports.
     pub forwarded: u64,
     /// Frames for the router itself that it made use of.
     pub delivered: u64,
@@ -86,6 +99,8 @@ pub struct Router {
     originated: u64,
     /// Frames more than before, by fragmentation of what was received.
     fragments: u64,
+    /// Frames more than before, by replication of what was received.
+    copies: u64,
     errors: Limiter,
     echoes: Limiter,
     /// Pings that nobody has answered, by sequence number.
@@ -93,6 +108,8 @@ pub struct Router {
     /// For each port, until when its address is not defended once more.
     defended: Vec<Time>,
     up: Vec<bool>,
+    /// For each port that is down, neighbours that were known when it went down.
+    stale: Vec<Vec<Ipv4Addr>>,
     ident: u16,
 }
 
@@ -112,11 +129,13 @@ impl Router {
             delivered: 0,
             originated: 0,
             fragments: 0,
+            copies: 0,
             errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
             echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
             asked: BTreeMap::new(),
             defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
+            stale: vec![Vec::new(); config.ports.len()],
             ident: 0,
             config,
         };
@@ -132,7 +151,8 @@ impl Router {
         let mut ops =
             vec![TableOp::RouteSet { prefix: Prefix::host(self.config.router_id), next_hop: NextHop::Local }];
         for (index, port) in self.config.ports.iter().enumerate() {
-            let connected = NextHop::Via { port: PortId(index as u16), gateway: Ipv4Addr::UNSPECIFIED };
+            let gateway = Ipv4Addr::UNSPECIFIED.into();
+            let connected = NextHop::Via { port: PortId(index as u16), gateway };
             let network = Prefix::new(port.address, port.prefix_len);
             ops.push(TableOp::RouteSet { prefix: network, next_hop: connected });
             ops.push(TableOp::RouteSet { prefix: Prefix::host(port.address), next_hop: NextHop::Local });
@@ -192,11 +212,11 @@ impl Router {
         Balance {
             received: ports().map(|c| c.rx_packets).sum(),
             fragments: self.fragments,
+            copies: self.copies,
             forwarded: transmitted.saturating_sub(self.originated),
             delivered: self.delivered,
             dropped,
-            waiting: self.neighbors.items().filter(|item| matches!(item, Waiting::Transit(..))).count()
-                as u64,
+            waiting: self.neighbors.items().filter(|item| item.is_received()).count() as u64,
         }
     }
     /// Table operations that are not in force yet, and signalling messages that wait.
@@ -225,7 +245,7 @@ impl Router {
     fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, Ipv4Addr)>) {
         let forwarding = self.driver.forwarding_mut();
         let sent = match via {
-            Some((port, gateway)) => forwarding.transmit_via(port, gateway, &mut frame),
+            Some((port, gateway)) => forwarding.transmit_via(port, gateway.into(), &mut frame),
             None => forwarding.originate(&mut frame),
         };
         match sent {
@@ -246,7 +266,7 @@ impl Router {
                 self.outputs.push_back(Output::Transmit { port, frame, ready });
             }
             Verdict::Drop(_) | Verdict::Consume => {}
-            Verdict::Punt => match self.forwarding().classify_again(port, &frame) {
+            Verdict::Punt | Verdict::Replicate => match self.forwarding().classify_again(port, &frame) {
                 Some(reason) => self.handle_exception(now, port, frame, reason),
                 None => self.drop_received(port, DropReason::Malformed),
             },
@@ -259,11 +279,15 @@ impl Router {
             return;
         }
         *state = up;
-        if !up {
+        if up {
+            let stale = core::mem::take(&mut self.stale[port.index()]);
+            let forget = |gateway: Ipv4Addr| TableOp::AdjacencyRemove { port, gateway: gateway.into() };
+            self.write(&stale.into_iter().map(forget).collect::<Vec<_>>());
+        } else {
+            // That the port is down is one write, however much hangs on it. The neighbours on it are unknown from now on;
+            // they are taken out of the tables when that makes a difference.
             let (known, lost) = self.neighbors.forget_port(port);
-            let ops: Vec<_> =
-                known.into_iter().map(|gateway| TableOp::AdjacencyRemove { port, gateway }).collect();
-            self.write(&ops);
+            self.stale[port.index()] = known;
             lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
         self.configure_port(port);
@@ -277,6 +301,7 @@ impl Router {
         let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
         self.driver = Soft::new(self.config.forwarding(&self.control), self.config.write_time());
         self.neighbors = Neighbors::default();
+        self.stale.iter_mut().for_each(Vec::clear);
         self.pipeline = self.config.profile.forwarding.pipeline();
         self.connect();
         // Static routes are configuration: they survive.

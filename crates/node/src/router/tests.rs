@@ -51,14 +51,14 @@ pub(super) fn give(router: &mut Router, at: u64, frame: Frame) -> Vec<(PortId, V
     router.forward_batch(Time(at), P, core::slice::from_mut(&mut frame), &mut verdict);
     let mut sent = Vec::new();
     match verdict[0] {
-        Verdict::Punt => router.handle_packet(Time(at), P, frame),
+        Verdict::Punt | Verdict::Replicate => router.handle_packet(Time(at), P, frame),
         Verdict::Transmit { port, .. } => sent.push((port, frame.to_vec())),
         Verdict::Drop(_) | Verdict::Consume => {}
     }
     sent.extend(outputs(router));
     let balance = router.balance();
     let accounted = balance.forwarded + balance.delivered + balance.dropped.total() + balance.waiting;
-    assert_eq!(balance.received + balance.fragments, accounted, "{balance:?}");
+    assert_eq!(balance.received + balance.fragments + balance.copies, accounted, "{balance:?}");
     sent
 }
 
@@ -311,13 +311,16 @@ fn a_narrow_link_within_an_lsp_is_reported_to_the_host() {
     let gateway = Ipv4Addr::new(10, 2, 0, 2);
     let nhlfe = Nhlfe {
         push: LabelStack::one(Label::truncate(77)),
-        next_hop: NextHop::Via { port: PortId(1), gateway },
+        next_hop: NextHop::Via { port: PortId(1), gateway: gateway.into() },
         ttl: TtlModel::Uniform,
         tc: TcSource::Copy,
     };
     let mac = MacAddr([2, 0, 0, 0, 1, 2]);
     let fec = base::plane::Fec::Prefix(Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24));
-    r.write(&[TableOp::AdjacencySet { port: PortId(1), gateway, mac }, TableOp::FtnSet { fec, nhlfe }]);
+    r.write(&[
+        TableOp::AdjacencySet { port: PortId(1), gateway: gateway.into(), mac },
+        TableOp::FtnSet { fec, nhlfe },
+    ]);
     let mut packet =
         ip(OUR_MAC, HOST, Ipv4Addr::new(203, 0, 113, 1), 64, ipv4::Protocol::TCP, &[0; 1480]).to_vec();
     packet[20] |= 0x40;

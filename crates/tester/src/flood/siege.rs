@@ -174,7 +174,7 @@ impl Report {
     /// Is every received frame accounted for, once?
     pub fn is_balanced(&self) -> bool {
         let b = &self.balance;
-        b.received + b.fragments == b.forwarded + b.delivered + b.dropped.total() + b.waiting
+        b.received + b.fragments + b.copies == b.forwarded + b.delivered + b.dropped.total() + b.waiting
     }
 }
 

@@ -107,7 +107,7 @@ fn local_repair_sends_the_object_the_new_way() {
     let mut net = Net::with(5, &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)], everywhere);
     let via = |net: &Net, node: usize, port: usize| NextHop::Via {
         port: PortId(port as u16),
-        gateway: net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour"),
+        gateway: net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour").into(),
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
         let next_hop = via(&net, node, port);

@@ -52,7 +52,7 @@ fn a_loose_hop_is_repaired_locally() {
     let loose = RouteHop { prefix: Prefix::host(id(4)), loose: true };
     let via = |net: &Net, node: usize, port: usize| NextHop::Via {
         port: PortId(port as u16),
-        gateway: net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour"),
+        gateway: net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour").into(),
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
         let next_hop = via(&net, node, port);
@@ -75,7 +75,7 @@ fn a_routing_loop_is_found_by_the_recorded_route() {
     let far = Prefix::host(id(3));
     for (node, port) in [(0, 0), (1, 1), (2, 1)] {
         let gateway = net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour");
-        let next_hop = NextHop::Via { port: PortId(port as u16), gateway };
+        let next_hop = NextHop::Via { port: PortId(port as u16), gateway: gateway.into() };
         net.command(node, Command::RouteSet { prefix: far, next_hop });
     }
     let tunnel = net.tunnel(0, TunnelSpec { record_route: true, ..spec(1, 3, &[], 1) });

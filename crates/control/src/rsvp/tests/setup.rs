@@ -82,7 +82,7 @@ fn loose_hops_follow_the_routing_table() {
         net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour")
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1)] {
-        let next_hop = NextHop::Via { port: PortId(port as u16), gateway: gateway(&net, node, port) };
+        let next_hop = NextHop::Via { port: PortId(port as u16), gateway: gateway(&net, node, port).into() };
         net.command(node, Command::RouteSet { prefix: Prefix::host(id(3)), next_hop });
     }
     let loose = RouteHop { prefix: Prefix::host(id(3)), loose: true };

@@ -1,0 +1,70 @@
+//! Where packets go next: neighbours, and groups of them that share packets or each get a copy.
+//!
+//! Nothing here depends on the address family: an IPv4 route, an IPv6 route and a label may name the same group.
+
+use super::{LabelStack, Nhlfe};
+use crate::ids::PortId;
+use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
+
+/// Names a group of next hops within one forwarding plane; whoever writes the tables chooses the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GroupId(pub u32);
+
+/// Names a replication list within one forwarding plane; whoever writes the tables chooses the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReplicationId(pub u32);
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextHop {
+    /// To the neighbour `gateway` beyond `port`. The tables keep one adjacency (with its Ethernet address) for all
+    /// entries with the same port and gateway.
+    Via {
+        /// By which the packet leaves.
+        port: PortId,
+        /// The neighbour's address on it, of either family; the unspecified one (0.0.0.0 or ::) stands for a connected
+        /// network, on which the destination itself is the neighbour.
+        gateway: IpAddr,
+    },
+    /// By one member of a group: the packets of one flow by the same, as long as it can be used.
+    Group(GroupId),
+    /// By every branch of a replication list, a copy each.
+    Replicate(ReplicationId),
+    /// To this node: what is left is looked at again (the next label, or the IP header).
+    Local,
+    /// Nowhere: the packet is dropped and counted as [`DropReason::Discard`](crate::device::DropReason::Discard).
+    Discard,
+}
+
+/// One way out: a neighbour, and what is put on for the way there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Leg {
+    /// Labels put on above those of the entry, the last of them outermost: those of an LSP to the far end of the leg.
+    /// Their TC is that of what lies below; their TTL follows the TTL model of the entry.
+    #[serde(default)]
+    pub labels: LabelStack,
+    /// By which packets leave.
+    pub port: PortId,
+    /// The neighbour's address on that port; not the unspecified one.
+    pub gateway: IpAddr,
+}
+
+/// A member of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Member {
+    /// What packets take while its port is up.
+    pub leg: Leg,
+    /// What they take while that port is down and this one's is up; the other members take them if absent.
+    #[serde(default)]
+    pub backup: Option<Leg>,
+}
+
+/// The most members of a group. The time to choose one grows with their number.
+pub const MEMBERS_MAX: usize = 64;
+
+/// Branches of a replication list: what is done with each copy. None of them replicates again.
+pub type Branches = Box<[Nhlfe]>;

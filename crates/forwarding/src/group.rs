@@ -1,0 +1,213 @@
+//! Groups of next hops: which member a flow takes.
+//!
+//! Rendezvous hashing (Thaler and Ravishankar, 1998): flow and member together give a number, and the member with the
+//! greatest wins. So a member that goes takes only its own flows along, one that comes draws from all alike, and what was
+//! there before does not matter: there is no table of buckets to keep, and two nodes with the same members and seed choose
+//! the same. The time is proportional to the number of members.
+
+use crate::adjacency::State;
+use crate::hash::{Seed, mix};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::plane::{GroupId, LabelStack, Leg, MEMBERS_MAX, Member, TableError};
+use base::random::fnv1a;
+
+/// A leg as it is carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// Place of the neighbour among the next hops.
+    pub(crate) adjacency: u32,
+    /// Labels put on above those of the entry.
+    pub(crate) labels: LabelStack,
+}
+
+/// What a choice between members reads.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// A number of the member's own, whatever its place.
+    key: u64,
+    adjacency: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    id: GroupId,
+    candidates: Vec<Candidate>,
+    /// Primary leg and backup of each candidate.
+    ways: Vec<(Way, Option<Way>)>,
+}
+
+/// An odd number whose bits are evenly spread: 2^64 divided by the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Candidate {
+    #[inline(always)]
+    fn score(&self, flow: u64) -> u64 {
+        mix(flow ^ self.key, SPREAD)
+    }
+}
+
+impl Group {
+    /// The adjacency of the member that a flow takes while all can be used.
+    #[inline(always)]
+    pub(crate) fn choose(&self, flow: u64) -> Option<u32> {
+        let mut best = self.candidates.first()?;
+        let mut most = best.score(flow);
+        for candidate in &self.candidates[1..] {
+            let score = candidate.score(flow);
+            if score > most {
+                (best, most) = (candidate, score);
+            }
+        }
+        Some(best.adjacency)
+    }
+
+    /// The members, as the writer gave them but for their order.
+    fn places(&self) -> core::ops::Range<usize> {
+        0..self.candidates.len()
+    }
+}
+
+impl Forwarding {
+    /// The way that a packet takes by the next hop at `index`: that neighbour, or in a group the member that the flow
+    /// chooses. Of a member whose port is down it takes the backup, if that can be used; else the member that it chooses
+    /// among those that can.
+    pub(crate) fn way(&self, index: u32, flow: impl FnOnce() -> u64) -> Result<Way, DropReason> {
+        let next_hop = self.adjacencies.get(index).ok_or(DropReason::NoAdjacency)?;
+        let Some(place) = next_hop.group() else {
+            return Ok(Way { adjacency: index, labels: LabelStack::EMPTY });
+        };
+        let group = self.groups.get(place as usize).ok_or(DropReason::NoAdjacency)?;
+        let flow = if group.candidates.len() > 1 { flow() } else { 0 };
+        let is_up = |way: &Way| self.adjacencies.is_up(way.adjacency, &self.ports);
+        let best = |usable: &dyn Fn(&(Way, Option<Way>)) -> bool| {
+            let usable = group.places().filter(|place| usable(&group.ways[*place]));
+            usable.max_by_key(|place| (group.candidates[*place].score(flow), usize::MAX - place))
+        };
+        let first = best(&|_| true).ok_or(DropReason::Discard)?;
+        let (way, backup) = group.ways[first];
+        if is_up(&way) {
+            return Ok(way);
+        }
+        if let Some(backup) = backup.filter(is_up) {
+            return Ok(backup);
+        }
+        match best(&|(way, _)| is_up(way)) {
+            Some(other) => Ok(group.ways[other].0),
+            None => {
+                let other = best(&|(_, backup)| backup.as_ref().is_some_and(is_up));
+                other.and_then(|other| group.ways[other].1).ok_or(DropReason::PortDown)
+            }
+        }
+    }
+
+    pub(crate) fn group_set(&mut self, id: GroupId, members: &[Member]) -> Result<(), TableError> {
+        let legs = || members.iter().flat_map(|member| core::iter::once(&member.leg).chain(&member.backup));
+        let twice = members.iter().enumerate().any(|(n, one)| members[..n].iter().any(|m| m.leg == one.leg));
+        if members.is_empty()
+            || members.len() > MEMBERS_MAX
+            || twice
+            || legs().any(|l| l.gateway.is_unspecified())
+        {
+            return Err(TableError::Group);
+        }
+        if legs().any(|leg| leg.labels.as_slice().contains(&base::Label::IMPLICIT_NULL)) {
+            return Err(TableError::ReservedLabel);
+        }
+        for leg in legs() {
+            self.port_config(leg.port)?;
+        }
+        let seed = self.config.seed;
+        let mut group = Group { id, ..Group::default() };
+        for member in members {
+            let way = self.take_leg(&member.leg)?;
+            let backup = member.backup.as_ref().map(|leg| self.take_leg(leg)).transpose()?;
+            group.candidates.push(Candidate { key: key_of(&member.leg, seed), adjacency: way.adjacency });
+            group.ways.push((way, backup));
+        }
+        let index = match self.adjacencies.find_group(id) {
+            Some(index) => index,
+            None if self.adjacencies.groups() >= self.config.groups_max => {
+                self.give_legs_back(&group);
+                return Err(TableError::Full);
+            }
+            None => {
+                let place = self.free_groups.pop().unwrap_or_else(|| {
+                    self.groups.push(Group::default());
+                    (self.groups.len() - 1) as u32
+                });
+                self.adjacencies.add_group(id, place)
+            }
+        };
+        let labels = group.ways.iter().any(|(way, _)| !way.labels.as_slice().is_empty());
+        let shown = match &*group.ways {
+            _ if labels => Err(State::Several),
+            [(way, _)] => Ok(way.adjacency),
+            _ => Err(State::Balanced),
+        };
+        let place = self.adjacencies.get(index).and_then(|a| a.group()).unwrap_or_default();
+        let old = core::mem::replace(&mut self.groups[place as usize], group);
+        self.give_up(&old, index);
+        self.adjacencies.show_group(index, shown);
+        Ok(())
+    }
+
+    pub(crate) fn group_remove(&mut self, id: GroupId) -> Result<(), TableError> {
+        let index = self.adjacencies.find_group(id).ok_or(TableError::NoGroup)?;
+        let removed = self.adjacencies.remove_group(id).ok_or(TableError::NoGroup)?;
+        let place = removed.map_err(|()| TableError::InUse)?;
+        let old = core::mem::take(&mut self.groups[place as usize]);
+        self.give_up(&old, index);
+        self.free_groups.push(place);
+        Ok(())
+    }
+
+    /// Ends what a group whose next hop is at `index` has of neighbours.
+    fn give_up(&mut self, old: &Group, index: u32) {
+        if let [(only, _)] = &*old.ways {
+            self.adjacencies.unfollow(only.adjacency, index);
+        }
+        self.give_legs_back(old);
+    }
+
+    fn give_legs_back(&mut self, group: &Group) {
+        for (way, backup) in &group.ways {
+            self.adjacencies.release(way.adjacency);
+            backup.iter().for_each(|backup| self.adjacencies.release(backup.adjacency));
+        }
+    }
+
+    fn take_leg(&mut self, leg: &Leg) -> Result<Way, TableError> {
+        let config = self.port_config(leg.port)?;
+        let adjacency = self.adjacencies.acquire(leg.port, leg.gateway, &config);
+        Ok(Way { adjacency, labels: leg.labels })
+    }
+
+    /// The group that the next hop at `index` is, if it is one.
+    pub(crate) fn group_at(&self, index: u32) -> Option<GroupId> {
+        let place = self.adjacencies.get(index)?.group()?;
+        self.groups.get(place as usize).map(|group| group.id)
+    }
+
+    fn leg_of(&self, way: &Way) -> Option<Leg> {
+        let port = self.adjacencies.get(way.adjacency)?.port;
+        Some(Leg { labels: way.labels, port, gateway: self.adjacencies.gateway(way.adjacency) })
+    }
+
+    /// The members of the group whose next hop is at `index`, in the order in which they were given.
+    pub(crate) fn members_of(&self, index: u32) -> Vec<Member> {
+        let place = self.adjacencies.get(index).and_then(|a| a.group());
+        let Some(group) = place.and_then(|place| self.groups.get(place as usize)) else { return Vec::new() };
+        let member = |(way, backup): &(Way, Option<Way>)| {
+            Some(Member { leg: self.leg_of(way)?, backup: backup.as_ref().and_then(|b| self.leg_of(b)) })
+        };
+        group.ways.iter().filter_map(member).collect()
+    }
+}
+
+/// A number of the member's own: of what it is, not of its place, and another at each node.
+fn key_of(leg: &Leg, seed: Seed) -> u64 {
+    let mut text = format!("{} {}", leg.port.0, leg.gateway);
+    leg.labels.as_slice().iter().for_each(|label| text.push_str(&format!(" {}", label.value())));
+    mix(fnv1a(text.as_bytes()) ^ seed.1, SPREAD)
+}

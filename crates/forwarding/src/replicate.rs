@@ -1,0 +1,154 @@
+//! Replication lists: a packet leaves by every branch, each copy with labels of its own (RFC 3031, 3.10, lets an ILM entry
+//! name several NHLFEs; RFC 4875 and multicast need them).
+//!
+//! The fast path only finds out that a packet is to be replicated and leaves it as it came. The owner then asks for one
+//! copy after another by [`Forwarding::copy`]: each is decided on like a packet with an entry of its own, so that a copy may
+//! wait for a neighbour, be cut, or end here while the others leave.
+
+use crate::entry::{Entry, Kind};
+use crate::punt::{Exception, PuntReason};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::plane::{NextHop, Nhlfe, ReplicationId, TableError};
+use base::{Frame, PortId};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+struct List {
+    id: ReplicationId,
+    /// Entries that name it.
+    uses: u32,
+    branches: Vec<Entry>,
+}
+
+/// The replication lists of a node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    lists: Vec<List>,
+    free: Vec<u32>,
+    by_id: BTreeMap<ReplicationId, u32>,
+}
+
+impl Lists {
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// The list for one more entry; nothing if there is no such list.
+    pub(crate) fn acquire(&mut self, id: ReplicationId) -> Option<u32> {
+        let place = *self.by_id.get(&id)?;
+        self.lists[place as usize].uses += 1;
+        Some(place)
+    }
+
+    pub(crate) fn release(&mut self, place: u32) {
+        if let Some(list) = self.lists.get_mut(place as usize) {
+            list.uses = list.uses.saturating_sub(1);
+        }
+    }
+
+    pub(crate) fn id(&self, place: u32) -> Option<ReplicationId> {
+        self.lists.get(place as usize).map(|list| list.id)
+    }
+
+    pub(crate) fn branch_mut(&mut self, place: u32, branch: u16) -> Option<&mut Entry> {
+        self.lists.get_mut(place as usize)?.branches.get_mut(usize::from(branch))
+    }
+
+    /// Lists in order of their numbers, with their branches.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ReplicationId, &[Entry])> {
+        self.by_id.iter().map(|(id, place)| (*id, &*self.lists[*place as usize].branches))
+    }
+}
+
+/// The most branches of a list.
+const BRANCHES_MAX: usize = u16::MAX as usize;
+
+impl Forwarding {
+    /// The entry that decides on a packet which `entry` takes: itself, or if it replicates its `branch`. Without one the
+    /// packet is punted, so that a copy is made for each.
+    pub(crate) fn branch_of<'a>(
+        &'a self,
+        entry: &'a Entry,
+        branch: Option<u16>,
+    ) -> Result<&'a Entry, Exception> {
+        if entry.kind != Kind::Replicate {
+            return Ok(entry);
+        }
+        let list = self.lists.lists.get(entry.next_hop as usize).ok_or(DropReason::Discard)?;
+        match branch {
+            Some(branch) => Ok(list.branches.get(usize::from(branch)).ok_or(DropReason::Discard)?),
+            None if list.branches.is_empty() => Err(DropReason::Discard.into()),
+            None => Err(PuntReason::Replicate { branches: list.branches.len() as u16 }.into()),
+        }
+    }
+
+    /// Makes `frame`, which arrived by `port` and is to be replicated, the copy for one branch, and returns its egress
+    /// port. On an exception the frame is as it came. Drops are not counted here. Router alert and IP options do not stop
+    /// it: they were looked at before it came to be copied.
+    pub fn copy(&mut self, port: PortId, frame: &mut Frame, branch: u16) -> Result<PortId, Exception> {
+        let admitted = self.admit(port, frame.header())?;
+        let plan = self.decide_copy(admitted, frame, branch)?;
+        let egress = self.rewrite(frame, &plan)?;
+        if let Some(branch) = plan.list.and_then(|list| self.lists.branch_mut(list, branch)) {
+            branch.count(frame.wire_len());
+        }
+        Ok(egress)
+    }
+
+    pub(crate) fn replication_set(
+        &mut self,
+        id: ReplicationId,
+        branches: &[Nhlfe],
+    ) -> Result<(), TableError> {
+        if branches.iter().any(|branch| matches!(branch.next_hop, NextHop::Replicate(_))) {
+            return Err(TableError::Nested);
+        }
+        let known = self.lists.by_id.get(&id).copied();
+        if branches.len() > BRANCHES_MAX || known.is_none() && self.lists.len() >= self.config.lists_max {
+            return Err(TableError::Full);
+        }
+        let mut compiled = Vec::with_capacity(branches.len());
+        for branch in branches {
+            match self.compile(branch) {
+                Ok(entry) => compiled.push(entry),
+                Err(error) => {
+                    compiled.iter().for_each(|entry| self.release(entry));
+                    return Err(error);
+                }
+            }
+        }
+        let place = known.unwrap_or_else(|| {
+            let place = self.lists.free.pop().unwrap_or_else(|| {
+                self.lists.lists.push(List::default());
+                (self.lists.lists.len() - 1) as u32
+            });
+            self.lists.by_id.insert(id, place);
+            place
+        });
+        // A branch that stays goes on counting.
+        let old = core::mem::take(&mut self.lists.lists[place as usize].branches);
+        for entry in &mut compiled {
+            let same = old.iter().find(|before| self.nhlfe(before) == self.nhlfe(entry));
+            if let Some(before) = same {
+                (entry.packets, entry.bytes) = (before.packets, before.bytes);
+            }
+        }
+        let list = &mut self.lists.lists[place as usize];
+        (list.id, list.branches) = (id, compiled);
+        old.iter().for_each(|entry| self.release(entry));
+        Ok(())
+    }
+
+    pub(crate) fn replication_remove(&mut self, id: ReplicationId) -> Result<(), TableError> {
+        let place = *self.lists.by_id.get(&id).ok_or(TableError::NoGroup)?;
+        if self.lists.lists[place as usize].uses > 0 {
+            return Err(TableError::InUse);
+        }
+        let list = core::mem::take(&mut self.lists.lists[place as usize]);
+        list.branches.iter().for_each(|entry| self.release(entry));
+        self.lists.by_id.remove(&id);
+        self.lists.free.push(place);
+        Ok(())
+    }
+}
