@@ -167,3 +167,16 @@ def test_mentions_are_found(tmp_path: Path) -> None:
         crate = written(tmp_path / str(number), lib=code)
         assert house.mentions(crate, ("wire", "rsvp")) == ["src/lib.rs mentions wire::rsvp"]
         assert house.mentions(crate, ("forwarding",)) == []
+
+
+def test_comments_have_120_columns_at_most() -> None:
+    """The formatter breaks lines of code, not of comments."""
+    sources = [*CRATES.rglob("*.rs"), *(ROOT / "fuzz" / "src").rglob("*.rs")]
+    assert len(sources) > 400
+    long = [
+        f"{source.relative_to(ROOT)}:{number}"
+        for source in sources
+        for number, line in enumerate(source.read_text().splitlines(), 1)
+        if len(line) > 120 and line.lstrip().startswith("//")
+    ]
+    assert long == []

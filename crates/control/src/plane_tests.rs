@@ -19,7 +19,8 @@ const UDP: u16 = 4711;
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 200);
 const EVERY: Span = Span::from_secs(1);
 
-/// Sends a hello to the group on every port each second, writes a route for each neighbour that it hears, and acknowledges.
+/// Sends a hello to the group on every port each second, writes a route for each neighbour that it hears, and
+/// acknowledges.
 #[derive(Debug, Default)]
 struct Hello {
     due: Time,

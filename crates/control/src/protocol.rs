@@ -1,8 +1,8 @@
 //! The contract of control protocols: what a protocol is given, what it gives, and what it says of itself.
 //!
-//! A protocol is a sans-I/O state machine. It takes messages, commands, acknowledgements, changes and the time; it gives
-//! messages, table writes and events. It knows neither the router around it nor any other protocol: what they share are
-//! the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
+//! A protocol is a sans-I/O state machine. It takes messages, commands, acknowledgements, changes and the time; it
+//! gives messages, table writes and events. It knows neither the router around it nor any other protocol: what they
+//! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::services::Services;
 use base::plane::{Ack, Batch};
@@ -200,7 +200,8 @@ pub trait Protocol: Any + Send + Debug {
     /// The name of a kind of message, as tables and device profiles have it.
     fn kind_name(&self, kind: u8) -> &'static str;
 
-    /// How many states it holds (LSPs, routes, neighbours, as the protocol counts): what a message costs may depend on it.
+    /// How many states it holds (LSPs, routes, neighbours, as the protocol counts): what a message costs may depend on
+    /// it.
     fn state_count(&self) -> usize;
 
     /// Takes note of a message of its own that reaches the node, before it waits for the control processor, or that

@@ -41,8 +41,8 @@ pub(crate) struct Entry {
     pub(crate) word: u32,
     /// Bits that a swap keeps of the old label stack entry: bottom of stack, and the TC bits if they are copied.
     pub(crate) keep: u32,
-    /// Place among the next hops: of a neighbour, of a group, or of the entry without a neighbour of a connected network.
-    /// Of an entry that replicates, place of the replication list.
+    /// Place among the next hops: of a neighbour, of a group, or of the entry without a neighbour of a connected
+    /// network. Of an entry that replicates, place of the replication list.
     pub(crate) next_hop: u32,
     pub(crate) kind: Kind,
     /// How many labels to put on: at most [`LabelStack::MAX`](base::plane::LabelStack::MAX).

@@ -1,9 +1,9 @@
 //! Groups of next hops: which member a flow takes.
 //!
 //! Rendezvous hashing (Thaler and Ravishankar, 1998): flow and member together give a number, and the member with the
-//! greatest wins. So a member that goes takes only its own flows along, one that comes draws from all alike, and what was
-//! there before does not matter: there is no table of buckets to keep, and two nodes with the same members and seed choose
-//! the same. The time is proportional to the number of members.
+//! greatest wins. So a member that goes takes only its own flows along, one that comes draws from all alike, and what
+//! was there before does not matter: there is no table of buckets to keep, and two nodes with the same members and seed
+//! choose the same. The time is proportional to the number of members.
 
 use crate::adjacency::State;
 use crate::hash::{Seed, mix};
@@ -70,8 +70,8 @@ impl Group {
 
 impl Forwarding {
     /// The way that a packet takes by the next hop at `index`: that neighbour, or in a group the member that the flow
-    /// chooses. Of a member whose port is down it takes the backup, if that can be used; else the member that it chooses
-    /// among those that can.
+    /// chooses. Of a member whose port is down it takes the backup, if that can be used; else the member that it
+    /// chooses among those that can.
     pub(crate) fn way(&self, index: u32, flow: impl FnOnce() -> u64) -> Result<Way, DropReason> {
         let next_hop = self.adjacencies.get(index).ok_or(DropReason::NoAdjacency)?;
         let Some(place) = next_hop.group() else {

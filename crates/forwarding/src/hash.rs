@@ -1,11 +1,11 @@
-//! What makes packets one flow where several next hops share traffic: a number of 64 bits, the same for all packets of a
-//! flow and the same on every machine.
+//! What makes packets one flow where several next hops share traffic: a number of 64 bits, the same for all packets of
+//! a flow and the same on every machine.
 //!
-//! - of IPv4: both addresses, the protocol, and the ports of protocols that have such; of fragments no ports, so that all
-//!   fragments of a packet go one way
+//! - of IPv4: both addresses, the protocol, and the ports of protocols that have such; of fragments no ports, so that
+//!   all fragments of a packet go one way
 //! - of IPv6: both addresses, the flow label, the next header, and ports that follow the header at once
-//! - of MPLS: all labels that are not reserved, and what is below if it begins as IP does; where the stack has an entropy
-//!   label, that label alone (RFC 6790, 4.3)
+//! - of MPLS: all labels that are not reserved, and what is below if it begins as IP does; where the stack has an
+//!   entropy label, that label alone (RFC 6790, 4.3)
 //!
 //! Every node has a seed of its own, so that those in a row don't choose alike.
 
@@ -52,8 +52,8 @@ const fn has_ports(protocol: u8) -> bool {
     matches!(protocol, 6 | 17 | 33 | 132 | 136)
 }
 
-/// The flow of a frame with the label stack entry `word` on top and `below` behind it. Nothing if `whole` is not given and
-/// more than the header bytes are needed.
+/// The flow of a frame with the label stack entry `word` on top and `below` behind it. Nothing if `whole` is not given
+/// and more than the header bytes are needed.
 #[inline]
 pub(crate) fn labelled(seed: Seed, mut word: u32, below: &[u8], whole: Option<&Frame>) -> Option<u64> {
     let (mut at, mut labels) = (0, seed.1);
@@ -75,8 +75,8 @@ pub(crate) fn labelled(seed: Seed, mut word: u32, below: &[u8], whole: Option<&F
     }
 }
 
-/// The flow of an IP packet whose header bytes are `ip` and begin at `at` of the frame; of anything else always the same.
-/// Nothing if `whole` is not given and more than the header bytes are needed.
+/// The flow of an IP packet whose header bytes are `ip` and begin at `at` of the frame; of anything else always the
+/// same. Nothing if `whole` is not given and more than the header bytes are needed.
 #[inline]
 pub(crate) fn ip(seed: Seed, ip: &[u8], at: usize, whole: Option<&Frame>) -> Option<u64> {
     match ip.split_first_chunk::<IPV4>() {

@@ -18,7 +18,8 @@ impl Forwarding {
     /// Filters are for packets in transit: what the node itself sends follows prefixes and routes.
     ///
     /// Returns the egress port; the frame is unchanged otherwise. [`PuntReason::Local`] means that the packet is for
-    /// this node itself. What an entry would replicate is discarded. Drops are not counted here: the caller may have a use for the packet.
+    /// this node itself. What an entry would replicate is discarded. Drops are not counted here: the caller may have a
+    /// use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);

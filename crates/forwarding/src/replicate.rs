@@ -1,9 +1,9 @@
-//! Replication lists: a packet leaves by every branch, each copy with labels of its own (RFC 3031, 3.10, lets an ILM entry
-//! name several NHLFEs; RFC 4875 and multicast need them).
+//! Replication lists: a packet leaves by every branch, each copy with labels of its own (RFC 3031, 3.10, lets an ILM
+//! entry name several NHLFEs; RFC 4875 and multicast need them).
 //!
 //! The fast path only finds out that a packet is to be replicated and leaves it as it came. The owner then asks for one
-//! copy after another by [`Forwarding::copy`]: each is decided on like a packet with an entry of its own, so that a copy may
-//! wait for a neighbour, be cut, or end here while the others leave.
+//! copy after another by [`Forwarding::copy`]: each is decided on like a packet with an entry of its own, so that a
+//! copy may wait for a neighbour, be cut, or end here while the others leave.
 
 use crate::entry::{Entry, Kind};
 use crate::punt::{Exception, PuntReason};
@@ -65,8 +65,8 @@ impl Lists {
 const BRANCHES_MAX: usize = u16::MAX as usize;
 
 impl Forwarding {
-    /// The entry that decides on a packet which `entry` takes: itself, or if it replicates its `branch`. Without one the
-    /// packet is punted, so that a copy is made for each.
+    /// The entry that decides on a packet which `entry` takes: itself, or if it replicates its `branch`. Without one
+    /// the packet is punted, so that a copy is made for each.
     pub(crate) fn branch_of<'a>(
         &'a self,
         entry: &'a Entry,
@@ -84,8 +84,8 @@ impl Forwarding {
     }
 
     /// Makes `frame`, which arrived by `port` and is to be replicated, the copy for one branch, and returns its egress
-    /// port. On an exception the frame is as it came. Drops are not counted here. Router alert and IP options do not stop
-    /// it: they were looked at before it came to be copied.
+    /// port. On an exception the frame is as it came. Drops are not counted here. Router alert and IP options do not
+    /// stop it: they were looked at before it came to be copied.
     pub fn copy(&mut self, port: PortId, frame: &mut Frame, branch: u16) -> Result<PortId, Exception> {
         let admitted = self.admit(port, frame.header())?;
         let plan = self.decide_copy(admitted, frame, branch)?;

@@ -1,9 +1,10 @@
 //! Addresses that the builder gives: a /24 from 100.64.0.0/10 (RFC 6598) for each node.
 //!
-//! In a node's block `.1` is its loopback (router id), `.2` its tester's port, and the /30s from `.4` on are links: 63 of them; the
-//! node at either end may give the link its addresses. Every LSP has an address of its own in 198.18.0.0/15, which is set apart for
-//! benchmarks (RFC 2544, appendix C.2.2); beyond 131,072 LSPs, in 10.0.0.0/8 (RFC 1918). The test packets over the LSP go to it:
-//! since no two have the same, an egress that is a head end too can't send them into an LSP of its own.
+//! In a node's block `.1` is its loopback (router id), `.2` its tester's port, and the /30s from `.4` on are links: 63
+//! of them; the node at either end may give the link its addresses. Every LSP has an address of its own in
+//! 198.18.0.0/15, which is set apart for benchmarks (RFC 2544, appendix C.2.2); beyond 131,072 LSPs, in 10.0.0.0/8 (RFC
+//! 1918). The test packets over the LSP go to it: since no two have the same, an egress that is a head end too can't
+//! send them into an LSP of its own.
 
 use base::plane::Prefix;
 use core::net::Ipv4Addr;
@@ -71,7 +72,8 @@ impl Links {
         Links { used: vec![0; nodes] }
     }
 
-    /// The addresses of the next link between nodes `a` and `b`, of prefix length 30; nothing if the blocks of both are used up.
+    /// The addresses of the next link between nodes `a` and `b`, of prefix length 30; nothing if the blocks of both are
+    /// used up.
     pub fn next(&mut self, a: usize, b: usize) -> Option<[Ipv4Addr; 2]> {
         let owner = if self.used[a] <= self.used[b] { a } else { b };
         let place = self.used[owner];

@@ -13,21 +13,21 @@ use engine::discipline::{Around, Longest, Tree, marks_of, warnings_at};
 use node::conditioner;
 use std::collections::BTreeSet;
 
-/// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not worth a warning.
-/// So long are usual packets at most, in bytes.
+/// Links take longer packets than usual by default, and hardly anybody sends them: what only those would meet is not
+/// worth a warning. So long are usual packets at most, in bytes.
 pub const USUAL_MTU: u32 = 1500;
 
 impl Network {
-    /// In the order of links and of LSPs: rates that add up to more than there is, filters that take nothing, thresholds and bursts that
-    /// are not what they look like, PHBs that an LSP takes and has no place for.
+    /// In the order of links and of LSPs: rates that add up to more than there is, filters that take nothing,
+    /// thresholds and bursts that are not what they look like, PHBs that an LSP takes and has no place for.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.link_warnings(&|_| Longest::default());
         said.extend(self.lsp_warnings());
         said
     }
 
-    /// Those about queues and conditioners. On a link of which the user has not said how long packets may be, `longest` says how long a
-    /// packet is to be expected.
+    /// Those about queues and conditioners. On a link of which the user has not said how long packets may be, `longest`
+    /// says how long a packet is to be expected.
     pub fn link_warnings(&self, longest: &dyn Fn(&Link) -> Longest) -> Vec<Diagnostic> {
         let mut said = Vec::new();
         let marks = self.marks();
@@ -131,7 +131,8 @@ pub struct Narrow {
     pub phbs: String,
 }
 
-/// What the TC bits of an LSP mean where it begins, if it has no place for packets of some PHBs (RFC 3270, 3.5 and 4.5).
+/// What the TC bits of an LSP mean where it begins, if it has no place for packets of some PHBs (RFC 3270, 3.5 and
+/// 4.5).
 pub fn narrow(spec: &LspSpec, head: &NodeSpec) -> Option<Narrow> {
     let preconfigured = head.diffserv.as_ref()?.tc_map;
     let encaps = spec.diffserv.map_or(Encaps::ELsp(preconfigured), |lsp| lsp.encaps(preconfigured));

@@ -1,5 +1,5 @@
-//! The hidden port beside every router, where test packets begin and end (decision 0009): where it is, and what stands there if nobody
-//! measures.
+//! The hidden port beside every router, where test packets begin and end (decision 0009): where it is, and what stands
+//! there if nobody measures.
 
 use crate::addressing;
 use base::device::{DropCounters, DropReason};
@@ -36,7 +36,8 @@ pub fn quiet(config: BesideConfig) -> Box<dyn Device> {
     Box::new(QuietPort { config, outputs: VecDeque::new(), drops: DropCounters::default() })
 }
 
-/// It answers ARP for every address but the router's, so that the router sends test packets there, and discards all that comes.
+/// It answers ARP for every address but the router's, so that the router sends test packets there, and discards all
+/// that comes.
 #[derive(Debug)]
 pub struct QuietPort {
     config: BesideConfig,

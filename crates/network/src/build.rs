@@ -39,8 +39,9 @@ impl Network {
         Network::build(read, kinds, Build::default())
     }
 
-    /// Builds the nodes that a placement puts here; the others are placeholders, so that every process counts nodes, links and
-    /// ports alike. In virtual time everything is here. A node is of one of `kinds`, or its facts are in the description.
+    /// Builds the nodes that a placement puts here; the others are placeholders, so that every process counts nodes,
+    /// links and ports alike. In virtual time everything is here. A node is of one of `kinds`, or its facts are in the
+    /// description.
     pub fn build(read: &ReadNetwork, kinds: &[NodeKind], build: Build<'_>) -> Result<Network, NetworkError> {
         let (mut description, resolved) = Description::of(read, kinds)?;
         check(&description)?;
@@ -133,7 +134,8 @@ impl Network {
         Ok(())
     }
 
-    /// A port beside every router that is here; they are counted over the whole network, so that each is the same in every process.
+    /// A port beside every router that is here; they are counted over the whole network, so that each is the same in
+    /// every process.
     fn add_beside(&mut self, make: MakeBeside) -> Result<(), NetworkError> {
         let count = self.description.nodes.len();
         let routers = (0..count).filter(|&node| self.facts(node).has_port_beside());

@@ -63,7 +63,8 @@ impl Network {
         }
     }
 
-    /// The random streams of control planes: those of the seed in the first life of a process, others in each later one.
+    /// The random streams of control planes: those of the seed in the first life of a process, others in each later
+    /// one.
     fn control_streams(&self) -> Streams {
         // The odd number of which multiples are evenly spread (Knuth, The Art of Computer Programming, 6.4).
         let life = self.incarnation.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -26,7 +26,8 @@ pub struct Description {
     pub links: Vec<LinkSpec>,
     /// Groups of LSPs.
     pub lsps: Vec<LspSpec>,
-    /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept if absent.
+    /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
+    /// if absent.
     pub queue_bin: Option<Span>,
     /// The names of nodes, by which commands refer to them.
     pub names: Names,
@@ -126,19 +127,23 @@ pub struct LinkSpec {
     pub buffer_bytes: Option<u64>,
     /// Longest packet in bytes.
     pub mtu: u32,
-    /// Has the user said how long packets may be? Otherwise hardly any is so long, and nobody is warned of what only those would meet.
+    /// Has the user said how long packets may be? Otherwise hardly any is so long, and nobody is warned of what only
+    /// those would meet.
     pub mtu_said: bool,
     /// Time until the devices notice that the link went down or came up.
     pub detection: Span,
-    /// How much faster than nominal the clock of the port at `a` runs, in parts per 10^9, beside the device's own offset.
+    /// How much faster than nominal the clock of the port at `a` runs, in parts per 10^9, beside the device's own
+    /// offset.
     pub a_clock_ppb: i64,
     /// The same at `b`.
     pub b_clock_ppb: i64,
     /// Cost of the link for shortest paths.
     pub metric: u64,
-    /// Addresses at `a` and at `b`, instead of those that the builder gives. A host with several links has its addresses here.
+    /// Addresses at `a` and at `b`, instead of those that the builder gives. A host with several links has its
+    /// addresses here.
     pub addresses: Option<[InterfaceAddress; 2]>,
-    /// Queue disciplines of the port at `a`: what waits there to be sent over the link; one queue of the port's buffer if absent.
+    /// Queue disciplines of the port at `a`: what waits there to be sent over the link; one queue of the port's buffer
+    /// if absent.
     pub a_queue: Option<TreeSpec>,
     /// The same at `b`.
     pub b_queue: Option<TreeSpec>,
@@ -197,7 +202,8 @@ pub struct LspSpec {
     pub retry_limit: Option<u32>,
     /// Signal at once; an edge leaves it to its programme.
     pub auto: bool,
-    /// Destinations whose packets take the LSP at its head end, beside its test packets. For one LSP, not for a group of several.
+    /// Destinations whose packets take the LSP at its head end, beside its test packets. For one LSP, not for a group
+    /// of several.
     pub carries: Vec<Prefix>,
     /// Of the packets to the destinations in `carries` only those of these behaviours take the LSP; all if absent.
     pub classes: Option<PhbSet>,

@@ -1,7 +1,7 @@
 //! A network built from its one description: devices, addresses, static routes, LSPs, and tables of what happened.
 //!
-//! Every process of a network builds all of it alike, whichever part of it is there. Nothing is measured here: crate `tester` puts
-//! instruments into a network.
+//! Every process of a network builds all of it alike, whichever part of it is there. Nothing is measured here: crate
+//! `tester` puts instruments into a network.
 
 pub mod addressing;
 pub mod advice;
@@ -186,7 +186,8 @@ impl Network {
     pub fn host(&self, node: usize) -> Option<&Host> {
         self.nodes.get(node)?.host(&self.world, NodeId(node as u32))
     }
-    /// The hidden port beside a router, as a device of the engine, and the link to it; nothing if the router is not here.
+    /// The hidden port beside a router, as a device of the engine, and the link to it; nothing if the router is not
+    /// here.
     pub fn beside(&self, node: usize) -> Option<(NodeId, LinkId)> {
         *self.beside.get(node)?
     }

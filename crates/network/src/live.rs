@@ -33,7 +33,8 @@ pub struct Wall {
 }
 
 base::table! {
-    /// In real time, what every interface counted, and how much later than due it was given its frames; in virtual time no rows.
+    /// In real time, what every interface counted, and how much later than due it was given its frames; in virtual time
+    /// no rows.
     pub struct InterfaceRow<'a> in "interfaces" key ["node", "link"] {
         /// The node whose port it is.
         node: &'a str,
@@ -79,7 +80,8 @@ base::table! {
 }
 
 base::table! {
-    /// In real time, how late things happened: events of the network, and frames handed to each interface; in virtual time no rows.
+    /// In real time, how late things happened: events of the network, and frames handed to each interface; in virtual
+    /// time no rows.
     pub struct LatenessRow<'a> in "lateness" key ["what"] {
         /// `events`, or an interface.
         what: &'a str,
@@ -145,7 +147,8 @@ impl Network {
         Ok(network)
     }
 
-    /// Opens the interfaces of the placement that the network was built for, each by `open`; from then on it runs by the clock.
+    /// Opens the interfaces of the placement that the network was built for, each by `open`; from then on it runs by
+    /// the clock.
     pub fn attach(
         &mut self,
         placement: Placement,
@@ -182,7 +185,8 @@ impl Network {
         }
     }
 
-    /// Time zero of a run in real time, on the system's monotonic clock; nothing in virtual time, or if it has not begun.
+    /// Time zero of a run in real time, on the system's monotonic clock; nothing in virtual time, or if it has not
+    /// begun.
     pub fn epoch_ns(&self) -> Option<u64> {
         self.wall.as_ref().filter(|wall| wall.begun).map(|wall| wall.runner.clock().epoch_ns())
     }
@@ -194,8 +198,8 @@ impl Network {
         }
     }
 
-    /// Runs to a time, by whichever clock the network has. In real time this takes as long, and what was due before happens at once.
-    /// At the end the queues are audited.
+    /// Runs to a time, by whichever clock the network has. In real time this takes as long, and what was due before
+    /// happens at once. At the end the queues are audited.
     pub fn run_until(&mut self, until: Time) -> Result<(), NetworkError> {
         self.advance(until)?;
         self.audit()
@@ -206,8 +210,8 @@ impl Network {
         if self.wall.is_some() { self.run_wall(until) } else { Ok(self.world.run_until(until)?) }
     }
 
-    /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the time is reached;
-    /// then the queues are audited.
+    /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the
+    /// time is reached; then the queues are audited.
     pub fn run_some(&mut self, until: Time, events: u64) -> Result<bool, NetworkError> {
         let reached = match &self.wall {
             None => self.world.step(until, events)? == Progress::Reached,

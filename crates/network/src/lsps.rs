@@ -14,7 +14,8 @@ use base::plane::Prefix;
 use base::{Command, NodeId};
 
 impl Network {
-    /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its programme) when it likes.
+    /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its
+    /// programme) when it likes.
     pub fn add_lsp(&mut self, spec: LspSpec) -> Result<usize, NetworkError> {
         let place = self.lsps.len();
         let of = |error: Diagnostic| error.of_lsp(place, &spec);
@@ -216,7 +217,8 @@ impl Network {
         Ok(())
     }
 
-    /// The links of the explicit route at a place among those of an LSP; nothing if its hops are loose. Paths begin at the LSP.
+    /// The links of the explicit route at a place among those of an LSP; nothing if its hops are loose. Paths begin at
+    /// the LSP.
     fn resolve(
         &self,
         spec: &LspSpec,
@@ -269,8 +271,8 @@ impl Network {
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {
         let mut at = spec.from;
         let Some(links) = links else {
-            // RFC 3209, 4.3.4.1: whoever gets the Path has to find itself in the first hop, so a route that is loose later
-            // begins strictly, with the far end of a link.
+            // RFC 3209, 4.3.4.1: whoever gets the Path has to find itself in the first hop, so a route that is loose
+            // later begins strictly, with the far end of a link.
             let hop = |hop: &HopSpec| match *hop {
                 HopSpec::Node(node) => RouteHop { prefix: Prefix::host(self.loopback(node)), loose: true },
                 HopSpec::Link { link } => {

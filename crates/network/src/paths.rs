@@ -27,7 +27,8 @@ pub struct Graph {
 /// Cost of a path: metric, hops, delay.
 pub type Cost = (u64, u32, u64);
 
-/// The shortest paths from one node: for each node the link by which it is reached, the node before, and the first link.
+/// The shortest paths from one node: for each node the link by which it is reached, the node before, and the first
+/// link.
 #[derive(Clone, Debug)]
 pub struct Tree {
     reached: Vec<Option<(usize, usize, usize)>>,

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Placement {
-    /// Names of the nodes that are devices of this process. Absent: every node but those outside, which are the external ones and the
-    /// hosts that an interface leads to.
+    /// Names of the nodes that are devices of this process. Absent: every node but those outside, which are the
+    /// external ones and the hosts that an interface leads to.
     pub local: Option<Vec<String>>,
     /// Interfaces, each at a local node's end of a link.
     pub ports: Vec<PortPlacement>,
-    /// Time zero of the run, on the system's monotonic clock in nanoseconds, so that several processes have one time axis; when the
-    /// network first runs if absent.
+    /// Time zero of the run, on the system's monotonic clock in nanoseconds, so that several processes have one time
+    /// axis; when the network first runs if absent.
     pub epoch_ns: Option<u64>,
     /// How often this process was started before: control planes draw other random numbers in each life.
     pub incarnation: u64,

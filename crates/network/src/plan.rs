@@ -234,8 +234,8 @@ fn is_unicast(address: Ipv4Addr) -> bool {
     !(address.is_multicast() || address.is_loopback() || address.is_broadcast() || address.octets()[0] == 0)
 }
 
-/// No two hosts or links that the user gave addresses may overlap, and a router id is one of the node's own addresses or one that
-/// nobody else has.
+/// No two hosts or links that the user gave addresses may overlap, and a router id is one of the node's own addresses
+/// or one that nobody else has.
 fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnostic> {
     // The host of a link that has its addresses from one.
     let host = |link: &Link| host_of(description, &link.spec).map(|side| link.ends()[side]);

@@ -1,5 +1,5 @@
-//! What can be wrong with a network that is built, placed and run. The words of all of it stand here; those of what is wrong with a
-//! description as it is written stand in `spec/problem.rs`.
+//! What can be wrong with a network that is built, placed and run. The words of all of it stand here; those of what is
+//! wrong with a description as it is written stand in `spec/problem.rs`.
 
 base::problems! {
     /// Problems of nodes and links, whatever kind they are of.

@@ -96,8 +96,8 @@ impl Network {
         Ok(engine::replay(Box::new(self.fresh_router(node)), recording))
     }
 
-    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
-    /// no interfaces, and nothing runs.
+    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be
+    /// looked at. It has no interfaces, and nothing runs.
     pub fn replayed(
         file: impl BufRead,
         kinds: &[NodeKind],

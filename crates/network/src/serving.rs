@@ -38,8 +38,8 @@ impl Network {
         Some(&self.lsps.get(group)?.spec)
     }
 
-    /// Forgets events and counts of signalling messages from before a time, so that a network that runs for days holds no more than
-    /// one that runs for minutes.
+    /// Forgets events and counts of signalling messages from before a time, so that a network that runs for days holds
+    /// no more than one that runs for minutes.
     pub fn forget_before(&mut self, time: Time) {
         let fresh = self.world.drain_events();
         self.events.extend(fresh);
@@ -52,8 +52,8 @@ impl Network {
         }
     }
 
-    /// Shows what happened since the last call of this (or of [`Network::events`], or since somebody looked at the table),
-    /// and forgets all but about the last `keep` events.
+    /// Shows what happened since the last call of this (or of [`Network::events`], or since somebody looked at the
+    /// table), and forgets all but about the last `keep` events.
     pub fn hear(&mut self, keep: usize, mut fresh: impl FnMut(&EventRecord)) {
         let before = self.events.len();
         self.events().iter().skip(before).for_each(&mut fresh);

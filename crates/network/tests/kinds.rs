@@ -1,5 +1,5 @@
-//! Kinds of nodes are an array given to `build`: one that is defined here only takes part like any other, and where it is not known its
-//! facts stand in its place.
+//! Kinds of nodes are an array given to `build`: one that is defined here only takes part like any other, and where it
+//! is not known its facts stand in its place.
 
 use base::describe::{self as described, Describe};
 use base::{Command, Device, Frame, NodeId, Output, PortId, Time};

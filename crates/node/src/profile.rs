@@ -87,8 +87,8 @@ impl DeviceProfile {
 }
 
 impl ControlProfile {
-    /// What messages cost, by protocol and kind. A name that no protocol has is left out: [`ControlProfile::wrong_cost`]
-    /// finds it.
+    /// What messages cost, by protocol and kind. A name that no protocol has is left out:
+    /// [`ControlProfile::wrong_cost`] finds it.
     pub fn costs(&self) -> Costs {
         let cost = |us, per_state_ns| Cost { us, per_state_ns };
         let rsvp = [

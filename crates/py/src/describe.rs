@@ -103,8 +103,8 @@ pub fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     object(py, &known.write())
 }
 
-/// Where a file says what the path of an error of the core leads to: the steps to it, whether its key is meant, and what it is in the
-/// words of whoever wrote it, such as `lsp 'east': route: `.
+/// Where a file says what the path of an error of the core leads to: the steps to it, whether its key is meant, and
+/// what it is in the words of whoever wrote it, such as `lsp 'east': route: `.
 #[pyfunction]
 pub fn written<'py>(
     py: Python<'py>,

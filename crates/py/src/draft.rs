@@ -142,7 +142,8 @@ impl PyDraft {
         Ok(())
     }
 
-    /// What stands at the ends of links, with ports in the place of names: link, node, `queue` or `ingress`, and what it is.
+    /// What stands at the ends of links, with ports in the place of names: link, node, `queue` or `ingress`, and what
+    /// it is.
     fn placed<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Placed<'py>>> {
         let read = self.inner().network.network();
         let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Errors on their way to Python: an exception whose data say what is wrong and where, so that nobody has to read its text.
+//! Errors on their way to Python: an exception whose data say what is wrong and where, so that nobody has to read its
+//! text.
 
 use base::describe::{Value, lead};
 use base::diagnostic::{Argument, Diagnostic, Kind, Step};
@@ -35,7 +36,8 @@ pub fn of_network(found: &Diagnostic) -> PyErr {
     Python::attach(|py| diagnostic(py, &Value::Null, found))
 }
 
-/// A diagnostic with all of its data: `path`, `on_key`, `code`, `kind`, `arguments`, `lead` (what it is about) and `words` (what is wrong).
+/// A diagnostic with all of its data: `path`, `on_key`, `code`, `kind`, `arguments`, `lead` (what it is about) and
+/// `words` (what is wrong).
 pub fn diagnostic(py: Python<'_>, root: &Value, found: &Diagnostic) -> PyErr {
     let (about, words) = (lead(root, found), found.words());
     let text = format!("{about}{words}");

@@ -53,7 +53,8 @@ impl PyInterfaceCapture {
         Ok(PyInterfaceCapture { inner: Mutex::new(Some(capture)) })
     }
 
-    /// Writes what has passed, or waits a little for it. Says how many packets there are, and whether the capture is over.
+    /// Writes what has passed, or waits a little for it. Says how many packets there are, and whether the capture is
+    /// over.
     fn step(&mut self, py: Python<'_>) -> PyResult<(u64, bool)> {
         let Some(inner) = self.inner() else { return Ok((0, true)) };
         py.detach(|| inner.step(WAIT_MS)).map_err(run)?;

@@ -64,7 +64,8 @@ impl PyNetwork {
         Ok(())
     }
 
-    /// Runs a bounded number of events towards a time (or, in real time, a few milliseconds); returns whether it is reached.
+    /// Runs a bounded number of events towards a time (or, in real time, a few milliseconds); returns whether it is
+    /// reached.
     fn run_some(&mut self, py: Python<'_>, until_ps: u64, events: u64) -> PyResult<bool> {
         let inner = self.inner();
         let reached = py.detach(|| inner.run_some(Time(until_ps), events)).map_err(network)?;
@@ -285,8 +286,9 @@ pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> P
     object(py, &made.map_err(|error| diagnostic(py, &given, &error))?)
 }
 
-/// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links": [{"addresses", "macs",
-/// "ports"}]}`, addresses with the length of their prefixes; and the warnings. Nothing is built that could run.
+/// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links":
+/// [{"addresses", "macs", "ports"}]}`, addresses with the length of their prefixes; and the warnings. Nothing is built
+/// that could run.
 #[pyfunction]
 pub fn plan<'py>(
     py: Python<'py>,

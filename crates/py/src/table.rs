@@ -1,4 +1,5 @@
-//! Tables on their way to Python: by Arrow's C data interface to whoever makes data frames, as lists to who wants exact values.
+//! Tables on their way to Python: by Arrow's C data interface to whoever makes data frames, as lists to who wants exact
+//! values.
 
 use base::table::{Column, Table, TableDecl, Value, arrow};
 use network::tables::Scope;

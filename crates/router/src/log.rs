@@ -40,7 +40,8 @@ impl Log {
     }
 }
 
-/// Says something on standard error. Nobody need be there to hear it: a disk that is full or a terminal that was closed ends no router.
+/// Says something on standard error. Nobody need be there to hear it: a disk that is full or a terminal that was closed
+/// ends no router.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "twinplane-router: {text}");
 }

@@ -1,7 +1,8 @@
 //! Packet-hops per second of the engine on a chain of label-switching routers with real tables, capture off.
 //!
-//! `--nodes N --packets P`: N nodes in a chain (an emulated edge at each end, routers between), links of 1 Gbit/s, one LSP,
-//! one flow of constant bit rate with 64 bytes of UDP payload. A packet-hop is a packet over a link. Prints one line of JSON.
+//! `--nodes N --packets P`: N nodes in a chain (an emulated edge at each end, routers between), links of 1 Gbit/s, one
+//! LSP, one flow of constant bit rate with 64 bytes of UDP payload. A packet-hop is a packet over a link. Prints one
+//! line of JSON.
 
 use base::Time;
 use serde_json::json;

@@ -1,8 +1,9 @@
-//! A flapping run on the clock of the machine: a ring of three routers, M labelled streams, N LSPs torn down and set up again.
+//! A flapping run on the clock of the machine: a ring of three routers, M labelled streams, N LSPs torn down and set up
+//! again.
 //!
 //! `--streams M --flaps N --size BYTES --mbps R --seconds S [--routers 1|3] [--record]`: the whole run, sources, sinks,
-//! histograms and series included. Prints one line of JSON; the same arguments always give the same digest. With `--record`
-//! every device is recorded, so that nothing takes a fast path: the digest does not change.
+//! histograms and series included. Prints one line of JSON; the same arguments always give the same digest. With
+//! `--record` every device is recorded, so that nothing takes a fast path: the digest does not change.
 
 use base::Time;
 use serde_json::json;

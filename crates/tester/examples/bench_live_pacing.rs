@@ -1,10 +1,11 @@
-//! Sends labelled packets at a constant rate out of an interface by the clock on the wall, for somebody else to measure how
-//! evenly they come.
+//! Sends labelled packets at a constant rate out of an interface by the clock on the wall, for somebody else to measure
+//! how evenly they come.
 //!
 //! An emulated edge at each end of a veth sets up an LSP. Then the far one goes away, and the near one sends 64-byte
 //! UDP payloads over the LSP, spinning. Prints one line of JSON: how late the source itself thinks that it was.
 //!
-//! `bench_live_pacing --interface g0 --far-netns /run/netns/NAME --far-interface s0 --rate 10000 --seconds 3 [--driver xdp]`
+//! `bench_live_pacing --interface g0 --far-netns /run/netns/NAME --far-interface s0 --rate 10000 --seconds 3 [--driver
+//! xdp]`
 
 use base::{Span, Time};
 use network::Placement;

@@ -1,7 +1,8 @@
 //! A large sparse network of explicitly routed LSPs: how long it takes to build, to signal and to report.
 //!
-//! `--nodes N --lsps L`: a ring with a chord at every fifth node (895 links for 754 nodes, as Topology Zoo's Kdl has), and L LSPs,
-//! one to a group, between nodes up to 30 links apart, each with a traced flow of three probes. Prints one line of JSON.
+//! `--nodes N --lsps L`: a ring with a chord at every fifth node (895 links for 754 nodes, as Topology Zoo's Kdl has),
+//! and L LSPs, one to a group, between nodes up to 30 links apart, each with a traced flow of three probes. Prints one
+//! line of JSON.
 
 use base::Time;
 use serde_json::{Value, json};

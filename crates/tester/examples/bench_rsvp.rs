@@ -1,7 +1,8 @@
 //! RSVP-TE LSPs set up end to end through three transit routers, and the memory that they take.
 //!
-//! `--lsps N [--refresh-reduction]`: N LSPs from one emulated edge to another through three routers; prints LSPs per second (of the
-//! clock, and of the processor, which other work on the machine does not change) and bytes per LSP and hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
+//! `--lsps N [--refresh-reduction]`: N LSPs from one emulated edge to another through three routers; prints LSPs per
+//! second (of the clock, and of the processor, which other work on the machine does not change) and bytes per LSP and
+//! hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
 
 use base::Time;
 use serde_json::json;

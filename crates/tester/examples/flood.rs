@@ -1,14 +1,15 @@
 //! Floods a router with frames that no router should get, and says what became of them.
 //!
-//! In virtual time, a router in a network that signals and forwards all the while. Prints one JSON line for each tenth of the
-//! flood and one at the end; exit code 1 if a frame is not accounted for, traffic is lost, or an LSP goes down:
+//! In virtual time, a router in a network that signals and forwards all the while. Prints one JSON line for each tenth
+//! of the flood and one at the end; exit code 1 if a frame is not accounted for, traffic is lost, or an LSP goes down:
 //!
 //! `cargo run --release -p twinplane-tester --example flood -- [--count 10000000] [--seed 1]`
 //!
-//! By an interface, at whatever router is beyond it. Prints one JSON line with what was sent; what became of it is for the router
-//! to say:
+//! By an interface, at whatever router is beyond it. Prints one JSON line with what was sent; what became of it is for
+//! the router to say:
 //!
-//! `... --example flood -- --interface e0 [--netns PATH] --mac ROUTER --address ROUTER --neighbor US [--beyond ADDRESS]... [--rate N]`
+//! `... --example flood -- --interface e0 [--netns PATH] --mac ROUTER --address ROUTER --neighbor US [--beyond
+//! ADDRESS]... [--rate N]`
 
 use base::{Frame, MacAddr};
 use core::net::Ipv4Addr;

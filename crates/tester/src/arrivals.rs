@@ -120,7 +120,8 @@ impl Period {
     }
 }
 
-/// A source that is on and off in turn. A clock of its own runs while it is on, and by that clock the packets are evenly spaced.
+/// A source that is on and off in turn. A clock of its own runs while it is on, and by that clock the packets are
+/// evenly spaced.
 #[derive(Debug)]
 pub struct OnOff {
     /// By the source's clock.

@@ -46,8 +46,8 @@ proptest! {
         prop_assert!((first - (1u64 << 30) as f64).abs() <= 5.0 * error);
         let pareto = Period::pareto(Span(1 << 30), shape);
         let drawn: Vec<f64> = (0..n).map(|_| pareto.draw(&mut source) as f64).collect();
-        // Hill's estimator with all values, which is the maximum-likelihood estimate of the shape: the logarithms of what exceeds the
-        // shortest are exponential.
+        // Hill's estimator with all values, which is the maximum-likelihood estimate of the shape: the logarithms of
+        // what exceeds the shortest are exponential.
         let Period::Pareto { shortest, .. } = pareto else { unreachable!() };
         prop_assert!(drawn.iter().all(|x| *x >= shortest - 1.0));
         let logarithms: Vec<f64> = drawn.iter().map(|x| (x / shortest).ln()).collect();

@@ -82,7 +82,8 @@ impl DelayStats {
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e12)
     }
-    /// Standard deviation of the delays as a sample, in seconds. Nothing if there are fewer than two, or they are beyond all reason.
+    /// Standard deviation of the delays as a sample, in seconds. Nothing if there are fewer than two, or they are
+    /// beyond all reason.
     pub fn sd_s(&self) -> Option<f64> {
         let most = u128::from(self.max) * u128::from(self.max);
         if self.count < 2 || most.checked_mul(u128::from(self.count)).is_none() {
@@ -111,8 +112,8 @@ impl DelayStats {
         let quantile = self.histogram.quantile(q)?.clamp(self.min, self.max);
         Some(quantile as f64 / 1e12)
     }
-    /// The histogram: the greatest delay of each bin, in seconds, and how many fell into it; bins are narrower than one part in
-    /// a hundred.
+    /// The histogram: the greatest delay of each bin, in seconds, and how many fell into it; bins are narrower than one
+    /// part in a hundred.
     pub fn bins(&self) -> impl Iterator<Item = (f64, u32)> {
         self.histogram.bins().map(|(ps, count)| (ps.min(self.max) as f64 / 1e12, count))
     }

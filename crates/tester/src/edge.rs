@@ -1,7 +1,7 @@
 //! An emulated label edge router: tunnels, sources and sinks of labelled packets on one port, and a test programme.
 //!
-//! It speaks with the system under test only by its port: signalling and addresses are those of a router, and test packets
-//! carry the labels that the system under test gave.
+//! It speaks with the system under test only by its port: signalling and addresses are those of a router, and test
+//! packets carry the labels that the system under test gave.
 
 use crate::generator::Generator;
 use crate::instrument::{Instrument, consume};

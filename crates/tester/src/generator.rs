@@ -51,7 +51,8 @@ impl Generator {
         self.due.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// The next packet that is due at `now`, and the port that it leaves by. Those that streams could not send are counted as dropped for `reason`.
+    /// The next packet that is due at `now`, and the port that it leaves by. Those that streams could not send are
+    /// counted as dropped for `reason`.
     #[inline]
     pub fn poll(
         &mut self,

@@ -21,7 +21,8 @@ pub trait Instrument: Device {
     fn add_source(&mut self, now: Time, source: Source, streams: Vec<StreamSpec>);
 }
 
-/// Consumes the test packets of a batch, which `take` recognises; every other frame is punted, for the device to look at.
+/// Consumes the test packets of a batch, which `take` recognises; every other frame is punted, for the device to look
+/// at.
 #[inline]
 pub(crate) fn consume(frames: &[Frame], verdicts: &mut [Verdict], mut take: impl FnMut(&Frame) -> bool) {
     for (frame, verdict) in frames.iter().zip(verdicts) {

@@ -2,8 +2,8 @@
 
 use base::{Span, Time};
 
-/// Departures at a constant rate: the k-th packet is due at `start + k * interval`, rounded down to the picosecond, where the
-/// interval is a fraction. Nothing accumulates.
+/// Departures at a constant rate: the k-th packet is due at `start + k * interval`, rounded down to the picosecond,
+/// where the interval is a fraction. Nothing accumulates.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     whole: u64,
@@ -22,7 +22,8 @@ impl Pacer {
         Pacer::every(start, numerator, u128::from(bits_per_s))
     }
 
-    /// One packet each `numerator / denominator` picoseconds, the first at `start`; with a denominator of zero, one packet alone.
+    /// One packet each `numerator / denominator` picoseconds, the first at `start`; with a denominator of zero, one
+    /// packet alone.
     ///
     /// Exact as long as the denominator is below 2^62; a greater one loses its lowest bits.
     pub fn every(start: Time, numerator: u128, denominator: u128) -> Pacer {

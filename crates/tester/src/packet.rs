@@ -1,4 +1,5 @@
-//! Test packets: a header made once, of which each packet rewrites the measurement payload and, where sizes differ, the lengths.
+//! Test packets: a header made once, of which each packet rewrites the measurement payload and, where sizes differ, the
+//! lengths.
 
 use base::frame::{FCS_LEN, HEADER_ROOM};
 use base::{Body, Dscp, Frame, Label, MacAddr, StreamId, Time, TrafficClass};
@@ -121,8 +122,8 @@ impl Template {
         Template { bytes, len: at, body, ip: start, payload }
     }
 
-    /// Lets the next frames have `size` bytes, with frame check sequence: as many as its headers need at least, as an IP packet can
-    /// have at most.
+    /// Lets the next frames have `size` bytes, with frame check sequence: as many as its headers need at least, as an
+    /// IP packet can have at most.
     #[inline]
     pub fn set_size(&mut self, size: u32) {
         let least = (self.len as u32 + FCS_LEN).max(base::frame::MIN_FRAME_LEN);
@@ -174,8 +175,8 @@ pub struct Stamp {
     pub departure: Time,
 }
 
-/// Reads what is a measurement payload if the frame is a test packet: it starts with Ethernet, any labels, IPv4 without options and UDP.
-/// Whether it is one, its sink knows ([`crate::sink::Sink::takes`]).
+/// Reads what is a measurement payload if the frame is a test packet: it starts with Ethernet, any labels, IPv4 without
+/// options and UDP. Whether it is one, its sink knows ([`crate::sink::Sink::takes`]).
 #[inline]
 pub fn read_stamp(header: &[u8], now: Time) -> Option<Stamp> {
     let mut at = ethernet::HEADER_LEN;

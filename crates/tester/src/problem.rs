@@ -1,5 +1,5 @@
-//! What can be wrong with traffic and with what measures it, and what is surprising about it. The words of all of it stand here; those
-//! of what is wrong with a description as it is written stand in `spec/problem.rs`.
+//! What can be wrong with traffic and with what measures it, and what is surprising about it. The words of all of it
+//! stand here; those of what is wrong with a description as it is written stand in `spec/problem.rs`.
 
 base::problems! {
     /// Problems of flows, and of what is measured.

@@ -54,8 +54,8 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Adds tasks on LSPs from `start` on, `rate_per_s` of them per second, in this order. Tasks of steps that overlap are
-    /// merged by time.
+    /// Adds tasks on LSPs from `start` on, `rate_per_s` of them per second, in this order. Tasks of steps that overlap
+    /// are merged by time.
     pub fn add(&mut self, start: Time, rate_per_s: f64, tasks: impl Iterator<Item = (Task, usize)>) {
         let gap_ps = if rate_per_s > 0.0 { 1e12 / rate_per_s } else { 0.0 };
         for (k, (task, lsp)) in tasks.enumerate() {

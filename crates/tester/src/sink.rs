@@ -12,8 +12,8 @@ base::words! {
     /// From which bit to which bit delay is measured (RFC 1242, 3.8).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Convention {
-        /// First bit out of the source to first bit into the sink: RFC 1242's definition for bit-forwarding devices; last to last is the
-        /// same for packets whose size does not change.
+        /// First bit out of the source to first bit into the sink: RFC 1242's definition for bit-forwarding devices;
+        /// last to last is the same for packets whose size does not change.
         FirstToFirst = "first-to-first",
         /// First bit out of the source to last bit into the sink.
         FirstToLast = "first-to-last",
@@ -26,8 +26,8 @@ base::words! {
 }
 
 impl Convention {
-    /// The delay of a packet: its first bit was due to leave at `departure`, its last arrived at `arrival`, and it takes
-    /// `out` and `into` on the wires of source and sink.
+    /// The delay of a packet: its first bit was due to leave at `departure`, its last arrived at `arrival`, and it
+    /// takes `out` and `into` on the wires of source and sink.
     #[inline]
     pub fn delay(
         self,
@@ -146,7 +146,8 @@ impl Sink {
         Sink { streams, places, starts, convention, series, courses, unknown: 0, log: None }
     }
 
-    /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it grows without limit.
+    /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it
+    /// grows without limit.
     pub fn keep_log(&mut self) {
         self.log.get_or_insert_default();
     }
@@ -156,7 +157,8 @@ impl Sink {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// Expects a stream between these ports, and keeps every packet of it if `keep`. Packets of other streams are counted as unknown.
+    /// Expects a stream between these ports, and keeps every packet of it if `keep`. Packets of other streams are
+    /// counted as unknown.
     pub fn expect(&mut self, stream: StreamId, ports: Ports, wires: Wires, keep: bool) {
         let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
@@ -182,8 +184,8 @@ impl Sink {
         self.streams[place as usize].course = Some(course as u32);
     }
 
-    /// Is this the payload of a test packet? To the port of test packets, it is. To others, where anything may come, only in a packet of
-    /// a stream that is expected, from that stream's own port.
+    /// Is this the payload of a test packet? To the port of test packets, it is. To others, where anything may come,
+    /// only in a packet of a stream that is expected, from that stream's own port.
     #[inline]
     pub fn takes(&self, stamp: &Stamp) -> bool {
         stamp.ports.dst == measurement::PORT
@@ -196,7 +198,8 @@ impl Sink {
         read_stamp(frame.header(), now).filter(|stamp| self.takes(stamp))
     }
 
-    /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel says so.
+    /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel
+    /// says so.
     #[inline]
     pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) {
         self.arrive(frame.arrived().unwrap_or(now), stamp, frame.wire_len());

@@ -16,8 +16,8 @@ struct Stream {
     departures: Option<Vec<Time>>,
 }
 
-/// A source that sends for one stream or, in turn, for several: together they keep one schedule, so that the streams of a
-/// source with constant bit rate are evenly staggered.
+/// A source that sends for one stream or, in turn, for several: together they keep one schedule, so that the streams of
+/// a source with constant bit rate are evenly staggered.
 #[derive(Debug)]
 pub struct Source {
     arrivals: Arrivals,
@@ -84,7 +84,8 @@ impl Source {
         Source { held, ..self }
     }
 
-    /// Lets it begin, and says whether it was held. If its first packet was due before `now`, the whole schedule is that much later.
+    /// Lets it begin, and says whether it was held. If its first packet was due before `now`, the whole schedule is
+    /// that much later.
     pub fn release(&mut self, now: Time) -> bool {
         if self.held {
             let due = self.arrivals.next();
@@ -236,7 +237,8 @@ mod tests {
             source.set_template(0, Some(template(0)));
             source
         };
-        // Before its first packet is due, nothing changes; behind it, all is later. What is due from `stop` on is not sent.
+        // Before its first packet is due, nothing changes; behind it, all is later. What is due from `stop` on is not
+        // sent.
         for (released, expected) in [(400_000, vec![1, 2, 3, 4, 5]), (3_000_000, vec![3, 4, 5])] {
             let mut source = made();
             assert!(source.next().is_none() && source.poll(Time(5_000_000)).is_none());

@@ -1,6 +1,7 @@
 //! A simulated host that is a source and a sink of test packets too.
 //!
-//! With several ports it may send to itself: a packet leaves by one port, crosses the network, and comes back by another.
+//! With several ports it may send to itself: a packet leaves by one port, crosses the network, and comes back by
+//! another.
 
 use crate::generator::Generator;
 use crate::instrument::{Instrument, consume};
@@ -14,8 +15,8 @@ use node::Host;
 use std::collections::VecDeque;
 
 const ARP_INTERVAL: Span = Span::from_secs(1);
-/// A source that is held begins after so long, whether its neighbours are known or not: then its packets wait for those as any of
-/// a host do.
+/// A source that is held begins after so long, whether its neighbours are known or not: then its packets wait for those
+/// as any of a host do.
 const PATIENCE: Span = Span::from_secs(10);
 /// Where the destination is in an IPv4 packet without label.
 const DESTINATION: core::ops::Range<usize> = 30..34;
@@ -68,7 +69,8 @@ impl Station {
         all
     }
 
-    /// Gives each stream its header, lets sources begin whose neighbours are all known, and says whether those of all sources are.
+    /// Gives each stream its header, lets sources begin whose neighbours are all known, and says whether those of all
+    /// sources are.
     fn set_templates(&mut self, now: Time) -> bool {
         self.known = true;
         for (place, (port, specs)) in self.specs.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Delay through whole routers of the `ideal` profile: a lone stream against the closed-form sum, many streams against a recursion over
-//! departure times that shares no code with the engine.
+//! Delay through whole routers of the `ideal` profile: a lone stream against the closed-form sum, many streams against
+//! a recursion over departure times that shares no code with the engine.
 
 mod common;
 
@@ -251,8 +251,9 @@ impl Mesh {
         json!({"seed": 1, "nodes": nodes, "links": links, "lsps": lsps, "flows": flows})
     }
 
-    /// When every packet arrives, from departure times alone. A port sends in order of arrival; packets that arrive at a router at once are
-    /// taken in the order of the links that they came by (those of the tester come last), then as they were sent.
+    /// When every packet arrives, from departure times alone. A port sends in order of arrival; packets that arrive at
+    /// a router at once are taken in the order of the links that they came by (those of the tester come last), then as
+    /// they were sent.
     fn recursion(&self) -> BTreeMap<(StreamId, u32), Time> {
         // What is to come: time, link it came by, order of sending; then flow, packet, hop, node.
         type Key = (u64, usize, u64);

@@ -1,4 +1,5 @@
-//! The same seed gives the same bytes: same digest, byte-identical capture, whatever ran before or beside it. Another seed does not.
+//! The same seed gives the same bytes: same digest, byte-identical capture, whatever ran before or beside it. Another
+//! seed does not.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! The recorded inputs of a router, given to a fresh one, make the same outputs at the same times and leave the same tables.
+//! The recorded inputs of a router, given to a fresh one, make the same outputs at the same times and leave the same
+//! tables.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What packets meet along an LSP: TTL models seen by a traceroute (RFC 3443, RFC 4950), the labels an egress may ask for, and links that are too
-//! narrow for a packet.
+//! What packets meet along an LSP: TTL models seen by a traceroute (RFC 3443, RFC 4950), the labels an egress may ask
+//! for, and links that are too narrow for a packet.
 
 mod common;
 

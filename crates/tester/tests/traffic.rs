@@ -1,4 +1,5 @@
-//! Flows of many kinds: what is drawn depends on the seed and the flow's name only, hosts that send to themselves, and every packet kept.
+//! Flows of many kinds: what is drawn depends on the seed and the flow's name only, hosts that send to themselves, and
+//! every packet kept.
 
 mod common;
 
@@ -175,8 +176,8 @@ fn traces_are_replayed() {
 proptest! {
     #![proptest_config(testing::cases(12))]
 
-    /// The same seed and name: the same packets at the same times, whatever else is sent, however fast the links are, and in whatever
-    /// order the flows stand.
+    /// The same seed and name: the same packets at the same times, whatever else is sent, however fast the links are,
+    /// and in whatever order the flows stand.
     #[test]
     fn realisations_depend_on_seed_and_name_only(seed in 0u64..1 << 48, others in 0usize..4, rate in 10_000_000u64..1_000_000_000, place in 0usize..4) {
         let kinds = [

@@ -5,7 +5,8 @@ use std::env;
 use std::ops::Range;
 use std::thread;
 
-/// Environment variable with the length of every random campaign: `ci` or absent, `long`, or a factor such as `0.2` or `50`.
+/// Environment variable with the length of every random campaign: `ci` or absent, `long`, or a factor such as `0.2` or
+/// `50`.
 const CAMPAIGN: &str = "TWINPLANE_CAMPAIGN";
 /// Environment variable with the seed of every random campaign: a whole number; 1 if absent.
 const SEED: &str = "TWINPLANE_SEED";

@@ -1,4 +1,5 @@
-//! Writes the inputs that fuzzing starts from: the frames of a small network that does most of what there is. `seeds DIRECTORY`
+//! Writes the inputs that fuzzing starts from: the frames of a small network that does most of what there is. `seeds
+//! DIRECTORY`
 
 use std::fs;
 use std::path::Path;

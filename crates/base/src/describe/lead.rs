@@ -81,7 +81,8 @@ fn inside<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
     }
 }
 
-/// Does a mapping from the ends of a link stand there? If it is not known what does, the third step of a path is such a one.
+/// Does a mapping from the ends of a link stand there? If it is not known what does, the third step of a path is such a
+/// one.
 fn is_an_end(step: &Step, value: Option<&Value>, end: &str, at: usize) -> bool {
     let Step::Key(key) = step else { return false };
     let is_there = |value: &Value| is_by_end(value) && value.get(end).is_some();

@@ -1,10 +1,12 @@
-//! Times, rates and sizes as people write them: `50 us`, `1 Gbit/s`, `64 kB`, or plain numbers in seconds, bits per second and bytes.
+//! Times, rates and sizes as people write them: `50 us`, `1 Gbit/s`, `64 kB`, or plain numbers in seconds, bits per
+//! second and bytes.
 //!
-//! Arithmetic is exact: a text or a number becomes a fraction, and only the result is rounded (to the nearest, ties to even) to whole
-//! picoseconds, bits per second or bytes.
+//! Arithmetic is exact: a text or a number becomes a fraction, and only the result is rounded (to the nearest, ties to
+//! even) to whole picoseconds, bits per second or bytes.
 //!
-//! Units of Linux's tc are taken where they mean the same, in upper or lower case as tc takes them: `10mbit`, `1500b`, `5msec`. Where they
-//! mean something else (`mbps` is bytes per second to tc, `10k` is 10,240 bytes) they are refused with what to write instead.
+//! Units of Linux's tc are taken where they mean the same, in upper or lower case as tc takes them: `10mbit`, `1500b`,
+//! `5msec`. Where they mean something else (`mbps` is bytes per second to tc, `10k` is 10,240 bytes) they are refused
+//! with what to write instead.
 
 use super::problem::{malformed, wrong_type};
 use super::{Describe, Schema, Schemas, Value, near};

@@ -25,8 +25,8 @@
 /// at fields together. With `read by hand;` only [`Record`](crate::describe::Record) is implemented, for types that may
 /// also be written in other forms.
 ///
-/// A `called "Link"` behind the struct's name says what schemas, and so Python and the documentation, call it, where that
-/// is another name.
+/// A `called "Link"` behind the struct's name says what schemas, and so Python and the documentation, call it, where
+/// that is another name.
 ///
 /// A `beside { pub inner: Other }` behind the fields adds a record whose fields users write among those of this one: a
 /// rule is a match with a name and actions.

@@ -1,4 +1,5 @@
-//! What may be written where, as data: generators make the editors' schema, the Python model and the reference page from it.
+//! What may be written where, as data: generators make the editors' schema, the Python model and the reference page
+//! from it.
 
 use super::Value;
 use core::fmt::Write;

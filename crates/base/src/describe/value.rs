@@ -4,7 +4,8 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-/// A value of a YAML or JSON file, or of a Python call. Mappings keep the order in which they were written: nodes are numbered by it.
+/// A value of a YAML or JSON file, or of a Python call. Mappings keep the order in which they were written: nodes are
+/// numbered by it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// Nothing: `null`, or a key without a value.

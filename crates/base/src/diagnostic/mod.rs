@@ -1,7 +1,9 @@
-//! What is wrong with an input, as data: where, which problem, and its arguments. The words are put in one place for each problem.
+//! What is wrong with an input, as data: where, which problem, and its arguments. The words are put in one place for
+//! each problem.
 //!
 //! - [`Diagnostic`]: a problem and the place in the description where it is
-//! - [`Problem`]: implemented by enums that [`problems!`](crate::problems) declares: code, kind, arguments and words of each problem
+//! - [`Problem`]: implemented by enums that [`problems!`](crate::problems) declares: code, kind, arguments and words of
+//!   each problem
 //! - [`Step`]: one step of the way from the top of a description down to a value
 
 mod problem;
@@ -17,7 +19,8 @@ pub enum Step {
     Key(String),
     /// An element of a list, counted from 0.
     Index(usize),
-    /// The same, with what people call it, such as `lsp 'east'`: for whoever knows that while the description is not at hand any more.
+    /// The same, with what people call it, such as `lsp 'east'`: for whoever knows that while the description is not at
+    /// hand any more.
     Called(usize, String),
 }
 
@@ -57,8 +60,8 @@ impl fmt::Display for Step {
 
 /// A problem at a place in a description.
 ///
-/// The place is built from the inside out: whoever reads the element of a list or the field of a record adds its own step with
-/// [`Diagnostic::at`] when the error passes it, so that reading without errors costs no paths.
+/// The place is built from the inside out: whoever reads the element of a list or the field of a record adds its own
+/// step with [`Diagnostic::at`] when the error passes it, so that reading without errors costs no paths.
 #[derive(Debug)]
 pub struct Diagnostic(Box<Inner>);
 

@@ -169,8 +169,8 @@ pub enum TableOp {
     ReplicationSet {
         /// The list, which entries name by [`NextHop::Replicate`].
         list: ReplicationId,
-        /// What is done with each copy: labels put on, and where it goes. At the end of an LSP that goes on as well one of
-        /// them is [`NextHop::Local`].
+        /// What is done with each copy: labels put on, and where it goes. At the end of an LSP that goes on as well one
+        /// of them is [`NextHop::Local`].
         branches: Branches,
     },
     /// Forgets a replication list; [`TableError::InUse`] if an entry names it.

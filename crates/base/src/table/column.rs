@@ -1,5 +1,5 @@
-//! The cells of a column, laid out as Arrow wants them: values end to end, offsets for what has no fixed length, a bit for each cell
-//! that is there.
+//! The cells of a column, laid out as Arrow wants them: values end to end, offsets for what has no fixed length, a bit
+//! for each cell that is there.
 
 use super::Type;
 

@@ -158,8 +158,8 @@ pub const fn column_name(field: &'static str) -> &'static str {
 /// assert_eq!(rows.finish().len(), 1);
 /// ```
 ///
-/// Most rows show one value. `of (arguments) from value: Type` behind the key adds a function `of`, which makes a row: a cell is the field
-/// of the value that has the column's name, unless another expression stands behind `=>`.
+/// Most rows show one value. `of (arguments) from value: Type` behind the key adds a function `of`, which makes a row:
+/// a cell is the field of the value that has the column's name, unless another expression stands behind `=>`.
 ///
 /// ```
 /// use twinplane_base as base;

@@ -5,8 +5,8 @@
 //! What happens at the same picosecond happens in this order, which is part of the contract:
 //!
 //! 1. commands, faults and injected frames, in the order in which they were asked for;
-//! 2. what is due at ports with queue disciplines ([`crate::egress`]): each port by itself, before a frame is handed to it
-//!    at that time;
+//! 2. what is due at ports with queue disciplines ([`crate::egress`]): each port by itself, before a frame is handed to
+//!    it at that time;
 //! 3. arrivals, by the global number of the receiving port (ports are numbered as links are made: link `l` has the
 //!    ports `2 l` at its first end and `2 l + 1` at its second), then in order of arrival; a frame that a fault
 //!    delayed or copied comes after one that arrives undisturbed;

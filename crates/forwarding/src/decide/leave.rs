@@ -54,8 +54,8 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Puts the labels of the way out on, above those of the entry. What lies below, or what they take the place of, has TC
-    /// bits `tc` and the outgoing time to live `ttl`.
+    /// Puts the labels of the way out on, above those of the entry. What lies below, or what they take the place of,
+    /// has TC bits `tc` and the outgoing time to live `ttl`.
     pub(super) fn push_outer(&self, plan: &mut Plan, labels: &LabelStack, entry: &Entry, tc: u32, ttl: u8) {
         // RFC 3443, 4.4.
         let ttl = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };

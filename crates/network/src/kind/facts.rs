@@ -5,8 +5,8 @@ use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What addresses, routes, checks and placement ask of a node. A process that does not know the node's kind finds them in its description,
-/// so that all processes of a network give it the same addresses, ports and routes.
+/// What addresses, routes, checks and placement ask of a node. A process that does not know the node's kind finds them
+/// in its description, so that all processes of a network give it the same addresses, ports and routes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
@@ -14,18 +14,20 @@ pub struct Facts {
     pub called: Cow<'static, str>,
     /// Is it a router? Only routers, ours or not, have a router id and DiffServ.
     pub router: bool,
-    /// Is it somebody else's? Then it exists in real time only, is in no process of ours, and all that is known of it is what the
-    /// description says.
+    /// Is it somebody else's? Then it exists in real time only, is in no process of ours, and all that is known of it
+    /// is what the description says.
     pub foreign: bool,
     /// Does it pass packets on that are for others? Only through such nodes do routes lead.
     pub transit: bool,
-    /// Is it a neighbour that routers signal with? They reserve no bandwidth towards one that is not, and LSPs end at no such node.
+    /// Is it a neighbour that routers signal with? They reserve no bandwidth towards one that is not, and LSPs end at
+    /// no such node.
     pub signals: bool,
     /// How many links it has at least.
     pub links_min: usize,
     /// How many links it has at most; as many as there are if absent.
     pub links_max: Option<usize>,
-    /// If it is an IP host: what gives its links their addresses. Absent, its links have theirs from the blocks of nodes.
+    /// If it is an IP host: what gives its links their addresses. Absent, its links have theirs from the blocks of
+    /// nodes.
     pub host: Option<HostFacts>,
     /// Where test packets begin and end there.
     pub tests: Tests,
@@ -35,7 +37,8 @@ pub struct Facts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostFacts {
-    /// Its address; one with several links has those that the links give it, and this, if it is given, is the first among them.
+    /// Its address; one with several links has those that the links give it, and this, if it is given, is the first
+    /// among them.
     pub address: Option<InterfaceAddress>,
     /// Address of the router's port towards it; the first of the prefix that is not the host's if absent.
     pub gateway: Option<Ipv4Addr>,

@@ -1,5 +1,5 @@
-//! Kinds of nodes. A network is built with an explicit array of them: [`KINDS`] are those that need nothing but crate `node`; the tester
-//! adds its own.
+//! Kinds of nodes. A network is built with an explicit array of them: [`KINDS`] are those that need nothing but crate
+//! `node`; the tester adds its own.
 //!
 //! Nobody asks a node which kind it is of: what others have to know of it are its [`Facts`].
 
@@ -77,7 +77,8 @@ pub trait Node: Send + Sync {
         Ok(())
     }
 
-    /// Its device, made when addresses, ports and routes of the whole network are known. Only for a node of this process.
+    /// Its device, made when addresses, ports and routes of the whole network are known. Only for a node of this
+    /// process.
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device>;
 
     /// The router that its device is, or has within.

@@ -24,8 +24,8 @@ impl InterfaceAddress {
         Prefix::new(self.address, self.len)
     }
 
-    /// May an interface on its network have `address`? It lies in the prefix, and is neither its first nor its last address, unless the
-    /// prefix has only two (RFC 3021).
+    /// May an interface on its network have `address`? It lies in the prefix, and is neither its first nor its last
+    /// address, unless the prefix has only two (RFC 3021).
     pub fn is_usable(self, address: Ipv4Addr) -> bool {
         let prefix = self.prefix();
         let last = prefix.address().to_bits() | u32::MAX.checked_shr(u32::from(self.len)).unwrap_or(0);

@@ -69,13 +69,15 @@ base::record! {
         pub reservable: Option<Rate>, absent "the rate; without one, 10 Gbit/s";
         /// Time until the devices notice that the link went down or came up.
         pub detection: Span = Span::ZERO;
-        /// How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own offsets.
+        /// How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own
+        /// offsets.
         pub clock_ppm: [f64; 2] = [0.0, 0.0];
         /// How routers open it in a lab.
         pub driver: Option<Driver>, absent "as the router says";
         /// Addresses of both ends.
         pub addresses: Option<[InterfaceAddress; 2]>, absent "given by the network";
-        /// What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}`.
+        /// What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in
+        /// `{pe1: gold}`.
         pub queue: Option<AtEnds<TreeSpec>>, absent "one queue of the port's buffer";
         /// Meters and markers for what arrives by it: under `conditioners`, in the same way.
         pub ingress: Option<AtEnds<ConditionerSpec>>, absent "nothing is metered";
@@ -93,7 +95,8 @@ const MTU: u32 = 9_216;
 const MTU_XDP: u32 = 3_498;
 
 impl LinkSpec {
-    /// The link as it is built between these nodes, with what it does not say itself; what stands at its ends is put there later.
+    /// The link as it is built between these nodes, with what it does not say itself; what stands at its ends is put
+    /// there later.
     pub fn lowered(&self, nodes: &[NodeSpec]) -> Result<description::LinkSpec, Diagnostic> {
         let ends = self.endpoints.each_ref().map(|end| &nodes[end.node.index()]);
         let of_host = ends.iter().find_map(|node| node.facts().host?.mtu);

@@ -161,8 +161,8 @@ impl ReadNetwork {
         read.map_err(|error| problem::for_containerlab(problem::as_written(error, value)))
     }
 
-    /// Reads what a program wrote, for a process that may not have all kinds of nodes: names are as in the program, and facts
-    /// may stand beside nodes.
+    /// Reads what a program wrote, for a process that may not have all kinds of nodes: names are as in the program, and
+    /// facts may stand beside nodes.
     pub fn read_part(value: &Value, kinds: &[NodeKind]) -> Result<ReadNetwork, Diagnostic> {
         ReadNetwork::of(NetworkSpec::read(value)?, kinds, |value| read_known(value, kinds))
     }

@@ -73,8 +73,8 @@ pub fn unknown_node(name: &Name, known: &[Name]) -> Diagnostic {
     NetworkProblem::UnknownNode { name: name.to_string(), hint }.into()
 }
 
-/// The same error at the place where what it is about was written: a tree may have its discipline under `root` or in its own
-/// place, and a link in short form has its fields behind its two ends.
+/// The same error at the place where what it is about was written: a tree may have its discipline under `root` or in
+/// its own place, and a link in short form has its fields behind its two ends.
 pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
     let mut found: Vec<Step> = Vec::new();
     let mut here = Some(root);

@@ -178,7 +178,8 @@ impl Describe for Endpoint {
     }
 }
 
-/// A hop of an explicit route: the next node (over the best link to it), `NODE:INTERFACE` for one link of several, or a link by its place.
+/// A hop of an explicit route: the next node (over the best link to it), `NODE:INTERFACE` for one link of several, or a
+/// link by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HopSpec {
     /// The next node.

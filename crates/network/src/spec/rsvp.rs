@@ -46,7 +46,8 @@ base::record! {
     pub struct RsvpSpec {
         /// Refresh period R (RFC 2205, 3.7).
         pub refresh: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "30 s";
-        /// Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without its state.
+        /// Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without
+        /// its state.
         pub hello: Option<HelloSpec>, absent "9 s in a lab, else none", was "hello_interval";
         /// Summary refresh and message ids (RFC 2961).
         pub refresh_reduction: bool = false;

@@ -1,7 +1,7 @@
 //! From the path of a diagnostic of a network that is built to the place in a file where that is written.
 //!
-//! A file may say the same in several ways: nodes and links may stand under `topology`, a link's fields behind its two ends, one tree of
-//! queues for both ends of a link, under a name, and its discipline under `root` or in its own place.
+//! A file may say the same in several ways: nodes and links may stand under `topology`, a link's fields behind its two
+//! ends, one tree of queues for both ends of a link, under a name, and its discipline under `root` or in its own place.
 
 use base::describe::Value;
 use base::diagnostic::Step;
@@ -10,7 +10,8 @@ use base::diagnostic::Step;
 const NAMED: [(&str, &str); 3] =
     [("queue", "queues"), ("ingress", "conditioners"), ("conditioner", "conditioners")];
 
-/// The steps that lead in the file to what a path leads to, or as near to it as the file says anything; and whether that is all of it.
+/// The steps that lead in the file to what a path leads to, or as near to it as the file says anything; and whether
+/// that is all of it.
 pub fn place(root: &Value, path: &[Step]) -> (Vec<Step>, bool) {
     let mut found: Vec<Step> = Vec::new();
     let mut here = root;

@@ -10,7 +10,8 @@ use node::Router;
 use node::router::Balance;
 
 base::table! {
-    /// What became of the frames that each router received: received and fragments together are forwarded, delivered, dropped or waiting.
+    /// What became of the frames that each router received: received and fragments together are forwarded, delivered,
+    /// dropped or waiting.
     pub struct BalanceRow<'a> in "balance" key ["node"]
     of (node: &'a str, router: &Router) from c: Balance {
         /// The router.
@@ -35,14 +36,15 @@ base::table! {
 }
 
 base::table! {
-    /// Packets that reached each router and that nobody there listens to, by reason; reasons that did not occur have no row. Table `drops`
-    /// has them as `no-listener`.
+    /// Packets that reached each router and that nobody there listens to, by reason; reasons that did not occur have no
+    /// row. Table `drops` has them as `no-listener`.
     pub struct UnheardRow<'a> in "unheard" key ["node", "reason"] {
         /// The router.
         node: &'a str,
-        /// `ip-protocol`, `udp-port`, `tcp-port`: no protocol listens to it; `group`: not if it is sent to a group; `fragment`: nothing that
-        /// protocols listen to comes in fragments; `icmp`: it answers nothing that was asked; `llc`: no protocol listens to the service access
-        /// point; `not-spoken`: the protocol does not speak on the port.
+        /// `ip-protocol`, `udp-port`, `tcp-port`: no protocol listens to it; `group`: not if it is sent to a group;
+        /// `fragment`: nothing that protocols listen to comes in fragments; `icmp`: it answers nothing that was asked;
+        /// `llc`: no protocol listens to the service access point; `not-spoken`: the protocol does not speak on the
+        /// port.
         reason: &'static str,
         /// How many.
         count: u64 = "packets",
@@ -50,7 +52,8 @@ base::table! {
 }
 
 base::table! {
-    /// What went through the queue disciplines of each port, conditioner before them included; what each queue did is in `queues`.
+    /// What went through the queue disciplines of each port, conditioner before them included; what each queue did is
+    /// in `queues`.
     pub struct TreeRow<'a> in "queue_trees" key ["node", "link"]
     of (node: &'a str, link: usize, neighbor: &'a str) from totals: &Totals {
         /// The node that sends.
@@ -75,7 +78,8 @@ base::table! {
 }
 
 base::table! {
-    /// What each direction of a link counted beyond table `ports`. Sent, queued and duplicated together are received, lost or in flight.
+    /// What each direction of a link counted beyond table `ports`. Sent, queued and duplicated together are received,
+    /// lost or in flight.
     pub struct DirectionRow<'a> in "directions" key ["link", "from"]
     of (link: usize, from: &'a str, to: &'a str) from c: DirectionCounters {
         /// The link, by its place in the description.

@@ -17,7 +17,8 @@ base::table! {
         label: Label => label,
         /// The labels that take its place, outermost first, or `pop`.
         out: String => operation(nhlfe),
-        /// The next router; `local` if the packet is looked at again here, `discard` if it is dropped, `tester` for one outside the network.
+        /// The next router; `local` if the packet is looked at again here, `discard` if it is dropped, `tester` for one
+        /// outside the network.
         to: Cow<'a, str> => hop.to,
         /// The port that it leaves by; absent if it does not leave.
         port: Option<PortId> => hop.port,
@@ -91,7 +92,8 @@ base::table! {
 }
 
 base::table! {
-    /// What went through each port of a router. A frame that a kernel left to be cut counts as one, its bytes as those of all that it becomes.
+    /// What went through each port of a router. A frame that a kernel left to be cut counts as one, its bytes as those
+    /// of all that it becomes.
     pub struct CounterRow in "counters" key ["port"] {
         /// The port.
         port: PortId,
@@ -107,7 +109,8 @@ base::table! {
 }
 
 base::table! {
-    /// Packets that nodes dropped, by reason; reasons that did not occur have no row. Drops on links and in queues are in `ports`.
+    /// Packets that nodes dropped, by reason; reasons that did not occur have no row. Drops on links and in queues are
+    /// in `ports`.
     pub struct DropRow<'a> in "drops" key ["node", "reason"] {
         /// The node.
         node: &'a str,

@@ -30,7 +30,8 @@ base::table! {
 }
 
 base::table! {
-    /// PathErr and ResvErr messages of each router by error code and value; of more than 1024 kinds the others count as code 255.
+    /// PathErr and ResvErr messages of each router by error code and value; of more than 1024 kinds the others count as
+    /// code 255.
     pub struct RsvpErrorRow<'a> in "rsvp_errors" key ["node", "direction", "code", "value"] {
         /// The router.
         node: &'a str,
@@ -48,7 +49,8 @@ base::table! {
 }
 
 base::table! {
-    /// What the transport of RSVP counted at each router: acknowledgements, bundles, summary refreshes, Hellos, integrity (RFC 2961, 2747).
+    /// What the transport of RSVP counted at each router: acknowledgements, bundles, summary refreshes, Hellos,
+    /// integrity (RFC 2961, 2747).
     pub struct TransportRow<'a> in "rsvp_transport" key ["node"]
     of (node: &'a str) from c: &transport::Counters {
         /// The router.
@@ -119,7 +121,8 @@ base::table! {
 }
 
 base::table! {
-    /// What RSVP-TE holds at each router, beyond table `state`: after everything is torn down only neighbours and Hellos.
+    /// What RSVP-TE holds at each router, beyond table `state`: after everything is torn down only neighbours and
+    /// Hellos.
     pub struct RsvpStateRow<'a> in "rsvp_state" key ["node"]
     of (node: &'a str) from audit: rsvp::Audit {
         /// The router.

@@ -284,8 +284,8 @@ impl Router {
             let forget = |gateway: Ipv4Addr| TableOp::AdjacencyRemove { port, gateway: gateway.into() };
             self.write(&stale.into_iter().map(forget).collect::<Vec<_>>());
         } else {
-            // That the port is down is one write, however much hangs on it. The neighbours on it are unknown from now on;
-            // they are taken out of the tables when that makes a difference.
+            // That the port is down is one write, however much hangs on it. The neighbours on it are unknown from now
+            // on; they are taken out of the tables when that makes a difference.
             let (known, lost) = self.neighbors.forget_port(port);
             self.stale[port.index()] = known;
             lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));

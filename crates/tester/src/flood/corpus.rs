@@ -17,7 +17,8 @@ pub fn captures() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The frames of [`captures`], each kind once: EtherType, protocol, RSVP message type and rough length tell kinds apart.
+/// The frames of [`captures`], each kind once: EtherType, protocol, RSVP message type and rough length tell kinds
+/// apart.
 pub fn frames() -> Vec<Vec<u8>> {
     let mut kinds = BTreeMap::new();
     for file in captures() {
@@ -38,8 +39,8 @@ fn capture(key: bool, reduction: bool) -> Option<Vec<u8>> {
     if key {
         rsvp["key"] = json!("secret");
     }
-    // Addresses for documentation (RFC 5737), so that no frame forges a neighbour of the router that is flooded: only INTEGRITY
-    // tells a forged message from a true one.
+    // Addresses for documentation (RFC 5737), so that no frame forges a neighbour of the router that is flooded: only
+    // INTEGRITY tells a forged message from a true one.
     let router = |i: usize| {
         let node = json!({"kind": "router", "rsvp": rsvp, "diffserv": true, "router_id": format!("203.0.113.{}", i + 1)});
         (format!("r{i}"), node)

@@ -1,5 +1,5 @@
-//! A flood of frames that no router should get: malformed, truncated, oversized, foreign, and valid ones with a few bytes
-//! changed. Seeded: the same seed makes the same frames.
+//! A flood of frames that no router should get: malformed, truncated, oversized, foreign, and valid ones with a few
+//! bytes changed. Seeded: the same seed makes the same frames.
 //!
 //! - [`Flood`] makes frames for one port of a router
 //! - [`corpus`]: valid frames to begin with, of all kinds of RSVP-TE messages among them

@@ -22,14 +22,16 @@ pub const EDGE: NodeKind = NodeKind::of::<EdgeSpec>("edge", "An emulated edge ro
     .with_ports(Ports { queue: true, ingress: false });
 
 base::record! {
-    /// The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring process.
+    /// The tester's emulated edge router, on one link: in a lab a namespace with a bare interface for the measuring
+    /// process.
     #[derive(Clone, Debug, PartialEq)]
     pub struct EdgeSpec {
         /// Its signalling.
         pub rsvp: RsvpSpec = RsvpSpec::default();
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
-        /// What is done to LSPs that begin there, and when; without it nothing is signalled, but in a file what `signal` of the LSPs says.
+        /// What is done to LSPs that begin there, and when; without it nothing is signalled, but in a file what
+        /// `signal` of the LSPs says.
         pub programme: Vec<StepSpec> = Vec::new(), absent "LSPs are signalled at once, 1000 a second";
         /// How many signalling messages are kept for table `signals`.
         pub log_signals: u32 = 0;

@@ -1,5 +1,5 @@
-//! An IP host as a node: in virtual time a device that answers ARP and ping and sends and takes flows; in real time a real host beyond an
-//! interface, unless it is asked for in the process too.
+//! An IP host as a node: in virtual time a device that answers ARP and ping and sends and takes flows; in real time a
+//! real host beyond an interface, unless it is asked for in the process too.
 
 use crate::station::Station;
 use base::describe::{Describe, Value};

@@ -66,7 +66,8 @@ pub fn resolve(
     Ok(())
 }
 
-/// The link that a flow says it leaves a node by: to a neighbour, or one that has an interface of this name at either end.
+/// The link that a flow says it leaves a node by: to a neighbour, or one that has an interface of this name at either
+/// end.
 pub fn place_of(node: &NodeRef, said: &Endpoint, ends: &[[Endpoint; 2]]) -> Result<usize, Diagnostic> {
     if said.interface.is_some() {
         return link_of(said, ends);

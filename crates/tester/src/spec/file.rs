@@ -1,7 +1,7 @@
 //! What a network file means by what it leaves out, where that is not the same as in a program.
 //!
-//! A file describes a lab: routers in processes of their own, which may be started again one by one, and hosts with the kernel's
-//! stack. A program that says nothing of a field wants nothing of it.
+//! A file describes a lab: routers in processes of their own, which may be started again one by one, and hosts with the
+//! kernel's stack. A program that says nothing of a field wants nothing of it.
 
 use super::NetworkFile;
 use super::problem::FlowProblem;
@@ -21,8 +21,8 @@ const HOST_MTU: u32 = 1_500;
 const LSPS_PER_S: f64 = 1_000.0;
 
 impl NetworkFile {
-    /// Refuses what a lab can't be made of, though a network could: hosts have an address of their own, and stations those of their
-    /// links.
+    /// Refuses what a lab can't be made of, though a network could: hosts have an address of their own, and stations
+    /// those of their links.
     pub(super) fn check_hosts(&self) -> Result<(), Diagnostic> {
         let topology = |error: Diagnostic| {
             if self.network.has_topology { error.at("topology") } else { error }

@@ -38,7 +38,8 @@ base::record! {
         pub rate: Rate = Rate(1_000_000), in 1..=9_223_372_036_854_775_807;
         /// Bytes that the rate counts: of Ethernet frames, or of the IP packets in them.
         pub rate_counts: RateCounted = RateCounted::Frame;
-        /// Frame with header and frame check sequence, in bytes: bytes, imix, or a mapping of kind uniform, empirical or exponential.
+        /// Frame with header and frame check sequence, in bytes: bytes, imix, or a mapping of kind uniform, empirical
+        /// or exponential.
         pub size: SizesSpec = SizesSpec::Fixed(FrameSize(512));
         /// When packets are due: constant, poisson, or a mapping of kind on-off or trace.
         pub arrivals: ArrivalsSpec = ArrivalsSpec::Constant;

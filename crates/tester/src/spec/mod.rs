@@ -1,9 +1,11 @@
-//! What users write of measuring: flows of test packets. The whole file, with the kinds of nodes that only the tester has.
+//! What users write of measuring: flows of test packets. The whole file, with the kinds of nodes that only the tester
+//! has.
 //!
 //! - here: reading a whole network file, and its schema
 //! - [`file`]: what a file means by what it leaves out
 //! - [`draft`]: a network that is described piece by piece, by calls
-//! - [`flow`]: a flow; [`arrivals`]: when its packets are due; [`sizes`]: how long they are; [`ends`]: between which links
+//! - [`flow`]: a flow; [`arrivals`]: when its packets are due; [`sizes`]: how long they are; [`ends`]: between which
+//!   links
 //! - [`measuring`]: phases, and how delays are measured; [`programme`]: what emulated edge routers do
 
 pub mod arrivals;
@@ -38,8 +40,8 @@ pub struct NetworkFile {
 }
 
 impl NetworkFile {
-    /// Reads what somebody wrote into a file, sees that every name in it leads somewhere, and writes into it what a file means by what
-    /// it leaves out.
+    /// Reads what somebody wrote into a file, sees that every name in it leads somewhere, and writes into it what a
+    /// file means by what it leaves out.
     pub fn read(value: &Value) -> Result<NetworkFile, Diagnostic> {
         let mut file = NetworkFile::of(ReadNetwork::read(value, FILE_KINDS)?)?;
         let mut seen = BTreeSet::new();

@@ -13,8 +13,8 @@ use network::{Link, LspSpec, NodeSpec};
 const ETHERNET_AND_FCS: u32 = 18;
 
 impl Testbed {
-    /// What is surprising about the network, then about its flows: flows whose packets are all dropped, and flows that nothing can tell
-    /// apart.
+    /// What is surprising about the network, then about its flows: flows whose packets are all dropped, and flows that
+    /// nothing can tell apart.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said = self.network.link_warnings(&|link| self.longest(link));
         said.extend(self.network.lsp_warnings());

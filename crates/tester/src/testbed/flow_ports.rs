@@ -1,8 +1,8 @@
 //! UDP ports of flows: those that the user names, else a source port of its own for each flow of a node.
 //!
-//! Addresses, protocol and ports tell a queue by flows, or a filter by ports, which packets belong together. Flows have source ports
-//! from the dynamic range, which mean nothing to anybody else (RFC 6335, 6), and the port of test packets as destination. A flow added
-//! later changes the ports of no other.
+//! Addresses, protocol and ports tell a queue by flows, or a filter by ports, which packets belong together. Flows have
+//! source ports from the dynamic range, which mean nothing to anybody else (RFC 6335, 6), and the port of test packets
+//! as destination. A flow added later changes the ports of no other.
 
 use super::place::OfFlow;
 use super::{Flow, Testbed};
@@ -37,8 +37,8 @@ pub struct SourcePorts {
 }
 
 impl SourcePorts {
-    /// The source port of the next flow of a node: the one that it has `chosen`, else the next dynamic one that none has. When all have been
-    /// given, it begins again.
+    /// The source port of the next flow of a node: the one that it has `chosen`, else the next dynamic one that none
+    /// has. When all have been given, it begins again.
     pub fn take(&mut self, node: usize, chosen: Option<u16>) -> u16 {
         let port = chosen.unwrap_or_else(|| self.next(node));
         self.used.insert((node, port));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// A flow of test packets; over a group of LSPs, one stream for each, which share the rate evenly.
 ///
-/// What is random in it is drawn from streams that have the flow's name: the same seed gives the same packets at the same times, whatever
-/// else is in the network.
+/// What is random in it is drawn from streams that have the flow's name: the same seed gives the same packets at the
+/// same times, whatever else is in the network.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Name.
@@ -21,7 +21,8 @@ pub struct FlowSpec {
     pub to_link: Option<usize>,
     /// Group of LSPs that it takes; the routing table decides if absent.
     pub over: Option<usize>,
-    /// Mean rate of all its streams together (of an on-off source the rate while it is on, unless it says otherwise). A trace needs none.
+    /// Mean rate of all its streams together (of an on-off source the rate while it is on, unless it says otherwise). A
+    /// trace needs none.
     pub rate: Rate,
     /// Which bytes the rate counts.
     pub rate_counts: RateCounts,
@@ -57,7 +58,8 @@ pub enum RateCounts {
 
 /// When packets are due.
 ///
-/// Gaps do not depend on sizes: at a constant rate packets of different sizes are evenly spaced, by the time that the mean size takes.
+/// Gaps do not depend on sizes: at a constant rate packets of different sizes are evenly spaced, by the time that the
+/// mean size takes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ArrivalSpec {
     /// Evenly spaced.
@@ -73,7 +75,8 @@ pub enum ArrivalSpec {
 
 /// A source that is on and off in turn, on at first.
 ///
-/// Its clock runs while it is on: packets are evenly spaced by that clock, so that periods of any length give the same mean rate.
+/// Its clock runs while it is on: packets are evenly spaced by that clock, so that periods of any length give the same
+/// mean rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOffSpec {
     /// For how long it is on.

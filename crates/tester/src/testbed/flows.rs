@@ -120,8 +120,8 @@ impl Testbed {
         [of(0), of(1)]
     }
 
-    /// The wire of the port by which a node sends and takes test packets: that of a host's link, of an edge's only one, or one without
-    /// a rate to a tester beside a router.
+    /// The wire of the port by which a node sends and takes test packets: that of a host's link, of an edge's only one,
+    /// or one without a rate to a tester beside a router.
     fn wire_of(&self, node: usize, link: Option<usize>) -> Serialiser {
         let edge = self.facts(node).tests == Tests::Labelled;
         let own = link.or_else(|| self.graph().links_of(node).next().filter(|_| edge));

@@ -1,7 +1,8 @@
 //! A network with instruments in it: sources and sinks at its edges, at its hosts, and beside its routers.
 //!
-//! Crate `network` builds the network, as it does for a process that measures nothing. A [`Testbed`] owns it, has it built with the
-//! tester's kinds of nodes and with probes beside routers, and adds flows. What can be done with a network can be done with it too.
+//! Crate `network` builds the network, as it does for a process that measures nothing. A [`Testbed`] owns it, has it
+//! built with the tester's kinds of nodes and with probes beside routers, and adds flows. What can be done with a
+//! network can be done with it too.
 
 mod advice;
 mod edges;
@@ -118,15 +119,16 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// A network of which nothing is in this process: all is checked, and addresses, ports and routes are planned as in every process of
-    /// it, but there is no device that could run. Unlike in virtual time there may be external nodes in it.
+    /// A network of which nothing is in this process: all is checked, and addresses, ports and routes are planned as in
+    /// every process of it, but there is no device that could run. Unlike in virtual time there may be external nodes
+    /// in it.
     pub fn planned(file: &NetworkFile) -> Result<Testbed, NetworkError> {
         let nowhere = Placement { local: Some(Vec::new()), ..Placement::default() };
         Testbed::build(file, Build { placement: Some(&nowhere), ..Build::default() })
     }
 
-    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be looked at. It has
-    /// no interfaces, and nothing runs.
+    /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be
+    /// looked at. It has no interfaces, and nothing runs.
     pub fn replayed(file: impl BufRead) -> Result<(Testbed, ReplaySummary), NetworkError> {
         let Recorded { description, placement, recording } = Recorded::read(file)?;
         let build = Build { placement: placement.as_ref(), ..Build::default() };

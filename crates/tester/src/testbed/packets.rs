@@ -6,7 +6,8 @@ use base::table::{Rows, Table};
 use base::{Span, StreamId, Time};
 
 base::table! {
-    /// Every packet of the flows that keep them, those that were lost included: flow by flow, stream by stream, in order of sequence numbers.
+    /// Every packet of the flows that keep them, those that were lost included: flow by flow, stream by stream, in
+    /// order of sequence numbers.
     pub struct PacketRow in "packets" key ["flow", "stream", "sequence"] {
         /// The flow, by its place in the description.
         flow: usize,
@@ -23,8 +24,8 @@ base::table! {
     }
 }
 
-/// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or still on its way, or
-/// whose sink is in another process; if its source is, only what arrived is known.
+/// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or
+/// still on its way, or whose sink is in another process; if its source is, only what arrived is known.
 pub fn table(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for (number, flow) in testbed.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {

@@ -10,7 +10,8 @@ use base::table::{Rows, Table};
 use base::{LinkId, StreamId, Time};
 
 base::table! {
-    /// What became of each stream in each phase. Where only the source or only the sink is in this process, what the other would know is absent.
+    /// What became of each stream in each phase. Where only the source or only the sink is in this process, what the
+    /// other would know is absent.
     pub struct StreamRow in "streams" key ["stream", "phase"]
     of (flow: u32, lsp: u32, stream: u32, phase: usize) from known: Known<'_> {
         /// The flow, by its place in the description.
@@ -165,8 +166,8 @@ impl Known<'_> {
     }
 }
 
-/// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what the other
-/// would know is absent: what was sent less what was received is lost.
+/// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what
+/// the other would know is absent: what was sent less what was received is lost.
 pub fn streams(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for node in testbed.ids() {

@@ -17,7 +17,8 @@ fn router(run: &Run, node: usize) -> Result<&Router, String> {
     run.network.router(node).ok_or_else(|| format!("r{node} is no router"))
 }
 
-/// At any time: frames are conserved, no packet goes in circles, and no link has more reserved than it has, counted here from the LSPs.
+/// At any time: frames are conserved, no packet goes in circles, and no link has more reserved than it has, counted
+/// here from the LSPs.
 pub fn always(run: &Run) -> Result<(), String> {
     let unbalanced = run.network.world().audit();
     if !unbalanced.is_empty() {
@@ -97,7 +98,8 @@ pub fn settled(run: &Run) -> Result<(), String> {
     (0..run.programme.nodes).try_for_each(|node| agreed(run, node))
 }
 
-/// Neighbours agree on every LSP: what one sends with, the next one knows. No state belongs to a tunnel that nobody wants.
+/// Neighbours agree on every LSP: what one sends with, the next one knows. No state belongs to a tunnel that nobody
+/// wants.
 fn agreed(run: &Run, node: usize) -> Result<(), String> {
     let router = router(run, node)?;
     for lsp in speaker(router).lsps() {

@@ -1,4 +1,5 @@
-//! Random programmes: a network, tunnels, and what is done to them. As data, so that one that fails can be kept, cut down and repeated.
+//! Random programmes: a network, tunnels, and what is done to them. As data, so that one that fails can be kept, cut
+//! down and repeated.
 
 use network::paths::{Arc, Graph};
 use serde::{Deserialize, Serialize};

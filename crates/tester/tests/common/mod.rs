@@ -76,8 +76,8 @@ pub fn sum(table: &Value, name: &str) -> u64 {
     column(table, name).iter().filter_map(Value::as_u64).sum()
 }
 
-/// What must be true of every run at any time: no frame vanished on a link, and every packet of every stream was received or
-/// lost. Gives the packets sent and received.
+/// What must be true of every run at any time: no frame vanished on a link, and every packet of every stream was
+/// received or lost. Gives the packets sent and received.
 pub fn conserved(network: &mut Testbed) -> Result<(u64, u64), String> {
     let unbalanced = network.world().audit();
     if !unbalanced.is_empty() {

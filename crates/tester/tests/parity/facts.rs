@@ -1,4 +1,5 @@
-//! What must be the same under both clocks: LSPs, labels and what they carried, messages between neighbours, packets, drops. No times.
+//! What must be the same under both clocks: LSPs, labels and what they carried, messages between neighbours, packets,
+//! drops. No times.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Parity: the same network under the same programme comes to the same LSPs, labels, messages, losses and drops, whichever clock runs
-//! it, and whether its parts are one process or joined by external ports. Only times may differ.
+//! Parity: the same network under the same programme comes to the same LSPs, labels, messages, losses and drops,
+//! whichever clock runs it, and whether its parts are one process or joined by external ports. Only times may differ.
 //!
 //! Refreshes are far apart, so that every message is one that something happening asks for.
 

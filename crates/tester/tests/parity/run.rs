@@ -1,5 +1,6 @@
-//! The three ways in which a network runs: in virtual time, by the clock in one piece, and by the clock in two halves that only
-//! external ports join. All are run in small steps until something is so: nothing here depends on how fast the machine is.
+//! The three ways in which a network runs: in virtual time, by the clock in one piece, and by the clock in two halves
+//! that only external ports join. All are run in small steps until something is so: nothing here depends on how fast
+//! the machine is.
 
 use crate::facts::Facts;
 use crate::memory;
@@ -132,7 +133,8 @@ impl Run {
         self.parts.iter_mut().map(Facts::of).reduce(Facts::with).expect("a part")
     }
 
-    /// Sends `packets` packets along a flow (one that has neither start nor stop), and runs until they have arrived or are lost.
+    /// Sends `packets` packets along a flow (one that has neither start nor stop), and runs until they have arrived or
+    /// are lost.
     pub fn send(&mut self, flow: &Value, packets: u64) -> Facts {
         let mut spec = flow.clone();
         // All parts must agree on the time, though each has its own: it should be one that none has reached.

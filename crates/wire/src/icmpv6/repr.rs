@@ -146,8 +146,8 @@ impl<'a> Repr<'a> {
             }
     }
 
-    /// Writes the message and its checksums, between these addresses, to `buffer`, of [`Repr::buffer_len`] bytes. Panics
-    /// if it is shorter.
+    /// Writes the message and its checksums, between these addresses, to `buffer`, of [`Repr::buffer_len`] bytes.
+    /// Panics if it is shorter.
     pub fn emit(&self, src: Ipv6Addr, dst: Ipv6Addr, buffer: &mut [u8]) {
         let mut packet = Packet::new_unchecked(&mut buffer[..self.buffer_len()]);
         let (code, rest) = match *self {
