@@ -7,7 +7,7 @@ use crate::protocol::{Arrival, Change, Context, Direction, Listen, LlcMessage, M
 use crate::services::Services;
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, Batch, TransactionId};
-use base::{Command, Event, PortId, Time};
+use base::{Command, Event, PortId, Span, Time};
 use core::any::Any;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,6 +60,8 @@ pub enum Offered {
 #[derive(Debug)]
 struct Waiting {
     owner: Owner,
+    /// As the protocol numbers kinds of messages.
+    kind: u8,
     arrival: Arrival,
     /// The frame that it came in, and which part of it the message is.
     frame: Vec<u8>,
@@ -77,7 +79,7 @@ impl Waiting {
 #[derive(Debug)]
 struct Speaker {
     protocol: Box<dyn Protocol>,
-    /// By kind of message.
+    /// By kind of message; empty if none costs anything.
     costs: Vec<Cost>,
     messages: Messages,
 }
@@ -91,11 +93,44 @@ struct Speaker {
 pub struct ControlPlane {
     services: Services,
     speakers: Vec<Speaker>,
-    listeners: BTreeMap<Listen, Owner>,
+    listeners: Listeners,
     /// Groups that protocols listen to, [`Listen::EveryGroup`] among them.
     groups: BTreeSet<(Owner, Listen)>,
     unheard: UnheardCounters,
     processor: Processor<Waiting>,
+}
+
+/// Who listens to what. IP protocols are looked up for every message: by their number.
+#[derive(Debug)]
+struct Listeners {
+    /// By number, with the Router Alert option and without.
+    ip: Box<[[Option<Owner>; 2]; 256]>,
+    others: BTreeMap<Listen, Owner>,
+}
+
+impl Default for Listeners {
+    fn default() -> Self {
+        Listeners { ip: Box::new([[None; 2]; 256]), others: BTreeMap::new() }
+    }
+}
+
+impl Listeners {
+    fn get(&self, listen: Listen) -> Option<Owner> {
+        match listen {
+            Listen::IpProtocol(number) => self.ip[usize::from(number)][0],
+            Listen::RouterAlert(number) => self.ip[usize::from(number)][1],
+            other => self.others.get(&other).copied(),
+        }
+    }
+
+    /// The one that listened before.
+    fn insert(&mut self, listen: Listen, owner: Owner) -> Option<Owner> {
+        match listen {
+            Listen::IpProtocol(number) => self.ip[usize::from(number)][0].replace(owner),
+            Listen::RouterAlert(number) => self.ip[usize::from(number)][1].replace(owner),
+            other => self.others.insert(other, owner),
+        }
+    }
 }
 
 impl ControlPlane {
@@ -108,11 +143,14 @@ impl ControlPlane {
         let Config { services, costs, queue_messages, alert_queue_messages } = config;
         let speaker = |setup: &dyn Setup| {
             let protocol = setup.protocol(&services);
-            let costs = costs.of(protocol.id(), |kind| protocol.kind_name(kind));
+            let mut costs = costs.of(protocol.id(), |kind| protocol.kind_name(kind));
+            if costs.iter().all(|cost| *cost == Cost::default()) {
+                costs.clear();
+            }
             Speaker { protocol, costs, messages: Messages::default() }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
-        let (mut listeners, mut groups) = (BTreeMap::new(), BTreeSet::new());
+        let (mut listeners, mut groups) = (Listeners::default(), BTreeSet::new());
         for (owner, speaker) in (0u8..).map(Owner).zip(&speakers) {
             for listen in speaker.protocol.listens() {
                 if listen.is_shared() {
@@ -130,7 +168,7 @@ impl ControlPlane {
 
     /// The protocol that listens to what is named.
     pub fn listener(&self, listen: Listen) -> Option<Owner> {
-        self.listeners.get(&listen).copied()
+        self.listeners.get(listen)
     }
 
     /// The protocol that listens to what is named and to the group that it was sent to.
@@ -143,7 +181,7 @@ impl ControlPlane {
 
     /// Does a protocol listen to frames with an LLC header?
     pub fn listens_to_llc(&self) -> bool {
-        self.listeners.keys().any(|listen| matches!(listen, Listen::Llc(_)))
+        self.listeners.others.keys().any(|listen| matches!(listen, Listen::Llc(_)))
     }
 
     /// Counts what reached the node and nobody listens to.
@@ -165,9 +203,10 @@ impl ControlPlane {
         frame: Vec<u8>,
         (start, end): (usize, usize),
     ) -> Offered {
-        let waiting = Waiting { owner, arrival, frame, start, end };
         let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { return Offered::NotSpoken };
-        speaker.count(now, arrival.port(), Direction::Received, waiting.message());
+        let message = frame.get(start..end).unwrap_or_default();
+        let kind = speaker.count(now, arrival.port(), Direction::Received, message);
+        let waiting = Waiting { owner, kind, arrival, frame, start, end };
         if !speaker.protocol.speaks_on(arrival.port()) {
             self.unheard.count(Unheard::NotSpoken);
             return Offered::NotSpoken;
@@ -185,10 +224,10 @@ impl ControlPlane {
     pub fn serve(&mut self, now: Time) -> Option<Vec<u8>> {
         let speakers = &self.speakers;
         self.processor.start(now, |waiting| {
-            let Some(speaker) = speakers.get(usize::from(waiting.owner.0)) else { return base::Span::ZERO };
-            let kind = speaker.protocol.kind_of(waiting.message());
-            let cost = speaker.costs.get(usize::from(kind)).copied().unwrap_or_default();
-            cost.span(speaker.protocol.state_count())
+            let speaker = speakers.get(usize::from(waiting.owner.0));
+            let cost =
+                speaker.and_then(|speaker| speaker.costs.get(usize::from(waiting.kind)).zip(Some(speaker)));
+            cost.map_or(Span::ZERO, |(cost, speaker)| cost.span(speaker.protocol.state_count()))
         });
         let waiting = self.processor.finish(now)?;
         if let Some(speaker) = self.speakers.get_mut(usize::from(waiting.owner.0)) {
@@ -325,9 +364,11 @@ impl Speaker {
         &mut *self.protocol
     }
 
-    /// Counts a message, and lets the protocol take note of it.
-    fn count(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) {
-        self.messages.count(now, direction, self.protocol.kind_of(bytes));
+    /// Counts a message, and lets the protocol take note of it: what kind it is.
+    fn count(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) -> u8 {
+        let kind = self.protocol.kind_of(bytes);
+        self.messages.count(now, direction, kind);
         self.protocol.note(now, port, direction, bytes);
+        kind
     }
 }

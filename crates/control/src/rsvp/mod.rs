@@ -159,9 +159,9 @@ impl Rsvp {
     }
 
     /// Hands a message to whoever it is for.
-    fn dispatch(&mut self, arrival: &Arrival, message: Message) {
+    fn dispatch(&mut self, arrival: &Arrival, message: Box<Message>) {
         self.counters.received(message.message_type());
-        match message {
+        match *message {
             Message::Path(path) => self.handle_path(arrival, path),
             Message::Resv(resv) => self.handle_resv(arrival, resv),
             Message::PathErr(error) => self.handle_path_err(arrival, error),

@@ -135,7 +135,7 @@ impl Rsvp {
                 let from = Hop { port: received.from.port, address: received.from.address };
                 let (src, ttl) = (received.envelope.src, received.envelope.ttl);
                 let arrival = Arrival { from, src, ttl, send_ttl: received.send_ttl, id: received.id };
-                self.dispatch(&arrival, *received.message);
+                self.dispatch(&arrival, received.message);
             }
             Incoming::Refreshed(Handle(handle)) if handle & 1 == 0 => self.path_refreshed(handle >> 1),
             Incoming::Refreshed(Handle(handle)) => self.resv_refreshed(handle >> 1),

@@ -64,6 +64,7 @@ impl Packet {
     }
 }
 
+#[inline]
 fn parse_objects(kind: MessageType, bytes: &[u8]) -> Result<Message, Error> {
     let mut fields = Fields { length: bytes.len(), ..Fields::default() };
     for (position, object) in Objects::of(bytes).enumerate() {

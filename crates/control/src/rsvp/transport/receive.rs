@@ -83,11 +83,13 @@ impl Transport {
             self.receive_tracked(from, envelope, packet, out);
             return;
         }
-        match packet.message {
+        // Messages are long: from here on it stays where it is.
+        let message = Box::new(packet.message);
+        match *message {
             Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
             Message::Hello(HelloMessage { hello, .. }) => self.receive_greeting(from, hello, envelope, out),
-            message if codec::is_control(&message) => {}
-            message => out.push(received(message, from, None, envelope, packet.send_ttl)),
+            _ if codec::is_control(&message) => {}
+            _ => out.push(boxed(message, from, None, envelope, packet.send_ttl)),
         }
     }
 
