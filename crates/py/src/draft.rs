@@ -149,7 +149,7 @@ impl PyDraft {
         let mut found = Vec::new();
         for (index, link) in read.spec.links.iter().enumerate() {
             for (side, end) in link.endpoints.iter().enumerate() {
-                let failed = |error: Diagnostic| diagnostic(py, &Value::Null, &error);
+                let failed = |error: Diagnostic| placed(py, "links", index, link.write(), &error);
                 let queue = read.queue_at(index, side, KINDS).map_err(failed)?.map(|tree| tree.write());
                 let ingress = read.ingress_at(index, side, KINDS).map_err(failed)?.map(|spec| spec.write());
                 for (key, value) in [("queue", queue), ("ingress", ingress)] {

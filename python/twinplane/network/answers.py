@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import history, paths, probing, traffic, trees
+from . import history, paths, probing, traffic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +36,8 @@ class Answers:
 
     def ends(self, link: Link) -> tuple[str, str]:
         """See `Owner`."""
-        return trees.interfaces(self._draft)[link.index]
+        a, b = self._draft.core.ends(link.index)
+        return a, b
 
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """See `Owner`."""

@@ -11,7 +11,7 @@ from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner
 from .nodes import Edge, External, Host, Peer, Router
-from .trees import attach
+from .trees import at_ends, each_end
 
 if TYPE_CHECKING:
     from ..model.arrivals import Arrivals, Sizes
@@ -96,14 +96,9 @@ class Describing:
         a, b = draft.node(x), draft.node(y)
         link = Link(self._owner, len(draft.links), a, b)
         self._engine.require_unstarted(f"link {a.name} - {b.name}")
-        if queue is not None or ingress is not None:
-            attach(draft, link, queue, ingress)
-        try:
-            with core.translated():
-                draft.core.add_link({"endpoints": [a.name, b.name], **given(**said)})
-        except Exception:
-            draft.placed = {key: made for key, made in draft.placed.items() if key[0] != link.index}
-            raise
+        ends = at_ends(link, queue, ingress)
+        with core.translated():
+            draft.core.add_link({"endpoints": [a.name, b.name], **given(**said), **ends})
         draft.links.append(link)
         return link
 
@@ -114,11 +109,14 @@ class Describing:
         here = self._draft.node(node)
         link = self._draft.link_at(here, towards, f"{here.name}: place")
         self._engine.require_unstarted(f"what stands at {here.name} on {link}")
-        attach(
-            self._draft,
+        said = at_ends(
             link,
             None if queue is None else {here: queue},
             None if ingress is None else {here: ingress},
+        )
+        before = self._draft.element("links", link.index)
+        self._draft.change_link(
+            link, {key: {**each_end(link, before.get(key)), **ends} for key, ends in said.items()}
         )
         return link
 

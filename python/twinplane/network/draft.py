@@ -11,7 +11,6 @@ from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
     from .. import _core
-    from ..queues import Conditioner, Tree
     from .handles import Hop
 
 
@@ -25,8 +24,6 @@ class Draft:
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
         self.by_name: dict[str, Node] = {}
-        self.placed: dict[tuple[int, str], Tree | Conditioner] = {}
-        """Queues and conditioners by link and end, as ``a_queue`` and so on."""
         self.positions: dict[str, tuple[float, float]] = {}
         """Where nodes are drawn, by name; without an entry a place is found for the node."""
         self.asides: list[str] = []
@@ -72,23 +69,13 @@ class Draft:
 
     def described(self) -> dict[str, Any]:
         """All of it as a file could say it, defaults filled in."""
-        self.settle()
         found: dict[str, Any] = self.core.described()
         return found
 
     def at_ends(self) -> dict[tuple[int, str, str], Any]:
         """Trees and conditioners by link, node and ``queue`` or ``ingress``, with ports in place of names."""
-        self.settle()
         with core.translated():
             return {(link, node, key): said for link, node, key, said in self.core.placed()}
-
-    def settle(self) -> None:
-        """Let the core know what stands at the ends of links."""
-        if self.placed:
-            from .trees import by_link
-
-            for link, said in by_link(self).items():
-                self.change_link(self.links[link], said)
 
     def node(self, which: Node | str, what: str = "") -> Node:
         """A node by its name or itself."""

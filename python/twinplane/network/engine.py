@@ -51,7 +51,6 @@ class Engine:
         if self._core is None:
             if not self.draft.nodes:
                 raise TwinplaneError("the network has no nodes")
-            self.draft.settle()
             try:
                 self._core = core.network(self.draft.core, self.outside.placement(self.draft))
             except TwinplaneError as error:

@@ -1,4 +1,4 @@
-"""Queues and conditioners at the ends of links, and what the core takes of them."""
+"""Queues and conditioners at the ends of links, as descriptions say them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,26 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import TwinplaneError, suggest
-from ..model.places import about
 from ..queues import Conditioner, Tree
 from ..queues.tree import conditioner, tree
-from .draft import Draft
 from .handles import Link, Node
 
-Ports = Callable[[str], list[int]]
-"""From a neighbour's name, or an interface of either, to the numbers of a node's ports that lead there."""
 
-Placed = dict[tuple[int, str], Tree | Conditioner]
-"""By link and key of the description (``a_queue``, ``b_ingress``)."""
-
-
-def attach(draft: Draft, link: Link, queue: Any, ingress: Any) -> None:
-    """Put what a user gives for a link at its ends."""
+def at_ends(link: Link, queue: Any, ingress: Any) -> dict[str, Any]:
+    """What a user gives for the ends of a link, as a link says it: by key, and by name of the node."""
     what = f"link {link.a.name} - {link.b.name}"
-    for side, given in by_end(draft, link, queue, f"{what}: queue").items():
-        node = (link.a, link.b)[side]
-        draft.placed[link.index, f"{'ab'[side]}_queue"] = tree(given, f"{what}: queue at {node.name}")
-    for side, given in by_end(draft, link, ingress, f"{what}: ingress").items():
-        node = (link.a, link.b)[side]
-        draft.placed[link.index, f"{'ab'[side]}_ingress"] = conditioner(
-            given, f"{what}: ingress at {node.name}"
-        )
+    makers: dict[str, tuple[Any, Callable[[Any, str], Tree | Conditioner]]] = {
+        "queue": (queue, tree),
+        "ingress": (ingress, conditioner),
+    }
+    return {
+        key: {
+            node.name: made(one, f"{what}: {key} at {node.name}").described()
+            for node, one in by_end(link, given, f"{what}: {key}").items()
+        }
+        for key, (given, made) in makers.items()
+        if given is not None
+    }
 
 
 def is_description(given: Mapping[Any, Any]) -> bool:
@@ -37,29 +33,31 @@ def is_description(given: Mapping[Any, Any]) -> bool:
     return bool({"discipline", "root", "rules"} & set(map(str, given)))
 
 
-def by_end(draft: Draft, link: Link, given: Any, what: str) -> dict[int, Any]:
+def by_end(link: Link, given: Any, what: str) -> dict[Node, Any]:
     """One value for both ends, or a mapping from nodes to values."""
-    if given is None:
-        return {}
+    ends = {node.name: node for node in (link.a, link.b)}
     if not isinstance(given, Mapping) or is_description(given):
-        return {side: given for side, node in enumerate((link.a, link.b)) if queues_at(node)}
-    found: dict[int, Any] = {}
+        return {node: given for node in ends.values() if queues_at(node)}
+    found: dict[Node, Any] = {}
     for key, value in given.items():
         name = key.name if isinstance(key, Node) else str(key)
-        names = (link.a.name, link.b.name)
-        if name not in names:
+        if name not in ends:
             raise TwinplaneError(
-                f"{what}: '{name}' is not an end of this link, {names[0]} and {names[1]} are"
-                f"{suggest(name, names)}"
+                f"{what}: '{name}' is not an end of this link, {link.a.name} and {link.b.name} are"
+                f"{suggest(name, list(ends))}"
             )
         if value is not None:
-            side = names.index(name)
-            if not queues_at((link.a, link.b)[side]):
-                raise TwinplaneError(
-                    f"{what}: {name} is of kind {(link.a, link.b)[side].kind}: its port is not ours"
-                )
-            found[side] = value
+            if not queues_at(ends[name]):
+                raise TwinplaneError(f"{what}: {name} is of kind {ends[name].kind}: its port is not ours")
+            found[ends[name]] = value
     return found
+
+
+def each_end(link: Link, said: Any) -> dict[str, Any]:
+    """What a link says of its queues or conditioners, by node: a file may say one thing for both ends."""
+    if isinstance(said, Mapping) and not is_description(said):
+        return dict(said)
+    return {} if said is None else {node.name: said for node in (link.a, link.b) if queues_at(node)}
 
 
 def queues_at(node: Node) -> bool:
@@ -67,63 +65,6 @@ def queues_at(node: Node) -> bool:
     return node.kind not in ("external", "peer")
 
 
-def by_link(draft: Draft) -> dict[int, dict[str, Any]]:
-    """What stands at the ends of links, by link, as a link says it."""
-    found: dict[int, dict[str, Any]] = {}
-    for (index, key), made in draft.placed.items():
-        link = draft.links[index]
-        node = link.a if key.startswith("a") else link.b
-        here = found.setdefault(index, {}).setdefault(key[2:], {})
-        try:
-            here[node.name] = with_ports(made.described(), ports_of(draft, node))
-        except TwinplaneError as error:
-            lead = f"link {link.a.name} - {link.b.name}: {key[2:]} at {node.name}: "
-            raise about(("links", index, key[2:], node.name), lead, str(error)) from None
-    return found
-
-
-def with_ports(described: Any, ports: Ports) -> Any:
-    """The same with numbers of ports in the place of neighbours, wherever a match has `inputs`."""
-    if isinstance(described, list):
-        return [with_ports(one, ports) for one in described]
-    if not isinstance(described, dict):
-        return described
-    inputs = described.get("inputs")
-    found = {key: with_ports(one, ports) for key, one in described.items()}
-    if isinstance(inputs, list):  # a class may be called so, too
-        found["inputs"] = sorted(
-            {port for one in inputs for port in ([one] if isinstance(one, int) else ports(one))}
-        )
-    return found
-
-
 def root_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     """The discipline of a tree: what it says but its accounting and its conditioner."""
     return {key: value for key, value in tree.items() if key not in ("accounting", "conditioner")}
-
-
-def ports_of(draft: Draft, node: Node) -> Ports:
-    """From a neighbour or an interface of either (``p:e1``) to the ports of `node` towards it."""
-    links = [link for link in draft.links if node in (link.a, link.b)]
-
-    def ports(name: str) -> list[int]:
-        neighbours = [link.other(node).name for link in links]
-        found = [place for place, other in enumerate(neighbours) if other == name]
-        if found:
-            return found
-        if ":" in name:
-            ends = [interfaces(draft)[link.index] for link in links]
-            found = [place for place, pair in enumerate(ends) if name in pair]
-            if found:
-                return found
-            known = [end for pair in ends for end in pair]
-            raise TwinplaneError(f"inputs: no link of {node.name} has an end '{name}'{suggest(name, known)}")
-        hint = suggest(name, neighbours) or f" (one of {', '.join(neighbours)})"
-        raise TwinplaneError(f"inputs: {node.name} has no neighbour '{name}'{hint}")
-
-    return ports
-
-
-def interfaces(draft: Draft) -> list[tuple[str, str]]:
-    """Both ends of every link, as ``NODE:INTERFACE``."""
-    return [(ends[0], ends[1]) for ends in map(draft.core.ends, range(len(draft.links)))]

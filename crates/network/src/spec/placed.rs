@@ -230,7 +230,12 @@ impl ReadNetwork {
             let hint = near(input, ends.iter().map(String::as_str));
             return Err(NetworkProblem::NoLinkEnd { node: here, name, hint }.into());
         }
-        let neighbours: Vec<String> = links.iter().map(|link| other(link)).collect();
+        let mut neighbours: Vec<String> = Vec::new();
+        for neighbour in links.iter().map(|link| other(link)) {
+            if !neighbours.contains(&neighbour) {
+                neighbours.push(neighbour);
+            }
+        }
         let known: Vec<&str> = neighbours.iter().map(String::as_str).collect();
         let hint = match near(input, &known) {
             hint if hint.is_empty() => format!(" (one of {})", neighbours.join(", ")),
