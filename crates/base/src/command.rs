@@ -1,89 +1,10 @@
 //! What a user (or the engine, for the state of links) tells a device.
 
-use crate::diffserv::LspDiffServ;
 use crate::ids::PortId;
-use crate::phb::PhbSet;
-use crate::plane::{NextHop, Prefix, TunnelModel};
-use crate::time::{Rate, Span};
+use crate::plane::{NextHop, Prefix};
+use crate::protocol_value::ProtocolValue;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
-
-pub use crate::flow::{FilterError, FlowFilter};
-
-/// A hop of an explicit route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct RouteHop {
-    /// An address of the next node, or a prefix that it lies in.
-    pub prefix: Prefix,
-    /// May there be other nodes in between (RFC 3209, 4.3.3.1)?
-    pub loose: bool,
-}
-
-crate::words! {
-    /// Which reservation style the egress is asked for (RFC 2205, 1.3; RFC 3209, 2.4).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum ReservationStyle {
-        /// One reservation per sender.
-        FixedFilter = "fixed-filter",
-        /// One reservation shared by the LSPs of a tunnel: what make before break needs.
-        SharedExplicit = "shared-explicit",
-    }
-    default SharedExplicit;
-}
-
-/// A point-to-point tunnel as its head end is asked for it. A tunnel is named by its id and its egress (RFC 3209, 2.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TunnelSpec {
-    /// What people call it: in tables, events and messages. Nothing is looked up by it.
-    pub name: String,
-    /// Tunnel id, unique at the head end towards this egress.
-    pub tunnel_id: u16,
-    /// The egress's address (its router id).
-    pub to: Ipv4Addr,
-    /// Explicit routes in order of preference, each without this node itself; an empty one follows the routing table.
-    pub routes: Vec<Vec<RouteHop>>,
-    /// What every hop is asked to reserve: the rate in the SENDER_TSPEC (RFC 2210, 3.1); 0 reserves nothing.
-    pub bandwidth: Rate,
-    /// Setup priority, 0 the most urgent (RFC 3209, 4.7).
-    pub setup_priority: u8,
-    /// Holding priority, 0 the most tenacious; not greater than the setup priority.
-    pub holding_priority: u8,
-    /// Asked for by a flag of the SESSION_ATTRIBUTE (RFC 3209, 4.7.1).
-    pub style: ReservationStyle,
-    /// Record the route (RFC 3209, 4.4).
-    pub record_route: bool,
-    /// Record the label of each hop as well (RFC 3209, 4.4.1.3).
-    pub record_labels: bool,
-    /// Destinations whose packets take the tunnel.
-    pub carries: Vec<Prefix>,
-    /// Destinations of whose packets those of these PHBs take the tunnel (RFC 3270, 2.4). Entries of a tunnel that
-    /// was declared earlier are looked at first.
-    #[serde(default)]
-    pub classed: Vec<(Prefix, PhbSet)>,
-    /// What its LSPs are asked to know of PHBs (RFC 3270, 5.3); if absent, nothing is signalled, and every node that
-    /// supports DiffServ takes them for E-LSPs with its preconfigured mapping.
-    #[serde(default)]
-    pub diffserv: Option<LspDiffServ>,
-    /// Packets that take the tunnel whatever their destination's route or prefix, while the tunnel has an LSP.
-    /// Filters of a tunnel that was declared earlier are looked at first, and those of one tunnel in this order.
-    #[serde(default)]
-    pub filters: Vec<FlowFilter>,
-    /// How many times to try again after a failure; without limit if absent.
-    pub retry_limit: Option<u32>,
-    /// Time before the first retry; it doubles up to `retry_max`.
-    pub retry_first: Span,
-    /// Bound of the time between retries, at which doubling ends.
-    pub retry_max: Span,
-}
-
-/// Identifies a tunnel at its head end (RFC 3209, 4.6.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct TunnelId {
-    /// Router id of the egress, as in [`TunnelSpec::to`].
-    pub to: Ipv4Addr,
-    /// As in [`TunnelSpec::tunnel_id`]: two tunnels to different egresses may share it.
-    pub id: u16,
-}
 
 /// An order to a device: it comes from a user, from a programme, or from the engine when a link changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,21 +26,8 @@ pub enum Command {
         /// Destinations that take the route.
         prefix: Prefix,
     },
-    /// Sets a tunnel up, or changes it: make before break (RFC 3209, 2.5).
-    TunnelSet(Box<TunnelSpec>),
-    /// Tears a tunnel down and forgets it.
-    TunnelRemove(TunnelId),
-    /// Signals a new LSP of the tunnel along its preferred route and moves the traffic over when it is up.
-    TunnelReoptimise(TunnelId),
-    /// Says which tunnelling model the LSPs of somebody's tunnel have that pass or end here (RFC 3270, 2.6).
-    TunnelModel {
-        /// The head end's address (its router id).
-        from: Ipv4Addr,
-        /// Identifies the tunnel together with `from`.
-        tunnel: TunnelId,
-        /// The model; the node's own if absent.
-        model: Option<TunnelModel>,
-    },
+    /// Something that only one protocol of the node understands.
+    Protocol(ProtocolValue),
     /// Pings, or traces the route to, an address.
     Probe {
         /// Address that is pinged.

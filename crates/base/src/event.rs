@@ -1,68 +1,14 @@
 //! What a device tells the user.
 
-use crate::command::TunnelId;
 use crate::label::Label;
+use crate::protocol_value::{ProtocolType, ProtocolValue};
 use core::net::Ipv4Addr;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Something that happened at a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A tunnel has an LSP that carries traffic.
-    LspUp {
-        /// Identifies the tunnel among those that begin at the device.
-        tunnel: TunnelId,
-        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
-        lsp_id: u16,
-        /// The label that the next hop gave.
-        label: Label,
-        /// Addresses recorded along the way, from the next hop to the egress, if asked for.
-        route: Vec<Ipv4Addr>,
-    },
-    /// A tunnel has no LSP any more.
-    LspDown {
-        /// Identifies the tunnel among those that begin at the device.
-        tunnel: TunnelId,
-        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
-        lsp_id: u16,
-        /// What made the LSP end, in words for people.
-        reason: String,
-    },
-    /// An attempt to set an LSP up was answered by an error.
-    LspError {
-        /// Identifies the tunnel among those that begin at the device.
-        tunnel: TunnelId,
-        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
-        lsp_id: u16,
-        /// The node that found the error.
-        node: Ipv4Addr,
-        /// Error code (RFC 2205, appendix B).
-        code: u8,
-        /// Error value: what it means depends on the code (RFC 2205, appendix B).
-        value: u16,
-    },
-    /// A tunnel's traffic moved to another LSP without being interrupted.
-    LspRerouted {
-        /// Identifies the tunnel among those that begin at the device.
-        tunnel: TunnelId,
-        /// The LSP that carried it before.
-        from_lsp: u16,
-        /// The LSP that carries it now.
-        to_lsp: u16,
-    },
-    /// A neighbour answers Hellos.
-    NeighborUp {
-        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
-        neighbor: Ipv4Addr,
-    },
-    /// A neighbour stopped to answer Hellos, or restarted.
-    NeighborDown {
-        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
-        neighbor: Ipv4Addr,
-        /// Did it restart (its instance changed)?
-        restarted: bool,
-    },
     /// An answer to a probe.
     ProbeReply {
         /// Source address of the answer: the destination itself, or the router where the TTL ended.
@@ -86,4 +32,17 @@ pub enum Event {
         /// Number of the port at its device, as in [`PortId`](crate::PortId).
         port: u16,
     },
+    /// Something that only one protocol knows of. It is written as the protocol writes it, its name under `event`.
+    #[serde(untagged, serialize_with = "ProtocolValue::serialize_bare")]
+    Protocol(ProtocolValue),
+}
+
+impl Event {
+    /// What a protocol told, if it is of this type.
+    pub fn of<T: ProtocolType>(&self) -> Option<&T> {
+        match self {
+            Event::Protocol(value) => value.get(),
+            _ => None,
+        }
+    }
 }

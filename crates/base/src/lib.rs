@@ -11,7 +11,8 @@
 //! - [`phb`]: per-hop behaviours (PHBs) and sets of them
 //! - [`plane`]: what control and forwarding say to each other, and nothing else
 //! - [`command`], [`event`]: what a user tells a device, what a device tells a user
-//! - [`protocol`]: what names a control protocol
+//! - [`protocol`]: what names a control protocol; [`protocol_value`]: its commands and events, on their way through
+//!   crates that know no protocol
 //! - [`random`]: named random streams
 //! - [`table`]: tables for users, declared once
 //! - [`wheel`]: a timing wheel for millions of timers
@@ -34,6 +35,7 @@ pub mod map;
 pub mod phb;
 pub mod plane;
 pub mod protocol;
+pub mod protocol_value;
 pub mod random;
 pub mod table;
 pub mod time;
@@ -50,6 +52,7 @@ pub use label::{Dscp, Label, TrafficClass};
 pub use map::Map;
 pub use phb::{Phb, PhbSet, SchedulingClass};
 pub use protocol::ProtocolId;
+pub use protocol_value::{ProtocolType, ProtocolValue};
 pub use random::Streams;
 pub use time::{Rate, Serialiser, Span, Time};
 pub use wheel::{TimerId, Wheel};

@@ -6,8 +6,8 @@ use crate::processor::{Processor, Queue};
 use crate::protocol::{Arrival, Change, Context, Direction, Listen, LlcMessage, Message, Protocol, Setup};
 use crate::services::Services;
 use crate::unheard::{Unheard, UnheardCounters};
-use base::plane::{Ack, Batch, TransactionId};
-use base::{Command, Event, PortId, Span, Time};
+use base::plane::{Ack, Batch, NextHop, Prefix, TransactionId};
+use base::{Event, PortId, ProtocolValue, Span, Time};
 use core::any::Any;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -252,9 +252,22 @@ impl ControlPlane {
         });
     }
 
-    /// Hands a command to the protocols.
-    pub fn handle_command(&mut self, now: Time, command: &Command) {
-        self.each(|protocol, context| protocol.handle_command(now, context, command));
+    /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
+    pub fn handle_command(&mut self, now: Time, command: &ProtocolValue) {
+        let speaker = self.speakers.iter_mut().find(|speaker| speaker.protocol.id() == command.protocol());
+        let mut context = Context { services: &mut self.services };
+        let known =
+            speaker.is_some_and(|speaker| speaker.protocol.handle_command(now, &mut context, command));
+        if !known {
+            self.unheard.count(Unheard::Command);
+        }
+    }
+
+    /// The node has a static route, or another than before, or none any more.
+    pub fn route_changed(&mut self, now: Time, prefix: Prefix, next_hop: Option<NextHop>) {
+        self.each(|protocol, context| {
+            protocol.handle_change(now, context, &Change::Route { prefix, next_hop });
+        });
     }
 
     /// A port can be used from now on, or can't.

@@ -9,7 +9,7 @@ use crate::services::{Interface, Interfaces, Services};
 use crate::unheard::Unheard;
 use crate::{Setup, rsvp};
 use base::plane::{Ack, Batch, Prefix, TableOp, TransactionId};
-use base::{Command, PortId, ProtocolId, Span, Streams, Time};
+use base::{PortId, ProtocolId, ProtocolValue, Span, Streams, Time};
 use core::net::Ipv4Addr;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,7 +75,9 @@ impl Protocol for Hello {
             }));
         }
     }
-    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &Command) {}
+    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
+        false
+    }
     fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, ack: &Ack) {
         self.written.push(ack.transaction.0);
     }

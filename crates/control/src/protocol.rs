@@ -5,8 +5,8 @@
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::services::Services;
-use base::plane::{Ack, Batch};
-use base::{Command, Event, MacAddr, PortId, ProtocolId, Time};
+use base::plane::{Ack, Batch, NextHop, Prefix};
+use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
 use core::fmt::Debug;
 use core::net::Ipv4Addr;
@@ -159,6 +159,13 @@ pub enum Change {
         /// Can it be used?
         up: bool,
     },
+    /// The node has a route, or another than before; nothing if it has none any more.
+    Route {
+        /// Destinations that take the route.
+        prefix: Prefix,
+        /// Where packets to them go.
+        next_hop: Option<NextHop>,
+    },
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -216,8 +223,8 @@ pub trait Protocol: Any + Send + Debug {
     /// Does what is due.
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>);
 
-    /// Carries out a command; those for other parts of a node are left alone.
-    fn handle_command(&mut self, now: Time, context: &mut Context<'_>, command: &Command);
+    /// Carries out a command that is meant for it. Is it one that it knows?
+    fn handle_command(&mut self, now: Time, context: &mut Context<'_>, command: &ProtocolValue) -> bool;
 
     /// Takes the driver's answer to a batch of table writes.
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack);

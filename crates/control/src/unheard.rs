@@ -37,6 +37,8 @@ unheard! {
     Icmp = "icmp",
     /// No protocol listens to its service access point.
     Llc = "llc",
+    /// A command to a protocol that the node does not speak, or that knows no such command.
+    Command = "command",
     /// The protocol that listens does not speak on the port that it came by.
     NotSpoken = "not-spoken",
 }

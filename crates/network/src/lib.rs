@@ -28,6 +28,7 @@ mod serving;
 mod signals;
 pub mod spec;
 pub mod tables;
+pub mod tunnels;
 
 pub use build::Build;
 pub use description::{Description, HopSpec, LinkSpec, LspSpec, NodeSpec};
@@ -39,10 +40,10 @@ pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Scope, TABLES, TableEntry};
 
-use base::command::TunnelId;
 use base::diagnostic::Diagnostic;
 use base::{LinkId, Map, NodeId, PortId};
 use control::Protocol;
+use control::rsvp::command::TunnelId;
 use core::net::Ipv4Addr;
 use engine::{EventRecord, World};
 use kind::{Facts, Node};
@@ -52,6 +53,7 @@ use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
 use std::collections::{BTreeMap, BTreeSet};
+use tunnels::TunnelKey;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ pub struct Network {
     beside: Vec<Option<(NodeId, LinkId)>>,
     lsps: Vec<LspGroup>,
     /// Group and place in it of each tunnel, by head end.
-    by_tunnel: Map<(u32, TunnelId), (u32, u32)>,
+    by_tunnel: Map<(u32, TunnelKey), (u32, u32)>,
     /// Node and link of queues of which it has been told that packets were longer than their buckets.
     beyond_bursts: BTreeSet<(usize, usize)>,
     /// Tunnel ids given so far, by head end and tail end.

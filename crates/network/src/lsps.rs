@@ -7,11 +7,13 @@ use super::error::NetworkError;
 use super::kind::Tunnel;
 use super::place::Place;
 use super::problem::LspProblem;
+use super::tunnels::TunnelKey;
 use super::{LspGroup, Network};
-use base::command::{RouteHop, TunnelId, TunnelSpec};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::Prefix;
 use base::{Command, NodeId};
+use control::rsvp;
+use control::rsvp::command::{RouteHop, TunnelId, TunnelSpec};
 
 impl Network {
     /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its
@@ -55,19 +57,26 @@ impl Network {
             let used = self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
             *used += 1;
             let id = TunnelId { to, id: *used };
+            let key = TunnelKey::from(id);
             tunnels.push(id);
-            self.by_tunnel.insert((spec.from as u32, id), (group as u32, index));
+            self.by_tunnel.insert((spec.from as u32, key), (group as u32, index));
             let tunnel = tunnel_spec(&spec, id, index, first, &routes);
             self.tell_model(&spec, id)?;
             if !self.is_local(spec.from) {
                 continue;
             }
             let head = NodeId(spec.from as u32);
-            let tunnel = Tunnel { spec: tunnel, group: group as u32, index };
+            let tunnel = Tunnel {
+                key,
+                carries: tunnel.carries.clone(),
+                set: rsvp::Command::TunnelSet(Box::new(tunnel)).into(),
+                remove: rsvp::Command::TunnelRemove(id).into(),
+                group: group as u32,
+                index,
+            };
             let left = self.nodes[spec.from].keep_tunnel(&mut self.world, head, tunnel);
             if let Some(tunnel) = left.filter(|_| spec.auto) {
-                let command = Command::TunnelSet(Box::new(tunnel.spec));
-                self.world.command(self.now(), head, command)?;
+                self.world.command(self.now(), head, tunnel.set)?;
             }
         }
         self.use_tests(spec.count)?;
@@ -82,8 +91,8 @@ impl Network {
         let from = self.loopback(spec.from);
         for node in (0..self.description.nodes.len()).filter(|&node| node != spec.from) {
             if self.router(node).is_some() {
-                let command = Command::TunnelModel { from, tunnel, model: Some(model) };
-                self.world.command(self.now(), NodeId(node as u32), command)?;
+                let command = rsvp::Command::TunnelModel { from, tunnel, model: Some(model) };
+                self.world.command(self.now(), NodeId(node as u32), command.into())?;
             }
         }
         Ok(())
@@ -145,15 +154,15 @@ impl Network {
         for (index, &id) in tunnels.iter().enumerate() {
             let command = match command {
                 "signal" | "route" => {
-                    Command::TunnelSet(Box::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
+                    rsvp::Command::TunnelSet(Box::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
                 }
-                "tear" => Command::TunnelRemove(id),
-                "reoptimise" => Command::TunnelReoptimise(id),
+                "tear" => rsvp::Command::TunnelRemove(id),
+                "reoptimise" => rsvp::Command::TunnelReoptimise(id),
                 other => {
                     return Err(Diagnostic::new(LspProblem::UnknownCommand { command: other.into() }).into());
                 }
             };
-            self.world.command(self.now(), NodeId(spec.from as u32), command)?;
+            self.world.command(self.now(), NodeId(spec.from as u32), command.into())?;
         }
         let known = &mut self.lsps[group];
         (known.spec, known.links) = (spec, links);

@@ -10,12 +10,12 @@ use crate::probe::StreamSpec;
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
 use crate::source::Source;
-use base::command::{TunnelId, TunnelSpec};
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
-use base::{Command, Device, Event, Frame, Label, Map, Output, PortId, Time, TrafficClass, Verdict};
+use base::{Command, Device, Frame, Label, Map, Output, PortId, Time, TrafficClass, Verdict};
 use core::net::{IpAddr, Ipv4Addr};
 use network::kind;
+use network::tunnels::{self, TunnelChange, TunnelKey};
 use node::Router;
 use std::collections::VecDeque;
 
@@ -23,9 +23,7 @@ const PORT: PortId = PortId(0);
 
 #[derive(Debug)]
 struct Tunnel {
-    spec: TunnelSpec,
-    group: u32,
-    index: u32,
+    of: kind::Tunnel,
     signalled: bool,
     up: bool,
 }
@@ -48,7 +46,7 @@ pub struct Transition {
 pub struct Edge {
     router: Router,
     tunnels: Vec<Tunnel>,
-    by_id: Map<TunnelId, usize>,
+    by_key: Map<TunnelKey, usize>,
     generator: Generator,
     streams: Vec<Vec<StreamSpec>>,
     sink: Sink,
@@ -69,7 +67,7 @@ impl Edge {
         let mut edge = Edge {
             router,
             tunnels: Vec::new(),
-            by_id: Map::new(),
+            by_key: Map::new(),
             generator: Generator::default(),
             streams: Vec::new(),
             sink: Sink::default(),
@@ -94,9 +92,8 @@ impl Edge {
 
     /// Adds a tunnel, to be signalled by the programme.
     pub fn add_tunnel(&mut self, tunnel: kind::Tunnel) {
-        let kind::Tunnel { spec, group, index } = tunnel;
-        self.by_id.insert(TunnelId { to: spec.to, id: spec.tunnel_id }, self.tunnels.len());
-        self.tunnels.push(Tunnel { spec, group, index, signalled: false, up: false });
+        self.by_key.insert(tunnel.key, self.tunnels.len());
+        self.tunnels.push(Tunnel { of: tunnel, signalled: false, up: false });
     }
 
     /// The router that signals for the edge.
@@ -165,10 +162,10 @@ impl Edge {
         let tunnel = &mut self.tunnels[place];
         if tunnel.up != up {
             tunnel.up = up;
-            let transition = Transition { at: now, group: tunnel.group, index: tunnel.index, up };
+            let transition = Transition { at: now, group: tunnel.of.group, index: tunnel.of.index, up };
             self.log.push(transition);
         }
-        let carried: Vec<Ipv4Addr> = tunnel.spec.carries.iter().map(|p| p.address()).collect();
+        let carried: Vec<Ipv4Addr> = tunnel.of.carries.iter().map(|p| p.address()).collect();
         for place in 0..self.streams.len() {
             for index in 0..self.streams[place].len() {
                 if carried.contains(&self.streams[place][index].dst) {
@@ -179,7 +176,7 @@ impl Edge {
     }
 
     fn begin(&mut self, step: Step) {
-        let of_group = |t: &(usize, &Tunnel)| t.1.group == step.lsps;
+        let of_group = |t: &(usize, &Tunnel)| t.1.of.group == step.lsps;
         let group = || self.tunnels.iter().enumerate().filter(of_group);
         let up: Vec<usize> = group().filter(|t| t.1.up).map(|t| t.0).collect();
         self.records.push(StepRecord { step, up: up.len() as u32 });
@@ -205,13 +202,13 @@ impl Edge {
         match task {
             Task::Set => {
                 tunnel.signalled = true;
-                let command = Command::TunnelSet(Box::new(tunnel.spec.clone()));
+                let command = tunnel.of.set.clone();
                 self.router.handle_command(now, command);
             }
             Task::Remove => {
                 tunnel.signalled = false;
-                let id = TunnelId { to: tunnel.spec.to, id: tunnel.spec.tunnel_id };
-                self.router.handle_command(now, Command::TunnelRemove(id));
+                let command = tunnel.of.remove.clone();
+                self.router.handle_command(now, command);
             }
         }
     }
@@ -219,18 +216,15 @@ impl Edge {
     /// Passes on what the router within wants done, and takes note of its tunnels.
     fn drain(&mut self, now: Time) {
         while let Some(output) = self.router.poll_output() {
-            match &output {
-                Output::Event(Event::LspUp { tunnel, .. } | Event::LspRerouted { tunnel, .. }) => {
-                    if let Some(&place) = self.by_id.get(tunnel) {
-                        self.transition(now, place, true);
-                    }
+            if let Output::Event(event) = &output
+                && let Some((tunnel, change)) = tunnels::change(event)
+                && let Some(&place) = self.by_key.get(&tunnel)
+            {
+                match change {
+                    TunnelChange::Up | TunnelChange::Moved => self.transition(now, place, true),
+                    TunnelChange::Down => self.transition(now, place, false),
+                    TunnelChange::Refused => {}
                 }
-                Output::Event(Event::LspDown { tunnel, .. }) => {
-                    if let Some(&place) = self.by_id.get(tunnel) {
-                        self.transition(now, place, false);
-                    }
-                }
-                _ => {}
             }
             self.outputs.push_back(output);
         }

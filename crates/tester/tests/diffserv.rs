@@ -284,8 +284,8 @@ fn a_router_without_diffserv_refuses_what_is_signalled() {
     let refused: Vec<(u8, u16)> = network
         .events()
         .iter()
-        .filter_map(|record| match record.event {
-            base::Event::LspError { code, value, .. } => Some((code, value)),
+        .filter_map(|record| match *record.event.of()? {
+            control::rsvp::Event::LspError { code, value, .. } => Some((code, value)),
             _ => None,
         })
         .collect();

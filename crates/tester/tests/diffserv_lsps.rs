@@ -310,8 +310,8 @@ fn tshark_reads_failures_errors_summaries_and_signatures() {
     let errors: BTreeSet<(u8, u16)> = network
         .events()
         .iter()
-        .filter_map(|record| match record.event {
-            base::Event::LspError { code, value, .. } => Some((code, value)),
+        .filter_map(|record| match *record.event.of()? {
+            control::rsvp::Event::LspError { code, value, .. } => Some((code, value)),
             _ => None,
         })
         .collect();

@@ -7,6 +7,7 @@ mod memory;
 
 use base::{Event, Span};
 use common::{MS, chain, column, routers, sum};
+use control::rsvp;
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use memory::MemoryPort;
 use network::{NetworkError, Placement};
@@ -188,12 +189,12 @@ fn each_life_of_a_process_is_another_instance() {
         network.events().iter().any(|record| expected(&record.event))
     };
     until("both know each other", &mut [&mut first, &mut second], |n| {
-        up(n[0]) == 1 && hears(n[0], |event| matches!(event, Event::NeighborUp { .. }))
+        up(n[0]) == 1 && hears(n[0], |event| matches!(event.of(), Some(rsvp::Event::NeighborUp { .. })))
     });
     drop(second);
     let mut third = life(1, again);
     until("the restart is noticed", &mut [&mut first, &mut third], |n| {
-        hears(n[0], |event| matches!(event, Event::NeighborDown { restarted: true, .. }))
+        hears(n[0], |event| matches!(event.of(), Some(rsvp::Event::NeighborDown { restarted: true, .. })))
     });
     until("the LSP is back", &mut [&mut first, &mut third], |n| {
         up(n[0]) == 1 && up(n[1]) == 0 && {

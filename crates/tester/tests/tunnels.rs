@@ -2,9 +2,8 @@
 
 mod common;
 
-use base::Event;
 use common::{MS, S, conserved, network, routers, run};
-use control::rsvp::Rsvp;
+use control::rsvp::{Event, Rsvp};
 use network::HopSpec;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -47,7 +46,7 @@ fn route(nodes: &[usize]) -> Option<Vec<Vec<HopSpec>>> {
 
 /// What was told of a tunnel, as (milliseconds, what).
 fn told(network: &mut Testbed, name: u16) -> Vec<(u64, String)> {
-    let what = |event: &Event| match event {
+    let what = |event: &base::Event| match event.of()? {
         Event::LspUp { tunnel, .. } if tunnel.id == name => Some("up".to_string()),
         Event::LspDown { tunnel, .. } if tunnel.id == name => Some("down".to_string()),
         Event::LspRerouted { tunnel, .. } if tunnel.id == name => Some("rerouted".to_string()),
@@ -217,7 +216,8 @@ fn refreshes_keep_lsps_up_whatever_their_period() {
             "lsps": [{"name": "t", "from": 0, "to": 3, "count": 50, "routes": [[1, 2, 3]], "record_labels": true}],
         }));
         run(&mut network, 10 * period * MS);
-        let downs = network.events().iter().filter(|e| matches!(e.event, Event::LspDown { .. })).count();
+        let downs =
+            network.events().iter().filter(|e| matches!(e.event.of(), Some(Event::LspDown { .. }))).count();
         assert_eq!(downs, 0, "refreshed every {period} ms, refresh reduction {reduction}");
         assert_eq!(network.protocol::<Rsvp>(1).expect("RSVP-TE").audit().lsps, 50);
     }

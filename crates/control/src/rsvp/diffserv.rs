@@ -7,9 +7,9 @@
 //! changes in one step, and the Path goes on at once; if not, the sender is told, and the LSP stays as it was.
 
 use super::Rsvp;
+use super::command::TunnelId;
 use super::error::Problem;
 use super::lsp::{Lsp, Role, SessionKey};
-use base::command::TunnelId;
 use base::plane::{Encaps, LspClasses, TcMap, TcSource, TunnelModel};
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, Phb};
 use core::net::Ipv4Addr;

@@ -1,6 +1,7 @@
 //! Ports that go down and come up, neighbours that vanish, and the restart of this router.
 
 use super::Rsvp;
+use super::event::Event;
 use super::explicit_route::{self, Step};
 use super::head::Loss;
 use super::lsp::{Hop, Role};
@@ -10,7 +11,7 @@ use super::path::View;
 use super::slab::NIL;
 use super::store::Store;
 use super::tunnel::Tunnels;
-use base::{Event, PortId, Wheel};
+use base::{PortId, Wheel};
 
 impl Rsvp {
     pub(super) fn port_up(&mut self, port: PortId) {

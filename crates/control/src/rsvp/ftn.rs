@@ -6,13 +6,14 @@
 //! given; a tunnel that is changed keeps its position.
 
 use super::Rsvp;
+use super::command::TunnelSpec;
+use super::event::Event;
 use super::head::Loss;
 use super::mapping::After;
 use super::record_route;
 use super::tables::Purpose;
-use base::command::TunnelSpec;
+use base::Label;
 use base::plane::{Fec, Prefix, TableOp};
-use base::{Event, Label};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -3,11 +3,12 @@
 //! Traffic moves by one batch that replaces the tunnel's FTN entries; the old LSP goes only after that batch is
 //! acknowledged and what was on its way has had time to arrive.
 
+use super::command::{TunnelId, TunnelSpec};
+use super::event::Event;
 use super::lsp::Role;
 use super::tunnel::Tunnel;
 use super::{Rsvp, Timer};
-use base::command::{TunnelId, TunnelSpec};
-use base::{Event, Span, Time};
+use base::{Span, Time};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::rsvp::error_code;

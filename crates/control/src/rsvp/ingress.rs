@@ -1,6 +1,7 @@
 //! A new LSP at its head end: its way, its state, its Path.
 
 use super::Rsvp;
+use super::command::{ReservationStyle, TunnelSpec};
 use super::diffserv;
 use super::error::Problem;
 use super::explicit_route::{self, Step};
@@ -9,7 +10,6 @@ use super::outbox::Sending;
 use super::path::View;
 use super::route::Ero;
 use base::PortId;
-use base::command::{ReservationStyle, TunnelSpec};
 use wire::rsvp::{Adspec, General, SenderTspec, SessionAttribute, TokenBucket, error_code};
 
 impl Rsvp {

@@ -8,15 +8,18 @@
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `ftn`, `mapping`; the plane boundary: `tables`
+//! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `signals`, `audit`
 //! - the contract of protocols: `speaker`
 
 mod admission;
 mod audit;
+pub mod command;
 mod config;
 mod counters;
 mod diffserv;
 mod error;
+mod event;
 mod explicit_route;
 mod failure;
 mod ftn;
@@ -47,8 +50,10 @@ mod tunnel;
 mod views;
 
 pub use audit::Audit;
+pub use command::Command;
 pub use config::{Config, EgressLabel, Interface, Limits};
 pub use counters::{Counters, Discard};
+pub use event::Event;
 pub use lsp::{Hop, Role, SenderKey, SessionKey};
 pub use signals::SignalRecord;
 pub use views::{LinkView, LspView, TunnelView};
@@ -57,7 +62,7 @@ use crate::protocol::{Change, IpArrival, Output};
 use crate::rib::Rib;
 use base::plane::{Ack, TunnelModel};
 use base::random::Stream;
-use base::{Command, Event, Time, Wheel};
+use base::{Time, Wheel};
 use labels::Labels;
 use link::Links;
 use mapping::Mappings;
@@ -197,7 +202,7 @@ impl Rsvp {
         [self.wheel.next(), self.transport.poll_timeout()].into_iter().flatten().min()
     }
 
-    /// Carries out a command; those for other parts of a router are left alone.
+    /// Carries out a command.
     pub fn handle_command(&mut self, now: Time, command: &Command) {
         self.now = now;
         match command {
@@ -205,16 +210,6 @@ impl Rsvp {
             Command::TunnelRemove(id) => self.tunnel_remove(*id),
             Command::TunnelReoptimise(id) => self.tunnel_reoptimise(*id),
             Command::TunnelModel { from, tunnel, model } => self.tunnel_model(*from, *tunnel, *model),
-            Command::RouteSet { prefix, next_hop } => self.rib.set(*prefix, *next_hop),
-            Command::RouteRemove { prefix } => {
-                self.rib.remove(*prefix);
-            }
-            Command::PortUp(_)
-            | Command::PortDown(_)
-            | Command::Restart
-            | Command::Probe { .. }
-            | Command::Start
-            | Command::Stop => {}
         }
         self.settle();
     }
@@ -225,6 +220,8 @@ impl Rsvp {
         match *change {
             Change::Port { port, up: true } => self.port_up(port),
             Change::Port { port, up: false } => self.port_down(port),
+            Change::Route { prefix, next_hop: Some(next_hop) } => self.rib.set(prefix, next_hop),
+            Change::Route { prefix, next_hop: None } => drop(self.rib.remove(prefix)),
             Change::Restart => self.restart(),
         }
         self.settle();
@@ -263,7 +260,7 @@ impl Rsvp {
     }
 
     fn event(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
+        self.outputs.push_back(Output::Event(event.into()));
     }
 }
 

@@ -1,12 +1,13 @@
 //! Messages on their way out: addresses, TTL and delivery.
 
 use super::counters::Discard;
+use super::event::Event;
 use super::lsp::Hop;
 use super::speaker::IP_PROTOCOL;
 use super::transport::{self, Delivery, Envelope, Handle, Incoming, Neighbor, ReceivedId, Transport};
 use super::{Config, Rsvp};
 use crate::protocol::{self, Output, Over};
-use base::{Event, PortId, Time};
+use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::reply::Reply;

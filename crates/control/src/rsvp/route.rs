@@ -1,6 +1,6 @@
 //! An explicit route as the state block keeps it: eight bytes a hop for IPv4 hops, which nearly all are.
 
-use base::command::RouteHop;
+use super::command::RouteHop;
 use core::net::Ipv4Addr;
 use wire::rsvp::{EroHop, EroSubobject};
 

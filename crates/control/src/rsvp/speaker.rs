@@ -7,7 +7,7 @@ use crate::protocol::{
 };
 use crate::services::Services;
 use base::plane::Ack;
-use base::{Command, PortId, ProtocolId, Time};
+use base::{PortId, ProtocolId, ProtocolValue, Time};
 use wire::rsvp::MessageType;
 
 /// Its IP protocol number (RFC 2205, 3.1).
@@ -103,8 +103,12 @@ impl Protocol for Rsvp {
         Rsvp::handle_timeout(self, now);
     }
 
-    fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &Command) {
-        Rsvp::handle_command(self, now, command);
+    fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &ProtocolValue) -> bool {
+        let known = command.read();
+        if let Some(command) = &known {
+            Rsvp::handle_command(self, now, command);
+        }
+        known.is_some()
     }
 
     fn handle_ack(&mut self, now: Time, _: &mut Context<'_>, ack: &Ack) {

@@ -1,8 +1,8 @@
 //! What the head end knows of a tunnel.
 
+use super::command::TunnelId;
+use super::command::TunnelSpec;
 use super::slab::Slab;
-use base::command::TunnelId;
-use base::command::TunnelSpec;
 use base::{Time, TimerId};
 use std::collections::BTreeMap;
 use std::sync::Arc;

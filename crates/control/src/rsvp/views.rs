@@ -1,9 +1,9 @@
 //! Read-only views, as plain data.
 
 use super::Rsvp;
+use super::command::TunnelId;
 use super::lsp::{Hop, Lsp, Role};
 use super::record_route;
-use base::command::TunnelId;
 use base::{Label, PortId, Rate, Time};
 use core::net::Ipv4Addr;
 use wire::rsvp::{DiffServ, RroSubobject, Style};

@@ -1,7 +1,7 @@
 //! A recording as a file of lines, each a JSON value:
 //!
 //! ```text
-//! {"twinplane-recording":1,"node":3,"subject":{…}}       the first: what is needed to make the device again
+//! {"twinplane-recording":2,"node":3,"subject":{…}}       the first: what is needed to make the device again
 //! [25000000000,"timeout"]                                inputs, with their times in picoseconds
 //! [25000400000,{"packet":[0,["…"]]}]
 //! {"inputs":2,"outputs":5,"digest":"…"}                  how far the lines above go, and what was answered to them
@@ -19,7 +19,7 @@ use std::io::{self, BufRead, Write};
 use thiserror::Error;
 
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Recorded time between two checks.
 const CHECK_EVERY: Span = Span::from_secs(1);
 
@@ -250,10 +250,10 @@ mod tests {
         let less = text.replacen("[400000000000,\"timeout\"]\n", "", 1);
         let error = read(less.as_bytes()).expect_err("an input is missing").to_string();
         assert!(error.contains("inputs should be above it"), "{error}");
-        let other = text.replacen("recording\":1", "recording\":9", 1);
+        let other = text.replacen("recording\":2", "recording\":9", 1);
         assert_eq!(
             read(other.as_bytes()).expect_err("another version").to_string(),
-            "its format has number 9, and this program reads 1"
+            "its format has number 9, and this program reads 2"
         );
     }
 }

@@ -45,18 +45,16 @@ use base::{Command, Device, Event, NodeId, Streams, Time};
 use external::ExternalEnd;
 use late::LateFrames;
 use queues::Queues;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// An event that a device reported to the user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
     /// The time at which it was reported.
     pub at: Time,
     /// The device that reported it.
     pub node: NodeId,
-    /// The event; its fields stand beside `at` and `node` in JSON.
-    #[serde(flatten)]
+    /// What the device reported.
     pub event: Event,
 }
 

@@ -20,10 +20,12 @@ pub use router::ROUTER;
 use crate::Network;
 use crate::description::NodeSpec;
 use crate::spec::placed::Ports;
-use base::command::TunnelSpec;
+use crate::tunnels::TunnelKey;
+use base::Command;
 use base::describe::{Record, Schemas, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
+use base::plane::Prefix;
 use base::{Device, NodeId};
 use engine::World;
 use node::{Host, Router};
@@ -110,8 +112,14 @@ pub trait Node: Send + Sync {
 /// A tunnel of a group of LSPs.
 #[derive(Clone, Debug)]
 pub struct Tunnel {
-    /// What is signalled.
-    pub spec: TunnelSpec,
+    /// By what events of its head end identify it.
+    pub key: TunnelKey,
+    /// Has it signalled; the head end is given it.
+    pub set: Command,
+    /// Has it torn down.
+    pub remove: Command,
+    /// Destinations whose packets take it.
+    pub carries: Vec<Prefix>,
     /// The group that it belongs to, by its place in the network.
     pub group: u32,
     /// Its place in the group.

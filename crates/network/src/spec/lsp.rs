@@ -3,12 +3,12 @@
 use super::problem::NetworkProblem;
 use super::reference::{HopSpec, NodeRef};
 use crate::description;
-use base::command::ReservationStyle;
 use base::describe::{Name, Several};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::plane::Prefix;
 use base::{LspDiffServ, PhbSet, Rate, Span};
+use control::rsvp::command::ReservationStyle;
 
 base::record! {
     /// A label-switched path from one router to another, or a group of them that differ only by number.

@@ -1,6 +1,6 @@
 //! Tables of a whole network: its LSPs, its links, what its nodes said and did.
 
-use crate::{Network, NetworkError, signals};
+use crate::{Network, NetworkError, signals, tunnels};
 use base::device::{DropCounters, DropReason};
 use base::table::{Fields, Rows, Table};
 use base::{Event, Label, Time};
@@ -148,7 +148,7 @@ impl Network {
                 active.insert((head, tunnel.id), tunnel.active);
             }
             for lsp in rsvp.lsps() {
-                let tunnel = base::command::TunnelId { to: lsp.end_point, id: lsp.tunnel_id };
+                let tunnel = control::rsvp::command::TunnelId { to: lsp.end_point, id: lsp.tunnel_id };
                 labels.insert((head, tunnel, lsp.lsp_id), lsp.out_label);
             }
         }
@@ -220,8 +220,8 @@ impl Network {
         self.events();
         let mut table = Rows::new();
         for record in &self.events {
-            let known = tunnel_of(&record.event)
-                .and_then(|tunnel| self.by_tunnel.get(&(record.node.0, tunnel)).copied());
+            let known = tunnels::change(&record.event)
+                .and_then(|(tunnel, _)| self.by_tunnel.get(&(record.node.0, tunnel)).copied());
             let node = record.node.index();
             table.push(EventRow {
                 time_s: record.at,
@@ -250,15 +250,5 @@ impl Network {
             Some(StateRow::of(node, router, rsvp.audit()))
         };
         self.routers(None).filter_map(row).collect()
-    }
-}
-
-fn tunnel_of(event: &Event) -> Option<base::command::TunnelId> {
-    match event {
-        Event::LspUp { tunnel, .. }
-        | Event::LspDown { tunnel, .. }
-        | Event::LspError { tunnel, .. }
-        | Event::LspRerouted { tunnel, .. } => Some(*tunnel),
-        _ => None,
     }
 }

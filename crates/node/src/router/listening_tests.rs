@@ -3,7 +3,7 @@
 use super::tests::{HOST, HOST_MAC, OUR_MAC, OURS, P, give, ip, known, router_with};
 use super::*;
 use base::plane::Ack;
-use base::{MacAddr, ProtocolId};
+use base::{MacAddr, ProtocolId, ProtocolValue};
 use control::protocol::{Arrival, Change, Context, Listen, LlcMessage, Message, Output as Wanted, Over};
 use control::services::Services;
 use control::unheard::Unheard;
@@ -61,7 +61,9 @@ impl Protocol for Echo {
         });
     }
     fn handle_timeout(&mut self, _: Time, _: &mut Context<'_>) {}
-    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &Command) {}
+    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
+        false
+    }
     fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
     fn handle_change(&mut self, _: Time, _: &mut Context<'_>, _: &Change) {}
     fn poll_output(&mut self) -> Option<Wanted> {

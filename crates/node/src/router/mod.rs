@@ -350,20 +350,15 @@ impl Device for Router {
             Command::PortDown(port) => self.port_changed(now, port, false),
             Command::RouteSet { prefix, next_hop } => {
                 self.write(&[TableOp::RouteSet { prefix, next_hop }]);
-                self.control.handle_command(now, &command);
+                self.control.route_changed(now, prefix, Some(next_hop));
             }
             Command::RouteRemove { prefix } => {
                 self.write(&[TableOp::RouteRemove { prefix }]);
-                self.control.handle_command(now, &command);
+                self.control.route_changed(now, prefix, None);
             }
             Command::Restart => self.restart(now),
             Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),
-            Command::TunnelSet(_)
-            | Command::TunnelRemove(_)
-            | Command::TunnelReoptimise(_)
-            | Command::TunnelModel { .. } => {
-                self.control.handle_command(now, &command);
-            }
+            Command::Protocol(command) => self.control.handle_command(now, &command),
             Command::Start | Command::Stop => {}
         }
         self.settle(now);

@@ -8,10 +8,11 @@ use super::{Flood, Target, corpus};
 use crate::Testbed;
 use crate::problem::TrafficProblem;
 use crate::spec::NetworkFile;
+use base::Time;
 use base::diagnostic::Diagnostic;
-use base::{Event, Time};
 use network::NetworkError;
 use network::problem::RunProblem;
+use network::tunnels::{self, TunnelChange};
 use node::router::Balance;
 use serde_json::{Value, json};
 
@@ -138,11 +139,11 @@ impl Siege {
         let lsps = self.network.table_json("lsps", None)?;
         let states = lsps["state"].as_array().map(Vec::as_slice).unwrap_or_default();
         let up = states.iter().filter(|state| *state == "up").count();
-        let mut count = |wanted: fn(&Event) -> bool| {
-            self.network.events().iter().filter(|record| wanted(&record.event)).count()
+        let mut count = |wanted: TunnelChange| {
+            let told = self.network.events().iter().filter_map(|record| tunnels::change(&record.event));
+            told.filter(|told| told.1 == wanted).count()
         };
-        let moved = count(|event| matches!(event, Event::LspRerouted { .. }));
-        let down = count(|event| matches!(event, Event::LspDown { .. }));
+        let (moved, down) = (count(TunnelChange::Moved), count(TunnelChange::Down));
         let Some(router) = self.network.router(ROUTER) else {
             return Err(no_router());
         };

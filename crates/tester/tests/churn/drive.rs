@@ -3,9 +3,10 @@
 use crate::check;
 use crate::common::{MS, S, routers};
 use crate::programme::{Action, Hop, Impairment, Programme, Step, TunnelPlan};
-use base::command::{ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use base::plane::Prefix;
-use base::{Command, NodeId, PortId, Rate, Span, StreamId, Time};
+use base::{NodeId, PortId, Rate, Span, StreamId, Time};
+use control::rsvp;
+use control::rsvp::command::{ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use core::net::Ipv4Addr;
 use engine::{Direction, Fault, FaultKind};
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ pub fn run(programme: &Programme) -> Result<Summary, String> {
     run.tear_all()?;
     let (_, received) = crate::common::conserved(&mut run.network)?;
     summary.delivered = received;
-    let ups = |e: &&engine::EventRecord| matches!(e.event, base::Event::LspUp { .. });
+    let ups = |e: &&engine::EventRecord| matches!(e.event.of(), Some(rsvp::Event::LspUp { .. }));
     summary.ups = run.network.events().iter().filter(ups).count() as u64;
     summary.events = run.network.world().events_done();
     check::nothing_left(&run)?;
@@ -141,8 +142,8 @@ impl Run {
         Ok(())
     }
 
-    fn command(&mut self, node: usize, command: Command) -> Result<(), String> {
-        let now = self.now();
+    fn command(&mut self, node: usize, command: rsvp::Command) -> Result<(), String> {
+        let (now, command) = (self.now(), command.into());
         self.network.world_mut().command(now, NodeId(node as u32), command).map_err(|e| e.to_string())
     }
 
@@ -161,12 +162,12 @@ impl Run {
                 tunnel.plan = plan.clone();
                 tunnel.wanted = true;
                 let spec = self.spec(*index);
-                self.command(plan.from, Command::TunnelSet(Box::new(spec)))
+                self.command(plan.from, rsvp::Command::TunnelSet(Box::new(spec)))
             }
             Action::Tear(index) => self.tear(*index),
             Action::Reoptimise(index) => {
                 let tunnel = self.tunnels[*index].clone();
-                self.command(tunnel.plan.from, Command::TunnelReoptimise(tunnel.id))
+                self.command(tunnel.plan.from, rsvp::Command::TunnelReoptimise(tunnel.id))
             }
             Action::Down(link) => self.fault(FaultKind::LinkDown { link: id(link)? }, None),
             Action::Up(link) => self.fault(FaultKind::LinkUp { link: id(link)? }, None),
@@ -206,7 +207,7 @@ impl Run {
         let tunnel = &mut self.tunnels[index];
         tunnel.wanted = false;
         let (from, id) = (tunnel.plan.from, tunnel.id);
-        self.command(from, Command::TunnelRemove(id))
+        self.command(from, rsvp::Command::TunnelRemove(id))
     }
 
     fn heal(&mut self) -> Result<(), String> {

@@ -2,8 +2,9 @@
 
 use super::bus::id;
 use super::{Net, spec};
-use base::command::{Command, TunnelSpec};
-use base::{Event, Rate, Span};
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, TunnelSpec};
+use base::{Rate, Span};
 use wire::rsvp::MessageType;
 use wire::rsvp::error_code::{self, admission};
 
@@ -76,7 +77,7 @@ fn stronger_lsps_preempt_weaker_ones() {
     let told = |(_, code, value): &(_, u8, u16)| (*code, *value) == (error_code::POLICY, 5);
     assert_eq!(net.errors(0).iter().filter(|e| told(e)).count(), 1, "{:?}", net.errors(0));
     for n in 1..=4 {
-        net.command(0, Command::TunnelRemove(base::command::TunnelId { to: id(3), id: n }));
+        net.command(0, Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(3), id: n }));
     }
     net.run(100);
     net.assert_clean();

@@ -1,10 +1,12 @@
 //! The bus: routers joined by links with a delay, messages lost by script, tables kept and acknowledged.
 
 use crate::protocol::{self, Change, IpArrival, Output, Over};
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use crate::rsvp::{Config, Interface, Rsvp};
-use base::command::{Command, FlowFilter, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
+use base::flow::FlowFilter;
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
-use base::{Event, Label, PhbSet, PortId, Rate, Span, Streams, Time};
+use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
 use wire::rsvp::{Message, MessageType, Packet};
@@ -164,6 +166,11 @@ impl Net {
         self.drain(node);
     }
 
+    /// Gives a node a route, or takes it away.
+    pub(super) fn route(&mut self, node: usize, prefix: Prefix, next_hop: Option<NextHop>) {
+        self.change(node, Change::Route { prefix, next_hop });
+    }
+
     /// Sets a tunnel up.
     pub(super) fn tunnel(&mut self, node: usize, spec: TunnelSpec) -> TunnelId {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
@@ -240,7 +247,9 @@ impl Net {
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
                 Output::Llc(_) => panic!("RSVP-TE speaks over IP"),
-                Output::Event(event) => self.events.push((node, event)),
+                Output::Event(event) => {
+                    self.events.push((node, event.of::<Event>().expect("an event of RSVP-TE").clone()));
+                }
             }
         }
     }

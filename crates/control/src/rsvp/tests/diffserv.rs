@@ -4,8 +4,8 @@ use super::bus::id;
 use super::messages::{first_address, packet, path, resv};
 use super::{Net, spec};
 use crate::protocol::Change;
+use crate::rsvp::command::{Command, TunnelSpec};
 use crate::rsvp::{Config, EgressLabel};
-use base::command::{Command, TunnelSpec};
 use base::plane::{Encaps, LspClasses, Prefix, TcMap, TcSource, TunnelModel};
 use base::{DiffServConfig, ELsp, LLsp, Label, LspDiffServ, Phb, PhbSet, PortId};
 use core::net::Ipv4Addr;
@@ -67,7 +67,7 @@ fn an_lsp_means_the_same_at_every_hop() {
         assert_eq!(net.log.iter().filter(|sent| carries(sent)).count(), objects, "{wanted:?}");
         let views: Vec<_> = (0..4).flat_map(|n| net.nodes[n].lsps()).map(|lsp| lsp.diffserv).collect();
         assert!(views.iter().all(|view| view == &views[0] && view.is_some() == (objects > 0)));
-        net.command(0, Command::TunnelRemove(base::command::TunnelId { to: id(3), id: 1 }));
+        net.command(0, Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(3), id: 1 }));
         net.run(100);
         net.assert_clean();
     }
@@ -100,9 +100,10 @@ fn another_class_is_another_lsp_before_the_old_one_goes() {
     net.run(100);
     net.tunnel(0, TunnelSpec { diffserv: Some(l_lsp("AF21")), ..before });
     net.run(5_000);
-    let rerouted = |event: &&(usize, base::Event)| matches!(event.1, base::Event::LspRerouted { .. });
+    let rerouted =
+        |event: &&(usize, crate::rsvp::Event)| matches!(event.1, crate::rsvp::Event::LspRerouted { .. });
     assert_eq!(net.events.iter().filter(rerouted).count(), 1);
-    let down = |event: &&(usize, base::Event)| matches!(event.1, base::Event::LspDown { .. });
+    let down = |event: &&(usize, crate::rsvp::Event)| matches!(event.1, crate::rsvp::Event::LspDown { .. });
     assert_eq!(net.events.iter().filter(down).count(), 0);
     assert_eq!(entries(&net), [classes(Encaps::LLsp(phb("AF21").scheduling_class())); 4]);
 }
@@ -131,7 +132,7 @@ fn phbs_choose_among_tunnels_in_the_order_of_their_declaration() {
         (vec![set(&["EF"]), set(&["AF11", "EF"])], paths)
     );
     for id in [3, 7] {
-        net.command(0, Command::TunnelRemove(base::command::TunnelId { to: self::id(3), id }));
+        net.command(0, Command::TunnelRemove(crate::rsvp::command::TunnelId { to: self::id(3), id }));
         net.run(100);
         assert_eq!(sets(&net).len(), usize::from(id == 3));
     }

@@ -6,12 +6,13 @@ use super::diffserv::{classes, entries, everywhere, l_lsp, phb};
 use super::messages::{first_address, packet, path, resv};
 use super::{Net, spec};
 use crate::protocol::Change;
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, RouteHop, TunnelId, TunnelSpec};
 use crate::rsvp::transport::{Key, PortKeys, RefreshReduction};
 use crate::rsvp::{Config, EgressLabel};
-use base::command::{Command, RouteHop, TunnelId, TunnelSpec};
 use base::plane::{Encaps, LspClasses, NextHop, Prefix, TcMap, TcSource, TunnelModel};
 use base::random::Streams;
-use base::{DiffServConfig, ELsp, Event, Label, LspDiffServ, Phb, PhbSet, PortId, Rate};
+use base::{DiffServConfig, ELsp, Label, LspDiffServ, Phb, PhbSet, PortId, Rate};
 use core::net::Ipv4Addr;
 use rand_chacha::rand_core::Rng;
 use wire::rsvp::{DiffServ, KeyId, MapEntry, Message, MessageType, Path, PhbId, Style};
@@ -111,14 +112,14 @@ fn local_repair_sends_the_object_the_new_way() {
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
         let next_hop = via(&net, node, port);
-        net.command(node, Command::RouteSet { prefix: Prefix::host(id(4)), next_hop });
+        net.route(node, Prefix::host(id(4)), Some(next_hop));
     }
     let loose = RouteHop { prefix: Prefix::host(id(4)), loose: true };
     let wanted = TunnelSpec { diffserv: Some(l_lsp("AF31")), ..spec(1, 4, &[], 10) };
     net.tunnel(0, TunnelSpec { routes: vec![vec![loose]], ..wanted });
     net.run(100);
     let next_hop = via(&net, 1, 2);
-    net.command(1, Command::RouteSet { prefix: Prefix::host(id(4)), next_hop });
+    net.route(1, Prefix::host(id(4)), Some(next_hop));
     net.link(1, 2, false);
     net.run(1_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 3, 4]), "{:?}", net.events);

@@ -4,8 +4,8 @@ use super::bus::id;
 use super::messages::{bucket, first_address, packet, path, resv, sender, session};
 use super::{Net, hops, spec};
 use crate::protocol::{IpArrival, Over};
+use crate::rsvp::command::{Command, RouteHop, TunnelSpec};
 use crate::rsvp::{Config, Discard};
-use base::command::{Command, RouteHop, TunnelSpec};
 use base::plane::Prefix;
 use base::{Label, PortId, Rate};
 use wire::rsvp::error_code::{self, routing, traffic_control};
@@ -149,7 +149,7 @@ fn errors_reach_the_head_end() {
     );
     assert_eq!(net.trace(0, 2), Some(vec![0, 1, 2, 3]));
     for tunnel in 1..=4 {
-        net.command(0, Command::TunnelRemove(base::command::TunnelId { to: id(3), id: tunnel }));
+        net.command(0, Command::TunnelRemove(crate::rsvp::command::TunnelId { to: id(3), id: tunnel }));
     }
     net.run(100);
     net.assert_clean();

@@ -3,9 +3,10 @@
 use super::bus::id;
 use super::{Net, spec};
 use crate::protocol::Change;
-use base::command::{Command, RouteHop, TunnelSpec};
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, RouteHop, TunnelSpec};
+use base::PortId;
 use base::plane::{NextHop, Prefix};
-use base::{Event, PortId};
 use wire::rsvp::error_code::{self, routing};
 
 const DIAMOND: [(usize, usize); 4] = [(0, 1), (1, 3), (0, 2), (2, 3)];
@@ -56,13 +57,13 @@ fn a_loose_hop_is_repaired_locally() {
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
         let next_hop = via(&net, node, port);
-        net.command(node, Command::RouteSet { prefix: Prefix::host(id(4)), next_hop });
+        net.route(node, Prefix::host(id(4)), Some(next_hop));
     }
     net.tunnel(0, TunnelSpec { routes: vec![vec![loose]], ..spec(1, 4, &[], 10) });
     net.run(100);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 2, 4]));
     let next_hop = via(&net, 1, 2);
-    net.command(1, Command::RouteSet { prefix: Prefix::host(id(4)), next_hop });
+    net.route(1, Prefix::host(id(4)), Some(next_hop));
     net.link(1, 2, false);
     net.run(1_000);
     assert_eq!(net.trace(0, 1), Some(vec![0, 1, 3, 4]), "{:?}", net.events);
@@ -76,7 +77,7 @@ fn a_routing_loop_is_found_by_the_recorded_route() {
     for (node, port) in [(0, 0), (1, 1), (2, 1)] {
         let gateway = net.nodes[node].config().interfaces[port].neighbor.expect("a neighbour");
         let next_hop = NextHop::Via { port: PortId(port as u16), gateway: gateway.into() };
-        net.command(node, Command::RouteSet { prefix: far, next_hop });
+        net.route(node, far, Some(next_hop));
     }
     let tunnel = net.tunnel(0, TunnelSpec { record_route: true, ..spec(1, 3, &[], 1) });
     net.run(1_000);

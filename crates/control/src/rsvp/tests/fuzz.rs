@@ -2,8 +2,8 @@
 
 use super::bus::id;
 use super::{Net, spec};
+use crate::rsvp::command::{Command, TunnelId, TunnelSpec};
 use crate::rsvp::transport::RefreshReduction;
-use base::command::{Command, TunnelId, TunnelSpec};
 use base::plane::TcMap;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, Phb, PortId, Span};
 use core::net::Ipv4Addr;

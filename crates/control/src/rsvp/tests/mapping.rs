@@ -3,7 +3,8 @@
 use super::bus::id;
 use super::{Net, spec};
 use crate::protocol::Change;
-use base::command::{Command, FlowFilter, TunnelSpec};
+use crate::rsvp::command::{Command, TunnelSpec};
+use base::flow::FlowFilter;
 use base::plane::{NextHop, Prefix};
 use base::{PortId, Rate};
 use core::net::Ipv4Addr;

@@ -4,10 +4,11 @@ use super::bus::Script;
 use super::{Net, spec};
 use crate::protocol::Change;
 use crate::rsvp::Config;
+use crate::rsvp::Event;
+use crate::rsvp::command::Command;
 use crate::rsvp::transport::{HelloConfig, Key, PortKeys, RefreshReduction};
-use base::command::Command;
 use base::random::Streams;
-use base::{Event, PortId, Span};
+use base::{PortId, Span};
 use rand_chacha::rand_core::Rng;
 use wire::rsvp::{KeyId, MessageType};
 
@@ -119,7 +120,7 @@ fn hello_notices_a_restart() {
         greeting(n, config);
         reduced(n, config);
     });
-    let patient = base::command::TunnelSpec { retry_limit: None, ..spec(1, 3, &[&[1, 2, 3]], 1) };
+    let patient = crate::rsvp::command::TunnelSpec { retry_limit: None, ..spec(1, 3, &[&[1, 2, 3]], 1) };
     let tunnel = net.tunnel(0, patient);
     net.run(2_000);
     net.tables[2] = Default::default();

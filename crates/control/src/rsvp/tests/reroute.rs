@@ -2,9 +2,10 @@
 
 use super::bus::id;
 use super::{Net, spec};
-use base::command::{Command, ReservationStyle, TunnelSpec};
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, ReservationStyle, TunnelSpec};
 use base::plane::Prefix;
-use base::{Event, Rate, Span};
+use base::{Rate, Span};
 use core::net::Ipv4Addr;
 use wire::rsvp::MessageType;
 

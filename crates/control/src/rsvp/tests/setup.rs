@@ -2,10 +2,11 @@
 
 use super::bus::id;
 use super::{Net, hops, spec};
+use crate::rsvp::Event;
+use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelSpec};
 use crate::rsvp::{EgressLabel, Role};
-use base::command::{Command, ReservationStyle, RouteHop, TunnelSpec};
 use base::plane::{NextHop, Prefix};
-use base::{Event, PortId, Span};
+use base::{PortId, Span};
 use wire::rsvp::{MessageType, Style};
 
 /// Four routers in a row.
@@ -83,7 +84,7 @@ fn loose_hops_follow_the_routing_table() {
     };
     for (node, port) in [(0, 0), (1, 1), (2, 1)] {
         let next_hop = NextHop::Via { port: PortId(port as u16), gateway: gateway(&net, node, port).into() };
-        net.command(node, Command::RouteSet { prefix: Prefix::host(id(3)), next_hop });
+        net.route(node, Prefix::host(id(3)), Some(next_hop));
     }
     let loose = RouteHop { prefix: Prefix::host(id(3)), loose: true };
     net.tunnel(0, TunnelSpec { routes: vec![vec![loose]], ..spec(1, 3, &[], 1) });
@@ -211,7 +212,7 @@ fn commands_may_come_at_any_time() {
     let mut net = Net::new(4, &ROW);
     for n in 1..=20 {
         let tunnel = spec(n, 3, &[&[1, 2, 3]], 1);
-        let id = base::command::TunnelId { to: tunnel.to, id: n };
+        let id = crate::rsvp::command::TunnelId { to: tunnel.to, id: n };
         net.command_at(u64::from(n), 0, Command::TunnelSet(Box::new(tunnel)));
         net.command_at(u64::from(n) * 2, 0, Command::TunnelRemove(id));
     }

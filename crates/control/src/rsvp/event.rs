@@ -1,0 +1,78 @@
+//! What RSVP-TE tells the user.
+
+use super::Rsvp;
+use super::command::TunnelId;
+use base::protocol_value::{ProtocolType, ProtocolValue};
+use base::{Label, ProtocolId};
+use core::net::Ipv4Addr;
+use serde::Serialize;
+
+/// Something that happened at an RSVP-TE speaker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A tunnel has an LSP that carries traffic.
+    LspUp {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
+        lsp_id: u16,
+        /// The label that the next hop gave.
+        label: Label,
+        /// Addresses recorded along the way, from the next hop to the egress, if asked for.
+        route: Vec<Ipv4Addr>,
+    },
+    /// A tunnel has no LSP any more.
+    LspDown {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
+        lsp_id: u16,
+        /// What made the LSP end, in words for people.
+        reason: String,
+    },
+    /// An attempt to set an LSP up was answered by an error.
+    LspError {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// LSP id within the tunnel: each rerouting takes a new one (RFC 3209, 4.6.2.1).
+        lsp_id: u16,
+        /// The node that found the error.
+        node: Ipv4Addr,
+        /// Error code (RFC 2205, appendix B).
+        code: u8,
+        /// Error value: what it means depends on the code (RFC 2205, appendix B).
+        value: u16,
+    },
+    /// A tunnel's traffic moved to another LSP without being interrupted.
+    LspRerouted {
+        /// Identifies the tunnel among those that begin at the device.
+        tunnel: TunnelId,
+        /// The LSP that carried it before.
+        from_lsp: u16,
+        /// The LSP that carries it now.
+        to_lsp: u16,
+    },
+    /// A neighbour answers Hellos.
+    NeighborUp {
+        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
+        neighbor: Ipv4Addr,
+    },
+    /// A neighbour stopped to answer Hellos, or restarted.
+    NeighborDown {
+        /// Address of the neighbour's interface, from which its Hellos come (RFC 3209, 5).
+        neighbor: Ipv4Addr,
+        /// Did it restart (its instance changed)?
+        restarted: bool,
+    },
+}
+
+impl ProtocolType for Event {
+    const PROTOCOL: ProtocolId = Rsvp::ID;
+}
+
+impl From<Event> for base::Event {
+    fn from(event: Event) -> base::Event {
+        base::Event::Protocol(ProtocolValue::new(event))
+    }
+}

@@ -1,0 +1,40 @@
+//! Tunnels as the rest of a network sees them, whatever signals them.
+
+use base::Event;
+use control::rsvp;
+use control::rsvp::command::TunnelId;
+
+/// Identifies a tunnel among those that begin at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TunnelKey(TunnelId);
+
+impl From<TunnelId> for TunnelKey {
+    fn from(id: TunnelId) -> TunnelKey {
+        TunnelKey(id)
+    }
+}
+
+/// What a head end told of one of its tunnels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TunnelChange {
+    /// It has an LSP that carries traffic, and had none before.
+    Up,
+    /// It has none any more.
+    Down,
+    /// Its traffic moved to another LSP without being interrupted.
+    Moved,
+    /// An attempt to set an LSP up failed: nothing changed.
+    Refused,
+}
+
+/// Which tunnel an event is about, and what it says of it; nothing if it is about none.
+pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
+    let (tunnel, change) = match event.of::<rsvp::Event>()? {
+        rsvp::Event::LspUp { tunnel, .. } => (tunnel, TunnelChange::Up),
+        rsvp::Event::LspDown { tunnel, .. } => (tunnel, TunnelChange::Down),
+        rsvp::Event::LspRerouted { tunnel, .. } => (tunnel, TunnelChange::Moved),
+        rsvp::Event::LspError { tunnel, .. } => (tunnel, TunnelChange::Refused),
+        rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
+    };
+    Some((TunnelKey(*tunnel), change))
+}
