@@ -1,8 +1,8 @@
 //! Bursts: what is sent from the namespace of the interface itself.
 
 use crate::packet::{labelled, receive, spec, super_frame};
-use crate::pair::Pair;
 use std::collections::VecDeque;
+use testing::Pair;
 use twinplane_engine::external::burst::Burst;
 use twinplane_engine::external::{Clock, Driver, ExternalSpec, Interface, netns, open};
 

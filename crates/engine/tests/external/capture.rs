@@ -1,8 +1,8 @@
 //! Captures of an interface.
 
 use crate::packet::{labelled, spec, super_frame};
-use crate::pair::Pair;
 use std::collections::VecDeque;
+use testing::Pair;
 use twinplane_engine::external::capture::{CaptureSource, InterfaceCapture, InterfaceCaptureSpec};
 use twinplane_engine::external::{Driver, open};
 use twinplane_engine::{CaptureReader, CaptureTo, Packet};

@@ -4,6 +4,5 @@
 mod burst;
 mod capture;
 mod packet;
-mod pair;
 mod reopen;
 mod xdp;

@@ -1,10 +1,10 @@
 //! AF_PACKET ports.
 
-use crate::pair::Pair;
 use base::frame::{Offload, Segment};
 use base::{Body, Frame};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+use testing::Pair;
 use twinplane_engine::external::Clock;
 use twinplane_engine::external::{Driver, ExternalPort, ExternalSpec, PortError, open};
 

@@ -1,8 +1,8 @@
 //! An interface that is taken away and made again is taken again.
 
 use crate::packet::{labelled, receive, spec};
-use crate::pair::Pair;
 use std::collections::VecDeque;
+use testing::Pair;
 use twinplane_engine::external::{Clock, Driver, ExternalPort, PortError, open};
 
 fn passes(from: &mut dyn ExternalPort, to: &mut dyn ExternalPort) -> bool {

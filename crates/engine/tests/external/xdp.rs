@@ -1,8 +1,8 @@
 //! AF_XDP ports.
 
 use crate::packet::{eventually, labelled, receive, spec, super_frame};
-use crate::pair::Pair;
 use std::collections::VecDeque;
+use testing::Pair;
 use twinplane_engine::external::Clock;
 use twinplane_engine::external::xdp::XdpPort;
 use twinplane_engine::external::{Driver, ExternalSpec, PortError, open};

@@ -14,7 +14,7 @@ pub struct Pair {
 impl Pair {
     /// A new pair; `None` where there is no root or no iproute2, which is then said on standard error.
     pub fn new(mtu: u32) -> Option<Pair> {
-        if !testing::available("root") || !testing::available("ip") {
+        if !crate::available("root") || !crate::available("ip") {
             return None;
         }
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
