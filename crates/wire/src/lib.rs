@@ -22,6 +22,7 @@ pub mod measurement;
 pub mod mpls;
 pub mod nd;
 pub mod rsvp;
+pub mod tcp;
 pub mod tree;
 pub mod udp;
 

@@ -1,6 +1,6 @@
 //! From bytes to a [`Tree`].
 
-use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measurement, Mpls, Tree, Udp};
+use super::layers::{Arp, Entry, Ethernet, Icmp, IpOption, Ipv4, Layer, Measurement, Mpls, Tcp, Tree, Udp};
 use super::layers6::{Icmpv6, Ipv6};
 use crate::checksum::Addresses;
 use crate::error::Error;
@@ -8,6 +8,7 @@ use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
 use crate::{arp, ethernet, ipv4, measurement, mpls, rsvp, udp};
 use base::Label;
+use core::net::IpAddr;
 
 /// Reads a frame, from the Ethernet header on and without frame check sequence. Never fails.
 pub fn decode(frame: &[u8]) -> Tree {
@@ -123,6 +124,7 @@ impl Decoder {
         match repr.protocol {
             _ if repr.is_fragment() => self.payload(payload),
             Protocol::UDP => self.udp(repr.src, repr.dst, payload, at),
+            Protocol::TCP => self.tcp(repr.src.into(), repr.dst.into(), payload, at),
             Protocol::ICMP => self.icmp(payload, at),
             Protocol::RSVP => self.rsvp(payload, at),
             _ => self.payload(payload),
@@ -142,6 +144,7 @@ impl Decoder {
         match upper.protocol {
             _ if upper.is_piece => self.payload(payload),
             Protocol::UDP => self.udp(src, dst, payload, at),
+            Protocol::TCP => self.tcp(src.into(), dst.into(), payload, at),
             Protocol::ICMPV6 => match Icmpv6::read(src, dst, payload) {
                 Ok(icmp) => self.layers.push(Layer::Icmpv6(icmp)),
                 Err(error) => self.malformed(error, payload, at),
@@ -177,6 +180,16 @@ impl Decoder {
                 self.payload(&payload[measurement::LEN..]);
             }
             _ => self.payload(payload),
+        }
+    }
+
+    fn tcp(&mut self, src: IpAddr, dst: IpAddr, data: &[u8], at: usize) {
+        match Tcp::read(src, dst, data) {
+            Ok((tcp, payload)) => {
+                self.layers.push(Layer::Tcp(tcp));
+                self.payload(payload);
+            }
+            Err(error) => self.malformed(error, data, at),
         }
     }
 

@@ -30,6 +30,14 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
                 let outer = index.checked_sub(1).and_then(|index| layers.get(index));
                 write_udp(udp, outer, &inner)?
             }
+            Layer::Tcp(tcp) => {
+                let addresses = match index.checked_sub(1).and_then(|index| layers.get(index)) {
+                    Some(Layer::Ipv4(ipv4)) => Some((ipv4.src.into(), ipv4.dst.into())),
+                    Some(Layer::Ipv6(ipv6)) => Some((ipv6.src.into(), ipv6.dst.into())),
+                    _ => None,
+                };
+                tcp.write(addresses, &inner)?
+            }
             Layer::Icmp(icmp) => join(icmp.write()?, &inner),
             Layer::Icmpv6(icmp) => {
                 let outer = index.checked_sub(1).and_then(|index| layers.get(index));
@@ -124,6 +132,7 @@ fn write_ipv4(layer: &Ipv4, next: Option<&Layer>, payload: &[u8]) -> Result<Vec<
     let protocol = match (layer.protocol, next) {
         (Some(protocol), _) => protocol,
         (None, Some(Layer::Udp(_))) => Protocol::UDP,
+        (None, Some(Layer::Tcp(_))) => Protocol::TCP,
         (None, Some(Layer::Icmp(_))) => Protocol::ICMP,
         (None, Some(Layer::Rsvp(_))) => Protocol::RSVP,
         (None, _) => return Err(Error::invalid("ipv4", 9, "the next layer does not say the protocol")),

@@ -50,6 +50,7 @@ impl Ipv6 {
         let mut next_header = match (self.protocol, next) {
             (Some(protocol), _) => protocol,
             (None, Some(Layer::Udp(_))) => Protocol::UDP,
+            (None, Some(Layer::Tcp(_))) => Protocol::TCP,
             (None, Some(Layer::Icmpv6(_))) => Protocol::ICMPV6,
             (None, Some(Layer::Rsvp(_))) => Protocol::RSVP,
             (None, None) => Protocol::NO_NEXT_HEADER,

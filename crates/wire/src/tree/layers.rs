@@ -31,6 +31,8 @@ pub enum Layer {
     Ipv6(Ipv6),
     /// Ports, length and checksum.
     Udp(Udp),
+    /// Ports, sequence numbers, control bits and options of a TCP segment.
+    Tcp(Tcp),
     /// An ICMP message with the packet that an error quotes.
     Icmp(Icmp),
     /// An ICMPv6 message, of neighbour discovery too, with the packet that an error quotes.
@@ -194,6 +196,79 @@ pub struct Udp {
     pub correct_checksum: Option<u16>,
 }
 
+/// A TCP header; what is left out is computed when encoding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tcp {
+    /// Port of the sender's end of the connection.
+    pub src_port: u16,
+    /// Port of the receiver's end.
+    pub dst_port: u16,
+    /// Sequence number of the first byte of the payload, or of the SYN.
+    pub sequence: u32,
+    /// The sequence number that the sender expects next; of no meaning without ACK.
+    #[serde(default)]
+    pub acknowledgment: u32,
+    /// The four reserved bits, 0 to 15.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reserved: u8,
+    /// The control bits that are set, by name: FIN, SYN, RST, PSH, ACK, URG, ECE, CWR.
+    pub flags: Vec<String>,
+    /// Bytes that the sender is willing to take, before scaling.
+    pub window: u16,
+    /// Where urgent data ends; of no meaning without URG.
+    #[serde(default, skip_serializing_if = "is_zero_u16")]
+    pub urgent: u16,
+    /// The options in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<TcpOption>,
+    /// The checksum; left out: the right one.
+    pub checksum: Option<u16>,
+    /// What the checksum should be, if it is not that. Not read when encoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correct_checksum: Option<u16>,
+}
+
+/// A TCP option, by its name under `option`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "option", rename_all = "kebab-case")]
+pub enum TcpOption {
+    /// The end of the list, with the zeros that pad it.
+    EndOfList,
+    /// One byte of filler.
+    NoOperation,
+    /// The longest payload that the sender takes in a segment.
+    MaximumSegmentSize {
+        /// In bytes.
+        size: u16,
+    },
+    /// By how many bits windows are shifted to the left.
+    WindowScale {
+        /// 0 to 14.
+        shift: u8,
+    },
+    /// The sender understands selective acknowledgments.
+    SackPermitted,
+    /// The sender's clock, and what it last saw of the receiver's.
+    Timestamps {
+        /// Reading of the sender's clock.
+        value: u32,
+        /// Reading of the receiver's clock that is sent back.
+        echo: u32,
+    },
+    /// An option of any other kind.
+    Other {
+        /// Its number.
+        kind: u8,
+        /// What follows kind and length.
+        data: Hex,
+    },
+    /// All bytes of the options, when they are not those that the list would be written as.
+    Raw {
+        /// The bytes, in hexadecimal.
+        bytes: Hex,
+    },
+}
+
 /// An ICMP message; its checksum is computed when left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Icmp {
@@ -311,4 +386,12 @@ pub struct Measurement {
 
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+fn is_zero(value: &u8) -> bool {
+    *value == 0
+}
+
+fn is_zero_u16(value: &u16) -> bool {
+    *value == 0
 }

@@ -25,6 +25,7 @@ mod layers;
 mod layers6;
 mod summary;
 mod summary6;
+mod tcp;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -33,8 +34,8 @@ mod tests6;
 pub use decode::decode;
 pub use encode::encode;
 pub use layers::{
-    Arp, Entry, Ethernet, Extension, Icmp, IcmpMessage, IpOption, Ipv4, Layer, Measurement, Mpls, Quote,
-    Tree, Udp,
+    Arp, Entry, Ethernet, Extension, Icmp, IcmpMessage, IpOption, Ipv4, Layer, Measurement, Mpls, Quote, Tcp,
+    TcpOption, Tree, Udp,
 };
 pub use layers6::{
     Discovery, ExtensionHeader, Icmpv6, Icmpv6Message, Ipv6, Ipv6Option, LinkPrefix, NeighborOption,

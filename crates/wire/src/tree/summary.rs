@@ -1,6 +1,6 @@
 //! One line for a frame, in the manner of tcpdump.
 
-use super::layers::{Arp, Ethernet, Extension, Icmp, IcmpMessage, Ipv4, Layer, Quote, Tree};
+use super::layers::{Arp, Ethernet, Extension, Icmp, IcmpMessage, Ipv4, Layer, Quote, Tcp, Tree};
 use crate::{arp, icmp, rsvp};
 use base::time::PS_PER_S;
 use core::fmt::{self, Write};
@@ -53,6 +53,7 @@ fn write_layer(
             write!(out, "UDP {} > {}", udp.src_port, udp.dst_port)?;
             wrong_checksum(out, udp.checksum, udp.correct_checksum)
         }
+        Layer::Tcp(tcp) => write_tcp(out, tcp),
         Layer::Icmp(icmp) => write_icmp(out, icmp),
         Layer::Icmpv6(icmp) => icmp.summarise(out),
         Layer::Rsvp(message) => write_rsvp(out, message),
@@ -97,7 +98,7 @@ fn write_arp(out: &mut String, arp: &Arp) -> fmt::Result {
 
 fn write_ipv4(out: &mut String, ipv4: &Ipv4, next: Option<&Layer>) -> fmt::Result {
     write!(out, "{} > {}", ipv4.src, ipv4.dst)?;
-    let named = matches!(next, Some(Layer::Udp(_) | Layer::Icmp(_) | Layer::Rsvp(_)));
+    let named = matches!(next, Some(Layer::Udp(_) | Layer::Tcp(_) | Layer::Icmp(_) | Layer::Rsvp(_)));
     if let (false, Some(protocol)) = (named, ipv4.protocol) {
         write!(out, " {protocol}")?;
     }
@@ -106,6 +107,16 @@ fn write_ipv4(out: &mut String, ipv4: &Ipv4, next: Option<&Layer>) -> fmt::Resul
         write!(out, " fragment {} at {at}{more}", ipv4.ident)?;
     }
     wrong_checksum(out, ipv4.checksum, ipv4.correct_checksum)
+}
+
+fn write_tcp(out: &mut String, tcp: &Tcp) -> fmt::Result {
+    let Tcp { src_port, dst_port, sequence, acknowledgment, window, .. } = tcp;
+    write!(out, "TCP {src_port} > {dst_port} {} sequence {sequence}", tcp.flags.join("+"))?;
+    if tcp.flags.iter().any(|flag| flag == "ACK") {
+        write!(out, " acknowledges {acknowledgment}")?;
+    }
+    write!(out, " window {window}")?;
+    wrong_checksum(out, tcp.checksum, tcp.correct_checksum)
 }
 
 fn write_icmp(out: &mut String, icmp: &Icmp) -> fmt::Result {

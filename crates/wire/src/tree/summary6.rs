@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 impl Ipv6 {
     pub(super) fn summarise(&self, out: &mut String, next: Option<&Layer>) -> fmt::Result {
         write!(out, "{} > {}", self.src, self.dst)?;
-        let named = matches!(next, Some(Layer::Udp(_) | Layer::Icmpv6(_) | Layer::Rsvp(_)));
+        let named = matches!(next, Some(Layer::Udp(_) | Layer::Tcp(_) | Layer::Icmpv6(_) | Layer::Rsvp(_)));
         if let (false, Some(protocol)) = (named, self.protocol) {
             write!(out, " {protocol}")?;
         }
