@@ -6,6 +6,7 @@
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
 //! - [`unheard`]: what reaches a node and nobody listens to
+//! - [`owner`]: whom of the protocols something belongs to
 //! - [`rib`]: the control plane's own routing table
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
@@ -14,6 +15,7 @@
 
 pub mod cost;
 pub mod messages;
+pub mod owner;
 pub mod plane;
 #[cfg(test)]
 mod plane_tests;

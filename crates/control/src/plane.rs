@@ -2,21 +2,25 @@
 
 use crate::cost::{Cost, Costs};
 use crate::messages::{MessageBin, Messages};
+use crate::owner::Owner;
 use crate::processor::{Processor, Queue};
 use crate::protocol::{Arrival, Change, Context, Direction, Listen, LlcMessage, Message, Protocol, Setup};
 use crate::services::Services;
+use crate::services::sessions::{
+    Heard, Packet, Pending, Segment, SessionEvent, SessionId, SessionOutput, Trouble,
+};
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, Batch, NextHop, Prefix, TransactionId};
 use base::{Event, PortId, ProtocolValue, Span, Time};
 use core::any::Any;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
 const OWNER_SHIFT: u32 = 56;
 
 /// How a control plane is set up, its protocols apart.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Config {
     /// What all protocols share.
     pub services: Services,
@@ -28,10 +32,6 @@ pub struct Config {
     pub alert_queue_messages: Option<u32>,
 }
 
-/// A protocol of a control plane, by its place in the array of protocols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Owner(u8);
-
 /// What a control plane wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
@@ -39,6 +39,8 @@ pub enum Output {
     Message(Owner, Message),
     /// Send a message in a frame with an LLC header.
     Llc(LlcMessage),
+    /// Send a TCP segment or a UDP datagram by the tables.
+    Packet(Packet),
     /// Write tables, and hand the driver's answer to [`ControlPlane::handle_ack`].
     Tables(Batch),
     /// An event for the user.
@@ -56,13 +58,20 @@ pub enum Offered {
     QueueFull,
 }
 
+/// How a message came.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    Packet(Arrival),
+    Session(SessionId),
+}
+
 /// A message on its way to the control processor.
 #[derive(Debug)]
 struct Waiting {
     owner: Owner,
     /// As the protocol numbers kinds of messages.
     kind: u8,
-    arrival: Arrival,
+    from: From,
     /// The frame that it came in, and which part of it the message is.
     frame: Vec<u8>,
     start: usize,
@@ -140,7 +149,7 @@ impl ControlPlane {
     /// If two protocols listen to the same, or there are more than 128: the array is written by a programmer.
     pub fn new(config: Config, protocols: &[impl AsRef<dyn Setup>]) -> ControlPlane {
         assert!(protocols.len() <= 128, "{} protocols at one node", protocols.len());
-        let Config { services, costs, queue_messages, alert_queue_messages } = config;
+        let Config { mut services, costs, queue_messages, alert_queue_messages } = config;
         let speaker = |setup: &dyn Setup| {
             let protocol = setup.protocol(&services);
             let mut costs = costs.of(protocol.id(), |kind| protocol.kind_name(kind));
@@ -157,6 +166,11 @@ impl ControlPlane {
                     groups.insert((owner, listen));
                     continue;
                 }
+                match listen {
+                    Listen::TcpPort(port) => services.sessions.listen(port, owner),
+                    Listen::UdpPort(port) => services.sessions.reserve(port),
+                    _ => {}
+                }
                 let before = listeners.insert(listen, owner);
                 assert!(before.is_none(), "{} listens to {listen:?}, as another does", speaker.protocol.id());
             }
@@ -168,7 +182,11 @@ impl ControlPlane {
 
     /// The protocol that listens to what is named.
     pub fn listener(&self, listen: Listen) -> Option<Owner> {
-        self.listeners.get(listen)
+        let bound = || match listen {
+            Listen::UdpPort(port) => self.services.sessions.bound_by(port),
+            _ => None,
+        };
+        self.listeners.get(listen).or_else(bound)
     }
 
     /// The protocol that listens to what is named and to the group that it was sent to.
@@ -206,7 +224,7 @@ impl ControlPlane {
         let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { return Offered::NotSpoken };
         let message = frame.get(start..end).unwrap_or_default();
         let kind = speaker.count(now, arrival.port(), Direction::Received, message);
-        let waiting = Waiting { owner, kind, arrival, frame, start, end };
+        let waiting = Waiting { owner, kind, from: From::Packet(arrival), frame, start, end };
         if !speaker.protocol.speaks_on(arrival.port()) {
             self.unheard.count(Unheard::NotSpoken);
             return Offered::NotSpoken;
@@ -230,21 +248,105 @@ impl ControlPlane {
             cost.map_or(Span::ZERO, |(cost, speaker)| cost.span(speaker.protocol.state_count()))
         });
         let waiting = self.processor.finish(now)?;
-        if let Some(speaker) = self.speakers.get_mut(usize::from(waiting.owner.0)) {
-            let mut context = Context { services: &mut self.services };
-            speaker.protocol.handle_message(now, &mut context, &waiting.arrival, waiting.message());
+        match waiting.from {
+            From::Packet(arrival) => self.call(waiting.owner, |protocol, context| {
+                protocol.handle_message(now, context, &arrival, waiting.message());
+            }),
+            From::Session(session) => self.handle_received(now, session, &waiting),
         }
+        self.offer_received(now);
         Some(waiting.frame)
     }
 
+    /// Hands a message of a session to its protocol, behind what happened to the session before.
+    fn handle_received(&mut self, now: Time, session: SessionId, waiting: &Waiting) {
+        while self.tell(now) {}
+        if self.services.sessions.is_open(session) {
+            let event = SessionEvent::Received(waiting.message());
+            self.call(waiting.owner, |protocol, context| {
+                protocol.handle_session(now, context, session, event)
+            });
+        }
+        self.services.sessions.handled(session);
+    }
+
+    /// Puts what sessions have received in the queue of the control processor, a message of each at a time. What finds
+    /// no room there stays where it is: the other end's window closes.
+    fn offer_received(&mut self, now: Time) {
+        self.services.sessions.flush(now);
+        while self.processor.has_room(Queue::Local)
+            && let Some((owner, session)) = self.services.sessions.poll_readable()
+        {
+            let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { continue };
+            let protocol = &*speaker.protocol;
+            let message = self.services.sessions.take_message(session, |stream| protocol.message_len(stream));
+            let Some(frame) = message else { continue };
+            let kind = speaker.protocol.kind_of(&frame);
+            speaker.messages.count(now, Direction::Received, kind);
+            let end = frame.len();
+            let waiting = Waiting { owner, kind, from: From::Session(session), frame, start: 0, end };
+            // There is room.
+            let _ = self.processor.offer(Queue::Local, waiting);
+        }
+    }
+
+    /// Tells a protocol the next thing that happened to a session of it: was there any?
+    fn tell(&mut self, now: Time) -> bool {
+        let Some((owner, session, pending)) = self.services.sessions.poll_event() else { return false };
+        let event = match pending {
+            Pending::Connected => SessionEvent::Connected,
+            Pending::Accepted { local, remote } => SessionEvent::Accepted { local, remote },
+            Pending::Writable => SessionEvent::Writable,
+            Pending::PeerClosed => SessionEvent::PeerClosed,
+            Pending::Closed(why) => SessionEvent::Closed(why),
+        };
+        self.call(owner, |protocol, context| protocol.handle_session(now, context, session, event));
+        true
+    }
+
+    /// Takes a TCP segment that was addressed to the node. What it brings for protocols waits for the control
+    /// processor.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment<'_>) -> Heard {
+        let speakers = &self.speakers;
+        let heard = self.services.sessions.segment(now, segment, |owner, local, remote| {
+            speakers.get(usize::from(owner.0)).and_then(|speaker| speaker.protocol.accepts(local, remote))
+        });
+        self.offer_received(now);
+        heard
+    }
+
+    /// Takes note of an ICMP error about a TCP segment from this node, whose first eight bytes are quoted: was it one
+    /// that the node has sent?
+    pub fn handle_trouble(
+        &mut self,
+        now: Time,
+        (local, remote): (IpAddr, IpAddr),
+        quote: &[u8],
+        what: Trouble,
+    ) -> bool {
+        self.services.sessions.trouble(now, (local, remote), quote, what)
+    }
+
+    /// Does the node have TCP: has a protocol listened or connected?
+    pub fn has_tcp(&self) -> bool {
+        self.services.sessions.has_tcp()
+    }
+
+    fn call(&mut self, owner: Owner, what: impl FnOnce(&mut dyn Protocol, &mut Context<'_>)) {
+        if let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) {
+            what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
+        }
+    }
+
     fn each(&mut self, mut what: impl FnMut(&mut dyn Protocol, &mut Context<'_>)) {
-        for speaker in &mut self.speakers {
-            what(&mut *speaker.protocol, &mut Context { services: &mut self.services });
+        for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
+            what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
         }
     }
 
     /// Lets the protocols do what is due. The control processor is served apart from it.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.services.sessions.handle_timeout(now);
         self.each(|protocol, context| {
             if protocol.poll_timeout().is_some_and(|due| due <= now) {
                 protocol.handle_timeout(now, context);
@@ -254,10 +356,16 @@ impl ControlPlane {
 
     /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
     pub fn handle_command(&mut self, now: Time, command: &ProtocolValue) {
-        let speaker = self.speakers.iter_mut().find(|speaker| speaker.protocol.id() == command.protocol());
-        let mut context = Context { services: &mut self.services };
-        let known =
-            speaker.is_some_and(|speaker| speaker.protocol.handle_command(now, &mut context, command));
+        let meant = |speaker: &Speaker| speaker.protocol.id() == command.protocol();
+        let owner = (0u8..)
+            .map(Owner)
+            .zip(&self.speakers)
+            .find(|(_, speaker)| meant(speaker))
+            .map(|(owner, _)| owner);
+        let mut known = false;
+        if let Some(owner) = owner {
+            self.call(owner, |protocol, context| known = protocol.handle_command(now, context, command));
+        }
         if !known {
             self.unheard.count(Unheard::Command);
         }
@@ -279,24 +387,51 @@ impl ControlPlane {
     /// The node restarts: what waits is lost, and each protocol begins anew with what was configured.
     pub fn restart(&mut self, now: Time) {
         self.processor.clear();
+        self.services.sessions.restart();
         self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
     }
 
     /// Takes the driver's answer to a batch of table writes.
     pub fn handle_ack(&mut self, now: Time, mut ack: Ack) {
-        let owner = ack.transaction.0 >> OWNER_SHIFT;
-        let Some(speaker) = self.speakers.get_mut(owner as usize) else { return };
+        let owner = Owner((ack.transaction.0 >> OWNER_SHIFT) as u8);
         ack.transaction = TransactionId(ack.transaction.0 & !(u64::MAX << OWNER_SHIFT));
-        speaker.protocol.handle_ack(now, &mut Context { services: &mut self.services }, &ack);
+        self.call(owner, |protocol, context| protocol.handle_ack(now, context, &ack));
     }
 
     /// What is to be done next; nothing when all protocols are drained.
     pub fn poll_output(&mut self, now: Time) -> Option<Output> {
+        loop {
+            if let Some(output) = self.protocol_output(now) {
+                return Some(output);
+            }
+            self.services.sessions.flush(now);
+            if let Some(packet) = self.services.sessions.poll_packet() {
+                return Some(Output::Packet(packet));
+            }
+            if !self.tell(now) {
+                return None;
+            }
+        }
+    }
+
+    /// The next output of a protocol that is for the node; what protocols do with sessions is done.
+    fn protocol_output(&mut self, now: Time) -> Option<Output> {
         use crate::protocol::Output as Wanted;
-        let all = (0u8..).map(Owner).zip(&mut self.speakers);
-        for (owner, speaker) in all {
+        let mut place = 0;
+        while let Some(speaker) = self.speakers.get_mut(place) {
+            let owner = Owner(place as u8);
             return Some(match speaker.protocol.poll_output() {
-                None => continue,
+                None => {
+                    place += 1;
+                    continue;
+                }
+                Some(Wanted::Session(session, output)) => {
+                    if let SessionOutput::Send(bytes) = &output {
+                        speaker.messages.count(now, Direction::Sent, speaker.protocol.kind_of(bytes));
+                    }
+                    self.services.sessions.handle_output(owner, session, output);
+                    continue;
+                }
                 Some(Wanted::Message(message)) => {
                     speaker.count(now, message.port, Direction::Sent, &message.bytes);
                     Output::Message(owner, message)
@@ -325,12 +460,17 @@ impl ControlPlane {
     /// When to call [`ControlPlane::handle_timeout`] or [`ControlPlane::serve`]: never later than the next thing due.
     pub fn poll_timeout(&self) -> Option<Time> {
         let due = self.speakers.iter().filter_map(|speaker| speaker.protocol.poll_timeout()).min();
-        [due, self.processor.next()].into_iter().flatten().min()
+        [due, self.processor.next(), self.services.sessions.poll_timeout()].into_iter().flatten().min()
     }
 
     /// What all protocols share, to be looked at.
     pub fn services(&self) -> &Services {
         &self.services
+    }
+
+    /// The name of a protocol.
+    pub fn name_of(&self, owner: Owner) -> Option<base::ProtocolId> {
+        self.speakers.get(usize::from(owner.0)).map(|speaker| speaker.protocol.id())
     }
 
     /// The protocol of a type, to be looked at; nothing if this node does not speak it.

@@ -118,7 +118,7 @@ fn plane(costs: Costs) -> ControlPlane {
         up: true,
     };
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, vec![interface(0), interface(1)]);
-    let services = Services { interfaces, streams: Streams::new(1) };
+    let services = Services::new(interfaces, Streams::new(1));
     let config = Config { services, costs, queue_messages: Some(2), alert_queue_messages: None };
     let protocols: [Arc<dyn Setup>; 2] = [Arc::new(rsvp::Config::default()), Arc::new(HelloSetup)];
     ControlPlane::new(config, &protocols)
@@ -223,7 +223,7 @@ fn changes_reach_all_protocols_and_timeouts_those_that_are_due() {
 fn two_protocols_cannot_listen_to_the_same() {
     let twice: [Arc<dyn Setup>; 2] = [Arc::new(HelloSetup), Arc::new(HelloSetup)];
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, Vec::new());
-    let services = Services { interfaces, streams: Streams::new(1) };
+    let services = Services::new(interfaces, Streams::new(1));
     let config =
         Config { services, costs: Costs::default(), queue_messages: None, alert_queue_messages: None };
     ControlPlane::new(config, &twice);

@@ -48,6 +48,11 @@ impl<T> Processor<T> {
         Ok(())
     }
 
+    /// Would a queue take one more item?
+    pub fn has_room(&self, queue: Queue) -> bool {
+        self.waiting[queue as usize].len() < self.limits[queue as usize]
+    }
+
     /// Takes the next item in hand if the processor is idle; `cost` says how long it will take.
     pub fn start(&mut self, now: Time, cost: impl FnOnce(&T) -> Span) {
         if self.serving.is_none()

@@ -4,12 +4,16 @@
 //! gives messages, table writes and events. It knows neither the router around it nor any other protocol: what they
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
+use crate::owner::Owner;
 use crate::services::Services;
+use crate::services::sessions::{
+    Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
+};
 use base::plane::{Ack, Batch, NextHop, Prefix};
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
 use core::fmt::Debug;
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, SocketAddr};
 
 /// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +25,7 @@ pub enum Listen {
     RouterAlert(u8),
     /// Datagrams to a UDP port.
     UdpPort(u16),
-    /// Connections to a TCP port. No node has TCP yet: segments reach nobody.
+    /// Connections to a TCP port: [`Protocol::accepts`] is asked of each.
     TcpPort(u16),
     /// What the protocol listens to is taken if it is sent to this group, too.
     Group(Ipv4Addr),
@@ -145,6 +149,8 @@ pub enum Output {
     Llc(LlcMessage),
     /// Write tables, and hand the driver's answer to [`Protocol::handle_ack`].
     Tables(Batch),
+    /// Do something with a session of the protocol's own.
+    Session(SessionId, SessionOutput),
     /// An event for the user.
     Event(Event),
 }
@@ -175,6 +181,34 @@ pub enum Change {
 pub struct Context<'a> {
     /// What all protocols of the node share.
     pub services: &'a mut Services,
+    /// The protocol that is called.
+    pub owner: Owner,
+}
+
+impl Context<'_> {
+    /// Begins a TCP connection. What comes of it is told to [`Protocol::handle_session`]; what the protocol does with
+    /// it goes as [`Output::Session`].
+    pub fn connect(&mut self, now: Time, connect: Connect) -> Result<SessionId, Refusal> {
+        let Services { sessions, interfaces, .. } = &mut *self.services;
+        sessions.connect(now, self.owner, interfaces, connect)
+    }
+
+    /// Binds a UDP port: datagrams to it come to [`Protocol::handle_message`]. Without a number it is an ephemeral one;
+    /// nothing if the port is in use.
+    pub fn bind(&mut self, port: Option<u16>) -> Option<u16> {
+        self.services.sessions.bind(self.owner, port)
+    }
+
+    /// Gives a UDP port back that the protocol has bound.
+    pub fn release(&mut self, port: u16) {
+        self.services.sessions.release(self.owner, port);
+    }
+
+    /// Sends a UDP datagram by the tables, whatever port that is.
+    pub fn send_datagram(&mut self, datagram: Datagram) -> Result<(), Refusal> {
+        let Services { sessions, interfaces, .. } = &mut *self.services;
+        sessions.send_datagram(interfaces, datagram)
+    }
 }
 
 /// Which way a message went.
@@ -219,6 +253,30 @@ pub trait Protocol: Any + Send + Debug {
 
     /// Takes a message: the bytes after the header of IP, UDP or LLC.
     fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]);
+
+    /// How the TCP of a connection behaves that another node begins, to a port that this protocol listens to; nothing
+    /// refuses it.
+    fn accepts(&self, local: SocketAddr, remote: SocketAddr) -> Option<Options> {
+        let _ = (local, remote);
+        Some(Options::default())
+    }
+
+    /// Bytes of the first message in what a session has received and the protocol has not yet been given; nothing as
+    /// long as it is not all there. Each message takes its time of the control processor.
+    fn message_len(&self, stream: &[u8]) -> Option<usize> {
+        Some(stream.len())
+    }
+
+    /// Takes note of what happened to a session of its own, or takes a message of it.
+    fn handle_session(
+        &mut self,
+        now: Time,
+        context: &mut Context<'_>,
+        session: SessionId,
+        event: SessionEvent<'_>,
+    ) {
+        let _ = (now, context, session, event);
+    }
 
     /// Does what is due.
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>);

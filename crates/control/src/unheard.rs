@@ -27,7 +27,7 @@ unheard! {
     IpProtocol = "ip-protocol",
     /// No protocol listens to its UDP port.
     UdpPort = "udp-port",
-    /// A TCP segment: the node has no TCP.
+    /// A TCP segment to a port or a connection that the node does not have.
     TcpPort = "tcp-port",
     /// Sent to a group or a broadcast address that no protocol listens to.
     Group = "group",
@@ -37,6 +37,8 @@ unheard! {
     Icmp = "icmp",
     /// No protocol listens to its service access point.
     Llc = "llc",
+    /// A TCP segment whose time to live is lower than its session takes (RFC 5082).
+    Ttl = "ttl",
     /// A command to a protocol that the node does not speak, or that knows no such command.
     Command = "command",
     /// The protocol that listens does not speak on the port that it came by.

@@ -80,7 +80,7 @@ impl RouterConfig {
         let interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
         let control = &self.profile.control;
         plane::Config {
-            services: Services { interfaces, streams: self.streams },
+            services: Services::new(interfaces, self.streams),
             costs: control.costs(),
             queue_messages: control.queue_messages,
             alert_queue_messages: control.alert_queue_messages,

@@ -183,6 +183,7 @@ impl Router {
                 // RFC 1122, 3.2.2.6: the source of the reply is the destination of the request.
                 self.send_icmp(now, dst, src, 64, &echo);
             }
+            other if self.handle_trouble(now, &other) => {}
             other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(src, &m)) {
                 Some(event) if self.is_asked(&event) => self.outputs.push_back(Output::Event(event)),
                 // About what the router never sent.

@@ -3,12 +3,14 @@
 use super::Router;
 use base::device::DropReason;
 use base::{Frame, MacAddr, PortId, Time};
-use control::plane::Owner;
+use control::owner::Owner;
 use control::protocol::{Arrival, IpArrival, Listen, LlcArrival, Over};
+use control::services::sessions::{Heard, Segment, Trouble};
 use control::unheard::Unheard;
+use core::net::Ipv4Addr;
 use forwarding::icmp::IcmpError;
 use forwarding::punt::ip_offset;
-use wire::{ethernet, ipv4, udp};
+use wire::{ethernet, icmp, ipv4, tcp, udp};
 
 /// Bytes of an LLC header for unnumbered information (IEEE 802.2, 3.2): two service access points and a control byte.
 pub(super) const LLC: usize = 3;
@@ -32,6 +34,9 @@ impl Router {
         // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
         let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
         let protocol = ip.protocol();
+        if protocol == ipv4::Protocol::TCP && !group && self.control.has_tcp() {
+            return self.handle_segment(now, port, bytes, at);
+        }
         let listen = match protocol {
             ipv4::Protocol::UDP => match udp::Packet::new_checked(ip.payload()) {
                 Ok(udp) => Some(Listen::UdpPort(udp.dst_port())),
@@ -59,6 +64,51 @@ impl Router {
                 self.send_icmp_error(now, port, frame, IcmpError::ProtocolUnreachable);
             }
         }
+    }
+
+    /// A TCP segment in the IP packet that begins at `offset` of a frame, for a node that has TCP.
+    fn handle_segment(&mut self, now: Time, port: PortId, frame: Vec<u8>, offset: usize) {
+        let read = ipv4::Packet::new_checked(frame.get(offset..).unwrap_or_default());
+        let Ok(ip) = read.and_then(|ip| tcp::Packet::new_checked(ip.payload()).map(|_| ip)) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
+        let (src, dst, bytes) = (ip.src(), ip.dst(), ip.payload());
+        if tcp::Packet::new_unchecked(bytes).verify_checksum(src.into(), dst.into()).is_err() {
+            return self.drop_received(port, DropReason::BadChecksum);
+        }
+        if !self.forwarding().is_single_host(src) {
+            // RFC 9293, 3.9.2.3: a segment from a group or a broadcast address is discarded.
+            return self.drop_received(port, DropReason::Malformed);
+        }
+        let mtu = self.config.ports.get(port.index()).map_or(ipv4::MAX_TOTAL_LEN as u32, |setup| setup.mtu);
+        let segment = Segment { src: src.into(), dst: dst.into(), ttl: ip.ttl(), mtu, bytes };
+        match self.control.handle_segment(now, &segment) {
+            Heard::Taken => self.deliver(port),
+            Heard::Nobody => self.drop_unheard(port, Unheard::TcpPort),
+            Heard::Ttl => self.drop_unheard(port, Unheard::Ttl),
+            Heard::Full => self.drop_received(port, DropReason::ControlQueueFull),
+        }
+        self.recycle(frame);
+        self.process(now);
+    }
+
+    /// An ICMP error about a packet that this node sent to another: does it mean anything to a protocol?
+    pub(super) fn handle_trouble(&mut self, now: Time, message: &icmp::Repr<'_>) -> bool {
+        let icmp::Repr::DestinationUnreachable { code, next_hop_mtu, quote } = message else { return false };
+        let what = match *code {
+            icmp::unreachable::FRAGMENTATION_NEEDED => Trouble::TooBig(*next_hop_mtu),
+            icmp::unreachable::PROTOCOL | icmp::unreachable::PORT => Trouble::Unreachable,
+            _ => return false,
+        };
+        // What is quoted need not be the whole packet: a view of one would be refused.
+        let Some(&[first, _, _, _, _, _, _, _, _, protocol, _, _, a, b, c, d, e, f, g, h]) =
+            quote.original.first_chunk()
+        else {
+            return false;
+        };
+        let ends = (Ipv4Addr::new(a, b, c, d).into(), Ipv4Addr::new(e, f, g, h).into());
+        let segment = quote.original.get(usize::from(first & 15) * 4..).unwrap_or_default();
+        protocol == ipv4::Protocol::TCP.0 && self.control.handle_trouble(now, ends, segment, what)
     }
 
     /// Hands the message in the IP packet that begins at `offset` of a frame to the protocol that listens to it.

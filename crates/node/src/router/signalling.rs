@@ -4,15 +4,27 @@ use super::Router;
 use super::listening::LLC;
 use base::device::DropReason;
 use base::{Body, Frame, MacAddr, Output, PortId, Time};
-use control::plane::{self, Offered, Owner};
+use control::owner::Owner;
+use control::plane::{self, Offered};
 use control::protocol::{Arrival, LlcMessage, Message, Over};
-use core::net::Ipv4Addr;
+use control::services::sessions::Packet;
+use core::net::{IpAddr, Ipv4Addr};
 use forwarding::Driver;
 use wire::{ethernet, ipv4, udp};
 
 /// How many signalling frames' memory is kept, and the longest that is.
 const SPARE_MAX: usize = 64;
 const SPARE_BYTES: usize = 4096;
+
+/// What of an IP header is not the same in all packets of this router.
+struct Header {
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    ttl: u8,
+    dscp: base::Dscp,
+    dont_fragment: bool,
+    options: ipv4::Options,
+}
 
 impl Router {
     /// The bytes of a frame, in memory of an earlier one.
@@ -66,6 +78,7 @@ impl Router {
                 match output {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
                     plane::Output::Llc(message) => self.send_llc(now, &message),
+                    plane::Output::Packet(packet) => self.send_packet(now, packet),
                     plane::Output::Tables(batch) => self.write_now(now, batch),
                     plane::Output::Event(event) => self.outputs.push_back(Output::Event(event)),
                 }
@@ -80,7 +93,33 @@ impl Router {
     fn send_message(&mut self, now: Time, owner: Owner, message: Message) {
         let Message { port, next, src, dst, over, ttl, router_alert, bytes } = message;
         let options = if router_alert { ipv4::Options::ROUTER_ALERT } else { ipv4::Options::NONE };
+        let header = Header { src, dst, ttl, dscp: base::Dscp::CS6, dont_fragment: false, options };
+        let frame = self.packet(header, over, &bytes);
+        self.control.recycle(owner, bytes);
+        if dst.is_multicast() {
+            self.send_to_group(now, port, group_mac(dst), frame);
+        } else {
+            self.send(now, frame, next.map(|gateway| (port, gateway)));
+        }
+    }
+
+    /// Sends a TCP segment or a UDP datagram of a session. A segment is not to be fragmented: the path's MTU is learnt
+    /// instead (RFC 1191).
+    fn send_packet(&mut self, now: Time, packet: Packet) {
+        let Packet { src, dst, ttl, dscp, over, bytes } = packet;
+        let (IpAddr::V4(src), IpAddr::V4(dst)) = (src, dst) else {
+            return self.own.count(DropReason::NoRoute);
+        };
+        let dont_fragment = matches!(over, Over::Ip(_));
+        let header = Header { src, dst, ttl, dscp, dont_fragment, options: ipv4::Options::NONE };
+        let frame = self.packet(header, over, &bytes);
+        self.send(now, frame, None);
+    }
+
+    /// An IP packet of this router, with room for Ethernet in front.
+    fn packet(&mut self, header: Header, over: Over, bytes: &[u8]) -> Frame {
         self.ident = self.ident.wrapping_add(1);
+        let Header { src, dst, ttl, dscp, dont_fragment, options } = header;
         let (protocol, above) = match over {
             Over::Ip(number) => (ipv4::Protocol(number), 0),
             Over::Udp { .. } => (ipv4::Protocol::UDP, udp::HEADER_LEN),
@@ -90,10 +129,10 @@ impl Router {
             dst,
             protocol,
             ttl,
-            dscp: base::Dscp::CS6,
+            dscp,
             ecn: 0,
             ident: self.ident,
-            dont_fragment: false,
+            dont_fragment,
             more_fragments: false,
             fragment_offset: 0,
             payload_len: (above + bytes.len()) as u16,
@@ -103,16 +142,10 @@ impl Router {
         let len = ethernet::HEADER_LEN + ip.buffer_len();
         ip.emit(&mut header[ethernet::HEADER_LEN..len]);
         let body = match over {
-            Over::Ip(_) => Body::owned(bytes.as_slice()),
-            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, from), (dst, to), &bytes)),
+            Over::Ip(_) => Body::owned(bytes),
+            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, from), (dst, to), bytes)),
         };
-        let frame = Frame::new(&header[..len], body);
-        self.control.recycle(owner, bytes);
-        if dst.is_multicast() {
-            self.send_to_group(now, port, group_mac(dst), frame);
-        } else {
-            self.send(now, frame, next.map(|gateway| (port, gateway)));
-        }
+        Frame::new(&header[..len], body)
     }
 
     /// Sends a frame with room for Ethernet in front to a group on the link of a port.

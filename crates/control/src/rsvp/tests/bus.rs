@@ -246,7 +246,7 @@ impl Net {
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
-                Output::Llc(_) => panic!("RSVP-TE speaks over IP"),
+                Output::Llc(_) | Output::Session(..) => panic!("RSVP-TE speaks over IP"),
                 Output::Event(event) => {
                     self.events.push((node, event.of::<Event>().expect("an event of RSVP-TE").clone()));
                 }
