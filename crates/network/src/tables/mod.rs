@@ -3,6 +3,7 @@
 mod counted;
 mod router;
 mod rsvp;
+mod tcp;
 mod whole;
 
 use crate::error::NetworkError;
@@ -92,6 +93,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::DropRow>(Scope::Either, made!(router::drops)),
     entry::<counted::BalanceRow>(Scope::Network, made!(counted::balance)),
     entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
+    entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
     entry::<rsvp::RsvpRow>(Scope::Network, made!(rsvp::messages)),
     entry::<rsvp::RsvpErrorRow>(Scope::Network, made!(rsvp::errors)),
     entry::<rsvp::TransportRow>(Scope::Network, made!(rsvp::transport)),
