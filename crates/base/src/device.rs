@@ -110,6 +110,8 @@ drop_reasons! {
     NodeDown,
     /// For this device, and nobody here wants it.
     NoListener,
+    /// A bridge keeps it on the link that it came by: its destination is there, or is a group of one link alone.
+    Filtered,
 }
 
 /// Drops counted by reason.

@@ -1,5 +1,6 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
+pub mod bridge;
 mod echo;
 pub mod host;
 pub mod limiter;
@@ -8,6 +9,7 @@ pub mod peer;
 pub mod profile;
 pub mod router;
 
+pub use bridge::{Bridge, BridgeConfig};
 /// What routers do to packets on their way in.
 pub use forwarding::conditioner;
 pub use host::{Host, HostConfig, HostPort};
