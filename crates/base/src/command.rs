@@ -1,7 +1,7 @@
 //! What a user (or the engine, for the state of links) tells a device.
 
 use crate::ids::PortId;
-use crate::plane::{NextHop, Prefix};
+use crate::plane::{GroupId, Member, NextHop, Prefix};
 use crate::protocol_value::ProtocolValue;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,13 @@ pub enum Command {
     PortUp(PortId),
     /// The port can't be used from now on.
     PortDown(PortId),
+    /// Makes a group of next hops for static routes, or gives it other members.
+    GroupSet {
+        /// What routes name it by, as [`NextHop::Group`].
+        group: GroupId,
+        /// 1 to [`MEMBERS_MAX`](crate::plane::MEMBERS_MAX), equal among each other.
+        members: Box<[Member]>,
+    },
     /// Puts a static route in.
     RouteSet {
         /// Destinations that take the route.

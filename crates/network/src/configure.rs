@@ -82,11 +82,13 @@ impl Network {
         HostConfig { ports: self.ports_of(node).map(port).collect() }
     }
 
-    /// Static routes to every node, host and link by the shortest path, and to the port beside the router.
+    /// Static routes to every node, host and link by the shortest path, and to the port beside the router; then those
+    /// that the description gives.
     pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
         for (prefix, next_hop) in self.routes_of(node) {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         }
+        self.set_static_routes(node, router);
     }
 
     fn routes_of(&self, node: usize) -> Vec<(Prefix, NextHop)> {

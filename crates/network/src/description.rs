@@ -1,10 +1,12 @@
 //! A network as it is built: what users wrote, with every reference resolved and every default filled in.
 
 use crate::kind::{Facts, NodeKind, Resolved, resolve};
+use crate::routes::{self, StaticRoute};
 use crate::spec::ReadNetwork;
 use crate::spec::address::InterfaceAddress;
 use crate::spec::link::Driver;
 use crate::spec::reference::{Endpoint, Names};
+use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
 use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
@@ -53,7 +55,7 @@ impl Description {
                 })?
             })
         });
-        let description = Description {
+        let mut description = Description {
             seed: read.spec.seed,
             links: links.collect::<Result<_, Diagnostic>>()?,
             lsps: read.spec.lsps.iter().map(|lsp| lsp.lowered()).collect(),
@@ -62,6 +64,7 @@ impl Description {
             ends: read.spec.links.iter().map(|link| link.endpoints.clone()).collect(),
             nodes,
         };
+        routes::resolve(&mut description)?;
         Ok((description, resolved))
     }
 }
@@ -87,6 +90,10 @@ pub struct NodeSpec {
     pub log_signals: u32,
     /// How its process opens interfaces, where that was said.
     pub driver: Option<Driver>,
+    /// Static routes, as they were written.
+    pub routes: Vec<RouteSpec>,
+    /// The same with the links that they lead by.
+    pub static_routes: Vec<StaticRoute>,
 }
 
 impl NodeSpec {
@@ -102,6 +109,8 @@ impl NodeSpec {
             router_id: None,
             log_signals: 0,
             driver: None,
+            routes: Vec::new(),
+            static_routes: Vec::new(),
         }
     }
 

@@ -24,6 +24,7 @@ pub mod problem;
 mod queues;
 mod refusals;
 mod replay;
+mod routes;
 mod serving;
 mod signals;
 pub mod spec;

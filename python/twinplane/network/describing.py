@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..model.arrivals import Arrivals, Sizes
     from .draft import Draft
     from .engine import Engine
+    from .handles import Hop
     from .outside import Outside
 
 RSVP = {"hello_interval": "hello", "rsvp_key": "key", "rsvp_key_id": "key_id", "rsvp_handshake": "handshake"}
@@ -62,6 +63,15 @@ class Describing:
             router, profile=profiled(profile), diffserv=diffserv, router_id=router_id, rsvp=rsvp(options)
         )
         return router
+
+    def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
+        """See `twinplane.Network.route`."""
+        draft = self._draft
+        node = draft.node(router)
+        self._engine.require_unstarted(f"a route of {node.name}")
+        several = [via] if isinstance(via, str | Node | Link) else via
+        known = draft.element("nodes", node.index).get("routes", [])
+        draft.change_node(node, {"routes": [*known, {"prefix": prefix, "via": draft.hops(several)}]})
 
     def edge(self, name: str, options: dict[str, Any]) -> Edge:
         """See `twinplane.Network.edge`."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..frames import Columns
     from ..lab import Lab
     from ..model.arrivals import Arrivals, Sizes
+    from .handles import Hop
     from .recording import Recording, Replay
 
 
@@ -180,6 +181,14 @@ class Network(Shown):
         copied between labels and packets.
         """
         return self.describing.router(name, profile, diffserv, rsvp)
+
+    def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
+        """A static route of a router, beside those that lead to every node by the shortest path.
+
+        `via` is a neighbour or a link to one, or several of them: then flows are shared equally among
+        them (equal-cost multipath), and a flow keeps its way while that can be used.
+        """
+        self.describing.route(router, prefix, via)
 
     def edge(self, name: str, **rsvp: Any) -> Edge:
         """An emulated label-edge router of the tester; options as those of `router`."""

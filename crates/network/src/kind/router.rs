@@ -7,6 +7,7 @@ use crate::spec::labels::Labels;
 use crate::spec::link::Driver;
 use crate::spec::placed::Ports;
 use crate::spec::profile::ProfileSpec;
+use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
 use base::describe::{Describe, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
@@ -31,6 +32,8 @@ base::record! {
         pub diffserv: RouterDiffServ, absent "traffic classes are copied";
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
+        /// Static routes, beside those that lead to every node by the shortest path.
+        pub routes: Vec<RouteSpec> = Vec::new();
         /// How many signalling messages are kept for table `signals`.
         pub log_signals: u32 = 0;
         /// How it opens its interfaces in a lab.
@@ -81,6 +84,7 @@ impl Node for RouterSpec {
         entry.diffserv = self.diffserv.0;
         entry.router_id = self.router_id;
         entry.log_signals = self.log_signals;
+        entry.routes = self.routes.clone();
         entry.driver = self.driver;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! - here: the whole, and the references from one part to another
 //! - [`draft`]: a network that is described piece by piece, by calls
-//! - [`link`], [`lsp`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
+//! - [`link`], [`lsp`], [`route`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
 //! - [`placed`]: queues and conditioners at the ends of links
 //! - [`reference`]: names of nodes, ends of links, hops
 //! - [`problem`]: what can be wrong, with its words
@@ -16,6 +16,7 @@ pub mod placed;
 pub mod problem;
 pub mod profile;
 pub mod reference;
+pub mod route;
 pub mod rsvp;
 pub mod written;
 

@@ -32,6 +32,8 @@ base::problems! {
         NoLink { link: usize, count: usize } is UnknownName, "unknown-link", "link {link}: there are {count}, counted from 0";
         /// A hop that no link leads to.
         NoWayOn { from: String, to: String } is Conflict, "no-way-on", "no link leads from '{from}' to '{to}'";
+        /// A static route with more next hops than a group has members.
+        ManyNextHops { count: usize, most: usize } is OutOfRange, "many-next-hops", "{count} next hops: at most {most}";
         /// A route that ends elsewhere than its LSP.
         RouteEnds { end: String, to: String } is Conflict, "route-ends-elsewhere", "it ends at '{end}', and the LSP at '{to}'";
         /// A link and the host at its end that say two lengths.

@@ -10,8 +10,8 @@ use node::Router;
 use node::router::Balance;
 
 base::table! {
-    /// What became of the frames that each router received: received and fragments together are forwarded, delivered,
-    /// dropped or waiting.
+    /// What became of the frames that each router received: received, fragments and copies together are forwarded,
+    /// delivered, dropped or waiting.
     pub struct BalanceRow<'a> in "balance" key ["node"]
     of (node: &'a str, router: &Router) from c: Balance {
         /// The router.
@@ -20,6 +20,8 @@ base::table! {
         received: u64 = "frames",
         /// Frames more that came of fragmenting packets.
         fragments: u64 = "frames",
+        /// Frames more that came of replicating packets.
+        copies: u64 = "frames",
         /// Frames sent on to another node.
         forwarded: u64 = "frames",
         /// Frames that were for the router itself.

@@ -1,6 +1,7 @@
 //! Tables of what a network holds and what happened in it: which there are, and how they are asked for.
 
 mod counted;
+mod next_hops;
 mod router;
 mod rsvp;
 mod tcp;
@@ -87,6 +88,8 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::IlmRow>(Scope::Router, made!(router::ilm)),
     entry::<router::FtnRow>(Scope::Router, made!(router::ftn)),
     entry::<router::FibRow>(Scope::Router, made!(router::fib)),
+    entry::<next_hops::NextHopRow>(Scope::Router, made!(next_hops::next_hops)),
+    entry::<next_hops::ReplicationRow>(Scope::Router, made!(next_hops::replications)),
     entry::<router::NeighborRow>(Scope::Device, made!(router::neighbors)),
     entry::<router::CounterRow>(Scope::Router, made!(router::counters)),
     entry::<router::BandwidthRow>(Scope::Router, made!(router::bandwidth)),

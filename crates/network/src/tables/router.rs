@@ -18,7 +18,7 @@ base::table! {
         /// The labels that take its place, outermost first, or `pop`.
         out: String => operation(nhlfe),
         /// The next router; `local` if the packet is looked at again here, `discard` if it is dropped, `tester` for one
-        /// outside the network.
+        /// outside the network, `group 7` or `replication 7` for one of table `next_hops` or `replications`.
         to: Cow<'a, str> => hop.to,
         /// The port that it leaves by; absent if it does not leave.
         port: Option<PortId> => hop.port,
@@ -46,7 +46,7 @@ base::table! {
         classes: Option<Vec<String>> => classes,
         /// The labels that are pushed, outermost first.
         push: String => operation(nhlfe),
-        /// The next router; `local`, `discard` and `tester` as in table `ilm`.
+        /// The next router; `local`, `discard`, `tester` and groups as in table `ilm`.
         to: Cow<'a, str> => hop.to,
         /// The port that packets leave by; absent if they don't leave.
         port: Option<PortId> => hop.port,
@@ -66,7 +66,7 @@ base::table! {
     pub struct FibRow<'a> in "fib" key ["prefix"] {
         /// Destinations; the longest prefix decides.
         prefix: Shown<Prefix>,
-        /// The next router; `local`, `discard` and `tester` as in table `ilm`.
+        /// The next router; `local`, `discard`, `tester` and groups as in table `ilm`.
         to: Cow<'a, str>,
         /// The port that packets leave by; absent if they don't leave.
         port: Option<PortId>,

@@ -21,7 +21,7 @@ use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Batch, NextHop, PortConfig, Prefix, TableOp};
+use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix, TableOp};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::Ipv4Addr;
@@ -103,6 +103,8 @@ pub struct Router {
     copies: u64,
     errors: Limiter,
     echoes: Limiter,
+    /// Groups of next hops that were configured, for static routes.
+    groups: BTreeMap<GroupId, Box<[Member]>>,
     /// Pings that nobody has answered, by sequence number.
     asked: BTreeMap<u16, u32>,
     /// For each port, until when its address is not defended once more.
@@ -132,6 +134,7 @@ impl Router {
             copies: 0,
             errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
             echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
+            groups: BTreeMap::new(),
             asked: BTreeMap::new(),
             defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
@@ -147,6 +150,9 @@ impl Router {
     fn connect(&mut self) {
         for index in 0..self.config.ports.len() {
             self.configure_port(PortId(index as u16));
+        }
+        for (group, members) in self.groups.clone() {
+            self.write(&[TableOp::GroupSet { group, members }]);
         }
         let mut ops =
             vec![TableOp::RouteSet { prefix: Prefix::host(self.config.router_id), next_hop: NextHop::Local }];
@@ -348,6 +354,10 @@ impl Device for Router {
         match command {
             Command::PortUp(port) => self.port_changed(now, port, true),
             Command::PortDown(port) => self.port_changed(now, port, false),
+            Command::GroupSet { group, members } => {
+                self.write(&[TableOp::GroupSet { group, members: members.clone() }]);
+                self.groups.insert(group, members);
+            }
             Command::RouteSet { prefix, next_hop } => {
                 self.write(&[TableOp::RouteSet { prefix, next_hop }]);
                 self.control.route_changed(now, prefix, Some(next_hop));
