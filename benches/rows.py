@@ -68,6 +68,19 @@ def _pacing(rate: int) -> list[Row]:
     return rows
 
 
+def _next_hops() -> list[Row]:
+    """What groups of next hops cost, beside a single one."""
+    rows = []
+    for packets, name in (("mpls", "labels"), ("ipv4", "IPv4")):
+        single = Figure("next_hops", f"{packets}_single_mpps", "own, single next hop")
+        for case, what in (("protected", "protected"), ("ecmp2", "ECMP of 2"), ("ecmp4", "ECMP of 4")):
+            ours = Figure("next_hops", f"{packets}_{case}_mpps")
+            rows.append(Row(f"{what}, {name}", "Mpps", ours, single, goal=0.9))
+        ours = Figure("next_hops", f"{packets}_ecmp8_mpps")
+        rows.append(Row(f"ECMP of 8, {name}", "Mpps", ours, single))
+    return rows
+
+
 def _decisions() -> list[Row]:
     """What a scheduler's decision costs with 1,000 classes, beside 4."""
     rows = []
@@ -103,6 +116,7 @@ ROWS: tuple[Row, ...] = (
     Row("forwarding, 1,000 labels", "Mpps", FORWARD_1K, MACSWAP_ONE_WAY),
     Row("forwarding, 100,000 labels", "Mpps", Figure("forward_100k", "mpps"), OVS, 1.5, 2),
     Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
+    *_next_hops(),
     *_decisions(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(

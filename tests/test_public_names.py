@@ -10,8 +10,8 @@ SHOWN = {
     "network": "attach capture captures clock close conditioners convention digest edge events events_done"
     " external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
     " log_signals lsps node nodes now peer place queue_series queues record recording repair replay"
-    " restart router run seed table warnings",
-    "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors tunnels",
+    " restart route router run seed table warnings",
+    "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors next_hops replications tunnels",
     "edge": f"{HEAD_END} programme",
     "peer": f"{NODE} receive send",
     "host": f"{PROBER} address addresses gateway",

@@ -1,6 +1,7 @@
 //! What a device tells the user.
 
 use crate::label::Label;
+use crate::plane::Table;
 use crate::protocol_value::{ProtocolType, ProtocolValue};
 use core::net::Ipv4Addr;
 use serde::Serialize;
@@ -21,6 +22,12 @@ pub enum Event {
         code: u8,
         /// The label stack that the answer quotes (RFC 4950), outermost first.
         labels: Vec<Label>,
+    },
+    /// A table of the forwarding plane was full when something was to be written. It is told again only after something
+    /// was taken out of the table.
+    TableFull {
+        /// Which of the tables.
+        table: Table,
     },
     /// A port can be used.
     PortUp {

@@ -4,7 +4,7 @@ use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
 use crate::group::Group;
-use crate::hash;
+use crate::hash::{self, Seed};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl, u32_at};
 use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
@@ -135,8 +135,7 @@ impl Forwarding {
         }
         let mut adjacency = self.adjacencies.get(entry.next_hop)?;
         if adjacency.state != State::Ready {
-            let flow = || hash::labelled(self.config.seed, word, below, None);
-            adjacency = Self::balanced(&self.adjacencies, &self.groups, adjacency, flow)?;
+            adjacency = balanced(&self.adjacencies, &self.groups, adjacency, self.config.seed, word, below)?;
         }
         let egress = self.ports.record(adjacency.port)?;
         if len - ETHERNET as u32 > egress.room {
@@ -148,21 +147,6 @@ impl Forwarding {
         old[14..].copy_from_slice(&new.to_be_bytes());
         egress.count_tx(u64::from(wire_len));
         Some(adjacency.port)
-    }
-
-    /// The neighbour that a flow goes to by a group which the fast path can choose in, if it is one.
-    #[inline(always)]
-    pub(crate) fn balanced<'a>(
-        adjacencies: &'a Adjacencies,
-        groups: &[Group],
-        next_hop: &Adjacency,
-        flow: impl FnOnce() -> Option<u64>,
-    ) -> Option<&'a Adjacency> {
-        if next_hop.state != State::Balanced {
-            return None;
-        }
-        let group = groups.get(next_hop.group()? as usize)?;
-        adjacencies.get(group.choose(flow()?)?).filter(|chosen| chosen.state == State::Ready)
     }
 
     /// Frames that the common swap does not take: the plain route first, then everything else.
@@ -293,4 +277,33 @@ impl Forwarding {
     pub fn count_drop(&mut self, reason: DropReason) {
         self.drops.count(reason);
     }
+}
+
+/// The neighbour that the flow of a labelled frame goes to by a group which the fast path can choose in, if it is one.
+/// Not inlined: a swap to a single next hop is not to carry the hash along.
+#[inline(never)]
+fn balanced<'a>(
+    adjacencies: &'a Adjacencies,
+    groups: &[Group],
+    next_hop: &Adjacency,
+    seed: Seed,
+    word: u32,
+    below: &[u8],
+) -> Option<&'a Adjacency> {
+    choose(adjacencies, groups, next_hop, || hash::labelled(seed, word, below, None))
+}
+
+/// The neighbour that a flow goes to by a group which the fast path can choose in, if it is one.
+#[inline(always)]
+pub(crate) fn choose<'a>(
+    adjacencies: &'a Adjacencies,
+    groups: &[Group],
+    next_hop: &Adjacency,
+    flow: impl FnOnce() -> Option<u64>,
+) -> Option<&'a Adjacency> {
+    if next_hop.state != State::Balanced {
+        return None;
+    }
+    let group = groups.get(next_hop.group()? as usize)?;
+    adjacencies.get(group.choose(flow()?)?).filter(|chosen| chosen.state == State::Ready)
 }

@@ -11,6 +11,7 @@ use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::{GroupId, LabelStack, Leg, MEMBERS_MAX, Member, TableError};
 use base::random::fnv1a;
+use core::hint::select_unpredictable;
 
 /// A leg as it is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -51,15 +52,14 @@ impl Group {
     /// The adjacency of the member that a flow takes while all can be used.
     #[inline(always)]
     pub(crate) fn choose(&self, flow: u64) -> Option<u32> {
-        let mut best = self.candidates.first()?;
-        let mut most = best.score(flow);
-        for candidate in &self.candidates[1..] {
+        let (first, others) = self.candidates.split_first()?;
+        let (mut best, mut most) = (first.adjacency, first.score(flow));
+        for candidate in others {
             let score = candidate.score(flow);
-            if score > most {
-                (best, most) = (candidate, score);
-            }
+            best = select_unpredictable(score > most, candidate.adjacency, best);
+            most = most.max(score);
         }
-        Some(best.adjacency)
+        Some(best)
     }
 
     /// The members, as the writer gave them but for their order.

@@ -2,7 +2,8 @@
 //!
 //! - [`Forwarding`]: ports, adjacencies, ILM, FTN and FIB of one node; [`Forwarding::apply`] writes them,
 //!   [`Forwarding::forward_batch`] decides on frames (the same function in a benchmark, in virtual and in real time)
-//! - [`driver`]: the plane boundary: [`Driver`], and [`Soft`], which writes the tables above and may take time to do so
+//! - [`driver`]: the plane boundary: [`Driver`], [`Soft`], which writes the tables above at once, and [`Model`], which
+//!   does so as a device that was measured
 //! - [`punt`]: why a frame was punted, for the node's control processor
 //! - [`local`]: sending what the node itself originates
 //! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
@@ -46,7 +47,7 @@ mod tables;
 mod tokens;
 pub mod view;
 
-pub use driver::{Driver, Soft, WriteTime};
+pub use driver::{Driver, Model, Notice, Soft, Timing, WriteTime};
 pub use hash::Seed;
 pub use port::PortCounters;
 pub use punt::{Exception, PuntReason};

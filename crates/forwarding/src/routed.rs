@@ -1,9 +1,11 @@
 //! The common case of IPv4, in one go: a packet that came without labels and leaves without labels.
 
 use crate::addresses::may_be_forwarded;
-use crate::adjacency::State;
+use crate::adjacency::{Adjacencies, Adjacency, State};
 use crate::entry::Kind;
-use crate::hash;
+use crate::fast::choose;
+use crate::group::Group;
+use crate::hash::{self, Seed};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ipv4_ttl};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
@@ -70,9 +72,7 @@ impl Forwarding {
         };
         let mut adjacency = self.adjacencies.get(adjacency)?;
         if adjacency.state != State::Ready {
-            let ports = || below.first_chunk::<4>().map(|ports| u32::from_le_bytes(*ports));
-            let flow = || hash::v4(self.config.seed, ip, ports);
-            adjacency = Self::balanced(&self.adjacencies, &self.groups, adjacency, flow)?;
+            adjacency = balanced(&self.adjacencies, &self.groups, adjacency, self.config.seed, ip, below)?;
         }
         let port = adjacency.port;
         let egress = self.ports.record(port)?;
@@ -91,6 +91,21 @@ impl Forwarding {
         }
         Some(port)
     }
+}
+
+/// The neighbour that the flow of a packet goes to by a group which the fast path can choose in, if it is one. Not
+/// inlined, as that of labelled frames is not.
+#[inline(never)]
+fn balanced<'a>(
+    adjacencies: &'a Adjacencies,
+    groups: &[Group],
+    next_hop: &Adjacency,
+    seed: Seed,
+    ip: &[u8; IPV4],
+    below: &[u8],
+) -> Option<&'a Adjacency> {
+    let ports = || below.first_chunk::<4>().map(|ports| u32::from_le_bytes(*ports));
+    choose(adjacencies, groups, next_hop, || hash::v4(seed, ip, ports))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::replicate::Lists;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
-    Ack, Batch, Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp,
+    Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, Table, TableError, TableOp,
     TcSource, TtlModel,
 };
 use base::{DiffServConfig, Label, PhbSet, PortId};
@@ -66,7 +66,7 @@ impl Default for Config {
 
 /// The forwarding plane of one node.
 ///
-/// Writing: [`Forwarding::apply`], [`Forwarding::apply_batch`]. Moving packets: [`Forwarding::forward_batch`]; for
+/// Writing: [`Forwarding::apply`]. Moving packets: [`Forwarding::forward_batch`]; for
 /// what it punted, [`Forwarding::classify_punt`], then perhaps [`Forwarding::forward_again`]; for what the node
 /// itself sends, [`Forwarding::originate`] and [`Forwarding::transmit_via`]. Reading: [`crate::view`].
 #[derive(Clone, Debug, Default)]
@@ -162,32 +162,16 @@ impl Forwarding {
         }
     }
 
-    /// Carries a batch out in order; an operation that fails does not keep the others from being done.
-    pub fn apply_batch(&mut self, batch: &Batch) -> Ack {
-        let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
-        for (place, op) in batch.ops.iter().enumerate() {
-            if let Err(error) = self.apply(op) {
-                ack.failed.push((place as u32, error));
-            }
-        }
-        ack
-    }
-
     /// Entries in the table that `op` writes.
     pub fn occupancy(&self, op: &TableOp) -> usize {
-        match op {
-            TableOp::PortSet { .. } => 0,
-            TableOp::GroupSet { .. } | TableOp::GroupRemove { .. } => self.adjacencies.groups(),
-            TableOp::ReplicationSet { .. } | TableOp::ReplicationRemove { .. } => self.lists.len(),
-            TableOp::AdjacencySet { .. } | TableOp::AdjacencyRemove { .. } => self.adjacencies.len(),
-            TableOp::IlmSet { .. } | TableOp::IlmRemove { .. } => self.ilm.len(),
-            TableOp::FtnSet { fec: Fec::Flow { .. }, .. } | TableOp::FtnRemove { fec: Fec::Flow { .. } } => {
-                self.filters.len()
-            }
-            TableOp::FtnSet { .. }
-            | TableOp::FtnRemove { .. }
-            | TableOp::RouteSet { .. }
-            | TableOp::RouteRemove { .. } => self.fib.len(),
+        match op.table() {
+            Table::Ports => 0,
+            Table::Neighbors => self.adjacencies.len(),
+            Table::Groups => self.adjacencies.groups(),
+            Table::Replications => self.lists.len(),
+            Table::Ilm => self.ilm.len(),
+            Table::Filters => self.filters.len(),
+            Table::Ftn | Table::Fib => self.fib.len(),
         }
     }
 

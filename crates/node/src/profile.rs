@@ -1,9 +1,11 @@
 //! How long a device takes for what it does. A profile is data: it changes timing, never behaviour.
 
+use base::plane::Table;
 use base::{Span, Time};
 use control::cost::{Cost, Costs, OTHER};
 use control::protocol::Known;
 use control::rsvp::Rsvp;
+use forwarding::WriteTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -65,14 +67,67 @@ pub struct ControlProfile {
     pub alert_queue_messages: Option<u32>,
 }
 
-/// Timing of table writes.
+/// Timing, limits and failures of table writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableProfile {
-    /// Time to write an entry, in us.
+    /// Time to write an entry of ILM or FTN, filters included, in us; `costs` goes before this and the next.
     pub write_us: f64,
     /// As much again for each entry in the table, in ns.
     pub per_entry_ns: f64,
+    /// What an operation costs by the table that it writes (`fib`, `neighbors`, `ports`, `groups`, `replications`,
+    /// `ilm`, `ftn`, `filters`). What costs nothing is in force at once and never queues.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub costs: BTreeMap<Table, WriteCost>,
+    /// The most labels in the ILM; without limit if absent, as those that follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels_max: Option<u32>,
+    /// The most prefixes in FIB and FTN together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefixes_max: Option<u32>,
+    /// The most filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filters_max: Option<u32>,
+    /// The most groups of next hops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups_max: Option<u32>,
+    /// The most replication lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replications_max: Option<u32>,
+    /// Share of the writes that put something in and that the device refuses, 0 to 1; ports and neighbours never fail.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failures: f64,
+}
+
+/// What an operation on a table costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WriteCost {
+    /// Time for each operation, in us.
+    pub us: f64,
+    /// As much again for each entry in the table, in ns.
+    pub per_entry_ns: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl TableProfile {
+    /// How long an operation on `table` takes.
+    pub fn time(&self, table: Table) -> WriteTime {
+        let entries = WriteCost { us: self.write_us, per_entry_ns: self.per_entry_ns };
+        let cost = match self.costs.get(&table) {
+            Some(cost) => *cost,
+            None if matches!(table, Table::Ilm | Table::Ftn | Table::Filters) => entries,
+            None => WriteCost::default(),
+        };
+        WriteTime {
+            fixed: Span::from_secs_f64(cost.us.max(0.0) / 1e6),
+            per_entry: Span::from_secs_f64(cost.per_entry_ns.max(0.0) / 1e9),
+        }
+    }
 }
 
 impl DeviceProfile {

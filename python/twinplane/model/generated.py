@@ -673,6 +673,8 @@ class RouterSpec(Written):
     """DiffServ over MPLS (RFC 3270): true, or how [default: traffic classes are copied]."""
     router_id: str | None = None
     """Router id [default: given by the network]."""
+    routes: Sequence[RouteSpec] = field(default_factory=list)
+    """Static routes, beside those that lead to every node by the shortest path."""
     log_signals: int = 0
     """How many signalling messages are kept for table `signals`."""
     driver: Literal["packet", "xdp"] | None = None
@@ -726,6 +728,16 @@ class DiffServ(Checked):
     """PHBs that LSPs may ask for [default: all]."""
     dscp: Mapping[str, str | int] = field(default_factory=dict)
     """PHBs of code points that mean another one here than they are recommended for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteSpec(Written):
+    """A static route of a router, beside those that lead to every node by the shortest path. It takes the place of one of these if that has the same prefix."""
+
+    prefix: str
+    """Destinations; of several prefixes the longest that fits counts."""
+    via: str | Sequence[str]
+    """The neighbour that they are sent to, or several that share the flows equally; NODE:INTERFACE if links are parallel."""
 
 
 @dataclass(frozen=True, kw_only=True)

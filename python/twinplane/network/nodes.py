@@ -129,6 +129,14 @@ class Router(HeadEnd, Prober):
         """
         return self._table("fib")
 
+    def next_hops(self) -> pl.DataFrame:
+        """The members of groups of next hops, such as `group 1` of `fib`: where each leads, and its backup."""
+        return self._table("next_hops")
+
+    def replications(self) -> pl.DataFrame:
+        """The branches of replication lists, by which packets leave in copies."""
+        return self._table("replications")
+
     def ftn(self) -> pl.DataFrame:
         """What gets labels here (FTN, RFC 3031, 3.12): by `prefix`, `classes` or `filter`.
 

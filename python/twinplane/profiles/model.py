@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -37,11 +39,27 @@ class Control(_Section):
     alert_queue_messages: int | None = Field(None, ge=1)
 
 
+class WriteCost(_Section):
+    """How long an operation on a table takes: `us`, and `per_entry_ns` for each entry in the table."""
+
+    us: float = Field(0.0, ge=0)
+    per_entry_ns: float = Field(0.0, ge=0)
+
+
 class Tables(_Section):
-    """Timing of table writes."""
+    """Timing, limits and failures of table writes."""
 
     write_us: float = Field(0.0, ge=0)
     per_entry_ns: float = Field(0.0, ge=0)
+    costs: dict[
+        Literal["ports", "neighbors", "groups", "replications", "ilm", "ftn", "filters", "fib"], WriteCost
+    ] = Field(default_factory=dict)
+    labels_max: int | None = Field(None, ge=0)
+    prefixes_max: int | None = Field(None, ge=0)
+    filters_max: int | None = Field(None, ge=0)
+    groups_max: int | None = Field(None, ge=0)
+    replications_max: int | None = Field(None, ge=0)
+    failures: float = Field(0.0, ge=0, le=1)
 
 
 class DeviceProfile(_Section):
@@ -58,5 +76,5 @@ class DeviceProfile(_Section):
     @classmethod
     def every_field(cls) -> list[str]:
         """The names of all fields of all sections."""
-        sections = (cls, Forwarding, Control, Cost, Tables)
+        sections = (cls, Forwarding, Control, Cost, Tables, WriteCost)
         return [name for section in sections for name in section.model_fields]

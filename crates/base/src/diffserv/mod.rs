@@ -170,7 +170,8 @@ impl LspDiffServ {
         }
     }
 
-    /// Its tunnelling model, if it has one of its own. Nothing signals it: the nodes that it passes are told by a command.
+    /// Its tunnelling model, if it has one of its own. Nothing signals it: the nodes that it passes are told by a
+    /// command.
     pub const fn model(&self) -> Option<TunnelModel> {
         match *self {
             LspDiffServ::ELsp(ELsp { model, .. }) | LspDiffServ::LLsp(LLsp { model, .. }) => model,

@@ -1,16 +1,19 @@
 //! The plane boundary: all that control and forwarding say to each other.
 //!
 //! Control sends a [`Batch`] of table operations with a transaction id; a driver carries it out and answers with an
-//! [`Ack`] (later, if writing a table takes time). Forwarding sends punted packets up. Nothing else crosses.
+//! [`Ack`] (later, if writing a table takes time). Packets are punted up and sent out, and both sides can be brought
+//! together again. What a driver is stands in crate `forwarding`. Nothing else crosses.
 
 mod next_hop;
 mod prefix;
 mod stack;
+mod table;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use next_hop::{Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
 pub use stack::LabelStack;
+pub use table::Table;
 
 use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};
@@ -23,6 +26,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TransactionId(pub u64);
+
+impl TransactionId {
+    /// The owner of what a node writes by itself: its ports, neighbours, addresses and configured routes.
+    pub const NODE: u8 = u8::MAX;
+
+    const NUMBER_BITS: u32 = 56;
+
+    /// The number that an owner gave a batch (its lower 56 bits), told from the same number of other owners.
+    pub const fn of(owner: u8, number: u64) -> TransactionId {
+        TransactionId((owner as u64) << Self::NUMBER_BITS | number & (u64::MAX >> 8))
+    }
+    /// Whose batch it is: the place of a protocol among those of its node, or [`TransactionId::NODE`].
+    pub const fn owner(self) -> u8 {
+        (self.0 >> Self::NUMBER_BITS) as u8
+    }
+}
 
 crate::words! {
     /// How the time to live moves between a label and what is below it (RFC 3443).
@@ -217,7 +236,7 @@ pub struct Ack {
 }
 
 /// Why a table operation failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableError {
     /// The table has no room.
@@ -247,6 +266,9 @@ pub enum TableError {
     /// A branch that replicates again.
     #[error("a branch of a replication list can't replicate")]
     Nested,
+    /// The device refused the write, for a reason of its own.
+    #[error("the device refused the write")]
+    Refused,
     /// Entries name it: they have to go first.
     #[error("entries still use it")]
     InUse,

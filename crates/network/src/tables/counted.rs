@@ -2,7 +2,8 @@
 
 use crate::{Network, NetworkError};
 use base::device::DropCounters;
-use base::table::Table;
+use base::plane::Table as Written;
+use base::table::{Rows, Table, word};
 use control::rsvp::Rsvp;
 use engine::DirectionCounters;
 use engine::discipline::Totals;
@@ -34,6 +35,21 @@ base::table! {
         waiting: u64 = "frames",
         /// Messages that table `signals` has no room for.
         signals_forgotten: u64 = "messages" => router.control().protocol::<Rsvp>().map_or(0, |rsvp| rsvp.signals().1),
+    }
+}
+
+base::table! {
+    /// What was written to the forwarding plane of each router, by table and result; what did not occur has no row. A
+    /// restart begins anew.
+    pub struct WriteRow<'a> in "writes" key ["node", "table", "result"] {
+        /// The router.
+        node: &'a str,
+        /// `ports`, `neighbors`, `groups`, `replications`, `ilm`, `ftn`, `filters` or `fib`.
+        table: String,
+        /// `done`, or why the operation failed, such as `full`, `no-entry` or `refused`.
+        result: String,
+        /// How many.
+        count: u64 = "operations",
     }
 }
 
@@ -111,6 +127,27 @@ base::table! {
 
 pub fn balance(network: &Network, only: Option<usize>) -> Table {
     network.routers(only).map(|(_, node, router)| BalanceRow::of(node, router, router.balance())).collect()
+}
+
+pub fn writes(network: &Network, only: Option<usize>) -> Table {
+    let mut table = Rows::new();
+    for (_, node, router) in network.routers(only) {
+        let written = router.written();
+        let done = Written::ALL.iter().map(|table| (*table, written.done[table.index()]));
+        table.extend(done.filter(|(_, count)| *count > 0).map(|(table, count)| WriteRow {
+            node,
+            table: word(&table),
+            result: "done".into(),
+            count,
+        }));
+        table.extend(written.failed.iter().map(|((table, error), count)| WriteRow {
+            node,
+            table: word(table),
+            result: word(error),
+            count: *count,
+        }));
+    }
+    table.finish()
 }
 
 pub fn unheard(network: &Network, only: Option<usize>) -> Table {

@@ -95,6 +95,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::BandwidthRow>(Scope::Router, made!(router::bandwidth)),
     entry::<router::DropRow>(Scope::Either, made!(router::drops)),
     entry::<counted::BalanceRow>(Scope::Network, made!(counted::balance)),
+    entry::<counted::WriteRow>(Scope::Network, made!(counted::writes)),
     entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
     entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
     entry::<rsvp::RsvpRow>(Scope::Network, made!(rsvp::messages)),

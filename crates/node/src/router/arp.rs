@@ -86,7 +86,7 @@ impl Router {
 
     fn learn(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mac: MacAddr, heard: bool) {
         if let Learned::News(waiting) = self.neighbors.learn(now, port, gateway, mac, heard) {
-            self.write(&[TableOp::AdjacencySet { port, gateway: gateway.into(), mac }]);
+            self.write(now, vec![TableOp::AdjacencySet { port, gateway: gateway.into(), mac }]);
             waiting.into_iter().for_each(|item| self.go_on(now, item));
         }
     }
@@ -147,7 +147,7 @@ impl Router {
             match due {
                 Due::Ask(port, gateway, known) => self.ask(now, port, gateway, known),
                 Due::Gone(port, gateway) => {
-                    self.write(&[TableOp::AdjacencyRemove { port, gateway: gateway.into() }]);
+                    self.write(now, vec![TableOp::AdjacencyRemove { port, gateway: gateway.into() }]);
                 }
                 Due::GiveUp(waiting, reason) => {
                     for item in waiting {

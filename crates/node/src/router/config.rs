@@ -1,14 +1,14 @@
 //! How a router is set up.
 
 use crate::profile::DeviceProfile;
-use base::plane::TtlModel;
+use base::plane::{Table, TtlModel};
 use base::random::Rng;
-use base::{DiffServConfig, MacAddr, PortId, Rate, Span, Streams};
+use base::{DiffServConfig, MacAddr, PortId, Rate, Streams};
 use control::services::{Interface, Interfaces, Services};
 use control::{ControlPlane, Setup, plane};
 use core::net::Ipv4Addr;
-use forwarding::Seed;
 use forwarding::conditioner::Conditioner;
+use forwarding::{Seed, Timing};
 use std::sync::Arc;
 
 /// A port of a router.
@@ -92,14 +92,26 @@ impl RouterConfig {
         let llc = control.listens_to_llc();
         let mut random = self.streams.stream(&format!("{}/ecmp", self.name));
         let seed = Seed(random.next_u64(), random.next_u64());
-        forwarding::Config { explicit_null_ttl, diffserv, llc, seed, ..forwarding::Config::default() }
+        let tables = &self.profile.tables;
+        let most = |limit: Option<u32>| limit.map_or(usize::MAX, |most| most as usize);
+        forwarding::Config {
+            explicit_null_ttl,
+            diffserv,
+            llc,
+            seed,
+            ilm_max: most(tables.labels_max),
+            fib_max: most(tables.prefixes_max),
+            filters_max: most(tables.filters_max),
+            groups_max: most(tables.groups_max),
+            lists_max: most(tables.replications_max),
+            ..forwarding::Config::default()
+        }
     }
 
-    pub(super) fn write_time(&self) -> forwarding::WriteTime {
-        let tables = &self.profile.tables;
-        forwarding::WriteTime {
-            fixed: Span::from_secs_f64(tables.write_us.max(0.0) / 1e6),
-            per_entry: Span::from_secs_f64(tables.per_entry_ns.max(0.0) / 1e9),
-        }
+    /// What the driver takes for writes; which fail is drawn from a stream of the router's own.
+    pub(super) fn timing(&self) -> Timing {
+        let random = self.streams.stream(&format!("{}/tables", self.name));
+        let times = Table::ALL.map(|table| self.profile.tables.time(table));
+        Timing { times, failures: self.profile.tables.failures, random }
     }
 }

@@ -21,11 +21,12 @@ use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix, TableOp};
+use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix, TableOp, TransactionId};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::Ipv4Addr;
-use forwarding::{Driver, Exception, Forwarding, Soft};
+use forwarding::driver::Written;
+use forwarding::{Driver, Exception, Forwarding, Model, Notice};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What waits for a neighbour's Ethernet address.
@@ -82,7 +83,9 @@ pub struct Balance {
 #[derive(Debug)]
 pub struct Router {
     config: RouterConfig,
-    driver: Soft,
+    driver: Model,
+    /// Batches that the router has written by itself.
+    batches: u64,
     pipeline: Pipeline,
     control: ControlPlane,
     neighbors: Neighbors<Waiting>,
@@ -120,7 +123,8 @@ impl Router {
     pub fn new(config: RouterConfig) -> Router {
         let control = ControlPlane::new(config.control(), &config.protocols);
         let mut router = Router {
-            driver: Soft::new(config.forwarding(&control), config.write_time()),
+            driver: Model::new(config.forwarding(&control), config.timing()),
+            batches: 0,
             pipeline: config.profile.forwarding.pipeline(),
             control,
             neighbors: Neighbors::default(),
@@ -142,17 +146,17 @@ impl Router {
             ident: 0,
             config,
         };
-        router.connect();
+        router.connect(Time::ZERO);
         router
     }
 
     /// Writes what every table starts with: ports, connected networks, and the router's own addresses.
-    fn connect(&mut self) {
+    fn connect(&mut self, now: Time) {
         for index in 0..self.config.ports.len() {
-            self.configure_port(PortId(index as u16));
+            self.configure_port(now, PortId(index as u16));
         }
         for (group, members) in self.groups.clone() {
-            self.write(&[TableOp::GroupSet { group, members }]);
+            self.write(now, vec![TableOp::GroupSet { group, members }]);
         }
         let mut ops =
             vec![TableOp::RouteSet { prefix: Prefix::host(self.config.router_id), next_hop: NextHop::Local }];
@@ -163,7 +167,7 @@ impl Router {
             ops.push(TableOp::RouteSet { prefix: network, next_hop: connected });
             ops.push(TableOp::RouteSet { prefix: Prefix::host(port.address), next_hop: NextHop::Local });
         }
-        self.write(&ops);
+        self.write(now, ops);
         let forwarding = self.driver.forwarding_mut();
         forwarding.note_inputs(self.config.conditioning.note_inputs);
         forwarding.note_encaps(self.config.conditioning.note_encaps);
@@ -172,18 +176,18 @@ impl Router {
         }
     }
 
-    fn configure_port(&mut self, port: PortId) {
+    fn configure_port(&mut self, now: Time, port: PortId) {
         let Some(setup) = self.config.ports.get(port.index()) else { return };
         let config = PortConfig { mac: setup.mac, mtu: setup.mtu, up: self.up[port.index()] };
-        self.write(&[TableOp::PortSet { port, config }]);
+        self.write(now, vec![TableOp::PortSet { port, config }]);
     }
 
-    /// Writes what is not the control plane's: it is in force at once.
-    fn write(&mut self, ops: &[TableOp]) {
-        for op in ops {
-            // A withdrawal of what is not there changes nothing.
-            let _ = self.driver.forwarding_mut().apply(op);
-        }
+    /// Writes what is not the control plane's. Nothing waits for the answer; what fails is counted
+    /// ([`Router::written`]).
+    fn write(&mut self, now: Time, ops: Vec<TableOp>) {
+        self.batches += 1;
+        let transaction = TransactionId::of(TransactionId::NODE, self.batches);
+        self.driver.submit(now, Batch { transaction, ops, barrier: false });
     }
 
     /// How it was set up.
@@ -229,6 +233,10 @@ impl Router {
     pub fn backlog(&self) -> (usize, usize) {
         (self.driver.backlog(), self.control.waiting())
     }
+    /// What was written to the forwarding plane, and what of it failed.
+    pub fn written(&self) -> &Written {
+        self.driver.soft().written()
+    }
     /// The Ethernet address of a neighbour, if it is known.
     pub fn neighbor_mac(&self, port: PortId, address: Ipv4Addr) -> Option<base::MacAddr> {
         self.neighbors.get(port, address)
@@ -249,12 +257,7 @@ impl Router {
     /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where
     /// it is not for the tables to say.
     fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, Ipv4Addr)>) {
-        let forwarding = self.driver.forwarding_mut();
-        let sent = match via {
-            Some((port, gateway)) => forwarding.transmit_via(port, gateway.into(), &mut frame),
-            None => forwarding.originate(&mut frame),
-        };
-        match sent {
+        match self.driver.packet_out(&mut frame, via.map(|(port, gateway)| (port, gateway.into()))) {
             Ok(port) => {
                 self.originated += 1;
                 self.transmit(now, port, frame);
@@ -288,7 +291,9 @@ impl Router {
         if up {
             let stale = core::mem::take(&mut self.stale[port.index()]);
             let forget = |gateway: Ipv4Addr| TableOp::AdjacencyRemove { port, gateway: gateway.into() };
-            self.write(&stale.into_iter().map(forget).collect::<Vec<_>>());
+            if !stale.is_empty() {
+                self.write(now, stale.into_iter().map(forget).collect());
+            }
         } else {
             // That the port is down is one write, however much hangs on it. The neighbours on it are unknown from now
             // on; they are taken out of the tables when that makes a difference.
@@ -296,7 +301,7 @@ impl Router {
             self.stale[port.index()] = known;
             lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
-        self.configure_port(port);
+        self.configure_port(now, port);
         self.control.port_changed(now, port, up);
         let port = port.0;
         let event = if up { base::Event::PortUp { port } } else { base::Event::PortDown { port } };
@@ -305,16 +310,28 @@ impl Router {
 
     fn restart(&mut self, now: Time) {
         let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
-        self.driver = Soft::new(self.config.forwarding(&self.control), self.config.write_time());
+        self.driver = Model::new(self.config.forwarding(&self.control), self.config.timing());
         self.neighbors = Neighbors::default();
         self.stale.iter_mut().for_each(Vec::clear);
         self.pipeline = self.config.profile.forwarding.pipeline();
-        self.connect();
+        self.connect(now);
         // Static routes are configuration: they survive.
         for (prefix, next_hop) in routes {
-            self.write(&[TableOp::RouteSet { prefix, next_hop }]);
+            self.write(now, vec![TableOp::RouteSet { prefix, next_hop }]);
         }
         self.control.restart(now);
+    }
+
+    /// Handles what the forwarding plane tells by itself.
+    fn notice(&mut self, now: Time) {
+        while let Some(notice) = self.driver.poll_notice() {
+            match notice {
+                Notice::Punt { port, frame, reason } => self.handle_exception(now, port, frame, reason),
+                Notice::Full(table) => {
+                    self.outputs.push_back(Output::Event(base::Event::TableFull { table }));
+                }
+            }
+        }
     }
 
     fn write_now(&mut self, now: Time, batch: Batch) {
@@ -336,10 +353,10 @@ impl Device for Router {
     }
 
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        match self.forwarding().classify_punt(port, &frame) {
-            Some(reason) => self.handle_exception(now, port, frame, reason),
-            None => self.forward_again(now, port, frame),
+        if let Some(frame) = self.driver.soft_mut().punt(port, frame) {
+            self.forward_again(now, port, frame);
         }
+        self.notice(now);
         self.settle(now);
     }
 
@@ -355,15 +372,15 @@ impl Device for Router {
             Command::PortUp(port) => self.port_changed(now, port, true),
             Command::PortDown(port) => self.port_changed(now, port, false),
             Command::GroupSet { group, members } => {
-                self.write(&[TableOp::GroupSet { group, members: members.clone() }]);
+                self.write(now, vec![TableOp::GroupSet { group, members: members.clone() }]);
                 self.groups.insert(group, members);
             }
             Command::RouteSet { prefix, next_hop } => {
-                self.write(&[TableOp::RouteSet { prefix, next_hop }]);
+                self.write(now, vec![TableOp::RouteSet { prefix, next_hop }]);
                 self.control.route_changed(now, prefix, Some(next_hop));
             }
             Command::RouteRemove { prefix } => {
-                self.write(&[TableOp::RouteRemove { prefix }]);
+                self.write(now, vec![TableOp::RouteRemove { prefix }]);
                 self.control.route_changed(now, prefix, None);
             }
             Command::Restart => self.restart(now),

@@ -3,6 +3,7 @@
 use super::Router;
 use super::listening::LLC;
 use base::device::DropReason;
+use base::plane::TransactionId;
 use base::{Body, Frame, MacAddr, Output, PortId, Time};
 use control::owner::Owner;
 use control::plane::{self, Offered};
@@ -84,8 +85,9 @@ impl Router {
                 }
             }
             match self.driver.poll_ack(now) {
+                Some(ack) if ack.transaction.owner() == TransactionId::NODE => {}
                 Some(ack) => self.control.handle_ack(now, ack),
-                None => return,
+                None => return self.notice(now),
             }
         }
     }

@@ -317,10 +317,8 @@ fn a_narrow_link_within_an_lsp_is_reported_to_the_host() {
     };
     let mac = MacAddr([2, 0, 0, 0, 1, 2]);
     let fec = base::plane::Fec::Prefix(Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24));
-    r.write(&[
-        TableOp::AdjacencySet { port: PortId(1), gateway: gateway.into(), mac },
-        TableOp::FtnSet { fec, nhlfe },
-    ]);
+    let known = TableOp::AdjacencySet { port: PortId(1), gateway: gateway.into(), mac };
+    r.write(Time(0), vec![known, TableOp::FtnSet { fec, nhlfe }]);
     let mut packet =
         ip(OUR_MAC, HOST, Ipv4Addr::new(203, 0, 113, 1), 64, ipv4::Protocol::TCP, &[0; 1480]).to_vec();
     packet[20] |= 0x40;
@@ -339,4 +337,102 @@ fn a_narrow_link_within_an_lsp_is_reported_to_the_host() {
         sent.iter().map(|(port, frame)| (*port, frame.len() <= 1514)).collect::<Vec<_>>(),
         [(PortId(1), true); 2]
     );
+}
+
+#[test]
+fn a_port_that_goes_down_is_one_write() {
+    let mut r = router();
+    known(&mut r);
+    let other = Ipv4Addr::new(10, 1, 0, 3);
+    give(&mut r, 0, arp(arp::Operation::REQUEST, (MacAddr([2, 0, 0, 0, 0, 3]), other), OURS));
+    for n in 0..1_000u32 {
+        let prefix = Prefix::new(Ipv4Addr::from_bits(0x1400_0000 + (n << 8)), 24);
+        let next_hop = NextHop::Via { port: P, gateway: HOST.into() };
+        r.handle_command(Time(0), Command::RouteSet { prefix, next_hop });
+    }
+    let done = |r: &Router| r.written().done.iter().sum::<u64>();
+    let before = done(&r);
+    r.handle_command(Time(1), Command::PortDown(P));
+    assert_eq!(done(&r) - before, 1);
+    let far = ping(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 7), Ipv4Addr::new(20, 0, 5, 1), 64);
+    let mut verdict = [Verdict::Punt];
+    r.forward_batch(Time(2), PortId(1), core::slice::from_mut(&mut far.clone()), &mut verdict);
+    assert_eq!(verdict, [Verdict::Drop(DropReason::PortDown)]);
+    // When it comes up again the two neighbours are unknown: they have to be asked for.
+    r.handle_command(Time(3), Command::PortUp(P));
+    assert_eq!((done(&r) - before, r.written().failed.len()), (4, 0));
+    let waits = r.forwarding().classify_punt(PortId(1), &far);
+    assert!(matches!(waits, Some(forwarding::PuntReason::NoAdjacency { .. })), "{waits:?}");
+}
+
+#[test]
+fn copies_are_accounted_for_one_by_one() {
+    use base::plane::{GroupId, Leg, Member, ReplicationId};
+    let mut r = router();
+    known(&mut r);
+    let far = Ipv4Addr::new(10, 2, 0, 2);
+    let to = |port: u16, gateway: Ipv4Addr, label: u32| Nhlfe {
+        push: LabelStack::one(Label::truncate(label)),
+        next_hop: NextHop::Via { port: PortId(port), gateway: gateway.into() },
+        ttl: TtlModel::Uniform,
+        tc: TcSource::Copy,
+    };
+    let leg = Leg { labels: LabelStack::EMPTY, port: P, gateway: HOST.into() };
+    let (group, list) = (GroupId(1), ReplicationId(1));
+    let by_group = Nhlfe { next_hop: NextHop::Group(group), ..to(0, HOST, 72) };
+    let down = Nhlfe { next_hop: NextHop::Discard, ..to(0, HOST, 73) };
+    // A branch that is known, one whose neighbour has to be asked for, one by a group, one that goes nowhere.
+    let branches = [to(0, HOST, 70), to(1, far, 71), by_group, down];
+    let entry = Nhlfe { push: LabelStack::EMPTY, next_hop: NextHop::Replicate(list), ..down };
+    r.write(
+        Time(0),
+        vec![
+            TableOp::GroupSet { group, members: [Member { leg, backup: None }].into() },
+            TableOp::ReplicationSet { list, branches: branches.into() },
+            TableOp::IlmSet { label: Label::truncate(100), nhlfe: entry },
+        ],
+    );
+    let mut bytes =
+        ip(OUR_MAC, HOST, Ipv4Addr::new(203, 0, 113, 1), 64, ipv4::Protocol::UDP, &[0; 8]).to_vec();
+    bytes[12..14].copy_from_slice(&[0x88, 0x47]);
+    bytes.splice(14..14, (100u32 << 12 | 0x100 | 9).to_be_bytes());
+    let received = r.balance().received;
+    let sent = give(&mut r, 1, Frame::from_bytes(&bytes));
+    let label = |frame: &[u8]| u32::from_be_bytes([0, frame[14], frame[15], frame[16]]) >> 4;
+    let labels: Vec<_> =
+        sent.iter().filter(|(_, f)| f[12..14] == [0x88, 0x47]).map(|(p, f)| (p.0, label(f))).collect();
+    assert_eq!(labels, [(0, 70), (0, 72)]);
+    let balance = r.balance();
+    assert_eq!((balance.received - received, balance.copies, balance.waiting), (1, 3, 1));
+    assert_eq!(balance.dropped.get(DropReason::Discard), 1);
+    // The copy that waited leaves when the neighbour answers, by its own branch and no other.
+    let mut answer =
+        arp(arp::Operation::REPLY, (MacAddr([2, 0, 0, 0, 1, 2]), far), Ipv4Addr::new(10, 2, 0, 1));
+    answer.header_mut()[..6].copy_from_slice(&[2, 0, 0, 0, 1, 1]);
+    let mut verdict = [Verdict::Punt];
+    r.forward_batch(Time(2), PortId(1), core::slice::from_mut(&mut answer), &mut verdict);
+    r.handle_packet(Time(2), PortId(1), answer);
+    let sent: Vec<_> = outputs(&mut r).iter().map(|(p, f)| (p.0, label(f))).collect();
+    assert_eq!((sent, r.balance().waiting, r.balance().copies), (vec![(1, 71)], 0, 3));
+}
+
+#[test]
+fn full_tables_are_told_and_failures_counted() {
+    let mut profile = crate::DeviceProfile::ideal();
+    profile.tables.prefixes_max = Some(6);
+    let config = RouterConfig { profile, ..router().config().clone() };
+    let mut r = Router::new(config);
+    let events = |r: &mut Router, n: u8| {
+        let prefix = Prefix::new(Ipv4Addr::new(10, 9, n, 0), 24);
+        r.handle_command(Time(0), Command::RouteSet { prefix, next_hop: NextHop::Discard });
+        let mut full = 0;
+        while let Some(output) = r.poll_output() {
+            let table = base::plane::Table::Fib;
+            full += usize::from(output == Output::Event(base::Event::TableFull { table }));
+        }
+        full
+    };
+    // Five prefixes are the router's own.
+    assert_eq!([1, 2, 3].map(|n| events(&mut r, n)), [0, 1, 0]);
+    assert_eq!(r.written().failed.values().copied().collect::<Vec<_>>(), [2]);
 }

@@ -1,0 +1,173 @@
+//! The tables of this process, written at once.
+
+use super::{Capabilities, Counters, Driver, Notice};
+use crate::punt::Exception;
+use crate::tables::{Config, Forwarding};
+use base::plane::{Ack, Batch, Fec, Table, TableError, TableOp};
+use base::{Frame, PortId, Time};
+use core::net::IpAddr;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What was written to the tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Operations that came into force, by [`Table::index`].
+    pub done: [u64; Table::ALL.len()],
+    /// Operations that failed, by table and reason.
+    pub failed: BTreeMap<(Table, TableError), u64>,
+}
+
+/// The driver of the tables in this process.
+#[derive(Clone, Debug, Default)]
+pub struct Soft {
+    forwarding: Forwarding,
+    acks: VecDeque<Ack>,
+    notices: VecDeque<Notice>,
+    written: Written,
+    /// Tables that were full, and from which nothing was taken out since, by [`Table::index`].
+    full: [bool; Table::ALL.len()],
+}
+
+impl Soft {
+    /// A driver with empty tables.
+    pub fn new(config: Config) -> Soft {
+        Soft { forwarding: Forwarding::new(config), ..Soft::default() }
+    }
+
+    /// The tables in force.
+    pub fn forwarding(&self) -> &Forwarding {
+        &self.forwarding
+    }
+
+    /// The tables, to move packets through them.
+    #[inline]
+    pub fn forwarding_mut(&mut self) -> &mut Forwarding {
+        &mut self.forwarding
+    }
+
+    /// What was written so far.
+    pub fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Hands over a frame that arrived by `port` and that the fast path does not forward. The reason comes as a notice;
+    /// the frame comes back if there is none any more, since the tables have changed.
+    pub fn punt(&mut self, port: PortId, frame: Frame) -> Option<Frame> {
+        match self.forwarding.classify_punt(port, &frame) {
+            Some(reason) => {
+                self.notices.push_back(Notice::Punt { port, frame, reason });
+                None
+            }
+            None => Some(frame),
+        }
+    }
+
+    /// Carries one operation out and counts it; `refused` if the device does not do it.
+    pub(super) fn write(&mut self, op: &TableOp, refused: bool) -> Result<(), TableError> {
+        let done = if refused { Err(TableError::Refused) } else { self.forwarding.apply(op) };
+        let table = op.table();
+        match done {
+            Ok(()) => {
+                self.written.done[table.index()] += 1;
+                self.full[table.index()] &= !op.is_removal();
+            }
+            Err(error) => {
+                *self.written.failed.entry((table, error)).or_default() += 1;
+                if error == TableError::Full && !core::mem::replace(&mut self.full[table.index()], true) {
+                    self.notices.push_back(Notice::Full(table));
+                }
+            }
+        }
+        done
+    }
+
+    pub(super) fn answer(&mut self, ack: Ack) {
+        self.acks.push_back(ack);
+    }
+
+    pub(super) fn next_ack(&mut self) -> Option<Ack> {
+        self.acks.pop_front()
+    }
+
+    /// Carries a batch out in order and answers it.
+    pub(super) fn write_batch(&mut self, batch: &Batch, mut refused: impl FnMut(&TableOp) -> bool) {
+        let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
+        for (place, op) in batch.ops.iter().enumerate() {
+            if let Err(error) = self.write(op, refused(op)) {
+                ack.failed.push((place as u32, error));
+            }
+        }
+        self.answer(ack);
+    }
+}
+
+impl Driver for Soft {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::of(&self.forwarding.config)
+    }
+
+    fn submit(&mut self, _: Time, batch: Batch) {
+        self.write_batch(&batch, |_| false);
+    }
+
+    fn poll_ack(&mut self, _: Time) -> Option<Ack> {
+        self.next_ack()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    fn poll_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    fn packet_out(&mut self, frame: &mut Frame, via: Option<(PortId, IpAddr)>) -> Result<PortId, Exception> {
+        match via {
+            Some((port, gateway)) => self.forwarding.transmit_via(port, gateway, frame),
+            None => self.forwarding.originate(frame),
+        }
+    }
+
+    fn port_state(&self, port: PortId) -> Option<bool> {
+        self.forwarding.port(port).map(|config| config.up)
+    }
+
+    fn counters(&self) -> Counters {
+        let ports = self.forwarding.ports().map(|row| (row.port, row.counters)).collect();
+        Counters { ports, drops: self.forwarding.drops().clone() }
+    }
+
+    fn resync(&self) -> Vec<TableOp> {
+        let tables = &self.forwarding;
+        let mut ops: Vec<_> =
+            tables.ports().map(|row| TableOp::PortSet { port: row.port, config: row.config }).collect();
+        ops.extend(tables.adjacencies().filter_map(|row| {
+            row.mac.map(|mac| TableOp::AdjacencySet { port: row.port, gateway: row.gateway, mac })
+        }));
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        tables.groups().for_each(|row| groups.entry(row.group).or_default().push(row.member));
+        ops.extend(
+            groups.into_iter().map(|(group, members)| TableOp::GroupSet { group, members: members.into() }),
+        );
+        ops.extend(tables.lists.iter().map(|(list, branches)| TableOp::ReplicationSet {
+            list,
+            branches: branches.iter().map(|entry| tables.nhlfe(entry)).collect(),
+        }));
+        ops.extend(tables.fib().map(|row| TableOp::RouteSet { prefix: row.prefix, next_hop: row.next_hop }));
+        ops.extend(tables.ftn().map(|row| {
+            let prefix = row.prefix;
+            let fec = match row.classes {
+                Some((order, classes)) => Fec::ClassPrefix { prefix, classes, order },
+                None => Fec::Prefix(prefix),
+            };
+            TableOp::FtnSet { fec, nhlfe: row.nhlfe }
+        }));
+        ops.extend(tables.filters().map(|row| {
+            let fec = Fec::Flow { order: row.order, filter: row.filter };
+            TableOp::FtnSet { fec, nhlfe: row.nhlfe }
+        }));
+        ops.extend(tables.ilm().map(|row| TableOp::IlmSet { label: row.label, nhlfe: row.nhlfe }));
+        ops
+    }
+}
