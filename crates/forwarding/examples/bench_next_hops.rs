@@ -94,7 +94,7 @@ fn frame(n: usize, labelled: bool) -> [u8; HELD] {
     ip[..4].copy_from_slice(&[0x45, 0, 0, (HELD - at) as u8]);
     (ip[8], ip[9]) = (64, 17);
     ip[12..16].copy_from_slice(&(0x1e00_0000 + n as u32 % 61).to_be_bytes());
-    ip[16..20].copy_from_slice(&(0x1400_0000 + (spread % PREFIXES << 8) + 9).to_be_bytes());
+    ip[16..20].copy_from_slice(&(0x1400_0000 + ((spread % PREFIXES) << 8) + 9).to_be_bytes());
     let check = !wire::checksum::sum(&ip[..20]);
     ip[10..12].copy_from_slice(&check.to_be_bytes());
     ip[20..24].copy_from_slice(&[(n >> 8) as u8, n as u8, 0, 80]);

@@ -30,12 +30,15 @@ struct Candidate {
     adjacency: u32,
 }
 
+/// A member's leg, and its backup.
+type Choice = (Way, Option<Way>);
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
     id: GroupId,
     candidates: Vec<Candidate>,
     /// Primary leg and backup of each candidate.
-    ways: Vec<(Way, Option<Way>)>,
+    ways: Vec<Choice>,
 }
 
 /// An odd number whose bits are evenly spread: 2^64 divided by the golden ratio.
@@ -80,7 +83,7 @@ impl Forwarding {
         let group = self.groups.get(place as usize).ok_or(DropReason::NoAdjacency)?;
         let flow = if group.candidates.len() > 1 { flow() } else { 0 };
         let is_up = |way: &Way| self.adjacencies.is_up(way.adjacency, &self.ports);
-        let best = |usable: &dyn Fn(&(Way, Option<Way>)) -> bool| {
+        let best = |usable: &dyn Fn(&Choice) -> bool| {
             let usable = group.places().filter(|place| usable(&group.ways[*place]));
             usable.max_by_key(|place| (group.candidates[*place].score(flow), usize::MAX - place))
         };
@@ -198,7 +201,7 @@ impl Forwarding {
     pub(crate) fn members_of(&self, index: u32) -> Vec<Member> {
         let place = self.adjacencies.get(index).and_then(|a| a.group());
         let Some(group) = place.and_then(|place| self.groups.get(place as usize)) else { return Vec::new() };
-        let member = |(way, backup): &(Way, Option<Way>)| {
+        let member = |(way, backup): &Choice| {
             Some(Member { leg: self.leg_of(way)?, backup: backup.as_ref().and_then(|b| self.leg_of(b)) })
         };
         group.ways.iter().filter_map(member).collect()
