@@ -23,6 +23,9 @@ impl ProtocolId {
         }
     }
 
+    /// Before all ids that name a protocol, in their order.
+    pub const LEAST: ProtocolId = ProtocolId([0; LONGEST]);
+
     const fn read(name: &[u8]) -> Option<ProtocolId> {
         let mut text = [0; LONGEST];
         if name.is_empty() || name.len() > LONGEST {

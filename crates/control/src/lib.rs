@@ -7,7 +7,6 @@
 //! - [`messages`]: messages counted over time
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
-//! - [`rib`]: the control plane's own routing table
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
@@ -21,7 +20,6 @@ pub mod plane;
 mod plane_tests;
 pub mod processor;
 pub mod protocol;
-pub mod rib;
 pub mod rsvp;
 pub mod services;
 pub mod unheard;

@@ -4,17 +4,19 @@ use crate::cost::{Cost, Costs};
 use crate::messages::{MessageBin, Messages};
 use crate::owner::Owner;
 use crate::processor::{Processor, Queue};
-use crate::protocol::{Arrival, Change, Context, Direction, Listen, LlcMessage, Message, Protocol, Setup};
-use crate::services::Services;
+use crate::protocol::{
+    Arrival, Change, Context, Direction, Listen, LlcMessage, Message, Protocol, Setup, Topic,
+};
 use crate::services::sessions::{
     Heard, Packet, Pending, Segment, SessionEvent, SessionId, SessionOutput, Trouble,
 };
+use crate::services::{Interface, InterfaceId, Route, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
-use base::plane::{Ack, Batch, NextHop, Prefix, TransactionId};
+use base::plane::{Ack, Batch, NextHop, Prefix, TableOp, TransactionId};
 use base::{Event, PortId, ProtocolValue, Span, Time};
 use core::any::Any;
 use core::net::{IpAddr, Ipv4Addr};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
 const OWNER_SHIFT: u32 = 56;
@@ -41,6 +43,8 @@ pub enum Output {
     Llc(LlcMessage),
     /// Send a TCP segment or a UDP datagram by the tables.
     Packet(Packet),
+    /// Write a route or a group of next hops, or take one out.
+    Route(TableOp),
     /// Write tables, and hand the driver's answer to [`ControlPlane::handle_ack`].
     Tables(Batch),
     /// An event for the user.
@@ -88,6 +92,8 @@ impl Waiting {
 #[derive(Debug)]
 struct Speaker {
     protocol: Box<dyn Protocol>,
+    /// What it is told of.
+    topics: Vec<Topic>,
     /// By kind of message; empty if none costs anything.
     costs: Vec<Cost>,
     messages: Messages,
@@ -100,7 +106,9 @@ struct Speaker {
 /// read [`ControlPlane::poll_timeout`]. Protocols are asked in the order of the array.
 #[derive(Debug)]
 pub struct ControlPlane {
-    services: Services,
+    services: Box<Services>,
+    /// Routes to be written.
+    routes: RouteWrites,
     speakers: Vec<Speaker>,
     listeners: Listeners,
     /// Groups that protocols listen to, [`Listen::EveryGroup`] among them.
@@ -156,7 +164,7 @@ impl ControlPlane {
             if costs.iter().all(|cost| *cost == Cost::default()) {
                 costs.clear();
             }
-            Speaker { protocol, costs, messages: Messages::default() }
+            Speaker { topics: protocol.subscribes(), protocol, costs, messages: Messages::default() }
         };
         let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
         let (mut listeners, mut groups) = (Listeners::default(), BTreeSet::new());
@@ -177,7 +185,12 @@ impl ControlPlane {
         }
         let processor = Processor::new(queue_messages, alert_queue_messages);
         let unheard = UnheardCounters::default();
-        ControlPlane { services, speakers, listeners, groups, unheard, processor }
+        let routes = RouteWrites::default();
+        let services = Box::new(services);
+        let mut plane = ControlPlane { services, routes, speakers, listeners, groups, unheard, processor };
+        // There is nobody yet who would have to be told of what there is from the beginning.
+        plane.write_routes();
+        plane
     }
 
     /// The protocol that listens to what is named.
@@ -255,6 +268,7 @@ impl ControlPlane {
             From::Session(session) => self.handle_received(now, session, &waiting),
         }
         self.offer_received(now);
+        self.tell_changes(now);
         Some(waiting.frame)
     }
 
@@ -301,6 +315,7 @@ impl ControlPlane {
             Pending::Closed(why) => SessionEvent::Closed(why),
         };
         self.call(owner, |protocol, context| protocol.handle_session(now, context, session, event));
+        self.tell_changes(now);
         true
     }
 
@@ -352,6 +367,7 @@ impl ControlPlane {
                 protocol.handle_timeout(now, context);
             }
         });
+        self.tell_changes(now);
     }
 
     /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
@@ -369,26 +385,75 @@ impl ControlPlane {
         if !known {
             self.unheard.count(Unheard::Command);
         }
+        self.tell_changes(now);
     }
 
-    /// The node has a static route, or another than before, or none any more.
-    pub fn route_changed(&mut self, now: Time, prefix: Prefix, next_hop: Option<NextHop>) {
-        self.each(|protocol, context| {
-            protocol.handle_change(now, context, &Change::Route { prefix, next_hop });
-        });
+    /// Gives the node a static route, in place of the one that the prefix had, or takes it away.
+    pub fn set_static(&mut self, now: Time, prefix: Prefix, next_hop: Option<NextHop>) {
+        match next_hop {
+            Some(next_hop) => self.services.rib.set(prefix, Route::fixed(next_hop)),
+            None => drop(self.services.rib.remove(prefix, Source::Static)),
+        }
+        self.tell_changes(now);
+    }
+
+    /// Tells protocols what has changed since the last call, what that changes in turn behind it.
+    fn tell_changes(&mut self, now: Time) {
+        loop {
+            let mut changes = VecDeque::new();
+            while let Some(id) = self.services.interfaces.poll_change() {
+                let interface = self.services.interfaces.get(id);
+                let (port, up) = (interface.and_then(Interface::port), interface.is_some_and(|i| i.up));
+                changes.push_back((Topic::Interfaces, Change::Interface { interface: id, port, up }));
+            }
+            while let Some(prefix) = self.write_route() {
+                changes.push_back((Topic::Routes, Change::Route(prefix)));
+            }
+            if changes.is_empty() {
+                return;
+            }
+            for (topic, change) in changes {
+                for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
+                    if speaker.topics.contains(&topic) {
+                        let mut context = Context { services: &mut self.services, owner };
+                        speaker.protocol.handle_change(now, &mut context, &change);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the next route that changed written: its prefix.
+    fn write_route(&mut self) -> Option<Prefix> {
+        let prefix = self.services.rib.poll_change()?;
+        self.routes.follow(&self.services.rib, prefix);
+        Some(prefix)
+    }
+
+    fn write_routes(&mut self) {
+        while self.write_route().is_some() {}
+    }
+
+    /// A route to be written. They come before what protocols want done.
+    pub fn poll_route(&mut self) -> Option<TableOp> {
+        self.routes.poll()
     }
 
     /// A port can be used from now on, or can't.
     pub fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
-        self.services.interfaces.set_up(port, up);
-        self.each(|protocol, context| protocol.handle_change(now, context, &Change::Port { port, up }));
+        self.services.interfaces.set_up(InterfaceId::of(port), up);
+        self.tell_changes(now);
     }
 
-    /// The node restarts: what waits is lost, and each protocol begins anew with what was configured.
+    /// The node restarts: what waits and what was learnt is lost, and each protocol begins anew with what was
+    /// configured. All routes are written again.
     pub fn restart(&mut self, now: Time) {
         self.processor.clear();
-        self.services.sessions.restart();
+        self.services.restart();
+        while self.services.rib.poll_change().is_some() {}
+        self.routes.again(&self.services.rib);
         self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
+        self.tell_changes(now);
     }
 
     /// Takes the driver's answer to a batch of table writes.
@@ -396,6 +461,7 @@ impl ControlPlane {
         let owner = Owner((ack.transaction.0 >> OWNER_SHIFT) as u8);
         ack.transaction = TransactionId(ack.transaction.0 & !(u64::MAX << OWNER_SHIFT));
         self.call(owner, |protocol, context| protocol.handle_ack(now, context, &ack));
+        self.tell_changes(now);
     }
 
     /// What is to be done next; nothing when all protocols are drained.
@@ -417,6 +483,9 @@ impl ControlPlane {
     /// The next output of a protocol that is for the node; what protocols do with sessions is done.
     fn protocol_output(&mut self, now: Time) -> Option<Output> {
         use crate::protocol::Output as Wanted;
+        if let Some(op) = self.poll_route() {
+            return Some(Output::Route(op));
+        }
         let mut place = 0;
         while let Some(speaker) = self.speakers.get_mut(place) {
             let owner = Owner(place as u8);

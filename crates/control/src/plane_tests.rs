@@ -3,13 +3,15 @@
 use crate::cost::{Cost, Costs};
 use crate::plane::{Config, ControlPlane, Offered, Output};
 use crate::protocol::{
-    Arrival, Change, Context, Direction, IpArrival, Listen, Message, Output as Wanted, Over, Protocol,
+    Arrival, Change, Context, Direction, IpArrival, Listen, Message, Output as Wanted, Over, Protocol, Topic,
 };
-use crate::services::{Interface, Interfaces, Services};
+use crate::services::{
+    Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Route, Services, Source,
+};
 use crate::unheard::Unheard;
 use crate::{Setup, rsvp};
-use base::plane::{Ack, Batch, Prefix, TableOp, TransactionId};
-use base::{PortId, ProtocolId, ProtocolValue, Span, Streams, Time};
+use base::plane::{Ack, Batch, NextHop, Prefix, TableOp, TransactionId};
+use base::{Label, PortId, ProtocolId, ProtocolValue, Span, Streams, Time};
 use core::net::Ipv4Addr;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,8 +21,8 @@ const UDP: u16 = 4711;
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 200);
 const EVERY: Span = Span::from_secs(1);
 
-/// Sends a hello to the group on every port each second, writes a route for each neighbour that it hears, and
-/// acknowledges.
+/// Sends a hello to the group on every port each second, and writes the tables for each neighbour that it hears. When
+/// the route to `first()` changes it learns one to `second()`.
 #[derive(Debug, Default)]
 struct Hello {
     due: Time,
@@ -37,6 +39,9 @@ impl Protocol for Hello {
     }
     fn listens(&self) -> Vec<Listen> {
         vec![Listen::UdpPort(UDP), Listen::Group(GROUP), Listen::Llc(0xfe)]
+    }
+    fn subscribes(&self) -> Vec<Topic> {
+        vec![Topic::Routes, Topic::Interfaces]
     }
     fn speaks_on(&self, port: PortId) -> bool {
         port != PortId(9)
@@ -56,17 +61,17 @@ impl Protocol for Hello {
     fn handle_message(&mut self, _: Time, _: &mut Context<'_>, arrival: &Arrival, _: &[u8]) {
         let Arrival::Ip(ip) = arrival else { return };
         self.heard.push(ip.src);
-        let ops = vec![TableOp::RouteRemove { prefix: Prefix::host(ip.src) }];
+        let ops = vec![TableOp::IlmRemove { label: Label::MAX }];
         let transaction = TransactionId(self.heard.len() as u64);
         self.outputs.push_back(Wanted::Tables(Batch { transaction, ops, barrier: false }));
     }
     fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
         self.due = now + EVERY;
-        for interface in context.services.interfaces.iter().filter(|interface| interface.up) {
+        for (port, interface) in context.services.interfaces.ports().filter(|(_, interface)| interface.up) {
             self.outputs.push_back(Wanted::Message(Message {
-                port: interface.port,
+                port,
                 next: None,
-                src: interface.address,
+                src: interface.ipv4().map_or(Ipv4Addr::UNSPECIFIED, |own| own.0),
                 dst: GROUP,
                 over: Over::Udp { src: UDP, dst: UDP },
                 ttl: 1,
@@ -81,8 +86,13 @@ impl Protocol for Hello {
     fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, ack: &Ack) {
         self.written.push(ack.transaction.0);
     }
-    fn handle_change(&mut self, _: Time, _: &mut Context<'_>, change: &Change) {
+    fn handle_change(&mut self, _: Time, context: &mut Context<'_>, change: &Change) {
         self.changes.push(*change);
+        if *change == Change::Route(first()) {
+            context.services.rib.set(second(), learnt(NextHop::Discard));
+            context.services.rib.set(first(), learnt(NextHop::Local));
+            context.services.interfaces.set_up(InterfaceId(1), false);
+        }
     }
     fn poll_output(&mut self) -> Option<Wanted> {
         self.outputs.pop_front()
@@ -101,6 +111,16 @@ impl Setup for HelloSetup {
     }
 }
 
+fn first() -> Prefix {
+    Prefix::new([198, 51, 100, 0].into(), 24)
+}
+fn second() -> Prefix {
+    Prefix::new([203, 0, 113, 0].into(), 24)
+}
+fn learnt(next_hop: NextHop) -> Route {
+    Route::direct(Source::Protocol(HELLO), 100, next_hop)
+}
+
 fn address(port: u16) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, port as u8, 1)
 }
@@ -108,17 +128,17 @@ fn address(port: u16) -> Ipv4Addr {
 /// A plane with RSVP-TE and the made-up protocol, on two ports.
 fn plane(costs: Costs) -> ControlPlane {
     let interface = |port| Interface {
-        port: PortId(port),
-        address: address(port),
-        prefix_len: 30,
+        kind: InterfaceKind::Port(PortId(port)),
+        addresses: vec![InterfaceAddress { address: address(port).into(), prefix_len: 30 }],
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
+        cost: 1,
         reservable: None,
         up: true,
     };
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, vec![interface(0), interface(1)]);
-    let services = Services::new(interfaces, Streams::new(1));
+    let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
     let config = Config { services, costs, queue_messages: Some(2), alert_queue_messages: None };
     let protocols: [Arc<dyn Setup>; 2] = [Arc::new(rsvp::Config::default()), Arc::new(HelloSetup)];
     ControlPlane::new(config, &protocols)
@@ -138,6 +158,7 @@ fn offer(plane: &mut ControlPlane, now: Time, port: u16, from: u8) -> Offered {
 }
 
 fn outputs(plane: &mut ControlPlane, now: Time) -> Vec<Output> {
+    while plane.poll_route().is_some() {}
     core::iter::from_fn(|| plane.poll_output(now)).collect()
 }
 
@@ -204,7 +225,10 @@ fn an_acknowledgement_reaches_the_protocol_that_wrote() {
 fn changes_reach_all_protocols_and_timeouts_those_that_are_due() {
     let mut plane = plane(Costs::default());
     plane.port_changed(Time(0), PortId(0), false);
-    assert_eq!(hello(&plane).changes, [Change::Port { port: PortId(0), up: false }]);
+    assert_eq!(
+        hello(&plane).changes,
+        [Change::Interface { interface: InterfaceId(0), port: Some(PortId(0)), up: false }]
+    );
     assert_eq!(plane.poll_timeout(), Some(Time(0)));
     plane.handle_timeout(Time(0));
     let out = outputs(&mut plane, Time(0));
@@ -223,8 +247,53 @@ fn changes_reach_all_protocols_and_timeouts_those_that_are_due() {
 fn two_protocols_cannot_listen_to_the_same() {
     let twice: [Arc<dyn Setup>; 2] = [Arc::new(HelloSetup), Arc::new(HelloSetup)];
     let interfaces = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, Vec::new());
-    let services = Services::new(interfaces, Streams::new(1));
+    let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
     let config =
         Config { services, costs: Costs::default(), queue_messages: None, alert_queue_messages: None };
     ControlPlane::new(config, &twice);
+}
+
+#[test]
+fn the_node_begins_with_its_connected_routes() {
+    let mut plane = plane(Costs::default());
+    let routes: Vec<_> = core::iter::from_fn(|| plane.poll_route()).collect();
+    let connected = |port: u16| NextHop::Via { port: PortId(port), gateway: Ipv4Addr::UNSPECIFIED.into() };
+    let set = |prefix, next_hop| TableOp::RouteSet { prefix, next_hop };
+    let expected = [
+        set(Prefix::host(Ipv4Addr::LOCALHOST), NextHop::Local),
+        set(Prefix::new(address(0), 30), connected(0)),
+        set(Prefix::host(address(0)), NextHop::Local),
+        set(Prefix::new(address(1), 30), connected(1)),
+        set(Prefix::host(address(1)), NextHop::Local),
+    ];
+    assert_eq!(routes, expected);
+    assert!(hello(&plane).changes.is_empty(), "there was nobody to be told");
+}
+
+#[test]
+fn what_a_change_changes_is_told_behind_it() {
+    let mut plane = plane(Costs::default());
+    while plane.poll_route().is_some() {}
+    plane.set_static(Time(0), first(), Some(NextHop::Discard));
+    let down = Change::Interface { interface: InterfaceId(1), port: Some(PortId(1)), up: false };
+    // The learnt route to the first changes nothing: the static one is better.
+    assert_eq!(hello(&plane).changes, [Change::Route(first()), down, Change::Route(second())]);
+    let set = |prefix| TableOp::RouteSet { prefix, next_hop: NextHop::Discard };
+    let routes: Vec<_> = core::iter::from_fn(|| plane.poll_route()).collect();
+    assert_eq!(routes, [set(first()), set(second())]);
+    // Without the static route the learnt one takes over.
+    plane.set_static(Time(1), first(), None);
+    assert_eq!(plane.poll_route(), Some(TableOp::RouteSet { prefix: first(), next_hop: NextHop::Local }));
+}
+
+#[test]
+fn a_restart_brings_back_configuration_alone() {
+    let mut plane = plane(Costs::default());
+    plane.set_static(Time(0), first(), Some(NextHop::Discard));
+    while plane.poll_route().is_some() {}
+    plane.restart(Time(1));
+    let routes: Vec<_> = core::iter::from_fn(|| plane.poll_route()).collect();
+    assert_eq!(routes.len(), 6);
+    assert!(routes.contains(&TableOp::RouteSet { prefix: first(), next_hop: NextHop::Discard }));
+    assert_eq!(plane.services().rib.lookup(second().address()), None, "what was learnt is forgotten");
 }

@@ -5,11 +5,11 @@
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::owner::Owner;
-use crate::services::Services;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
-use base::plane::{Ack, Batch, NextHop, Prefix};
+use crate::services::{InterfaceId, Services};
+use base::plane::{Ack, Batch, Prefix};
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
 use core::fmt::Debug;
@@ -158,29 +158,36 @@ pub enum Output {
 /// What changed around a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A port can be used from now on, or can't.
-    Port {
-        /// Which port.
-        port: PortId,
+    /// An interface can be used from now on, or can't.
+    Interface {
+        /// Which interface.
+        interface: InterfaceId,
+        /// The port that it is, if it is one.
+        port: Option<PortId>,
         /// Can it be used?
         up: bool,
     },
-    /// The node has a route, or another than before; nothing if it has none any more.
-    Route {
-        /// Destinations that take the route.
-        prefix: Prefix,
-        /// Where packets to them go.
-        next_hop: Option<NextHop>,
-    },
+    /// The next hops of a prefix are others than before: [`Rib::next_hops`](crate::services::Rib::next_hops) says which.
+    Route(Prefix),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
+}
+
+/// What a protocol can be told of by [`Protocol::handle_change`]. Of a restart it is told in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// [`Change::Interface`].
+    Interfaces,
+    /// [`Change::Route`].
+    Routes,
 }
 
 /// The services of the node, as a protocol may use them during a call.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// What all protocols of the node share.
-    pub services: &'a mut Services,
+    /// What all protocols of the node share. They are in a box, so that a protocol can have them in hand for the length
+    /// of a call.
+    pub services: &'a mut Box<Services>,
     /// The protocol that is called.
     pub owner: Owner,
 }
@@ -189,7 +196,7 @@ impl Context<'_> {
     /// Begins a TCP connection. What comes of it is told to [`Protocol::handle_session`]; what the protocol does with
     /// it goes as [`Output::Session`].
     pub fn connect(&mut self, now: Time, connect: Connect) -> Result<SessionId, Refusal> {
-        let Services { sessions, interfaces, .. } = &mut *self.services;
+        let Services { sessions, interfaces, .. } = &mut **self.services;
         sessions.connect(now, self.owner, interfaces, connect)
     }
 
@@ -206,7 +213,7 @@ impl Context<'_> {
 
     /// Sends a UDP datagram by the tables, whatever port that is.
     pub fn send_datagram(&mut self, datagram: Datagram) -> Result<(), Refusal> {
-        let Services { sessions, interfaces, .. } = &mut *self.services;
+        let Services { sessions, interfaces, .. } = &mut **self.services;
         sessions.send_datagram(interfaces, datagram)
     }
 }
@@ -230,6 +237,11 @@ pub trait Protocol: Any + Send + Debug {
 
     /// What it listens to; asked once, when the node is made.
     fn listens(&self) -> Vec<Listen>;
+
+    /// What it is told of when it changes; asked once, when the node is made.
+    fn subscribes(&self) -> Vec<Topic> {
+        Vec::new()
+    }
 
     /// Does it speak on a port? What it listens to and comes by another port reaches nobody.
     fn speaks_on(&self, port: PortId) -> bool;
@@ -287,7 +299,8 @@ pub trait Protocol: Any + Send + Debug {
     /// Takes the driver's answer to a batch of table writes.
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack);
 
-    /// Takes note of what changed around it.
+    /// Takes note of what changed around it. It is called after the call that made the change has returned, also if that
+    /// was one of its own: protocols in the order of the array, changes in the order in which they were made.
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change);
 
     /// What is to be done next; nothing when the protocol is drained.

@@ -32,6 +32,7 @@ impl Network {
                 neighbor: speaks.then_some(link.addresses[1 - side]),
                 neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
                 mtu: link.spec.mtu,
+                cost: link.spec.metric,
                 reservable: speaks.then(|| link.spec.reservable.unwrap_or(link.spec.rate)),
             }
         };
@@ -47,6 +48,7 @@ impl Network {
                 neighbor: Some(addressing::probe(node)),
                 neighbor_id: None,
                 mtu: 65_535,
+                cost: 1,
                 reservable: None,
             });
         }

@@ -35,6 +35,7 @@ fn router(number: u8) -> Router {
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
+        cost: 1,
         reservable: None::<Rate>,
     };
     let behind = Ipv4Addr::new(10, 2, number, 1);

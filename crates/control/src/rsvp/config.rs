@@ -2,7 +2,7 @@
 
 use super::transport::{HelloConfig, PortKeys, RefreshReduction};
 use base::plane::{TcSource, TtlModel};
-use base::{DiffServConfig, Label, PortId, Rate, Span, Streams};
+use base::{DiffServConfig, PortId, Rate, Span, Streams};
 use core::net::Ipv4Addr;
 
 /// An interface that speaks RSVP.
@@ -89,10 +89,6 @@ pub struct Config {
     pub router_id: Ipv4Addr,
     /// The interfaces that speak RSVP; messages on other ports are not for this speaker.
     pub interfaces: Vec<Interface>,
-    /// The first label to hand out; reserved ones never are.
-    pub label_first: Label,
-    /// The last label to hand out.
-    pub label_last: Label,
     /// Label that this router asks for as an egress.
     pub egress_label: EgressLabel,
     /// Time-to-live model of the entries that are written.
@@ -137,8 +133,6 @@ impl Default for Config {
             name: String::new(),
             router_id: Ipv4Addr::UNSPECIFIED,
             interfaces: Vec::new(),
-            label_first: Label::FIRST_UNRESERVED,
-            label_last: Label::MAX,
             egress_label: EgressLabel::Real,
             ttl: TtlModel::Uniform,
             tc: TcSource::Copy,

@@ -5,11 +5,11 @@ use super::event::Event;
 use super::explicit_route::{self, Step};
 use super::head::Loss;
 use super::lsp::{Hop, Role};
-use super::mapping::Mappings;
 use super::outbox::{self, Sending};
 use super::path::View;
 use super::slab::NIL;
 use super::store::Store;
+use super::tables::Held;
 use super::tunnel::Tunnels;
 use base::{PortId, Wheel};
 
@@ -57,7 +57,7 @@ impl Rsvp {
         let hops = lsp.ero.hops().unwrap_or_default();
         let bandwidth = lsp.requested_rate();
         let setup_priority = lsp.setup_priority;
-        let view = View { links: &self.links, rib: &self.rib, bandwidth, setup_priority };
+        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority };
         match explicit_route::select(&hops, false, end_point, &view) {
             Ok(step @ Step::Forward { hop, .. }) if Some(hop) != gone => {
                 self.reroute(index, step);
@@ -92,8 +92,7 @@ impl Rsvp {
             .collect();
         self.store = Store::default();
         self.tunnels = Tunnels::default();
-        self.mappings = Mappings::default();
-        self.labels.clear();
+        self.held = Held::default();
         self.wheel = Wheel::new();
         self.tables.forget();
         self.lost.clear();

@@ -1,7 +1,8 @@
 //! Traffic of a tunnel: mapped to its LSP, moved to another in one step, taken off (RFC 3209, 2.5).
 //!
 //! A tunnel carries prefixes, perhaps only packets of some PHBs to them, and filters. They are mapped to its LSP
-//! while it has one; a prefix that several tunnels carry goes by [`super::mapping`]. Filters, and entries of a prefix
+//! while it has one; a prefix that several tunnels carry goes by the first of
+//! them, by the bindings of the node's services. Filters, and entries of a prefix
 //! for some PHBs, are looked at in the order in which their tunnels were declared, and within a tunnel in the order
 //! given; a tunnel that is changed keeps its position.
 
@@ -9,10 +10,8 @@ use super::Rsvp;
 use super::command::TunnelSpec;
 use super::event::Event;
 use super::head::Loss;
-use super::mapping::After;
 use super::record_route;
 use super::tables::Purpose;
-use base::Label;
 use base::plane::{Fec, Prefix, TableOp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -85,9 +84,8 @@ impl Rsvp {
     fn map_to(&mut self, lsp: u32, sequence: u64, spec: &TunnelSpec) -> Vec<TableOp> {
         let Some(state) = self.store.get(lsp) else { return Vec::new() };
         let nhlfe = self.nhlfe_of(state);
-        let mappings = &mut self.mappings;
         let own = |fec: &Fec| match *fec {
-            Fec::Prefix(prefix) => mappings.set(prefix, sequence, lsp),
+            Fec::Prefix(prefix) => self.bind(prefix, sequence, nhlfe),
             Fec::ClassPrefix { .. } | Fec::Flow { .. } => true,
         };
         fecs(spec, sequence).filter(own).map(|fec| TableOp::FtnSet { fec, nhlfe }).collect()
@@ -97,25 +95,12 @@ impl Rsvp {
     /// writes that this takes.
     fn unmap(&mut self, sequence: u64, spec: &TunnelSpec, kept: Option<&TunnelSpec>) -> Vec<TableOp> {
         let kept = entries(kept, sequence);
-        let mut ops = Vec::new();
-        for fec in fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec))) {
-            let after = match fec {
-                Fec::Prefix(prefix) => self.mappings.remove(prefix, sequence),
-                Fec::ClassPrefix { .. } | Fec::Flow { .. } => After::Nothing,
-            };
-            match after {
-                After::Same => {}
-                After::Nothing => ops.push(TableOp::FtnRemove { fec }),
-                After::Next(lsp) => {
-                    let nhlfe = match self.store.get(lsp) {
-                        Some(state) => self.nhlfe_of(state),
-                        None => self.nhlfe(Label::IMPLICIT_NULL, None, self.config.tc),
-                    };
-                    ops.push(TableOp::FtnSet { fec, nhlfe });
-                }
-            }
-        }
-        ops
+        let gone = fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec)));
+        gone.filter_map(|fec| match fec {
+            Fec::Prefix(prefix) => self.unbind(prefix, sequence),
+            Fec::ClassPrefix { .. } | Fec::Flow { .. } => Some(TableOp::FtnRemove { fec }),
+        })
+        .collect()
     }
 
     fn write_ftn(&mut self, ops: Vec<TableOp>) {

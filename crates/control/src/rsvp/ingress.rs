@@ -39,7 +39,7 @@ impl Rsvp {
         }
         let view = View {
             links: &self.links,
-            rib: &self.rib,
+            rib: &self.services.rib,
             bandwidth: spec.bandwidth,
             setup_priority: spec.setup_priority.min(7),
         };

@@ -2,12 +2,12 @@
 //!
 //! [`Rsvp`] is a sans-I/O state machine. What belongs together lives together:
 //!
-//! - state: `lsp` (PSB and RSB side by side), `store`, `link`, `labels`
+//! - state: `lsp` (PSB and RSB side by side), `store`, `link`
 //! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
-//! - tunnels at their head end: `head`, `ingress`, `ftn`, `mapping`; the plane boundary: `tables`
+//! - tunnels at their head end: `head`, `ingress`, `ftn`; what is taken from the services, and the plane boundary: `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `signals`, `audit`
 //! - the contract of protocols: `speaker`
@@ -25,10 +25,8 @@ mod failure;
 mod ftn;
 mod head;
 mod ingress;
-mod labels;
 mod link;
 mod lsp;
-mod mapping;
 mod outbox;
 mod path;
 mod path_send;
@@ -59,18 +57,16 @@ pub use signals::SignalRecord;
 pub use views::{LinkView, LspView, TunnelView};
 
 use crate::protocol::{Change, IpArrival, Output};
-use crate::rib::Rib;
+use crate::services::Services;
 use base::plane::{Ack, TunnelModel};
 use base::random::Stream;
 use base::{Time, Wheel};
-use labels::Labels;
 use link::Links;
-use mapping::Mappings;
 use outbox::Arrival;
 use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
-use tables::Tables;
+use tables::{Held, Tables};
 use transport::{Envelope, Incoming, Transport};
 use tunnel::Tunnels;
 use wire::rsvp::Message;
@@ -92,11 +88,12 @@ pub struct Rsvp {
     now: Time,
     store: Store,
     links: Links,
-    rib: Rib,
-    labels: Labels,
+    /// The services of the node, in hand for the length of a call; between calls, those of no node.
+    services: Box<Services>,
     tables: Tables,
     tunnels: Tunnels,
-    mappings: Mappings,
+    /// How much of the services is ours.
+    held: Held,
     /// Tunnelling models of tunnels whose LSPs have one of their own, by session; they outlive a restart, as all that
     /// is configured.
     models: BTreeMap<SessionKey, TunnelModel>,
@@ -121,11 +118,10 @@ impl Rsvp {
             now: Time::ZERO,
             store: Store::default(),
             links: Links::new(config.router_id, &config.interfaces),
-            rib: Rib::default(),
-            labels: Labels::new(config.label_first, config.label_last),
+            services: Box::new(Services::none()),
             tables: Tables::default(),
             tunnels: Tunnels::default(),
-            mappings: Mappings::default(),
+            held: Held::default(),
             models: BTreeMap::new(),
             wheel: Wheel::new(),
             transport: outbox::transport(&config),
@@ -218,10 +214,10 @@ impl Rsvp {
     pub fn handle_change(&mut self, now: Time, change: &Change) {
         self.now = now;
         match *change {
-            Change::Port { port, up: true } => self.port_up(port),
-            Change::Port { port, up: false } => self.port_down(port),
-            Change::Route { prefix, next_hop: Some(next_hop) } => self.rib.set(prefix, next_hop),
-            Change::Route { prefix, next_hop: None } => drop(self.rib.remove(prefix)),
+            Change::Interface { port: Some(port), up: true, .. } => self.port_up(port),
+            Change::Interface { port: Some(port), up: false, .. } => self.port_down(port),
+            // LSPs leave by ports, and are routed anew when their state is refreshed.
+            Change::Interface { port: None, .. } | Change::Route(_) => {}
             Change::Restart => self.restart(),
         }
         self.settle();
@@ -252,11 +248,6 @@ impl Rsvp {
     /// The neighbours that the transport knows.
     pub fn neighbors(&self) -> impl Iterator<Item = transport::NeighborView> {
         self.transport.neighbors()
-    }
-
-    /// The control plane's routing table.
-    pub const fn rib(&self) -> &Rib {
-        &self.rib
     }
 
     fn event(&mut self, event: Event) {

@@ -11,7 +11,7 @@ use super::record_route;
 use super::route::Ero;
 use super::transport::Handle;
 use super::{EgressLabel, Rsvp};
-use crate::rib::Rib;
+use crate::services::Rib;
 use base::Rate;
 use base::plane::NextHop;
 use core::net::{IpAddr, Ipv4Addr};
@@ -35,7 +35,7 @@ impl Topology for View<'_> {
     }
     fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
         match self.rib.lookup(to)? {
-            (prefix, NextHop::Via { port, gateway: IpAddr::V4(gateway) }) => {
+            (prefix, &[NextHop::Via { port, gateway: IpAddr::V4(gateway) }, ..]) => {
                 // Gateway 0.0.0.0 is a connected network: the destination is the neighbour.
                 let address = if gateway.is_unspecified() { to } else { gateway };
                 Some((self.links.hop(port, address)?, prefix.len() == 32))
@@ -148,7 +148,7 @@ impl Rsvp {
         }
         let bandwidth = Rate::from_bytes_per_s(path.sender_tspec.0.rate);
         let setup = path.session_attribute.as_ref().map_or(7, |attribute| attribute.setup_priority.min(7));
-        let view = View { links: &self.links, rib: &self.rib, bandwidth, setup_priority: setup };
+        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority: setup };
         let hops: &[EroHop] = path.ero.as_deref().unwrap_or_default();
         let step = explicit_route::select(hops, false, session.end_point, &view).map_err(Problem::routing)?;
         if let Step::Forward { hop, .. } = step {
@@ -162,7 +162,7 @@ impl Rsvp {
         }
         // The nulls that an egress may ask for are no labels of its own.
         let null = step == Step::Egress && self.config.egress_label != EgressLabel::Real;
-        if !null && known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels.is_exhausted() {
+        if !null && known.is_none_or(|lsp| lsp.in_label.is_none()) && self.labels_are_exhausted() {
             return Err(Problem::routing(routing::LABEL_ALLOCATION));
         }
         Ok(Some(step))

@@ -135,7 +135,7 @@ impl Rsvp {
         self.reserve(index, request.style, request.flowspec)
             .map_err(|_| (error_code::ADMISSION, error_code::admission::BANDWIDTH))?;
         if role != Role::Head && self.store.get(index).is_some_and(|lsp| lsp.in_label.is_none()) {
-            let Some(label) = self.labels.allocate() else {
+            let Some(label) = self.take_label() else {
                 self.unreserve(index);
                 return Err((error_code::ROUTING, routing::LABEL_ALLOCATION));
             };

@@ -52,9 +52,9 @@ impl Rsvp {
             return;
         }
         let label = match self.config.egress_label {
-            super::EgressLabel::Real => self.labels.allocate(),
+            super::EgressLabel::Real => self.take_label(),
             // RFC 3270, 2.4: explicit null, the same for all, could not identify this LSP's context.
-            super::EgressLabel::ExplicitNull if own_context => self.labels.allocate(),
+            super::EgressLabel::ExplicitNull if own_context => self.take_label(),
             super::EgressLabel::ImplicitNull => Some(Label::IMPLICIT_NULL),
             super::EgressLabel::ExplicitNull => Some(Label::EXPLICIT_NULL),
         };

@@ -3,7 +3,7 @@
 use super::signals::SignalRecord;
 use super::{Config, Interface, Rsvp};
 use crate::protocol::{
-    Arrival, Change, Context, Direction, Known, Listen, Output, Protocol, Setup, UNKNOWN_KIND,
+    Arrival, Change, Context, Direction, Known, Listen, Output, Protocol, Setup, Topic, UNKNOWN_KIND,
 };
 use crate::services::Services;
 use base::plane::Ack;
@@ -18,10 +18,11 @@ impl Setup for Config {
     /// random streams are those of the node, whatever this configuration says.
     fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
         let interface = |i: &crate::services::Interface| {
+            let (address, prefix_len) = i.ipv4()?;
             Some(Interface {
-                port: i.port,
-                address: i.address,
-                prefix_len: i.prefix_len,
+                port: i.port()?,
+                address,
+                prefix_len,
                 neighbor: i.neighbor,
                 neighbor_id: i.neighbor_id,
                 reservable: i.reservable?,
@@ -31,7 +32,7 @@ impl Setup for Config {
         Box::new(Rsvp::new(Config {
             name: services.interfaces.node.clone(),
             router_id: services.interfaces.router_id,
-            interfaces: services.interfaces.iter().filter_map(interface).collect(),
+            interfaces: services.interfaces.ports().filter_map(|(_, i)| interface(i)).collect(),
             streams: services.streams,
             ..self.clone()
         }))
@@ -44,6 +45,14 @@ impl Rsvp {
 
     /// RSVP-TE among the protocols that there are.
     pub const KNOWN: Known = Known { id: Rsvp::ID, kind_name: Rsvp::type_name };
+
+    /// Has the services of the node in hand for the length of a call.
+    fn with<T>(&mut self, context: &mut Context<'_>, call: impl FnOnce(&mut Rsvp) -> T) -> T {
+        core::mem::swap(&mut self.services, context.services);
+        let done = call(self);
+        core::mem::swap(&mut self.services, context.services);
+        done
+    }
 
     /// Keeps the last `limit` messages from now on.
     pub fn keep_signals(&mut self, limit: usize) {
@@ -72,6 +81,10 @@ impl Protocol for Rsvp {
         vec![Listen::IpProtocol(IP_PROTOCOL), Listen::RouterAlert(IP_PROTOCOL), Listen::EveryGroup]
     }
 
+    fn subscribes(&self) -> Vec<Topic> {
+        vec![Topic::Interfaces]
+    }
+
     fn speaks_on(&self, port: PortId) -> bool {
         self.links.get(port).is_some()
     }
@@ -93,30 +106,30 @@ impl Protocol for Rsvp {
         self.signals.note(now, port, direction, bytes);
     }
 
-    fn handle_message(&mut self, now: Time, _: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
+    fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
         if let Arrival::Ip(arrival) = arrival {
-            Rsvp::handle_message(self, now, arrival, bytes);
+            self.with(context, |rsvp| rsvp.handle_message(now, arrival, bytes));
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, _: &mut Context<'_>) {
-        Rsvp::handle_timeout(self, now);
+    fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
+        self.with(context, |rsvp| rsvp.handle_timeout(now));
     }
 
-    fn handle_command(&mut self, now: Time, _: &mut Context<'_>, command: &ProtocolValue) -> bool {
+    fn handle_command(&mut self, now: Time, context: &mut Context<'_>, command: &ProtocolValue) -> bool {
         let known = command.read();
         if let Some(command) = &known {
-            Rsvp::handle_command(self, now, command);
+            self.with(context, |rsvp| rsvp.handle_command(now, command));
         }
         known.is_some()
     }
 
-    fn handle_ack(&mut self, now: Time, _: &mut Context<'_>, ack: &Ack) {
-        Rsvp::handle_ack(self, now, ack);
+    fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack) {
+        self.with(context, |rsvp| rsvp.handle_ack(now, ack));
     }
 
-    fn handle_change(&mut self, now: Time, _: &mut Context<'_>, change: &Change) {
-        Rsvp::handle_change(self, now, change);
+    fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change) {
+        self.with(context, |rsvp| rsvp.handle_change(now, change));
     }
 
     fn poll_output(&mut self) -> Option<Output> {

@@ -7,7 +7,10 @@ use super::Rsvp;
 use super::lsp::{Hop, Lsp, Role};
 use super::outbox::Sending;
 use crate::protocol::Output;
-use base::plane::{Ack, Batch, LabelStack, NextHop, Nhlfe, TableError, TableOp, TcSource, TransactionId};
+use crate::services::{After, Binder, LabelSpace};
+use base::plane::{
+    Ack, Batch, Fec, LabelStack, NextHop, Nhlfe, Prefix, TableError, TableOp, TcSource, TransactionId,
+};
 use base::{Label, Map};
 use wire::rsvp::error_code::{self, routing};
 
@@ -22,6 +25,14 @@ pub(super) enum Purpose {
     Move { tunnel: u32, tunnel_generation: u32, lsp: u32, lsp_generation: u32 },
     /// Nothing depends on it.
     Nothing,
+}
+
+/// How good a binding to an LSP is, among those of all protocols: better than one to a label of LDP, as with most
+/// vendors.
+const PREFERENCE: u8 = 7;
+
+const fn binder(sequence: u64) -> Binder {
+    Binder { preference: PREFERENCE, owner: Rsvp::ID, rank: sequence }
 }
 
 /// Batches on their way.
@@ -42,7 +53,54 @@ impl Tables {
     }
 }
 
+/// How much of the services of the node is RSVP-TE's.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Labels handed out and not given back.
+    pub labels: usize,
+    /// Bindings of prefixes to LSPs.
+    pub bindings: usize,
+}
+
 impl Rsvp {
+    /// A label of the platform-wide space, if there is one.
+    pub(super) fn take_label(&mut self) -> Option<Label> {
+        let label = self.services.labels.allocate(LabelSpace::Platform, Rsvp::ID)?;
+        self.held.labels += 1;
+        Some(label)
+    }
+
+    /// Gives a label back, once nothing stands for it in the tables.
+    fn give_label(&mut self, label: Label) {
+        let ours = self.services.labels.release(LabelSpace::Platform, Rsvp::ID, label);
+        debug_assert!(ours, "{label} was given back twice");
+        self.held.labels -= usize::from(ours);
+    }
+
+    /// Is there no label left?
+    pub(super) fn labels_are_exhausted(&self) -> bool {
+        self.services.labels.is_exhausted(LabelSpace::Platform, Rsvp::ID)
+    }
+
+    /// The tunnel declared as number `sequence` carries a prefix by an entry. Is that the one in force?
+    pub(super) fn bind(&mut self, prefix: Prefix, sequence: u64, nhlfe: Nhlfe) -> bool {
+        let bound = self.services.bindings.bind(prefix, binder(sequence), nhlfe);
+        self.held.bindings += usize::from(bound.new);
+        bound.in_force
+    }
+
+    /// That tunnel does not carry the prefix any more: the write that this takes, if it takes one.
+    pub(super) fn unbind(&mut self, prefix: Prefix, sequence: u64) -> Option<TableOp> {
+        let after = self.services.bindings.withdraw(prefix, binder(sequence));
+        self.held.bindings -= usize::from(after != After::Absent);
+        let fec = Fec::Prefix(prefix);
+        match after {
+            After::Absent | After::Same => None,
+            After::Next(nhlfe) => Some(TableOp::FtnSet { fec, nhlfe }),
+            After::Nothing => Some(TableOp::FtnRemove { fec }),
+        }
+    }
+
     /// Has a batch carried out. Returns its transaction.
     pub(super) fn write(&mut self, ops: Vec<TableOp>, barrier: bool, purpose: Purpose) -> u64 {
         self.tables.next += 1;
@@ -140,7 +198,7 @@ impl Rsvp {
                     self.drop_reservation(index);
                 }
             }
-            Some(Purpose::Release(label)) => self.labels.release(label),
+            Some(Purpose::Release(label)) => self.give_label(label),
             Some(Purpose::Move { tunnel, tunnel_generation, lsp, lsp_generation }) => {
                 if self.tunnels.generation(tunnel) == tunnel_generation
                     && self.store.generation(lsp) == lsp_generation

@@ -1,27 +1,77 @@
-//! The interfaces of a node, as all protocols see them.
+//! The interfaces of a node, as all protocols see them. An interface is not a port: loopbacks and tunnels are some, too.
 
 use base::{PortId, Rate};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Identifies an interface at its node. Those of ports have the ports' numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InterfaceId(pub u32);
+
+impl InterfaceId {
+    /// The interface of a port.
+    pub const fn of(port: PortId) -> InterfaceId {
+        InterfaceId(port.0 as u32)
+    }
+}
+
+/// What an interface is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterfaceKind {
+    /// A port, which leads to a link.
+    Port(PortId),
+    /// No way out: its addresses can be reached as long as the node can.
+    Loopback,
+    /// A way through other interfaces, such as an LSP.
+    Tunnel,
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// The node's own address.
+    pub address: IpAddr,
+    /// Length of the prefix that those beyond the interface share with it.
+    pub prefix_len: u8,
+}
 
 /// An interface of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The node's port; one interface for each port.
-    pub port: PortId,
-    /// The node's own address on it.
-    pub address: Ipv4Addr,
-    /// Length of the prefix of the link.
-    pub prefix_len: u8,
+    /// What it is.
+    pub kind: InterfaceKind,
+    /// The node's own addresses on it, of both families; the first of a family is the source of what leaves by it.
+    pub addresses: Vec<InterfaceAddress>,
     /// The neighbour's address, if there is just one.
     pub neighbor: Option<Ipv4Addr>,
     /// The neighbour's router id, if it is known.
     pub neighbor_id: Option<Ipv4Addr>,
-    /// Longest IP packet that the link takes, in bytes.
+    /// Longest IP packet that it takes, in bytes.
     pub mtu: u32,
+    /// What a path by it costs, for protocols that compare paths.
+    pub cost: u64,
     /// Bandwidth that LSPs may reserve in the direction out of this node; absent where nobody signals.
     pub reservable: Option<Rate>,
     /// Can it be used?
     pub up: bool,
+}
+
+impl Interface {
+    /// The first IPv4 address, with the length of its prefix.
+    pub fn ipv4(&self) -> Option<(Ipv4Addr, u8)> {
+        self.addresses.iter().find_map(|own| match own.address {
+            IpAddr::V4(address) => Some((address, own.prefix_len)),
+            IpAddr::V6(_) => None,
+        })
+    }
+
+    /// The port, if it is one.
+    pub const fn port(&self) -> Option<PortId> {
+        match self.kind {
+            InterfaceKind::Port(port) => Some(port),
+            InterfaceKind::Loopback | InterfaceKind::Tunnel => None,
+        }
+    }
 }
 
 /// A node's name, its router id and its interfaces.
@@ -31,30 +81,127 @@ pub struct Interfaces {
     pub node: String,
     /// Router id: a loopback address that is always reachable.
     pub router_id: Ipv4Addr,
-    /// One for each port, in their order.
-    all: Vec<Interface>,
+    all: BTreeMap<InterfaceId, Interface>,
+    /// The number of the next one that is neither a port nor there from the beginning.
+    next: u32,
+    /// Those that can be used now and could not before, or the other way round; nobody has been told yet.
+    changed: VecDeque<InterfaceId>,
 }
 
 impl Interfaces {
-    /// Those of a node, one for each port in their order.
-    pub fn new(node: String, router_id: Ipv4Addr, all: Vec<Interface>) -> Interfaces {
-        Interfaces { node, router_id, all }
+    /// Those of a node: one for each port, in their order, and behind them a loopback with the router id.
+    pub fn new(node: String, router_id: Ipv4Addr, ports: Vec<Interface>) -> Interfaces {
+        let mut all: BTreeMap<_, _> = (0..).map(InterfaceId).zip(ports).collect();
+        let loopback = InterfaceId(all.len() as u32);
+        all.insert(
+            loopback,
+            Interface {
+                kind: InterfaceKind::Loopback,
+                addresses: vec![InterfaceAddress { address: IpAddr::V4(router_id), prefix_len: 32 }],
+                neighbor: None,
+                neighbor_id: None,
+                mtu: u32::from(u16::MAX),
+                cost: 0,
+                reservable: None,
+                up: true,
+            },
+        );
+        Interfaces { node, router_id, next: loopback.0 + 1, all, changed: VecDeque::new() }
+    }
+
+    /// An interface by its number.
+    pub fn get(&self, id: InterfaceId) -> Option<&Interface> {
+        self.all.get(&id)
     }
 
     /// The interface of a port.
-    pub fn get(&self, port: PortId) -> Option<&Interface> {
-        self.all.get(port.index())
+    pub fn of_port(&self, port: PortId) -> Option<&Interface> {
+        self.get(InterfaceId::of(port)).filter(|interface| interface.port() == Some(port))
     }
 
-    /// All of them, in the order of the ports.
-    pub fn iter(&self) -> impl Iterator<Item = &Interface> {
-        self.all.iter()
+    /// All of them: ports, the loopback, then those that were added, in that order.
+    pub fn iter(&self) -> impl Iterator<Item = (InterfaceId, &Interface)> {
+        self.all.iter().map(|(&id, interface)| (id, interface))
     }
 
-    /// Notes whether a port can be used.
-    pub(crate) fn set_up(&mut self, port: PortId, up: bool) {
-        if let Some(interface) = self.all.get_mut(port.index()) {
-            interface.up = up;
+    /// The interfaces of ports, in the order of the ports.
+    pub fn ports(&self) -> impl Iterator<Item = (PortId, &Interface)> {
+        self.all.values().filter_map(|interface| Some((interface.port()?, interface)))
+    }
+
+    /// Adds an interface that is no port, such as a tunnel.
+    pub fn add(&mut self, interface: Interface) -> InterfaceId {
+        let id = InterfaceId(self.next);
+        self.next += 1;
+        self.all.insert(id, interface);
+        self.changed.push_back(id);
+        id
+    }
+
+    /// Takes an interface away that was added.
+    pub fn remove(&mut self, id: InterfaceId) -> Option<Interface> {
+        let added = self.all.get(&id).is_some_and(|interface| interface.kind == InterfaceKind::Tunnel);
+        let removed = if added { self.all.remove(&id) } else { None };
+        if removed.is_some() {
+            self.changed.push_back(id);
         }
+        removed
+    }
+
+    /// Notes whether an interface can be used.
+    pub fn set_up(&mut self, id: InterfaceId, up: bool) {
+        if let Some(interface) = self.all.get_mut(&id).filter(|interface| interface.up != up) {
+            interface.up = up;
+            self.changed.push_back(id);
+        }
+    }
+
+    /// What was added has gone with the protocol that added it: the node restarts.
+    pub(crate) fn restart(&mut self) {
+        self.all.retain(|_, interface| interface.kind != InterfaceKind::Tunnel);
+        self.changed.clear();
+    }
+
+    /// An interface that changed, in the order of the changes.
+    pub(crate) fn poll_change(&mut self) -> Option<InterfaceId> {
+        self.changed.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_is_not_a_port() {
+        let address = |text: &str| InterfaceAddress { address: text.parse().expect("one"), prefix_len: 64 };
+        let some = |kind| Interface {
+            kind,
+            addresses: vec![address("2001:db8::1"), address("10.0.0.1"), address("10.0.0.2")],
+            neighbor: None,
+            neighbor_id: None,
+            mtu: 1500,
+            cost: 7,
+            reservable: None,
+            up: true,
+        };
+        let ports = vec![some(InterfaceKind::Port(PortId(0))), some(InterfaceKind::Port(PortId(1)))];
+        let mut all = Interfaces::new("n".into(), Ipv4Addr::LOCALHOST, ports);
+        let loopback = InterfaceId(2);
+        assert_eq!(all.get(loopback).and_then(Interface::ipv4), Some((Ipv4Addr::LOCALHOST, 32)));
+        assert_eq!((all.of_port(PortId(2)), all.ports().count()), (None, 2), "the loopback is no port");
+        assert_eq!(all.of_port(PortId(1)).and_then(Interface::ipv4), Some(([10, 0, 0, 1].into(), 64)));
+        let tunnel = all.add(some(InterfaceKind::Tunnel));
+        all.set_up(tunnel, false);
+        all.set_up(tunnel, false);
+        all.set_up(InterfaceId::of(PortId(1)), false);
+        assert!(
+            all.remove(loopback).is_none() && all.remove(tunnel).is_some() && all.remove(tunnel).is_none()
+        );
+        let told: Vec<_> = core::iter::from_fn(|| all.poll_change()).collect();
+        assert_eq!(told, [tunnel, tunnel, InterfaceId(1), tunnel]);
+        assert_ne!(all.add(some(InterfaceKind::Tunnel)), tunnel, "a number is not used again");
+        all.restart();
+        assert_eq!((all.iter().count(), all.poll_change()), (3, None));
     }
 }

@@ -3,8 +3,8 @@
 use crate::profile::DeviceProfile;
 use base::plane::{Table, TtlModel};
 use base::random::Rng;
-use base::{DiffServConfig, MacAddr, PortId, Rate, Streams};
-use control::services::{Interface, Interfaces, Services};
+use base::{DiffServConfig, Label, MacAddr, PortId, Rate, Streams};
+use control::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
 use control::{ControlPlane, Setup, plane};
 use core::net::Ipv4Addr;
 use forwarding::conditioner::Conditioner;
@@ -26,6 +26,8 @@ pub struct PortSetup {
     pub neighbor_id: Option<Ipv4Addr>,
     /// Longest packet (Ethernet payload) in bytes.
     pub mtu: u32,
+    /// What a path by the port costs.
+    pub cost: u64,
     /// Bandwidth that LSPs may reserve; absent where nobody signals.
     pub reservable: Option<Rate>,
 }
@@ -67,12 +69,12 @@ pub struct RouterConfig {
 impl RouterConfig {
     pub(super) fn control(&self) -> plane::Config {
         let interface = |(i, p): (usize, &PortSetup)| Interface {
-            port: PortId(i as u16),
-            address: p.address,
-            prefix_len: p.prefix_len,
+            kind: InterfaceKind::Port(PortId(i as u16)),
+            addresses: vec![InterfaceAddress { address: p.address.into(), prefix_len: p.prefix_len }],
             neighbor: p.neighbor,
             neighbor_id: p.neighbor_id,
             mtu: p.mtu,
+            cost: p.cost,
             reservable: p.reservable,
             up: true,
         };
@@ -80,7 +82,7 @@ impl RouterConfig {
         let interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
         let control = &self.profile.control;
         plane::Config {
-            services: Services::new(interfaces, self.streams),
+            services: Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), self.streams),
             costs: control.costs(),
             queue_messages: control.queue_messages,
             alert_queue_messages: control.alert_queue_messages,

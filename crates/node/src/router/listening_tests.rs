@@ -53,7 +53,12 @@ impl Protocol for Echo {
         self.outputs.push_back(match arrival {
             Arrival::Llc(llc) => Wanted::Llc(LlcMessage { port, dst: llc.dst, sap: llc.sap, bytes }),
             Arrival::Ip(ip) => {
-                let src = context.services.interfaces.get(port).map_or(OURS, |interface| interface.address);
+                let src = context
+                    .services
+                    .interfaces
+                    .of_port(port)
+                    .and_then(|i| i.ipv4())
+                    .map_or(OURS, |own| own.0);
                 let (dst, next) = if ip.dst == GROUP { (GROUP, None) } else { (ip.src, Some(ip.src)) };
                 let (over, ttl) = (ip.over, 1);
                 Wanted::Message(Message { port, next, src, dst, over, ttl, router_alert: false, bytes })

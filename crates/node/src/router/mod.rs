@@ -21,7 +21,7 @@ use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix, TableOp, TransactionId};
+use base::plane::{Batch, GroupId, Member, PortConfig, TableOp, TransactionId};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::Ipv4Addr;
@@ -150,7 +150,7 @@ impl Router {
         router
     }
 
-    /// Writes what every table starts with: ports, connected networks, and the router's own addresses.
+    /// Writes what every table starts with: ports, and the routes that the control plane has.
     fn connect(&mut self, now: Time) {
         for index in 0..self.config.ports.len() {
             self.configure_port(now, PortId(index as u16));
@@ -158,16 +158,8 @@ impl Router {
         for (group, members) in self.groups.clone() {
             self.write(now, vec![TableOp::GroupSet { group, members }]);
         }
-        let mut ops =
-            vec![TableOp::RouteSet { prefix: Prefix::host(self.config.router_id), next_hop: NextHop::Local }];
-        for (index, port) in self.config.ports.iter().enumerate() {
-            let gateway = Ipv4Addr::UNSPECIFIED.into();
-            let connected = NextHop::Via { port: PortId(index as u16), gateway };
-            let network = Prefix::new(port.address, port.prefix_len);
-            ops.push(TableOp::RouteSet { prefix: network, next_hop: connected });
-            ops.push(TableOp::RouteSet { prefix: Prefix::host(port.address), next_hop: NextHop::Local });
-        }
-        self.write(now, ops);
+        let routes: Vec<_> = core::iter::from_fn(|| self.control.poll_route()).collect();
+        self.write(now, routes);
         let forwarding = self.driver.forwarding_mut();
         forwarding.note_inputs(self.config.conditioning.note_inputs);
         forwarding.note_encaps(self.config.conditioning.note_encaps);
@@ -314,12 +306,12 @@ impl Router {
         self.neighbors = Neighbors::default();
         self.stale.iter_mut().for_each(Vec::clear);
         self.pipeline = self.config.profile.forwarding.pipeline();
+        self.control.restart(now);
         self.connect(now);
         // Static routes are configuration: they survive.
         for (prefix, next_hop) in routes {
             self.write(now, vec![TableOp::RouteSet { prefix, next_hop }]);
         }
-        self.control.restart(now);
     }
 
     /// Handles what the forwarding plane tells by itself.
@@ -376,12 +368,10 @@ impl Device for Router {
                 self.groups.insert(group, members);
             }
             Command::RouteSet { prefix, next_hop } => {
-                self.write(now, vec![TableOp::RouteSet { prefix, next_hop }]);
-                self.control.route_changed(now, prefix, Some(next_hop));
+                self.control.set_static(now, prefix, Some(next_hop));
             }
             Command::RouteRemove { prefix } => {
-                self.write(now, vec![TableOp::RouteRemove { prefix }]);
-                self.control.route_changed(now, prefix, None);
+                self.control.set_static(now, prefix, None);
             }
             Command::Restart => self.restart(now),
             Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),

@@ -80,6 +80,7 @@ impl Router {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
                     plane::Output::Llc(message) => self.send_llc(now, &message),
                     plane::Output::Packet(packet) => self.send_packet(now, packet),
+                    plane::Output::Route(op) => self.write(now, vec![op]),
                     plane::Output::Tables(batch) => self.write_now(now, batch),
                     plane::Output::Event(event) => self.outputs.push_back(Output::Event(event)),
                 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::neighbors::arp_frame;
-use base::plane::{LabelStack, Nhlfe, TcSource, TtlModel};
+use base::plane::{LabelStack, NextHop, Nhlfe, Prefix, TcSource, TtlModel};
 use base::{Label, MacAddr, Rate, Streams};
 use std::sync::Arc;
 use wire::{arp, ethernet, icmp, ipv4};
@@ -29,6 +29,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
+        cost: 1,
         reservable: None::<Rate>,
     };
     Router::new(RouterConfig {

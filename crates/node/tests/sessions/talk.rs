@@ -273,6 +273,7 @@ pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConf
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
+        cost: 1,
         reservable: None::<Rate>,
     };
     RouterConfig {

@@ -4,6 +4,7 @@ use crate::protocol::{self, Change, IpArrival, Output, Over};
 use crate::rsvp::Event;
 use crate::rsvp::command::{Command, ReservationStyle, RouteHop, TunnelId, TunnelSpec};
 use crate::rsvp::{Config, Interface, Rsvp};
+use crate::services::{InterfaceId, Labels, Route, Source};
 use base::flow::FlowFilter;
 use base::plane::{Ack, Fec, NextHop, Nhlfe, Prefix, TableError, TableOp};
 use base::{Label, PhbSet, PortId, Rate, Span, Streams, Time};
@@ -131,7 +132,9 @@ impl Net {
                 ..Config::default()
             };
             adapt(n, &mut config);
-            Rsvp::new(config)
+            let mut rsvp = Rsvp::new(config);
+            rsvp.services.labels = Labels::new(Label::FIRST_UNRESERVED, Label::MAX);
+            rsvp
         };
         Net {
             now: Time::ZERO,
@@ -162,13 +165,25 @@ impl Net {
 
     /// Tells a node of a change around it.
     pub(super) fn change(&mut self, node: usize, change: Change) {
+        if change == Change::Restart {
+            self.nodes[node].services.restart();
+        }
         self.nodes[node].handle_change(self.now, &change);
         self.drain(node);
     }
 
+    /// Leaves a node labels from `first` to `last` alone.
+    pub(super) fn labels(&mut self, node: usize, first: u32, last: u32) {
+        self.nodes[node].services.labels = Labels::new(Label::truncate(first), Label::truncate(last));
+    }
+
     /// Gives a node a route, or takes it away.
     pub(super) fn route(&mut self, node: usize, prefix: Prefix, next_hop: Option<NextHop>) {
-        self.change(node, Change::Route { prefix, next_hop });
+        let rib = &mut self.nodes[node].services.rib;
+        match next_hop {
+            Some(next_hop) => rib.set(prefix, Route::fixed(next_hop)),
+            None => drop(rib.remove(prefix, Source::Static)),
+        }
     }
 
     /// Sets a tunnel up.
@@ -185,7 +200,7 @@ impl Net {
         let wire = &mut self.wires[found.expect("a link")];
         wire.up = up;
         for (node, port) in wire.ends {
-            self.change(node, Change::Port { port, up });
+            self.change(node, Change::Interface { interface: InterfaceId::of(port), port: Some(port), up });
         }
     }
 

@@ -294,12 +294,8 @@ fn explicit_null_gives_way_when_an_lsp_gets_a_meaning_of_its_own() {
 
 #[test]
 fn explicit_null_stays_if_no_label_is_left_and_the_sender_is_told() {
-    let mut net = Net::with(4, &ROW, |n, config| {
-        explicit_null(n, config);
-        if n == 3 {
-            (config.label_first, config.label_last) = (Label::FIRST_UNRESERVED, Label::FIRST_UNRESERVED);
-        }
-    });
+    let mut net = Net::with(4, &ROW, explicit_null);
+    net.labels(3, 16, 16);
     net.tunnel(0, TunnelSpec { diffserv: Some(l_lsp("EF")), ..spec(1, 3, &[&[1, 2, 3]], 1) });
     net.run(100);
     net.honest = false;

@@ -21,7 +21,16 @@ fn answer_with(
     adapt: impl Fn(usize, &mut Config),
     change: impl FnOnce(&Net, &mut Path),
 ) -> Option<(u8, u16)> {
+    answer_where(adapt, |_| {}, change)
+}
+
+fn answer_where(
+    adapt: impl Fn(usize, &mut Config),
+    prepare: impl FnOnce(&mut Net),
+    change: impl FnOnce(&Net, &mut Path),
+) -> Option<(u8, u16)> {
     let mut net = Net::with(4, &ROW, adapt);
+    prepare(&mut net);
     let mut message = path(&net, 3, &[1, 2, 3]);
     change(&net, &mut message);
     let from = first_address(&net, 0);
@@ -62,10 +71,8 @@ fn each_routing_problem_has_its_value() {
     assert_eq!(answer(comes_round), problem(routing::LOOP));
     let ipx = |_: &Net, path: &mut Path| path.label_request = Some(LabelRequest::Generic { l3pid: 0x8137 });
     assert_eq!(answer(ipx), problem(routing::UNSUPPORTED_L3PID));
-    let one_label = |_: usize, config: &mut Config| {
-        (config.label_first, config.label_last) = (Label::truncate(100), Label::truncate(99));
-    };
-    assert_eq!(answer_with(one_label, |_, _| {}), problem(routing::LABEL_ALLOCATION));
+    let no_label = |net: &mut Net| net.labels(1, 100, 99);
+    assert_eq!(answer_where(|_, _| {}, no_label, |_, _| {}), problem(routing::LABEL_ALLOCATION));
 }
 
 #[test]

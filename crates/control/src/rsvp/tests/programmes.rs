@@ -7,6 +7,7 @@ use crate::protocol::Change;
 use crate::rsvp::Config;
 use crate::rsvp::command::{Command, ReservationStyle, TunnelId, TunnelSpec};
 use crate::rsvp::transport::RefreshReduction;
+use base::Label;
 use base::random::Streams;
 use base::{Rate, Span};
 use proptest::prelude::*;
@@ -114,6 +115,7 @@ fn programme(
     steps: &[Step],
     reduced: bool,
     loss: u32,
+    last_label: u32,
     adapt: impl Fn(&mut Config),
 ) -> Result<(), TestCaseError> {
     let mut net = Net::with(6, &LINKS, |_, config| {
@@ -123,6 +125,7 @@ fn programme(
             config.refresh_reduction = Some(config_of);
         }
     });
+    (0..6).for_each(|node| net.labels(node, 16, last_label));
     if loss > 0 {
         let mut random = Streams::new(u64::from(loss)).stream("loss");
         net.lose = Some(Box::new(move |_, _| random.next_u32() % 100 < loss));
@@ -178,7 +181,7 @@ proptest! {
 
     #[test]
     fn nothing_is_left(steps in proptest::collection::vec(step(), 1..40), reduced in any::<bool>(), loss in prop_oneof![Just(0u32), 1u32..40]) {
-        programme(&steps, reduced, loss, |_| {})?;
+        programme(&steps, reduced, loss, Label::MAX.value(), |_| {})?;
     }
 }
 
@@ -188,8 +191,7 @@ proptest! {
     /// Labels, links and state blocks that run out.
     #[test]
     fn nothing_is_left_where_everything_is_scarce(steps in proptest::collection::vec(step(), 1..40), reduced in any::<bool>()) {
-        programme(&steps, reduced, 0, |config| {
-            config.label_last = base::Label::truncate(18);
+        programme(&steps, reduced, 0, 18, |config| {
             config.limits.lsps = 6;
             config.limits.lsps_per_session = 2;
             config.linger = Span::from_ms(50);

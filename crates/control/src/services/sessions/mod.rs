@@ -26,9 +26,10 @@ pub use types::{
 
 use super::Interfaces;
 use crate::owner::Owner;
+use base::plane::Prefix;
 use base::{Map, Streams, Time, Wheel};
 use connection::{Connection, Ends, Fed};
-use core::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -370,25 +371,28 @@ fn is_single(address: IpAddr) -> bool {
 }
 
 fn is_own(interfaces: &Interfaces, address: IpAddr) -> bool {
-    let own = |v4| interfaces.router_id == v4 || interfaces.iter().any(|i| i.address == v4);
-    matches!(address, IpAddr::V4(v4) if own(v4))
+    interfaces.iter().any(|(_, interface)| interface.addresses.iter().any(|own| own.address == address))
 }
 
-/// The interface on whose link an address is.
-fn towards(interfaces: &Interfaces, address: IpAddr) -> Option<&super::Interface> {
+/// The interface on whose link an address is, and the node's own address there.
+fn towards(interfaces: &Interfaces, address: IpAddr) -> Option<(&super::Interface, Ipv4Addr)> {
     let IpAddr::V4(address) = address else { return None };
-    let on_link = |i: &&super::Interface| base::plane::Prefix::new(i.address, i.prefix_len).contains(address);
-    interfaces.iter().find(on_link)
+    interfaces.ports().find_map(|(_, interface)| {
+        interface.addresses.iter().find_map(|own| match own.address {
+            IpAddr::V4(v4) if Prefix::new(v4, own.prefix_len).contains(address) => Some((interface, v4)),
+            _ => None,
+        })
+    })
 }
 
 /// The address that this node uses towards another: that of the link which both are on, or else the router id.
 fn source(interfaces: &Interfaces, to: IpAddr) -> Option<IpAddr> {
-    let address = towards(interfaces, to).map_or(interfaces.router_id, |i| i.address);
+    let address = towards(interfaces, to).map_or(interfaces.router_id, |(_, own)| own);
     to.is_ipv4().then_some(IpAddr::V4(address))
 }
 
 /// The longest packet towards an address: that of the link which both are on, or else the least of all links.
 fn mtu_towards(interfaces: &Interfaces, to: IpAddr) -> u32 {
-    let least = || interfaces.iter().map(|i| i.mtu).min().unwrap_or(1_500);
-    towards(interfaces, to).map_or_else(least, |i| i.mtu)
+    let least = || interfaces.ports().map(|(_, i)| i.mtu).min().unwrap_or(1_500);
+    towards(interfaces, to).map_or_else(least, |(i, _)| i.mtu)
 }

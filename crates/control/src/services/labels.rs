@@ -1,0 +1,324 @@
+//! Labels of a node: each space hands them out in turn, in blocks to those who ask, so that one that was just released
+//! is used again as late as possible.
+
+use super::InterfaceId;
+use base::{Label, ProtocolId};
+use std::collections::BTreeMap;
+
+/// Labels of a block: those of one word of the bitmap.
+const BLOCK: u32 = 64;
+
+/// Where a label has a meaning (RFC 3031, 3.14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LabelSpace {
+    /// Whatever interface a packet comes by.
+    Platform,
+    /// For packets that come by one interface.
+    Interface(InterfaceId),
+}
+
+/// The labels of a node, by space. They are numbers and nothing else here: what one stands for, its owner knows.
+#[derive(Clone, Debug)]
+pub struct Labels {
+    range: (Label, Label),
+    platform: Space,
+    interfaces: BTreeMap<InterfaceId, Space>,
+}
+
+/// The labels of one space.
+#[derive(Clone, Debug)]
+struct Space {
+    first: u32,
+    count: u32,
+    /// One bit for each label, set while it is taken; the bits past the end are set for good.
+    taken: Vec<u64>,
+    /// Whose each word is: the place of its owner among the owners, from one; zero if it is nobody's.
+    blocks: Vec<u8>,
+    owners: Vec<Owner>,
+    used: u32,
+}
+
+/// Who has labels of a space.
+#[derive(Clone, Debug)]
+struct Owner {
+    id: ProtocolId,
+    /// Where its next search begins.
+    cursor: u32,
+    used: u32,
+}
+
+impl Labels {
+    /// Spaces of which each has the labels from `first` to `last`; reserved ones are never handed out.
+    pub fn new(first: Label, last: Label) -> Labels {
+        Labels { range: (first, last), platform: Space::new(first, last), interfaces: BTreeMap::new() }
+    }
+
+    fn space(&mut self, space: LabelSpace) -> &mut Space {
+        match space {
+            LabelSpace::Platform => &mut self.platform,
+            LabelSpace::Interface(interface) => {
+                let (first, last) = self.range;
+                self.interfaces.entry(interface).or_insert_with(|| Space::new(first, last))
+            }
+        }
+    }
+
+    /// The next free label after the one that the owner got last, from a block of its own or a new one. Nothing if none
+    /// is left for it.
+    pub fn allocate(&mut self, space: LabelSpace, owner: ProtocolId) -> Option<Label> {
+        self.space(space).allocate(owner)
+    }
+
+    /// Gives a label back. Was it the owner's?
+    pub fn release(&mut self, space: LabelSpace, owner: ProtocolId, label: Label) -> bool {
+        self.space(space).release(owner, label)
+    }
+
+    /// Is no label left for the owner?
+    pub fn is_exhausted(&self, space: LabelSpace, owner: ProtocolId) -> bool {
+        match space {
+            LabelSpace::Platform => self.platform.is_exhausted(owner),
+            LabelSpace::Interface(interface) => match self.interfaces.get(&interface) {
+                Some(space) => space.is_exhausted(owner),
+                None => self.platform.count == 0,
+            },
+        }
+    }
+
+    /// How many labels an owner has in all spaces.
+    pub fn used(&self, owner: ProtocolId) -> u32 {
+        let spaces = core::iter::once(&self.platform).chain(self.interfaces.values());
+        spaces.flat_map(|space| &space.owners).filter(|each| each.id == owner).map(|each| each.used).sum()
+    }
+
+    /// How many labels are taken, by owner and space: those that have or had any.
+    pub fn owners(&self) -> impl Iterator<Item = (LabelSpace, ProtocolId, u32)> {
+        let interfaces = self.interfaces.iter().map(|(id, space)| (LabelSpace::Interface(*id), space));
+        let all = core::iter::once((LabelSpace::Platform, &self.platform)).chain(interfaces);
+        all.flat_map(|(name, space)| space.owners.iter().map(move |owner| (name, owner.id, owner.used)))
+    }
+
+    /// All labels are free again after a restart. The search goes on where it was: neighbours that have not noticed the
+    /// restart go on sending with old labels, which must stand for nothing, rather than for another LSP, for as long
+    /// as possible.
+    pub(crate) fn restart(&mut self) {
+        self.platform.clear();
+        self.interfaces.values_mut().for_each(Space::clear);
+    }
+}
+
+impl Space {
+    fn new(first: Label, last: Label) -> Space {
+        // Labels 0 to 15 are reserved (RFC 3032, 2.1).
+        let first = first.max(Label::FIRST_UNRESERVED).value();
+        let count = (last.value() + 1).saturating_sub(first);
+        let words = count.div_ceil(BLOCK) as usize;
+        let mut space = Space {
+            first,
+            count,
+            taken: vec![0; words],
+            blocks: vec![0; words],
+            owners: Vec::new(),
+            used: 0,
+        };
+        space.close();
+        space
+    }
+
+    /// Takes the bits past the end.
+    fn close(&mut self) {
+        if let (Some(last), 1..) = (self.taken.last_mut(), self.count % BLOCK) {
+            *last = u64::MAX << (self.count % BLOCK);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.taken.fill(0);
+        self.blocks.fill(0);
+        self.used = 0;
+        self.owners.iter_mut().for_each(|owner| owner.used = 0);
+        self.close();
+    }
+
+    /// The place of an owner among the owners, from one; it becomes one if it is none.
+    fn owner(&mut self, id: ProtocolId) -> u8 {
+        let place = self.owners.iter().position(|owner| owner.id == id).unwrap_or_else(|| {
+            debug_assert!(self.owners.len() < usize::from(u8::MAX), "a node has at most 128 protocols");
+            self.owners.push(Owner { id, cursor: 0, used: 0 });
+            self.owners.len() - 1
+        });
+        place as u8 + 1
+    }
+
+    /// Is nothing of a block taken?
+    fn is_idle(&self, word: usize) -> bool {
+        let past_the_end = if word + 1 == self.taken.len() && !self.count.is_multiple_of(BLOCK) {
+            u64::MAX << (self.count % BLOCK)
+        } else {
+            0
+        };
+        self.taken[word] == past_the_end
+    }
+
+    fn allocate(&mut self, id: ProtocolId) -> Option<Label> {
+        if self.used >= self.count {
+            return None;
+        }
+        let owner = self.owner(id);
+        // Blocks of others in which nothing is taken any more come last.
+        self.search(owner, |space, word| [0, owner].contains(&space.blocks[word]))
+            .or_else(|| self.search(owner, |space, word| space.is_idle(word)))
+    }
+
+    fn search(&mut self, owner: u8, may: impl Fn(&Space, usize) -> bool) -> Option<Label> {
+        let words = self.taken.len();
+        let cursor = self.owners[usize::from(owner) - 1].cursor;
+        let mut word = (cursor / BLOCK) as usize % words;
+        // The bits before the cursor wait for the next turn.
+        let mut free = !self.taken[word] & u64::MAX << (cursor % BLOCK);
+        for _ in 0..=words {
+            if free != 0 && may(self, word) {
+                let bit = free.trailing_zeros();
+                let index = word as u32 * BLOCK + bit;
+                self.taken[word] |= 1 << bit;
+                self.blocks[word] = owner;
+                self.used += 1;
+                let owner = &mut self.owners[usize::from(owner) - 1];
+                owner.used += 1;
+                owner.cursor = (index + 1) % self.count;
+                return Some(Label::truncate(self.first + index));
+            }
+            word = (word + 1) % words;
+            free = !self.taken[word];
+        }
+        None
+    }
+
+    fn release(&mut self, id: ProtocolId, label: Label) -> bool {
+        let index = label.value().checked_sub(self.first).filter(|&index| index < self.count);
+        let place = self.owners.iter().position(|owner| owner.id == id);
+        let (Some(index), Some(place)) = (index, place) else { return false };
+        let (word, mask) = ((index / BLOCK) as usize, 1u64 << (index % BLOCK));
+        let held = usize::from(self.blocks[word]) == place + 1 && self.taken[word] & mask != 0;
+        if held {
+            self.taken[word] &= !mask;
+            self.used -= 1;
+            self.owners[place].used -= 1;
+        }
+        held
+    }
+
+    fn is_exhausted(&self, id: ProtocolId) -> bool {
+        if self.used >= self.count {
+            return true;
+        }
+        // One who is alone has them all.
+        if self.owners.iter().all(|owner| owner.id == id) {
+            return false;
+        }
+        let place = self.owners.iter().position(|owner| owner.id == id).map_or(0, |place| place as u8 + 1);
+        let open = |word: usize| {
+            self.taken[word] != u64::MAX && [0, place].contains(&self.blocks[word]) || self.is_idle(word)
+        };
+        !(0..self.taken.len()).any(open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: ProtocolId = ProtocolId::new("a");
+    const B: ProtocolId = ProtocolId::new("b");
+    const ALL: LabelSpace = LabelSpace::Platform;
+
+    fn labels(first: u32, last: u32) -> Labels {
+        Labels::new(Label::truncate(first), Label::truncate(last))
+    }
+    fn take(labels: &mut Labels, owner: ProtocolId, count: usize) -> Vec<Option<u32>> {
+        (0..count).map(|_| labels.allocate(ALL, owner).map(Label::value)).collect()
+    }
+
+    #[test]
+    fn labels_go_round() {
+        let mut labels = labels(0, 18);
+        assert_eq!(take(&mut labels, A, 4), [Some(16), Some(17), Some(18), None]);
+        assert!(labels.is_exhausted(ALL, A));
+        for (label, held) in [(16, true), (18, true), (18, false), (15, false), (19, false)] {
+            assert_eq!(labels.release(ALL, A, Label::truncate(label)), held);
+        }
+        assert_eq!((labels.used(A), labels.is_exhausted(ALL, A)), (1, false));
+        assert_eq!(take(&mut labels, A, 1), [Some(16)]);
+        labels.release(ALL, A, Label::truncate(16));
+        assert_eq!(take(&mut labels, A, 1), [Some(18)], "the one released last comes last");
+    }
+
+    #[test]
+    fn labels_from_before_a_restart_come_last() {
+        let mut labels = labels(16, 18);
+        take(&mut labels, A, 1);
+        labels.restart();
+        assert_eq!(labels.used(A), 0);
+        assert_eq!(take(&mut labels, A, 4), [Some(17), Some(18), Some(16), None]);
+    }
+
+    #[test]
+    fn an_empty_range_gives_nothing() {
+        let mut labels = labels(20, 19);
+        let interface = LabelSpace::Interface(InterfaceId(0));
+        assert_eq!((labels.allocate(ALL, A), labels.allocate(interface, A)), (None, None));
+        assert!(labels.is_exhausted(ALL, A) && labels.is_exhausted(interface, A));
+    }
+
+    #[test]
+    fn owners_have_blocks_of_their_own_and_spaces_labels_of_their_own() {
+        let mut labels = labels(16, 16 + 3 * 64 - 1);
+        assert_eq!(take(&mut labels, A, 2), [Some(16), Some(17)]);
+        assert_eq!(take(&mut labels, B, 2), [Some(80), Some(81)]);
+        assert_eq!(take(&mut labels, A, 63)[61..], [Some(79), Some(144)], "the block of another is left out");
+        assert!(!labels.release(ALL, A, Label::truncate(80)), "it is another's");
+        assert_eq!(take(&mut labels, B, 63)[61..], [Some(143), None]);
+        assert!(labels.is_exhausted(ALL, B) && !labels.is_exhausted(ALL, A));
+        // What another has given back altogether can be had.
+        for label in 80..144 {
+            assert!(labels.release(ALL, B, Label::truncate(label)));
+        }
+        assert_eq!(take(&mut labels, A, 64)[62..], [Some(207), Some(80)]);
+        assert_eq!((labels.used(A), labels.used(B)), (129, 0));
+        let inner = LabelSpace::Interface(InterfaceId(7));
+        assert_eq!(labels.allocate(inner, B).map(Label::value), Some(16));
+        let owners: Vec<_> = labels.owners().collect();
+        assert_eq!(owners, [(ALL, A, 129), (ALL, B, 0), (inner, B, 1)]);
+    }
+
+    proptest! {
+        #![proptest_config(testing::cases(256))]
+        #[test]
+        fn no_label_is_handed_out_twice(
+            count in 1u32..300,
+            steps in proptest::collection::vec(any::<(bool, bool)>(), 1..900),
+        ) {
+            let mut labels = labels(100, 99 + count);
+            let mut held = Vec::new();
+            for (take, first) in steps {
+                let owner = if first { A } else { B };
+                if take {
+                    let exhausted = labels.is_exhausted(ALL, owner);
+                    match labels.allocate(ALL, owner) {
+                        Some(label) => {
+                            let known = held.iter().any(|&(other, _)| other == label);
+                            prop_assert!(!known && (100..100 + count).contains(&label.value()) && !exhausted);
+                            held.push((label, owner));
+                        }
+                        None => prop_assert!(exhausted),
+                    }
+                } else if !held.is_empty() {
+                    let (label, owner) = held.remove(0);
+                    prop_assert!(labels.release(ALL, owner, label));
+                }
+                prop_assert_eq!((labels.used(A) + labels.used(B)) as usize, held.len());
+            }
+        }
+    }
+}
