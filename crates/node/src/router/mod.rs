@@ -301,17 +301,12 @@ impl Router {
     }
 
     fn restart(&mut self, now: Time) {
-        let routes: Vec<_> = self.forwarding().fib().map(|row| (row.prefix, row.next_hop)).collect();
         self.driver = Model::new(self.config.forwarding(&self.control), self.config.timing());
         self.neighbors = Neighbors::default();
         self.stale.iter_mut().for_each(Vec::clear);
         self.pipeline = self.config.profile.forwarding.pipeline();
         self.control.restart(now);
         self.connect(now);
-        // Static routes are configuration: they survive.
-        for (prefix, next_hop) in routes {
-            self.write(now, vec![TableOp::RouteSet { prefix, next_hop }]);
-        }
     }
 
     /// Handles what the forwarding plane tells by itself.

@@ -437,3 +437,29 @@ fn full_tables_are_told_and_failures_counted() {
     assert_eq!([1, 2, 3].map(|n| events(&mut r, n)), [0, 1, 0]);
     assert_eq!(r.written().failed.values().copied().collect::<Vec<_>>(), [2]);
 }
+
+#[test]
+fn a_restart_brings_back_what_was_configured_and_nothing_else() {
+    let mut r = router();
+    let prefixes = |r: &Router| r.forwarding().fib().map(|row| row.prefix).collect::<Vec<_>>();
+    let begun = prefixes(&r);
+    let [configured, taken_back, written] = [1, 2, 3].map(|n| Prefix::new([203, 0, 113, n << 6].into(), 26));
+    for prefix in [configured, taken_back] {
+        r.handle_command(Time(0), Command::RouteSet { prefix, next_hop: NextHop::Discard });
+    }
+    r.handle_command(Time(0), Command::RouteRemove { prefix: taken_back });
+    // It is in the FIB, as what a protocol has learnt is, and in no configuration.
+    r.write(Time(0), vec![TableOp::RouteSet { prefix: written, next_hop: NextHop::Discard }]);
+    assert_eq!(prefixes(&r).len(), begun.len() + 2);
+    r.handle_command(Time(1), Command::Restart);
+    let mut expected = [&begun[..], &[configured]].concat();
+    expected.sort();
+    let mut found = prefixes(&r);
+    found.sort();
+    assert_eq!(found, expected);
+    // A static route does not take the place of the connected one.
+    let network = Prefix::new(OURS, 24);
+    r.handle_command(Time(2), Command::RouteSet { prefix: network, next_hop: NextHop::Discard });
+    let to_host = r.forwarding().route_local(HOST).map(|nhlfe| nhlfe.next_hop);
+    assert!(matches!(to_host, Some(NextHop::Via { port: P, .. })), "{to_host:?}");
+}
