@@ -322,3 +322,33 @@ def test_plane_of_the_public_names() -> None:
     assert all(hasattr(twinplane, name) for name in twinplane.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = twinplane.nothing
+
+
+def test_a_shared_segment_in_python_and_in_a_file(tmp_path: Path) -> None:
+    net = Network(seed=1)
+    lan = net.bridge("lan", "10.1.0.0/24", ageing="10 s")
+    router, left, right = net.router("r"), net.host("left", "10.1.0.11/24"), net.host("right", "10.1.0.12/24")
+    far = net.host("far", "10.2.0.2/24")
+    for member in (router, left, right):
+        net.link(member, lan, rate="1 Gbit/s", delay="10 us")
+    net.link(router, far, rate="1 Gbit/s")
+    assert (left.address, left.gateway) == ("10.1.0.11", "10.1.0.1")
+    described = net.described()
+    pairs = [(left, right), (left, far), (far, right)]
+    flows = [net.flow(a, b, rate="10 Mbit/s", size=500, stop="100 ms") for a, b in pairs]
+    net.run(until="200 ms")
+    assert all(flow.stats()["received"][0] > 200 and flow.stats()["lost"][0] == 0 for flow in flows)
+    assert described["nodes"]["lan"]["prefix"] == "10.1.0.0/24"
+    file = tmp_path / "lan.yaml"
+    file.write_text(
+        "name: lan\nnodes:\n  lan: {kind: bridge, prefix: 10.1.0.0/24}\n  r: {kind: router}\n"
+        "  a: {kind: host, address: 10.1.0.2/24}\nlinks:\n  - [a, lan]\n  - [lan, r]\n"
+    )
+    read = Network.from_file(file)
+    assert [node.kind for node in read.nodes] == ["bridge", "router", "host"]
+    with pytest.raises(TwinplaneError, match=r"node 'lan': 10\.1\.0\.0/30 has no address left for 's'"):
+        net = Network()
+        lan = net.bridge("lan", "10.1.0.0/30")
+        for name in "pqs":
+            net.link(net.router(name), lan)
+        net.run(until="1 ms")

@@ -7,8 +7,8 @@ HEAD_END = f"{NODE} lsp"
 PROBER = f"{NODE} ping traceroute"
 
 SHOWN = {
-    "network": "attach capture captures clock close conditioners convention digest edge events events_done"
-    " external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
+    "network": "attach bridge capture captures clock close conditioners convention digest edge events"
+    " events_done external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
     " log_signals lsps node nodes now peer place queue_series queues record recording repair replay"
     " restart route router run seed table warnings",
     "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors next_hops replications tunnels",

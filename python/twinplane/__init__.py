@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from .lab import Lab
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
-    from .network.nodes import Edge, External, Host, Peer, Router
+    from .network.nodes import Bridge, Edge, External, Host, Peer, Router
     from .network.recording import Recording
     from .network.tapping import capture_interface
     from .reports import report
     from .results.folder import load as load_results
 
 __all__ = [
+    "Bridge",
     "Capture",
     "Edge",
     "External",
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Bridge": "network.nodes",
     "Capture": "network.handles",
     "Edge": "network.nodes",
     "External": "network.nodes",

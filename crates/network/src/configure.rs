@@ -98,20 +98,27 @@ impl Network {
         let towards = |other: usize| {
             let link = &self.links[tree.first_link(other)?];
             let side = link.side(node);
-            Some(NextHop::Via { port: link.ports[side], gateway: link.addresses[1 - side].into() })
+            let beyond = link.ends()[1 - side];
+            let gateway = match self.facts(beyond).segment {
+                None => link.addresses[1 - side],
+                Some(_) => self.beyond_segment(&tree.links_to(other)?, beyond)?,
+            };
+            Some(NextHop::Via { port: link.ports[side], gateway: gateway.into() })
         };
         let mut routes = Vec::new();
         for (other, spec) in self.description.nodes.iter().enumerate() {
             let Some(next_hop) = towards(other) else { continue };
-            if spec.facts().host.is_none() {
+            if let Some(prefix) = spec.facts().segment {
+                routes.push((prefix, next_hop));
+            } else if spec.facts().host.is_none() {
                 routes.push((addressing::block(other), next_hop));
                 routes.extend(spec.router_id.map(|id| (Prefix::host(id), next_hop)));
             }
         }
         for link in &self.links {
             let [a, b] = link.ends();
-            if a == node || b == node || !self.is_outside_blocks(link) {
-                continue; // connected, or in the block of a node
+            if a == node || b == node || !self.is_outside_blocks(link) || self.is_of_segment(link) {
+                continue; // connected, in the block of a node, or in the prefix of a segment
             }
             // The nearer end is the one to go to; from a host's link that is the router.
             let hosts = link.ends().map(|end| self.facts(end).host.is_some());
@@ -134,10 +141,22 @@ impl Network {
         NextHop::Via { port: PortId(ports as u16), gateway: addressing::probe(node).into() }
     }
 
+    /// The address of the member that comes next on a way which begins with a link to a segment; nothing if the way
+    /// ends there.
+    fn beyond_segment(&self, way: &[usize], segment: usize) -> Option<Ipv4Addr> {
+        let link = &self.links[*way.get(1)?];
+        Some(link.addresses[1 - link.side(segment)])
+    }
+
+    /// Is an end of the link a shared segment?
+    pub(super) fn is_of_segment(&self, link: &Link) -> bool {
+        link.ends().iter().any(|&end| self.facts(end).segment.is_some())
+    }
+
     /// Has a link addresses that the description gives?
     pub(super) fn is_outside_blocks(&self, link: &Link) -> bool {
         let [a, b] = link.ends().map(|end| self.facts(end).host.is_some());
-        a || b || link.spec.addresses.is_some()
+        a || b || link.spec.addresses.is_some() || self.is_of_segment(link)
     }
 
     /// The loopback address of a node; of a host its address.

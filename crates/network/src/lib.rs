@@ -25,6 +25,7 @@ mod queues;
 mod refusals;
 mod replay;
 mod routes;
+mod segment;
 mod serving;
 mod signals;
 pub mod spec;

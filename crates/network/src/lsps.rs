@@ -34,11 +34,15 @@ impl Network {
         if spec.shortest {
             let along = self.graph.tree(spec.from).links_to(spec.to);
             let Some(along) = along else { return Err(of(self.no_path(&spec)).into()) };
+            self.check_links(&along).map_err(of)?;
             routes.push(self.hops(&spec, &[], Some(&along)));
             links = Some(along);
         }
-        if routes.is_empty() && self.graph.tree(spec.from).first_link(spec.to).is_none() {
-            return Err(of(self.no_path(&spec)).into());
+        if routes.is_empty() {
+            match self.graph.tree(spec.from).links_to(spec.to) {
+                Some(along) => self.check_links(&along).map_err(of)?,
+                None => return Err(of(self.no_path(&spec)).into()),
+            }
         }
         self.add_group(spec, routes, links)
     }
@@ -274,7 +278,19 @@ impl Network {
             let [end, to] = [at, spec.to].map(|node| self.node_name(node).to_string());
             return refused(LspProblem::RouteEnds { end, to });
         }
+        self.check_links(&links)?;
         Ok(Some(links))
+    }
+
+    /// Refuses a way over a shared segment.
+    fn check_links(&self, links: &[usize]) -> Result<(), Diagnostic> {
+        let mut ends = links.iter().flat_map(|&link| self.links[link].ends());
+        match ends.find(|&end| self.facts(end).segment.is_some()) {
+            Some(segment) => {
+                Err(Diagnostic::new(LspProblem::OverSegment { segment: self.node_name(segment).into() }))
+            }
+            None => Ok(()),
+        }
     }
 
     fn hops(&self, spec: &LspSpec, route: &[HopSpec], links: Option<&[usize]>) -> Vec<RouteHop> {

@@ -6,14 +6,17 @@ use super::description::{Description, LinkSpec};
 use super::kind::HostFacts;
 use super::place::{Place, node_name};
 use super::problem::AddressProblem;
+use super::segment;
 use super::spec::address::InterfaceAddress;
 use base::diagnostic::Diagnostic;
 use base::plane::Prefix;
 use base::{LinkId, PortId};
 use core::net::Ipv4Addr;
+use std::collections::BTreeSet;
 
 /// Ports and addresses of all links; ports are counted at each node in the order of its links.
 pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
+    let segments = segment::addresses(description)?;
     let mut addresses = Links::new(description.nodes.len());
     let mut ports = vec![0u16; description.nodes.len()];
     let mut next = |node: usize| {
@@ -23,6 +26,7 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
     };
     let plan = |(index, spec): (usize, &LinkSpec)| {
         let (addresses, prefix_len) = match host_of(description, spec) {
+            _ if segments.contains_key(&index) => segments[&index],
             Some(side) => match spec.addresses {
                 Some(given) if is_multihomed(description, [spec.a, spec.b][side]) => {
                     host_given(description, index, side, given)?
@@ -114,7 +118,8 @@ fn host_of(description: &Description, spec: &LinkSpec) -> Option<usize> {
     [spec.a, spec.b].iter().position(|&node| description.nodes[node].facts().host.is_some())
 }
 
-type Addresses = ([Ipv4Addr; 2], u8);
+/// Addresses at the two ends of a link, and the length of their prefix.
+pub(super) type Addresses = ([Ipv4Addr; 2], u8);
 
 /// The host's address and that of the router's port towards it.
 fn host_link(
@@ -176,7 +181,7 @@ fn host_given(
     }
 }
 
-fn collides(prefix: Prefix, (taken, whose): (Prefix, &'static str)) -> AddressProblem {
+pub(super) fn collides(prefix: Prefix, (taken, whose): (Prefix, &'static str)) -> AddressProblem {
     AddressProblem::Collides { prefix: prefix.to_string(), taken: taken.to_string(), whose }
 }
 
@@ -208,7 +213,7 @@ fn given_link(
 }
 
 /// What a prefix that was given collides with: the blocks of this network's nodes, or its test networks.
-fn taken(description: &Description, prefix: Prefix) -> Option<(Prefix, &'static str)> {
+pub(super) fn taken(description: &Description, prefix: Prefix) -> Option<(Prefix, &'static str)> {
     let first = addressing::block(0).address().to_bits();
     let end = first + ((description.nodes.len() as u32) << 8);
     let last = prefix.address().to_bits() | u32::MAX.checked_shr(u32::from(prefix.len())).unwrap_or(0);
@@ -239,7 +244,12 @@ fn is_unicast(address: Ipv4Addr) -> bool {
 fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnostic> {
     // The host of a link that has its addresses from one.
     let host = |link: &Link| host_of(description, &link.spec).map(|side| link.ends()[side]);
+    let segment = |link: &Link| segment::at(description, &link.spec);
     let whose = |link: usize| match host(&links[link]) {
+        _ if segment(&links[link]).is_some() => {
+            let name = segment(&links[link]).map_or("", |segment| node_name(description, segment));
+            format!("segment '{name}'")
+        }
         Some(host) => format!("host '{}'", node_name(description, host)),
         None => {
             let [a, b] = links[link].ends().map(|end| node_name(description, end));
@@ -247,7 +257,12 @@ fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnost
         }
     };
     let with_given = |link: &Link| host(link).is_some() || link.spec.addresses.is_some();
-    let own = links.iter().enumerate().filter(|(_, link)| with_given(link));
+    // All links of a segment have one network.
+    let mut segments = BTreeSet::new();
+    let own = links.iter().enumerate().filter(|(_, link)| match segment(link) {
+        Some(node) => segments.insert(node),
+        None => with_given(link),
+    });
     let mut given: Vec<(Prefix, usize)> =
         own.map(|(index, link)| (Prefix::new(link.addresses[0], link.prefix_len), index)).collect();
     // In order of address a prefix stands right before what lies in it.
@@ -259,6 +274,9 @@ fn check_apart(description: &Description, links: &[Link]) -> Result<(), Diagnost
             let (old, new) = if first.1 < second.1 { (first, second) } else { (second, first) };
             let (prefix, other) = (new.0.to_string(), old.0.to_string());
             let both = Diagnostic::new(AddressProblem::Overlap { prefix, other, whose: whose(old.1) });
+            if let Some(node) = segment(&links[new.1]) {
+                return Err(both.at("prefix").on_key().of_node(description, node));
+            }
             return Err(match host(&links[new.1]) {
                 Some(host) if links[new.1].spec.addresses.is_none() => {
                     both.at("address").on_key().of_node(description, host)

@@ -86,6 +86,14 @@ base::problems! {
         SameAddress { address: String } is Conflict, "same-address", "both ends have the address {address}";
         /// Two networks that have addresses in common.
         Overlap { prefix: String, other: String, whose: String } is Conflict, "overlap", "{prefix} and {other} of {whose} overlap";
+        /// Addresses of a link to a segment.
+        SegmentsAddresses { segment: String } is Conflict, "segments-addresses", "its addresses are in the prefix of segment '{segment}': leave them out";
+        /// A segment on a segment.
+        TwoSegments { other: String } is Conflict, "two-segments", "it has a link to '{other}', another segment: put a router between them";
+        /// A segment whose prefix is too small.
+        SegmentFull { prefix: String, member: String } is OutOfRange, "segment-full", "{prefix} has no address left for '{member}'";
+        /// Two hosts of a segment with one address.
+        AddressTwice { address: String, other: String } is Conflict, "address-twice", "{address} is the address of '{other}', too";
         /// Two nodes whose blocks are full.
         NoneLeft { count: u32 } is OutOfRange, "none-left", "both nodes have {count} links or more: between two such nodes there are no addresses left";
     }
@@ -96,6 +104,8 @@ base::problems! {
     pub enum LspProblem {
         /// No way between its ends.
         NoPath { from: String, to: String } is Conflict, "no-path", "there is no path from '{from}' to '{to}'";
+        /// A way over a shared segment, where RSVP-TE has no neighbour of its own on the link.
+        OverSegment { segment: String } is Conflict, "over-segment", "its way leads over segment '{segment}': LSPs go over links between two routers";
         /// An LSP that begins at somebody else's router.
         ForeignHead { node: String } is Conflict, "foreign-head", "'{node}' is external: its LSPs begin there";
         /// An LSP that begins at what is no router.

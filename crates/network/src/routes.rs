@@ -3,6 +3,7 @@
 use super::Network;
 use super::description::Description;
 use super::place::Place;
+use super::segment;
 use super::spec::problem::NetworkProblem;
 use super::spec::reference::HopSpec;
 use super::spec::resolve_hop;
@@ -50,6 +51,11 @@ fn links_of(description: &Description, node: usize, via: &[HopSpec]) -> Result<V
         let mut hop = hop.clone();
         resolve_hop(&mut hop, &description.names, &description.ends).at(index)?;
         let link = link_of(description, node, &hop).at(index)?;
+        if let Some(segment) = segment::at(description, &description.links[link]) {
+            let from = description.nodes[node].name.clone();
+            let to = description.nodes[segment].name.clone();
+            return Err(Diagnostic::new(NetworkProblem::ViaSegment { from, to })).at(index);
+        }
         if !links.insert(link) {
             let ends = description.ends[link].each_ref().map(|end| end.node.name.to_string());
             let twice = DescribeProblem::Twice { name: ends.join(" - ") };

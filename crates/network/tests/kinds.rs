@@ -40,6 +40,7 @@ impl Node for LampSpec {
             links_max: Some(1),
             host: Some(HostFacts { address: Some(self.socket), gateway: None, mtu: None }),
             tests: Tests::Nowhere,
+            segment: None,
         }
     }
 
@@ -171,7 +172,7 @@ fn a_kind_that_is_not_here_changes_no_address_port_or_route() {
     assert_eq!(again, for_others);
 
     let told = placed(&here, KINDS, &routers).err().expect("an error");
-    assert_eq!(told, "nodes/lamp/kind: 'lamp' is none of router, peer or external");
+    assert_eq!(told, "nodes/lamp/kind: 'lamp' is none of router, peer, external or bridge");
     let told = placed(&for_others, KINDS, &["r0", "r1", "r2", "lamp"]).err().expect("an error");
     assert_eq!(told, "placement: node 'lamp': this program has no nodes of kind 'lamp': it can't be local");
     let lied = serde_json::to_string(&for_others).expect("a text").replacen(

@@ -38,7 +38,7 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
     });
     let peer = file("peer.json", &json!({ "description": peer }).to_string());
     let extra = file("extra.json", r#"{"description": {"name": "x"}, "more": 1}"#);
-    let odd = file("odd.json", r#"{"description": {"name": "x", "nodes": {"r0": {"kind": "bridge"}}}}"#);
+    let odd = file("odd.json", r#"{"description": {"name": "x", "nodes": {"r0": {"kind": "ovs-bridge"}}}}"#);
     for (words, sentence) in [
         (vec!["--node", "r0"], "--config is needed: the file that describes the network"),
         (
@@ -54,7 +54,7 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
         (vec!["--node", "r0", "--config", &extra], "unknown field `more`"),
         (
             vec!["--node", "r0", "--config", &odd],
-            "nodes/r0/kind: 'bridge' is containerlab's; nearest to it is 'router'",
+            "nodes/r0/kind: 'ovs-bridge' is containerlab's; nearest to it is 'bridge'",
         ),
         (vec!["--node", "r0", "--config", &good, "--cpu", "900"], "--cpu 900: invalid argument"),
         (

@@ -139,6 +139,8 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
         words = "in a lab a name has up to 32 letters, digits, '-', '_' and '.'"
         raise lowered.error(of_node(name, words))
     given = lowered.extras.nodes.get(name)
+    if node["kind"] == "bridge":
+        raise lowered.error(of_node(name, "a lab has no bridges: run it in virtual time or in one process"))
     kind = {"peer": "edge"}.get(node["kind"], node["kind"])
     if kind == "host" and (node.get("address") is None or name in measured):
         kind = "station"

@@ -824,6 +824,19 @@ class PeerSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BridgeSpec(Written):
+    """A shared segment: a learning bridge without spanning tree (IEEE 802.1D). Routers on links to it have the lowest free addresses of its prefix, in the order of links; hosts have those that they say."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "bridge")
+    prefix: str
+    """The network that all its members are in, such as `10.1.0.0/24`."""
+    ageing: Quantity = "300 s"
+    """How long it remembers by which port a silent station is."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FlowSpec(Written):
     """A flow of test packets."""
 
@@ -996,7 +1009,7 @@ LspDiffServ: TypeAlias = ELsp | LLsp | str
 """What the head end of an LSP asks for (RFC 3270, 5.3): `e-lsp`, `l-lsp AF1`, or a mapping with a kind."""
 
 
-NodeSpec: TypeAlias = RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec
+NodeSpec: TypeAlias = RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec | BridgeSpec
 """A node, by its kind."""
 
 

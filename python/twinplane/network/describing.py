@@ -10,7 +10,7 @@ from .. import core
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner
-from .nodes import Edge, External, Host, Peer, Router
+from .nodes import Bridge, Edge, External, Host, Peer, Router
 from .trees import at_ends, each_end
 
 if TYPE_CHECKING:
@@ -85,6 +85,12 @@ class Describing:
         peer = Peer(self._owner, name, self._next)
         self._register(peer)
         return peer
+
+    def bridge(self, name: str, prefix: str, ageing: Quantity | None) -> Bridge:
+        """See `twinplane.Network.bridge`."""
+        bridge = Bridge(self._owner, name, self._next)
+        self._register(bridge, prefix=prefix, ageing=ageing)
+        return bridge
 
     def host(self, name: str, address: str | None, gateway: str | None, beyond: Interface | None) -> Host:
         """See `twinplane.Network.host`; in real time a real host is `beyond` that interface."""

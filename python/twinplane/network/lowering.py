@@ -16,7 +16,7 @@ from ..model.source import Source
 from .describing import profiled
 from .handles import Flow, Link, Lsp, Node, Owner
 from .network import Network
-from .nodes import Edge, External, Host, Peer, Router
+from .nodes import Bridge, Edge, External, Host, Peer, Router
 
 if TYPE_CHECKING:
     from .. import _core
@@ -114,6 +114,7 @@ HANDLES: dict[type[Any], Callable[[Owner, str, int], Node]] = {
     model.EdgeSpec: Edge,
     model.ExternalSpec: External,
     model.PeerSpec: Peer,
+    model.BridgeSpec: Bridge,
 }
 
 

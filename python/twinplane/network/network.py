@@ -17,7 +17,7 @@ from .draft import Draft
 from .engine import Engine
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
-from .nodes import Edge, External, HeadEnd, Host, Node, Peer, Router
+from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router
 from .outside import Outside
 from .settings import check_clock, whole
 from .shown import Shown
@@ -197,6 +197,15 @@ class Network(Shown):
     def peer(self, name: str) -> Peer:
         """A raw port for frames made by hand."""
         return self.describing.peer(name)
+
+    def bridge(self, name: str, prefix: str, *, ageing: Quantity | None = None) -> Bridge:
+        """A shared segment: routers and hosts with a link to it are in one network, `prefix`.
+
+        It is a bridge that learns by which link a station is, and forgets one that is silent for `ageing`
+        (300 s if not given). Routers get the lowest free addresses of the prefix, in the order of links;
+        hosts have those that they were given. LSPs do not lead over it.
+        """
+        return self.describing.bridge(name, prefix, ageing)
 
     def host(
         self,

@@ -238,6 +238,12 @@ class Host(Prober):
         return ports
 
 
+class Bridge(Node):
+    """A shared segment: routers and hosts on links to it are in one network."""
+
+    kind = "bridge"
+
+
 class External(Node):
     """Somebody else's router, in real time, beyond interfaces."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import core
 from ..measure.calibration import Spread
 from .handles import Link
-from .nodes import Edge, External, Host, Node, Peer, Router
+from .nodes import Bridge, Edge, External, Host, Node, Peer, Router
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,6 +73,7 @@ def _lateness(network: Network) -> dict[str, Any] | None:
 def adopt(network: Network, description: Mapping[str, Any]) -> None:
     """Take the nodes and links of a description; its LSPs and flows stay where they are."""
     kinds: dict[str, Callable[[Owner, str, int], Node]] = {
+        "bridge": Bridge,
         "edge": Edge,
         "external": External,
         "peer": Peer,

@@ -49,6 +49,7 @@ impl Node for ExternalSpec {
             links_max: None,
             host: None,
             tests: Tests::Nowhere,
+            segment: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a whole network has to know of a node, whatever kind it is of.
 
 use crate::spec::address::InterfaceAddress;
+use base::plane::Prefix;
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -31,6 +32,9 @@ pub struct Facts {
     pub host: Option<HostFacts>,
     /// Where test packets begin and end there.
     pub tests: Tests,
+    /// If it is a shared segment: the network that all nodes on links to it are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<Prefix>,
 }
 
 /// The addresses of an IP host, as its description gives them.
@@ -87,5 +91,6 @@ impl Facts {
         links_max: None,
         host: None,
         tests: Tests::Nowhere,
+        segment: None,
     };
 }

@@ -3,6 +3,7 @@
 //!
 //! Nobody asks a node which kind it is of: what others have to know of it are its [`Facts`].
 
+mod bridge;
 mod external;
 mod facts;
 mod peer;
@@ -10,6 +11,7 @@ mod placeholder;
 mod resolve;
 mod router;
 
+pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
 pub use facts::{Facts, HostFacts, Tests};
 pub use peer::PEER;
@@ -31,7 +33,7 @@ use engine::World;
 use node::{Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL];
+pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

@@ -36,6 +36,7 @@ impl Node for PeerSpec {
             links_max: Some(1),
             host: None,
             tests: Tests::Nowhere,
+            segment: None,
         }
     }
 

@@ -100,6 +100,7 @@ impl Node for RouterSpec {
             links_max: None,
             host: None,
             tests: Tests::Beside,
+            segment: None,
         }
     }
 

@@ -32,6 +32,8 @@ base::problems! {
         NoLink { link: usize, count: usize } is UnknownName, "unknown-link", "link {link}: there are {count}, counted from 0";
         /// A hop that no link leads to.
         NoWayOn { from: String, to: String } is Conflict, "no-way-on", "no link leads from '{from}' to '{to}'";
+        /// A route by a link to a shared segment, on which there are several next hops.
+        ViaSegment { from: String, to: String } is Conflict, "via-segment", "'{to}' is a shared segment, and no next hop of '{from}': name links between two routers";
         /// A static route with more next hops than a group has members.
         ManyNextHops { count: usize, most: usize } is OutOfRange, "many-next-hops", "{count} next hops: at most {most}";
         /// A route that ends elsewhere than its LSP.
@@ -143,7 +145,7 @@ pub fn former_kind(kind: &str) -> Option<NetworkProblem> {
     Some(match word {
         "tester" => NetworkProblem::RenamedKind { kind, new: "edge".into() },
         "linux" => NetworkProblem::ForeignKind { kind, nearest: "host".into() },
-        "bridge" | "ovs-bridge" => NetworkProblem::ForeignKind { kind, nearest: "router".into() },
+        "ovs-bridge" => NetworkProblem::ForeignKind { kind, nearest: "bridge".into() },
         "ext-container" => NetworkProblem::ForeignKind { kind, nearest: "host".into() },
         _ => return None,
     })

@@ -66,10 +66,13 @@ fn each_mistake_has_its_place() {
             r#"{"name": "n", "nodes": {"a": {"kind": "tester"}}}"#.into(),
             "nodes/a/kind: 'tester' is called 'edge' now",
         ),
-        (r#"{"name": "n", "nodes": {"a": {}}}"#.into(), "nodes/a: kind is missing: router, peer or external"),
+        (
+            r#"{"name": "n", "nodes": {"a": {}}}"#.into(),
+            "nodes/a: kind is missing: router, peer, external or bridge",
+        ),
         (
             r#"{"name": "n", "topology": {"nodes": {"a": {"kind": "rooter"}}}}"#.into(),
-            "topology/nodes/a/kind: 'rooter' is none of router, peer or external (did you mean 'router'?)",
+            "topology/nodes/a/kind: 'rooter' is none of router, peer, external or bridge (did you mean 'router'?)",
         ),
         (
             r#"{"name": "n", "nodes": {"a": {"kind": "router", "rsvp": {"rsvp_key": "x"}}}}"#.into(),

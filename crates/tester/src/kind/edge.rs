@@ -66,6 +66,7 @@ impl Node for EdgeSpec {
             links_max: Some(1),
             host: None,
             tests: Tests::Labelled,
+            segment: None,
         }
     }
 

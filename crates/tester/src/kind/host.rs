@@ -117,5 +117,6 @@ fn host(host: HostFacts) -> Facts {
         links_max: None,
         host: Some(host),
         tests: Tests::Within,
+        segment: None,
     }
 }
