@@ -211,6 +211,7 @@ impl Forwarding {
     }
 
     /// Rewrites a frame as planned and returns its egress port.
+    #[inline(always)]
     pub(crate) fn rewrite(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
         let adjacency = *self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
         let pushed = plan.depth * LABEL;

@@ -8,6 +8,7 @@
 use crate::adjacency::State;
 use crate::hash::{Seed, mix};
 use crate::tables::Forwarding;
+use base::Label;
 use base::device::DropReason;
 use base::plane::{GroupId, LabelStack, Leg, MEMBERS_MAX, Member, TableError};
 use base::random::fnv1a;
@@ -20,6 +21,15 @@ pub(crate) struct Way {
     pub(crate) adjacency: u32,
     /// Labels put on above those of the entry.
     pub(crate) labels: LabelStack,
+}
+
+/// The way that was found for a packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Chosen<'a> {
+    /// Place of the neighbour among the next hops.
+    pub(crate) adjacency: u32,
+    /// Labels put on above those of the entry, the last of them outermost.
+    pub(crate) labels: &'a [Label],
 }
 
 /// What a choice between members reads.
@@ -73,33 +83,42 @@ impl Group {
 
 impl Forwarding {
     /// The way that a packet takes by the next hop at `index`: that neighbour, or in a group the member that the flow
-    /// chooses. Of a member whose port is down it takes the backup, if that can be used; else the member that it
-    /// chooses among those that can.
-    pub(crate) fn way(&self, index: u32, flow: impl FnOnce() -> u64) -> Result<Way, DropReason> {
+    /// chooses.
+    #[inline(always)]
+    pub(crate) fn way(&self, index: u32, flow: impl FnOnce() -> u64) -> Result<Chosen<'_>, DropReason> {
         let next_hop = self.adjacencies.get(index).ok_or(DropReason::NoAdjacency)?;
-        let Some(place) = next_hop.group() else {
-            return Ok(Way { adjacency: index, labels: LabelStack::EMPTY });
-        };
+        match next_hop.group() {
+            None => Ok(Chosen { adjacency: index, labels: &[] }),
+            Some(place) => {
+                let way = self.way_of_group(place, flow())?;
+                Ok(Chosen { adjacency: way.adjacency, labels: way.labels.as_slice() })
+            }
+        }
+    }
+
+    /// The way of a flow by a group. Of a member whose port is down it is the backup, if that can be used; else that of
+    /// the member that the flow chooses among those that can.
+    #[inline(never)]
+    fn way_of_group(&self, place: u32, flow: u64) -> Result<&Way, DropReason> {
         let group = self.groups.get(place as usize).ok_or(DropReason::NoAdjacency)?;
-        let flow = if group.candidates.len() > 1 { flow() } else { 0 };
-        let is_up = |way: &Way| self.adjacencies.is_up(way.adjacency, &self.ports);
+        let is_up = |way: &&Way| self.adjacencies.is_up(way.adjacency, &self.ports);
         let best = |usable: &dyn Fn(&Choice) -> bool| {
             let usable = group.places().filter(|place| usable(&group.ways[*place]));
-            usable.max_by_key(|place| (group.candidates[*place].score(flow), usize::MAX - place))
+            let best = usable.max_by_key(|place| (group.candidates[*place].score(flow), usize::MAX - place));
+            best.map(|place| &group.ways[place])
         };
-        let first = best(&|_| true).ok_or(DropReason::Discard)?;
-        let (way, backup) = group.ways[first];
+        let (way, backup) = best(&|_| true).ok_or(DropReason::Discard)?;
         if is_up(&way) {
             return Ok(way);
         }
-        if let Some(backup) = backup.filter(is_up) {
+        if let Some(backup) = backup.as_ref().filter(is_up) {
             return Ok(backup);
         }
-        match best(&|(way, _)| is_up(way)) {
-            Some(other) => Ok(group.ways[other].0),
+        match best(&|(way, _)| is_up(&way)) {
+            Some((other, _)) => Ok(other),
             None => {
-                let other = best(&|(_, backup)| backup.as_ref().is_some_and(is_up));
-                other.and_then(|other| group.ways[other].1).ok_or(DropReason::PortDown)
+                let other = best(&|(_, backup)| backup.as_ref().is_some_and(|backup| is_up(&backup)));
+                other.and_then(|(_, backup)| backup.as_ref()).ok_or(DropReason::PortDown)
             }
         }
     }
@@ -114,7 +133,7 @@ impl Forwarding {
         {
             return Err(TableError::Group);
         }
-        if legs().any(|leg| leg.labels.as_slice().contains(&base::Label::IMPLICIT_NULL)) {
+        if legs().any(|leg| leg.labels.as_slice().contains(&Label::IMPLICIT_NULL)) {
             return Err(TableError::ReservedLabel);
         }
         for leg in legs() {

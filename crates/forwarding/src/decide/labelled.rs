@@ -136,7 +136,9 @@ impl Forwarding {
         } else {
             self.push(&mut plan, entry, word & TC, ttl, own)?;
         }
-        self.push_outer(&mut plan, &way.labels, entry, word & TC, ttl);
+        if !way.labels.is_empty() {
+            self.push_outer(&mut plan, way.labels, entry, word & TC, ttl);
+        }
         if bottom && plan.depth > 0 {
             plan.stack[0] |= BOTTOM;
         }

@@ -9,7 +9,7 @@ use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::{LabelStack, TtlModel};
-use base::{Dscp, Phb};
+use base::{Dscp, Label, Phb};
 use core::net::Ipv4Addr;
 
 impl Forwarding {
@@ -56,11 +56,12 @@ impl Forwarding {
 
     /// Puts the labels of the way out on, above those of the entry. What lies below, or what they take the place of,
     /// has TC bits `tc` and the outgoing time to live `ttl`.
-    pub(super) fn push_outer(&self, plan: &mut Plan, labels: &LabelStack, entry: &Entry, tc: u32, ttl: u8) {
+    #[inline(never)]
+    pub(super) fn push_outer(&self, plan: &mut Plan, labels: &[Label], entry: &Entry, tc: u32, ttl: u8) {
         // RFC 3443, 4.4.
         let ttl = if entry.ttl() == TtlModel::Uniform { ttl } else { self.config.pipe_ttl };
         let tc = if plan.depth > 0 { plan.stack[plan.depth - 1] & TC } else { tc };
-        for label in labels.as_slice() {
+        for label in labels {
             plan.stack[plan.depth] = label.value() << 12 | tc | u32::from(ttl);
             plan.depth += 1;
         }
@@ -77,7 +78,7 @@ impl Forwarding {
         flow: impl FnOnce() -> u64,
     ) -> Result<(), Exception> {
         let precedence = u32::from(tos >> 5) << 9;
-        let mut outer = LabelStack::EMPTY;
+        let mut outer: &[Label] = &[];
         if entry.kind == Kind::Connected {
             plan.adjacency = self.neighbour(entry, to)?;
         } else {
@@ -90,7 +91,9 @@ impl Forwarding {
             }
             self.push(plan, entry, precedence, ttl, None)?;
         }
-        self.push_outer(plan, &outer, entry, precedence, ttl);
+        if !outer.is_empty() {
+            self.push_outer(plan, outer, entry, precedence, ttl);
+        }
         if plan.depth > 0 {
             plan.stack[0] |= BOTTOM;
         }
@@ -113,6 +116,7 @@ impl Forwarding {
     }
 
     /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now.
+    #[inline(always)]
     pub(crate) fn usable(&self, index: u32, adjacency: &Adjacency) -> Result<u32, Exception> {
         let port = adjacency.port;
         let config = self.ports.get(port).ok_or(DropReason::PortDown)?.config;

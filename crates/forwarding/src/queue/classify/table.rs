@@ -301,7 +301,7 @@ impl Table {
     }
 
     /// The first filter that takes the packet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, key: &Key) -> Option<u32> {
         let mut best = u32::MAX;
         for group in &self.groups {
