@@ -1,4 +1,4 @@
-//! Ten thousand connections of a node. What a segment costs then is measured by `benches`, row "TCP in virtual time".
+//! Ten thousand connections of a node: all stand beside each other, and take as many segments each as one alone.
 
 use crate::talk::{MS, Role, S, address, chain, connect, router, rows, talk};
 use base::Time;
