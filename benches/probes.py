@@ -117,6 +117,7 @@ PROBES: tuple[Probe, ...] = (
     _example("forward_100k", "forwarding", FORWARDING, "bench_forward", "--labels", "100000"),
     _example("forward_1m", "forwarding", FORWARDING, "bench_forward", "--labels", "1000000"),
     _example("next_hops", "forwarding", FORWARDING, "bench_next_hops"),
+    _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),

@@ -117,6 +117,13 @@ ROWS: tuple[Row, ...] = (
     Row("forwarding, 100,000 labels", "Mpps", Figure("forward_100k", "mpps"), OVS, 1.5, 2),
     Row("forwarding, 1,000,000 labels", "Mpps", Figure("forward_1m", "mpps"), FORWARD_1K, floor=0.5),
     *_next_hops(),
+    Row(
+        "IPv6 forwarding, 10,000 prefixes",
+        "Mpps",
+        Figure("routes", "ipv6_mpps"),
+        Figure("routes", "ipv4_mpps", "own, IPv4"),
+        goal=0.8,
+    ),
     *_decisions(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(

@@ -1,9 +1,9 @@
 //! What a user (or the engine, for the state of links) tells a device.
 
 use crate::ids::PortId;
-use crate::plane::{GroupId, Member, NextHop, Prefix};
+use crate::plane::{GroupId, Member, NextHop, Prefix, Prefix6};
 use crate::protocol_value::ProtocolValue;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 /// An order to a device: it comes from a user, from a programme, or from the engine when a link changes.
@@ -33,12 +33,24 @@ pub enum Command {
         /// Destinations that take the route.
         prefix: Prefix,
     },
+    /// Puts a static IPv6 route in.
+    Route6Set {
+        /// Destinations that take the route.
+        prefix: Prefix6,
+        /// Where packets go; it replaces the static route that the prefix had.
+        next_hop: NextHop,
+    },
+    /// Takes a static IPv6 route out.
+    Route6Remove {
+        /// Destinations that take the route.
+        prefix: Prefix6,
+    },
     /// Something that only one protocol of the node understands.
     Protocol(ProtocolValue),
     /// Pings, or traces the route to, an address.
     Probe {
-        /// Address that is pinged.
-        to: Ipv4Addr,
+        /// Address that is pinged, of either family.
+        to: IpAddr,
         /// Time to live of the request.
         ttl: u8,
         /// Distinguishes this probe from others.

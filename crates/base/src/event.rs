@@ -3,7 +3,7 @@
 use crate::label::Label;
 use crate::plane::Table;
 use crate::protocol_value::{ProtocolType, ProtocolValue};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use serde::Serialize;
 
 /// Something that happened at a device.
@@ -13,12 +13,13 @@ pub enum Event {
     /// An answer to a probe.
     ProbeReply {
         /// Source address of the answer: the destination itself, or the router where the TTL ended.
-        from: Ipv4Addr,
+        from: IpAddr,
         /// As given in [`Command::Probe`](crate::command::Command::Probe).
         sequence: u16,
-        /// ICMP type of the answer: 0 is an echo reply, 3 unreachable, 11 time exceeded (RFC 792).
+        /// ICMP type of the answer: 0 is an echo reply, 3 unreachable, 11 time exceeded (RFC 792); the same numbers for
+        /// the same messages of ICMPv6.
         kind: u8,
-        /// ICMP code: it says more about types 3 and 11, and is 0 in an echo reply.
+        /// Code of the message (RFC 792, RFC 4443): it says more about types 3 and 11, and is 0 in an echo reply.
         code: u8,
         /// The label stack that the answer quotes (RFC 4950), outermost first.
         labels: Vec<Label>,

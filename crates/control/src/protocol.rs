@@ -167,7 +167,8 @@ pub enum Change {
         /// Can it be used?
         up: bool,
     },
-    /// The next hops of a prefix are others than before: [`Rib::next_hops`](crate::services::Rib::next_hops) says which.
+    /// The next hops of a prefix are others than before: [`Rib::next_hops`](crate::services::Rib::next_hops) says
+    /// which.
     Route(Prefix),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
@@ -299,7 +300,8 @@ pub trait Protocol: Any + Send + Debug {
     /// Takes the driver's answer to a batch of table writes.
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack);
 
-    /// Takes note of what changed around it. It is called after the call that made the change has returned, also if that
+    /// Takes note of what changed around it. It is called after the call that made the change has returned, also if
+    /// that
     /// was one of its own: protocols in the order of the array, changes in the order in which they were made.
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change);
 

@@ -5,7 +5,10 @@ use crate::decide::{By, Plan, ethertype};
 use crate::entry::{BOTTOM, Entry, Kind};
 use crate::group::Group;
 use crate::hash::{self, Seed};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl, u32_at};
+use crate::packet::{
+    ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv4_ttl,
+    set_ipv6_dscp, u32_at,
+};
 use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
@@ -154,6 +157,10 @@ impl Forwarding {
     pub(crate) fn forward(&mut self, now: Time, port: PortId, key: u64, frame: &mut Frame) -> Verdict {
         match self.route(key, frame) {
             Some(port) => Verdict::Transmit { port, ready: now },
+            None if self.fib6.is_some() => match self.route6(key, frame) {
+                Some(port) => Verdict::Transmit { port, ready: now },
+                None => self.forward_any(now, port, frame),
+            },
             None => self.forward_any(now, port, frame),
         }
     }
@@ -233,12 +240,15 @@ impl Forwarding {
         let (ethernet, rest) = header.split_at_mut_checked(ETHERNET).ok_or(DropReason::Truncated)?;
         let (labels, below) = rest.split_at_mut_checked(pushed).ok_or(DropReason::Truncated)?;
         match plan.below_ttl {
+            Some(ttl) if plan.below_is_ipv6 => below.iter_mut().take(8).skip(7).for_each(|b| *b = ttl),
             Some(ttl) if plan.below_is_ip => set_ipv4_ttl(below, ttl),
             Some(ttl) => below.iter_mut().take(LABEL).skip(LABEL - 1).for_each(|b| *b = ttl),
             None => {}
         }
-        if let Some(dscp) = plan.below_dscp {
-            set_ipv4_dscp(below, dscp);
+        match plan.below_dscp {
+            Some(dscp) if plan.below_is_ipv6 => set_ipv6_dscp(below, dscp),
+            Some(dscp) => set_ipv4_dscp(below, dscp),
+            None => {}
         }
         if let (Some(tc), Some(byte)) = (plan.below_tc, below.get_mut(2)) {
             *byte = *byte & !0x0e | tc.value() << 1;
@@ -247,13 +257,20 @@ impl Forwarding {
             bytes.copy_from_slice(&word.to_be_bytes());
         }
         let labelled = plan.depth > 0 || !plan.below_is_ip;
-        let ethertype = if labelled { ETHERTYPE_MPLS } else { ETHERTYPE_IPV4 };
+        let ethertype = match (labelled, plan.below_is_ipv6) {
+            (true, _) => ETHERTYPE_MPLS,
+            (false, true) => ETHERTYPE_IPV6,
+            (false, false) => ETHERTYPE_IPV4,
+        };
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         ethernet[12..].copy_from_slice(&ethertype.to_be_bytes());
         let bytes = frame.wire_len();
         let entry: Option<&mut Entry> = match plan.by {
             By::Label => None,
             By::Prefix(place) => self.fib.get_mut(place).map(|known| known.active_mut()),
+            By::Prefix6(place) => {
+                self.fib6.as_mut().and_then(|fib| fib.get_mut(place)).map(|known| known.active_mut())
+            }
             By::Class(place, at) => {
                 let classed = self.fib.get(place).map_or(0, |known| known.classed);
                 self.fib.class_list_mut(classed).and_then(|list| list.get_mut(at))

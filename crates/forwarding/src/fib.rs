@@ -20,7 +20,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Number of leading bits that count: 0 to 32.
+    /// Nothing yet, of a prefix of `len` bits.
+    pub(crate) fn new(len: u8) -> Known {
+        Known { len, ..Known::default() }
+    }
+    /// Number of leading bits that count: 0 to 32, of IPv6 to 128.
     #[inline]
     pub(crate) fn len(&self) -> u8 {
         self.len
@@ -123,7 +127,7 @@ impl Fib {
         let existing = self.prefixes.get(&prefix).copied();
         let mut known = match existing {
             Some(place) => self.known[place as usize],
-            None => Known { len: prefix.len(), ..Known::default() },
+            None => Known::new(prefix.len()),
         };
         let result = change(&mut known);
         match existing {

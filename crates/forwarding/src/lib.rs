@@ -6,7 +6,7 @@
 //!   does so as a device that was measured
 //! - [`punt`]: why a frame was punted, for the node's control processor
 //! - [`local`]: sending what the node itself originates
-//! - [`fragment`], [`icmp`]: what the control processor does with packets that are too long or too old
+//! - [`fragment`], [`icmp`], [`icmpv6`]: what the control processor does with packets that are too long or too old
 //! - [`offload`]: what a kernel left undone on frames that do not just pass through
 //! - [`conditioner`]: meters, markers and policers, at ingress ports or before egress queues
 //! - [`queue`]: queue disciplines at egress ports
@@ -17,6 +17,7 @@
 #![deny(unsafe_code)]
 
 mod addresses;
+mod addresses6;
 mod adjacency;
 mod classed;
 mod classes;
@@ -26,14 +27,17 @@ pub mod driver;
 mod entry;
 mod fast;
 mod fib;
+mod fib6;
 mod filter;
 mod flow;
 pub mod fragment;
 mod group;
 mod hash;
 pub mod icmp;
+pub mod icmpv6;
 mod ilm;
 pub mod local;
+mod local6;
 pub mod offload;
 mod packet;
 mod phb;
@@ -43,10 +47,12 @@ pub mod punt;
 pub mod queue;
 mod replicate;
 mod routed;
+mod routed6;
 mod tables;
 mod tokens;
 pub mod view;
 
+pub use addresses6::is_single_node;
 pub use driver::{Driver, Model, Notice, Soft, Timing, WriteTime};
 pub use hash::Seed;
 pub use port::PortCounters;

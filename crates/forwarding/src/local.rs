@@ -21,6 +21,9 @@ impl Forwarding {
     /// this node itself. What an entry would replicate is discarded. Drops are not counted here: the caller may have a
     /// use for the packet.
     pub fn originate(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
+        if is_ipv6(frame) {
+            return self.originate6(frame);
+        }
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
         let place = self.fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
@@ -37,7 +40,7 @@ impl Forwarding {
             let ip = frame.header().get(ETHERNET..).unwrap_or_default();
             hash::ip(self.config.seed, ip, ETHERNET, Some(frame)).unwrap_or_default()
         };
-        self.encapsulate(&mut plan, entry, to, ip[1], ip[8], flow)?;
+        self.encapsulate(&mut plan, entry, to.into(), ip[1], ip[8], flow)?;
         self.leave(frame, &plan)
     }
 
@@ -55,8 +58,10 @@ impl Forwarding {
             return Err(DropReason::PortDown.into());
         }
         let adjacency = self.adjacencies.find(port, gateway).ok_or(missing)?;
-        let treatment = self.phb_of_tos(ip[1]);
-        let plan = Plan { adjacency, below_is_ip: true, phb: treatment, ..Plan::default() };
+        let below_is_ipv6 = is_ipv6(frame);
+        let class = if below_is_ipv6 { ip[0] << 4 | ip[1] >> 4 } else { ip[1] };
+        let treatment = self.phb_of_tos(class);
+        let plan = Plan { adjacency, below_is_ip: true, below_is_ipv6, phb: treatment, ..Plan::default() };
         self.leave(frame, &plan)
     }
 
@@ -67,7 +72,7 @@ impl Forwarding {
         Some(self.nhlfe(entry))
     }
 
-    fn leave(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
+    pub(crate) fn leave(&mut self, frame: &mut Frame, plan: &Plan) -> Result<PortId, Exception> {
         let adjacency = self.adjacencies.get(plan.adjacency).ok_or(DropReason::NoAdjacency)?;
         let mtu = self.usable(plan.adjacency, adjacency)?;
         let pushed = (plan.depth * LABEL) as u32;
@@ -76,6 +81,11 @@ impl Forwarding {
         }
         self.rewrite(frame, plan)
     }
+}
+
+/// Is the packet behind the room for Ethernet one of IPv6?
+fn is_ipv6(frame: &Frame) -> bool {
+    frame.header().get(ETHERNET).is_some_and(|first| first >> 4 == 6)
 }
 
 fn ip_header(frame: &Frame) -> Result<[u8; IPV4], Exception> {

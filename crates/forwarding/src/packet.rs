@@ -1,6 +1,7 @@
 //! Offsets and arithmetic on raw bytes that the fast path needs. Slow paths use the views of `wire`.
 
 use base::Dscp;
+use core::net::Ipv6Addr;
 use wire::checksum;
 
 /// Bytes of an Ethernet II header.
@@ -10,7 +11,11 @@ pub(crate) const LABEL: usize = 4;
 /// Bytes of an IPv4 header without options.
 pub(crate) const IPV4: usize = 20;
 
+/// Bytes of an IPv6 header.
+pub(crate) const IPV6: usize = 40;
+
 pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
+pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 pub(crate) const ETHERTYPE_ARP: u16 = 0x0806;
 pub(crate) const ETHERTYPE_MPLS: u16 = 0x8847;
 
@@ -46,6 +51,28 @@ pub(crate) fn set_ipv4_dscp(ip: &mut [u8], dscp: Dscp) {
     let check =
         checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, u16::from_be_bytes([ip[0], ip[1]]));
     ip[10..12].copy_from_slice(&check.to_be_bytes());
+}
+
+/// The traffic class of an IPv6 header, as the second byte of an IPv4 header has it (RFC 8200, 3).
+#[inline(always)]
+pub(crate) const fn class6(ip: &[u8; IPV6]) -> u8 {
+    ip[0] << 4 | ip[1] >> 4
+}
+
+/// The address in the sixteen bytes of an IPv6 header at `at`: 8 is the source, 24 the destination.
+#[inline(always)]
+pub(crate) fn address6(ip: &[u8; IPV6], at: usize) -> Ipv6Addr {
+    ip.get(at..)
+        .and_then(|rest| rest.first_chunk::<16>())
+        .map_or(Ipv6Addr::UNSPECIFIED, |a| Ipv6Addr::from(*a))
+}
+
+/// Writes `dscp` into an IPv6 header and leaves its ECN bits.
+pub(crate) fn set_ipv6_dscp(ip: &mut [u8], dscp: Dscp) {
+    let Some(ip) = ip.first_chunk_mut::<IPV6>() else { return };
+    let class = dscp.to_tos(class6(ip));
+    ip[0] = ip[0] & 0xf0 | class >> 4;
+    ip[1] = ip[1] & 0x0f | class << 4;
 }
 
 /// How many label stack entries a frame's header holds, up to the bottom of the stack or the end of the bytes.

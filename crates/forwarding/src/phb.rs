@@ -2,7 +2,7 @@
 
 use crate::classes::Context;
 use crate::entry::{BOTTOM, Entry, Kind, TC};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, IPV4, LABEL, u16_at, u32_at};
 use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::TunnelModel;
@@ -135,6 +135,7 @@ impl Forwarding {
                 let word = u32_at(header, at)?;
                 let entry = match Label::truncate(word >> 12) {
                     Label::ROUTER_ALERT | Label::EXPLICIT_NULL => None,
+                    Label::EXPLICIT_NULL_V6 if self.has_ipv6() => None,
                     label if label.is_reserved() => return None,
                     label => Some(self.ilm.get(label.value()).filter(|e| e.kind != Kind::Empty)?),
                 };
@@ -153,10 +154,14 @@ impl Forwarding {
                     break;
                 }
             }
-        } else if u16_at(header, 12)? != ETHERTYPE_IPV4 {
+        } else if !matches!(u16_at(header, 12)?, ETHERTYPE_IPV4 | ETHERTYPE_IPV6) {
             return None;
         }
         let ip = header.get(at..at + IPV4)?;
-        if ip[0] >> 4 == 4 { known.note(self.phb_of_tos(ip[1])) } else { None }
+        match ip[0] >> 4 {
+            4 => known.note(self.phb_of_tos(ip[1])),
+            6 if self.has_ipv6() => known.note(self.phb_of_tos(ip[0] << 4 | ip[1] >> 4)),
+            _ => None,
+        }
     }
 }

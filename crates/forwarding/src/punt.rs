@@ -58,6 +58,11 @@ pub enum PuntReason {
     },
 }
 
+/// How many label stack entries a frame came with.
+pub fn labels_of(frame: &base::Frame) -> u8 {
+    u8::try_from(crate::packet::labels_in(frame.header())).unwrap_or(u8::MAX)
+}
+
 /// Where the IP header of a frame with so many labels begins.
 pub const fn ip_offset(labels: u8) -> usize {
     crate::packet::ETHERNET + crate::packet::LABEL * labels as usize

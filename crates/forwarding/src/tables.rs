@@ -6,6 +6,7 @@ use crate::classes::{Context, Contexts};
 use crate::conditioner::Conditioners;
 use crate::entry::{Entry, Kind, Stacks};
 use crate::fib::Fib;
+use crate::fib6::Fib6;
 use crate::filter::Filters;
 use crate::group::Group;
 use crate::hash::Seed;
@@ -15,8 +16,8 @@ use crate::replicate::Lists;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
-    Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, Table, TableError, TableOp,
-    TcSource, TtlModel,
+    Encaps, Fec, LabelStack, LspClasses, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, Table, TableError,
+    TableOp, TcSource, TtlModel,
 };
 use base::{DiffServConfig, Label, PhbSet, PortId};
 use core::net::Ipv4Addr;
@@ -87,6 +88,8 @@ pub struct Forwarding {
     /// The destination that was routed last, and where what is known of its longest prefix is, as long as no table
     /// changes.
     pub(crate) recent: Option<(Ipv4Addr, u32)>,
+    /// Of a node that has IPv6 routes.
+    pub(crate) fib6: Option<Box<Fib6>>,
     pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,
 }
@@ -106,6 +109,9 @@ impl Forwarding {
     /// Carries one operation out. One that replaces does so in one step: no packet finds the entry missing.
     pub fn apply(&mut self, op: &TableOp) -> Result<(), TableError> {
         self.recent = None;
+        if let Some(fib) = &mut self.fib6 {
+            fib.recent = None;
+        }
         match *op {
             TableOp::GroupSet { group, ref members } => self.group_set(group, members),
             TableOp::GroupRemove { group } => self.group_remove(group),
@@ -127,6 +133,14 @@ impl Forwarding {
             }
             TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe } => self.prefix_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),
+            TableOp::FtnSet { fec: Fec::Prefix6(prefix), nhlfe } => self.prefix6_set(prefix, &nhlfe, true),
+            TableOp::FtnRemove { fec: Fec::Prefix6(prefix) } => self.prefix6_remove(prefix, true),
+            TableOp::Route6Set { prefix, next_hop } => {
+                let nhlfe =
+                    Nhlfe { push: LabelStack::EMPTY, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
+                self.prefix6_set(prefix, &nhlfe, false)
+            }
+            TableOp::Route6Remove { prefix } => self.prefix6_remove(prefix, false),
             TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
                 self.classed_set(prefix, classes, order, &nhlfe)
             }
@@ -171,8 +185,13 @@ impl Forwarding {
             Table::Replications => self.lists.len(),
             Table::Ilm => self.ilm.len(),
             Table::Filters => self.filters.len(),
-            Table::Ftn | Table::Fib => self.fib.len(),
+            Table::Ftn | Table::Fib => self.prefixes(),
         }
+    }
+
+    /// Prefixes of both families, which share one limit.
+    fn prefixes(&self) -> usize {
+        self.fib.len() + self.fib6.as_ref().map_or(0, |fib| fib.len())
     }
 
     pub(crate) fn port_config(&self, port: PortId) -> Result<PortConfig, TableError> {
@@ -196,7 +215,7 @@ impl Forwarding {
 
     fn prefix_set(&mut self, prefix: Prefix, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
         let new = self.fib.exact(prefix).is_none();
-        if new && self.fib.len() >= self.config.fib_max {
+        if new && self.prefixes() >= self.config.fib_max {
             return Err(TableError::Full);
         }
         let mut entry = self.compile(nhlfe)?;
@@ -220,6 +239,32 @@ impl Forwarding {
         Ok(())
     }
 
+    fn prefix6_set(&mut self, prefix: Prefix6, nhlfe: &Nhlfe, ftn: bool) -> Result<(), TableError> {
+        let new = self.fib6.as_ref().is_none_or(|fib| fib.exact(prefix).is_none());
+        if new && self.prefixes() >= self.config.fib_max {
+            return Err(TableError::Full);
+        }
+        let mut entry = self.compile(nhlfe)?;
+        let old = self.fib6.get_or_insert_default().update(prefix, |known| {
+            let slot = if ftn { &mut known.ftn } else { &mut known.route };
+            (entry.packets, entry.bytes) = (slot.packets, slot.bytes);
+            core::mem::replace(slot, entry)
+        });
+        self.release(&old);
+        Ok(())
+    }
+
+    fn prefix6_remove(&mut self, prefix: Prefix6, ftn: bool) -> Result<(), TableError> {
+        let fib = self.fib6.as_mut().ok_or(TableError::NoEntry)?;
+        let old =
+            fib.update(prefix, |known| core::mem::take(if ftn { &mut known.ftn } else { &mut known.route }));
+        if old.kind == Kind::Empty {
+            return Err(TableError::NoEntry);
+        }
+        self.release(&old);
+        Ok(())
+    }
+
     fn classed_set(
         &mut self,
         prefix: Prefix,
@@ -230,7 +275,7 @@ impl Forwarding {
         if classes.is_empty() {
             return Err(TableError::Filter);
         }
-        if self.fib.exact(prefix).is_none() && self.fib.len() >= self.config.fib_max {
+        if self.fib.exact(prefix).is_none() && self.prefixes() >= self.config.fib_max {
             return Err(TableError::Full);
         }
         let entry = self.compile(nhlfe)?;

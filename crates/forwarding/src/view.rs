@@ -6,7 +6,7 @@ use crate::port::PortCounters;
 use crate::tables::Forwarding;
 use base::device::DropCounters;
 use base::flow::FlowFilter;
-use base::plane::{GroupId, Member, NextHop, Nhlfe, PortConfig, Prefix, ReplicationId};
+use base::plane::{GroupId, Member, NextHop, Nhlfe, PortConfig, Prefix, Prefix6, ReplicationId};
 use base::{Label, MacAddr, PhbSet, PortId};
 use core::net::IpAddr;
 
@@ -25,9 +25,9 @@ pub struct IlmRow {
 
 /// A prefix that is mapped to an LSP, or packets of some PHBs to it that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FtnRow {
+pub struct FtnRow<P = Prefix> {
     /// Destinations that the entry takes, unless a longer prefix does.
-    pub prefix: Prefix,
+    pub prefix: P,
     /// The PHBs, and the place among the entries of the prefix; all packets that no such entry takes if absent.
     pub classes: Option<(u64, PhbSet)>,
     /// What is done with the packets, in the words of the control plane.
@@ -55,9 +55,9 @@ pub struct FilterRow {
 
 /// A route: destinations without a label to push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FibRow {
+pub struct FibRow<P = Prefix> {
     /// Destinations that the entry takes, unless a longer prefix does.
-    pub prefix: Prefix,
+    pub prefix: P,
     /// Where packets go next.
     pub next_hop: NextHop,
     /// Is there a mapping of the same prefix to an LSP, so that the route is not used?
@@ -180,6 +180,30 @@ impl Forwarding {
             hidden: known.ftn.kind != Kind::Empty,
             packets: known.route.packets,
             bytes: known.route.bytes,
+        })
+    }
+
+    /// IPv6 routes, sorted by prefix.
+    pub fn fib6(&self) -> impl Iterator<Item = FibRow<Prefix6>> {
+        let all = self.fib6.iter().flat_map(|fib| fib.iter());
+        all.filter(|(_, known)| known.route.kind != Kind::Empty).map(|(prefix, known)| FibRow {
+            prefix,
+            next_hop: self.nhlfe(&known.route).next_hop,
+            hidden: known.ftn.kind != Kind::Empty,
+            packets: known.route.packets,
+            bytes: known.route.bytes,
+        })
+    }
+
+    /// IPv6 prefixes mapped to LSPs, by prefix.
+    pub fn ftn6(&self) -> impl Iterator<Item = FtnRow<Prefix6>> {
+        let all = self.fib6.iter().flat_map(|fib| fib.iter());
+        all.filter(|(_, known)| known.ftn.kind != Kind::Empty).map(|(prefix, known)| FtnRow {
+            prefix,
+            classes: None,
+            nhlfe: self.nhlfe(&known.ftn),
+            packets: known.ftn.packets,
+            bytes: known.ftn.bytes,
         })
     }
 

@@ -44,6 +44,10 @@ impl Naive {
             | TableOp::GroupRemove { .. }
             | TableOp::ReplicationSet { .. }
             | TableOp::ReplicationRemove { .. } => unreachable!("groups and lists have tests of their own"),
+            TableOp::Route6Set { .. }
+            | TableOp::Route6Remove { .. }
+            | TableOp::FtnSet { fec: Fec::Prefix6(_), .. }
+            | TableOp::FtnRemove { fec: Fec::Prefix6(_) } => unreachable!("IPv6 has tests of its own"),
             TableOp::PortSet { port, config } => self.ports.insert(port, config).is_some(),
             TableOp::IlmSet { label, nhlfe } => self.ilm.insert(label.value(), nhlfe).is_some(),
             TableOp::IlmRemove { label } => self.ilm.remove(&label.value()).is_some(),

@@ -106,6 +106,7 @@ impl Network {
         let spec = &self.description.nodes[node];
         let mut router = Router::new(self.router_config(node, spec));
         self.set_routes(node, &mut router);
+        self.set_routes6(node, &mut router);
         if let Some(rsvp) = router.control_mut().protocol_mut::<Rsvp>() {
             rsvp.keep_signals(spec.log_signals as usize);
         }

@@ -131,7 +131,10 @@ pub fn check_carried(spec: &LspSpec) -> Checked {
     if spec.classes.is_some() && spec.carries.is_empty() {
         return on("classes", LspProblem::ClassesAlone {}.into());
     }
-    for (key, given) in [("carries", !spec.carries.is_empty()), ("filters", !spec.filters.is_empty())] {
+    for (key, given) in [
+        ("carries", !(spec.carries.is_empty() && spec.carries6.is_empty())),
+        ("filters", !spec.filters.is_empty()),
+    ] {
         if spec.count != 1 && given {
             return on(key, NetworkProblem::GroupCarries { count: spec.count, key: key.into() }.into());
         }

@@ -6,7 +6,7 @@ use super::problem::RunProblem;
 use super::spec::problem::NetworkProblem;
 use base::diagnostic::Diagnostic;
 use base::{Command, LinkId, NodeId, PortId};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use engine::{Fault, FaultKind};
 use node::Peer;
 
@@ -33,9 +33,15 @@ impl Network {
     }
 
     /// Sends an ICMP echo request from a router or a host; answers come as events.
-    pub fn ping(&mut self, node: usize, to: Ipv4Addr, ttl: u8, sequence: u16) -> Result<(), NetworkError> {
+    pub fn ping(
+        &mut self,
+        node: usize,
+        to: impl Into<IpAddr>,
+        ttl: u8,
+        sequence: u16,
+    ) -> Result<(), NetworkError> {
         self.check_local(node)?;
-        let command = Command::Probe { to, ttl, sequence };
+        let command = Command::Probe { to: to.into(), ttl, sequence };
         Ok(self.world.command(self.now(), NodeId(node as u32), command)?)
     }
 

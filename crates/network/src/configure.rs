@@ -9,8 +9,8 @@ use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
 use control::rsvp;
 use control::rsvp::transport;
 use core::net::Ipv4Addr;
-use node::router::PortSetup;
-use node::{HostConfig, HostPort, Router, RouterConfig};
+use node::router::{Address6, PortSetup};
+use node::{HostAddress6, HostConfig, HostPort, Router, RouterConfig};
 use std::sync::Arc;
 
 impl Network {
@@ -29,6 +29,10 @@ impl Network {
                 mac: Self::mac_of(node, link.ports[side]),
                 address: link.addresses[side],
                 prefix_len: link.prefix_len,
+                ipv6: link
+                    .spec
+                    .ipv6
+                    .map(|ends| Address6 { address: ends[side].address, prefix_len: ends[side].len }),
                 neighbor: speaks.then_some(link.addresses[1 - side]),
                 neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
                 mtu: link.spec.mtu,
@@ -45,6 +49,7 @@ impl Network {
                 mac: Self::mac_of(node, port),
                 address,
                 prefix_len: 31,
+                ipv6: None,
                 neighbor: Some(addressing::probe(node)),
                 neighbor_id: None,
                 mtu: 65_535,
@@ -55,6 +60,7 @@ impl Network {
         RouterConfig {
             name: spec.name.clone(),
             router_id: self.loopback(node),
+            ipv6: spec.ipv6,
             ports,
             profile: spec.profile.clone(),
             protocols: vec![Arc::new(rsvp_config(spec, self.ports_of(node).count() as u16))],
@@ -80,6 +86,11 @@ impl Network {
             address: link.addresses[side],
             prefix_len: link.prefix_len,
             gateway: link.addresses[1 - side],
+            ipv6: link.spec.ipv6.map(|ends| HostAddress6 {
+                address: ends[side].address,
+                prefix_len: ends[side].len,
+                gateway: ends[1 - side].address,
+            }),
         };
         HostConfig { ports: self.ports_of(node).map(port).collect() }
     }

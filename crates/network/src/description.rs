@@ -4,16 +4,17 @@ use crate::kind::{Facts, NodeKind, Resolved, resolve};
 use crate::routes::{self, StaticRoute};
 use crate::spec::ReadNetwork;
 use crate::spec::address::InterfaceAddress;
+use crate::spec::address6::InterfaceAddress6;
 use crate::spec::link::Driver;
 use crate::spec::reference::{Endpoint, Names};
 use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
 use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
-use base::plane::Prefix;
+use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::ReservationStyle;
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::discipline::TreeSpec;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
@@ -86,6 +87,8 @@ pub struct NodeSpec {
     pub diffserv: Option<DiffServConfig>,
     /// Router id, instead of the one that the builder gives.
     pub router_id: Option<Ipv4Addr>,
+    /// IPv6 loopback address of a router, beside its router id.
+    pub ipv6: Option<Ipv6Addr>,
     /// How many signalling messages are kept for table `signals`; none unless asked for.
     pub log_signals: u32,
     /// How its process opens interfaces, where that was said.
@@ -107,6 +110,7 @@ impl NodeSpec {
             rsvp: RsvpSpec::default(),
             diffserv: None,
             router_id: None,
+            ipv6: None,
             log_signals: 0,
             driver: None,
             routes: Vec::new(),
@@ -152,6 +156,8 @@ pub struct LinkSpec {
     /// Addresses at `a` and at `b`, instead of those that the builder gives. A host with several links has its
     /// addresses here.
     pub addresses: Option<[InterfaceAddress; 2]>,
+    /// IPv6 addresses at `a` and at `b`; the link has no IPv6 if absent.
+    pub ipv6: Option<[InterfaceAddress6; 2]>,
     /// Queue disciplines of the port at `a`: what waits there to be sent over the link; one queue of the port's buffer
     /// if absent.
     pub a_queue: Option<TreeSpec>,
@@ -215,6 +221,8 @@ pub struct LspSpec {
     /// Destinations whose packets take the LSP at its head end, beside its test packets. For one LSP, not for a group
     /// of several.
     pub carries: Vec<Prefix>,
+    /// The same of IPv6: below the label IPv6 explicit null.
+    pub carries6: Vec<Prefix6>,
     /// Of the packets to the destinations in `carries` only those of these behaviours take the LSP; all if absent.
     pub classes: Option<PhbSet>,
     /// What is signalled of behaviours (RFC 3270).

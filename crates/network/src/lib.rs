@@ -13,6 +13,7 @@ mod conditioners;
 mod configure;
 mod description;
 pub mod error;
+mod ipv6;
 pub mod kind;
 mod live;
 mod lsps;

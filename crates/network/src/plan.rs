@@ -49,6 +49,7 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
     };
     let links: Vec<Link> = description.links.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
     check_apart(description, &links)?;
+    super::ipv6::check(description)?;
     Ok(links)
 }
 

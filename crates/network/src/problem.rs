@@ -84,6 +84,12 @@ base::problems! {
         TwoNetworks { first: String, second: String } is Conflict, "two-networks", "{first} and {second} are not in one network";
         /// One address at both ends.
         SameAddress { address: String } is Conflict, "same-address", "both ends have the address {address}";
+        /// A link with IPv6 that takes too short packets.
+        ShortForIpv6 { mtu: u32, least: u32 } is OutOfRange, "short-for-ipv6", "mtu={mtu}: a link with IPv6 takes packets of {least} bytes at least";
+        /// An IPv6 loopback address that another router has.
+        LoopbackTwice { address: String, other: String } is Conflict, "loopback-twice", "{address} is that of '{other}', too";
+        /// An IPv6 loopback address within the network of a link.
+        LoopbackWithin { address: String, prefix: String } is Conflict, "loopback-within", "{address} lies in {prefix}, which is that of a link";
         /// Two networks that have addresses in common.
         Overlap { prefix: String, other: String, whose: String } is Conflict, "overlap", "{prefix} and {other} of {whose} overlap";
         /// Addresses of a link to a segment.

@@ -114,7 +114,7 @@ fn a_kind_that_only_this_test_knows() {
         |network: &Network| network.world().device::<Bulb>(NodeId(0)).map(|bulb| (bulb.watts, bulb.lit));
     assert_eq!(bulb(&network), Some((40, 0)));
     // The router at its link asks who has the lamp's address: that lights it.
-    network.ping(1, "10.7.0.2".parse().expect("an address"), 64, 1).expect("a ping");
+    network.ping(1, "10.7.0.2".parse::<std::net::IpAddr>().expect("an address"), 64, 1).expect("a ping");
     network.run_until(Time(2_000_000_000_000)).expect("no device fails");
     assert!(bulb(&network).is_some_and(|(_, lit)| lit > 0));
     let lsps = network.table_json("lsps", None).expect("a table");

@@ -5,11 +5,13 @@ use core::net::Ipv4Addr;
 use wire::{icmp, ipv4};
 
 /// The echo identifier of pings.
-const IDENT: u16 = 0x7470;
+pub(crate) const IDENT: u16 = 0x7470;
+/// What pings carry.
+pub(crate) const DATA: &[u8] = b"twinplane";
 
 /// The ICMP echo request (RFC 792) that a probe sends.
 pub fn request(sequence: u16) -> icmp::Repr<'static> {
-    icmp::Repr::EchoRequest { ident: IDENT, sequence, data: b"twinplane" }
+    icmp::Repr::EchoRequest { ident: IDENT, sequence, data: DATA }
 }
 
 /// The event for whoever pinged: a message from `from` is an answer, or an error about a ping. Nothing if it is
@@ -23,7 +25,7 @@ pub fn answer(from: Ipv4Addr, message: &icmp::Repr<'_>) -> Option<Event> {
         }
         _ => return None,
     };
-    Some(Event::ProbeReply { from, sequence, kind, code, labels })
+    Some(Event::ProbeReply { from: from.into(), sequence, kind, code, labels })
 }
 
 /// Is the message an answer to a ping of this kind, or an error about one?
@@ -69,7 +71,7 @@ fn quoted_sequence(quote: &icmp::Quote<'_>) -> u16 {
 }
 
 /// The labels that an ICMP error quotes (RFC 4950), outermost first.
-fn quoted_labels(quote: &icmp::Quote<'_>) -> Vec<base::Label> {
+pub(crate) fn quoted_labels(quote: &icmp::Quote<'_>) -> Vec<base::Label> {
     let stack = quote.mpls_stack().into_iter().flatten();
     stack.filter_map(Result::ok).map(|entry| entry.label).collect()
 }

@@ -9,7 +9,7 @@ use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
 use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use forwarding::icmp::{IcmpError, icmp_error};
 use std::collections::VecDeque;
 use wire::{arp, ethernet, icmp, ipv4};
@@ -38,6 +38,19 @@ pub struct HostPort {
     pub prefix_len: u8,
     /// Where everything goes that is not in its network.
     pub gateway: Ipv4Addr,
+    /// Its IPv6 address; the port speaks no IPv6 if absent.
+    pub ipv6: Option<HostAddress6>,
+}
+
+/// An IPv6 address of a port of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostAddress6 {
+    /// Address on the link, beside the link-local one that the port makes itself.
+    pub address: Ipv6Addr,
+    /// Length of the prefix of its network, in bits.
+    pub prefix_len: u8,
+    /// Where everything goes that is not in its network.
+    pub gateway: Ipv6Addr,
 }
 
 impl HostConfig {
@@ -68,10 +81,10 @@ impl HostPort {
 #[derive(Debug)]
 pub struct Host {
     config: HostConfig,
-    neighbors: Neighbors<Frame>,
-    outputs: VecDeque<Output>,
-    drops: DropCounters,
-    errors: Limiter,
+    pub(crate) neighbors: Neighbors<Frame>,
+    pub(crate) outputs: VecDeque<Output>,
+    pub(crate) drops: DropCounters,
+    pub(crate) errors: Limiter,
     /// Which ports are up.
     up: Vec<bool>,
     ident: u16,
@@ -100,12 +113,12 @@ impl Host {
         &self.drops
     }
     /// Neighbours whose Ethernet address is known, with the port that they are on.
-    pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, MacAddr)> {
+    pub fn neighbors(&self) -> impl Iterator<Item = (PortId, IpAddr, MacAddr)> {
         self.neighbors.iter()
     }
     /// The Ethernet address that packets to `to` go to by a port, if it is known.
     pub fn neighbor_mac(&self, port: PortId, to: Ipv4Addr) -> Option<MacAddr> {
-        self.neighbors.get(port, self.config.port(port)?.next_hop(to))
+        self.neighbors.get(port, self.config.port(port)?.next_hop(to).into())
     }
 
     /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address
@@ -117,7 +130,7 @@ impl Host {
         let address = |at: usize| Some(Ipv4Addr::from(*packet.get(at..)?.first_chunk::<4>()?));
         let by = address(12).and_then(|src| self.config.port_of(src)).unwrap_or(PortId(0));
         match (address(16), self.config.port(by)) {
-            (Some(to), Some(port)) => self.send_to(now, by, port.next_hop(to), frame),
+            (Some(to), Some(port)) => self.send_to(now, by, port.next_hop(to).into(), frame),
             _ => self.drops.count(DropReason::Truncated),
         }
     }
@@ -126,12 +139,12 @@ impl Host {
     /// [`Host::send_ip`] does.
     pub fn send_frame(&mut self, now: Time, port: PortId, to: Ipv4Addr, frame: Frame) {
         match self.config.port(port) {
-            Some(own) => self.send_to(now, port, own.next_hop(to), frame),
+            Some(own) => self.send_to(now, port, own.next_hop(to).into(), frame),
             None => self.drops.count(DropReason::PortDown),
         }
     }
 
-    fn send_to(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr, mut frame: Frame) {
+    pub(crate) fn send_to(&mut self, now: Time, port: PortId, neighbor: IpAddr, mut frame: Frame) {
         let own = self.config.port(port).filter(|_| self.up[port.index()]);
         let Some(own) = own else {
             self.drops.count(DropReason::PortDown);
@@ -139,7 +152,11 @@ impl Host {
         };
         match self.neighbors.get(port, neighbor) {
             Some(mac) => {
-                let header = ethernet::Repr::untagged(mac, own.mac, ethernet::EtherType::IPV4);
+                let ethertype = match neighbor {
+                    IpAddr::V4(_) => ethernet::EtherType::IPV4,
+                    IpAddr::V6(_) => ethernet::EtherType::IPV6,
+                };
+                let header = ethernet::Repr::untagged(mac, own.mac, ethertype);
                 header.emit(frame.header_mut());
                 self.transmit(now, port, frame);
             }
@@ -154,7 +171,7 @@ impl Host {
         }
     }
 
-    fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
+    pub(crate) fn transmit(&mut self, now: Time, port: PortId, frame: Frame) {
         self.outputs.push_back(Output::Transmit { port, frame, ready: now });
     }
 
@@ -172,15 +189,21 @@ impl Host {
 
     /// Asks at a port who has an address, if that is neither known nor asked, for someone without a packet that would
     /// wait for it; that one asks again if nobody answers in time.
-    pub fn expect(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr) {
+    pub fn expect(&mut self, now: Time, port: PortId, neighbor: impl Into<IpAddr>) {
+        let neighbor = neighbor.into();
         if self.up.get(port.index()) == Some(&true) && self.neighbors.expect(now, port, neighbor) {
             self.ask(now, port, neighbor, None);
         }
     }
 
     /// Asks everybody, or only who was known to have the address.
-    fn ask(&mut self, now: Time, port: PortId, neighbor: Ipv4Addr, known: Option<MacAddr>) {
-        self.send_arp(now, port, arp::Operation::REQUEST, (known.unwrap_or_default(), neighbor));
+    fn ask(&mut self, now: Time, port: PortId, neighbor: IpAddr, known: Option<MacAddr>) {
+        match neighbor {
+            IpAddr::V4(neighbor) => {
+                self.send_arp(now, port, arp::Operation::REQUEST, (known.unwrap_or_default(), neighbor));
+            }
+            IpAddr::V6(neighbor) => self.ask6(now, port, neighbor, known),
+        }
     }
 
     fn handle_arp(&mut self, now: Time, port: PortId, payload: &[u8]) {
@@ -192,14 +215,19 @@ impl Host {
         };
         // RFC 826: learn from those who ask for us; update what is known from anybody.
         let for_us = self.config.port(port).is_some_and(|own| own.address == repr.target_ip);
-        if for_us || self.neighbors.contains(port, repr.sender_ip) {
-            let learned = self.neighbors.learn(now, port, repr.sender_ip, repr.sender_mac, for_us);
-            if let Learned::News(waiting) = learned {
-                waiting.into_iter().for_each(|frame| self.send_to(now, port, repr.sender_ip, frame));
-            }
+        let sender = repr.sender_ip.into();
+        if for_us || self.neighbors.contains(port, sender) {
+            self.learn(now, port, sender, repr.sender_mac, for_us);
         }
         if for_us && repr.operation == arp::Operation::REQUEST {
             self.send_arp(now, port, arp::Operation::REPLY, (repr.sender_mac, repr.sender_ip));
+        }
+    }
+
+    /// A neighbour's Ethernet address is known: what waited for it is sent.
+    pub(crate) fn learn(&mut self, now: Time, port: PortId, neighbor: IpAddr, mac: MacAddr, heard: bool) {
+        if let Learned::News(waiting) = self.neighbors.learn(now, port, neighbor, mac, heard) {
+            waiting.into_iter().for_each(|frame| self.send_to(now, port, neighbor, frame));
         }
     }
 
@@ -283,7 +311,8 @@ impl Device for Host {
         let bytes = frame.to_vec();
         let dst = bytes.first_chunk::<6>().map(|mac| MacAddr(*mac));
         let own = self.config.port(port).map(|own| own.mac);
-        if dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
+        let to_group = dst.is_some_and(|dst| dst.0[..2] == [0x33, 0x33]) && self.own6(port).is_some();
+        if !to_group && dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
             self.drops.count(DropReason::NotForUs);
             return;
         }
@@ -291,6 +320,7 @@ impl Device for Host {
         match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.handle_arp(now, port, payload),
             Some([0x08, 0x00]) => self.handle_ip(now, &frame, payload),
+            Some([0x86, 0xdd]) if self.own6(port).is_some() => self.handle_ipv6(now, port, &frame, payload),
             Some(_) => self.drops.count(DropReason::UnknownProtocol),
             None => self.drops.count(DropReason::Truncated),
         }
@@ -310,7 +340,8 @@ impl Device for Host {
         match command {
             Command::PortUp(port) => self.port_changed(port, true),
             Command::PortDown(port) => self.port_changed(port, false),
-            Command::Probe { to, ttl, sequence } => {
+            Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
+            Command::Probe { to: IpAddr::V4(to), ttl, sequence } => {
                 if let Some(src) = self.config.ports.first().map(|first| first.address) {
                     self.send_icmp(now, [src, to], ttl, &echo::request(sequence));
                 }

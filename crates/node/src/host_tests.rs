@@ -9,7 +9,7 @@ const FAR: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 9);
 
 fn host() -> Host {
     Host::new(HostConfig {
-        ports: vec![HostPort { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY }],
+        ports: vec![HostPort { mac: MAC, address: ADDRESS, prefix_len: 24, gateway: GATEWAY, ipv6: None }],
     })
 }
 
@@ -68,13 +68,16 @@ fn pings_and_hears_of_errors() {
     let mut host = host();
     host.handle_packet(Time(1), PORT, arp(arp::Operation::REQUEST, ADDRESS));
     sent(&mut host);
-    host.handle_command(Time(2), Command::Probe { to: FAR, ttl: 1, sequence: 77 });
+    host.handle_command(Time(2), Command::Probe { to: FAR.into(), ttl: 1, sequence: 77 });
     let ping = sent(&mut host).remove(0);
     let original = &ping[ethernet::HEADER_LEN..];
     let quote = icmp::Quote { original, objects: &[] };
     host.handle_packet(Time(3), PORT, ip(ADDRESS, &icmp::Repr::TimeExceeded { code: 0, quote }));
     let Some(Output::Event(event)) = host.poll_output() else { panic!("no event") };
-    assert_eq!(event, Event::ProbeReply { from: FAR, sequence: 77, kind: 11, code: 0, labels: Vec::new() });
+    assert_eq!(
+        event,
+        Event::ProbeReply { from: FAR.into(), sequence: 77, kind: 11, code: 0, labels: Vec::new() }
+    );
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn what_nobody_wants_is_counted_and_reported() {
 #[test]
 fn gives_up_on_a_gateway_that_never_answers() {
     let mut host = host();
-    host.handle_command(Time(0), Command::Probe { to: FAR, ttl: 64, sequence: 1 });
+    host.handle_command(Time(0), Command::Probe { to: FAR.into(), ttl: 64, sequence: 1 });
     while let Some(at) = host.poll_timeout() {
         host.handle_timeout(at);
     }

@@ -1,8 +1,10 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
 pub mod bridge;
+mod discovery;
 mod echo;
 pub mod host;
+mod host6;
 pub mod limiter;
 pub mod neighbors;
 pub mod peer;
@@ -12,7 +14,7 @@ pub mod router;
 pub use bridge::{Bridge, BridgeConfig};
 /// What routers do to packets on their way in.
 pub use forwarding::conditioner;
-pub use host::{Host, HostConfig, HostPort};
+pub use host::{Host, HostAddress6, HostConfig, HostPort};
 pub use peer::Peer;
 pub use profile::DeviceProfile;
 pub use router::{Router, RouterConfig};

@@ -1,9 +1,13 @@
-//! Who is at which Ethernet address: ARP (RFC 826) for the ports of a node.
+//! Who is at which Ethernet address: what ARP (RFC 826) and neighbour discovery (RFC 4861) find out for the ports of a
+//! node.
 //!
 //! A frame for a neighbour whose address is not known waits while the neighbour is asked, three times at most, a
 //! second apart (RFC 1122, 2.3.2.1). What is known and has not been confirmed for 20 minutes is probed: asked again,
 //! but by unicast (RFC 1122, 2.3.2.1 (2)); a neighbour that does not answer three times is forgotten. So no packet
-//! costs anything, and a neighbour that is there never goes missing.
+//! costs anything, and a neighbour that is there never goes missing. IPv6 has the same three questions a second apart,
+//! and
+//! the same three probes (RFC 4861, 10); its shorter time of reachability leads to a probe only for neighbours in use,
+//! which is not asked here.
 //!
 //! Everything is bounded: the frames that wait (RFC 1122, 2.3.2.2), the neighbours asked for, those that answered,
 //! and those that were only heard because they asked for us. The last do not take room from the others: neither a
@@ -11,7 +15,7 @@
 
 use base::device::DropReason;
 use base::{Frame, MacAddr, PortId, Span, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::{arp, ethernet};
 
@@ -60,7 +64,7 @@ struct Counts {
     heard: usize,
 }
 
-type Key = (PortId, Ipv4Addr);
+type Key = (PortId, IpAddr);
 
 /// The neighbours of a node, and what waits for them.
 #[derive(Debug)]
@@ -77,11 +81,11 @@ pub struct Neighbors<T> {
 #[derive(Debug)]
 pub enum Due<T> {
     /// Ask for this neighbour once more: at this address, or everybody.
-    Ask(PortId, Ipv4Addr, Option<MacAddr>),
+    Ask(PortId, IpAddr, Option<MacAddr>),
     /// The neighbour never answered: these can't be sent.
     GiveUp(Waiting<T>, DropReason),
     /// The neighbour does not answer any more: it is forgotten.
-    Gone(PortId, Ipv4Addr),
+    Gone(PortId, IpAddr),
 }
 
 /// What came of learning an address.
@@ -109,7 +113,7 @@ impl<T> Default for Neighbors<T> {
 
 impl<T> Neighbors<T> {
     /// The Ethernet address of a neighbour, if it is known.
-    pub fn get(&self, port: PortId, address: Ipv4Addr) -> Option<MacAddr> {
+    pub fn get(&self, port: PortId, address: IpAddr) -> Option<MacAddr> {
         match self.table.get(&(port, address)) {
             Some(State::Known { mac, .. }) => Some(*mac),
             _ => None,
@@ -117,7 +121,7 @@ impl<T> Neighbors<T> {
     }
 
     /// All known neighbours, by port and address.
-    pub fn iter(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, MacAddr)> {
+    pub fn iter(&self) -> impl Iterator<Item = (PortId, IpAddr, MacAddr)> {
         self.table.iter().filter_map(|(&(port, address), state)| match state {
             State::Known { mac, .. } => Some((port, address, *mac)),
             State::Asked { .. } => None,
@@ -154,14 +158,7 @@ impl<T> Neighbors<T> {
     /// Lets `item`, which holds so many bytes, wait for the neighbour. Returns whether the neighbour must be asked
     /// now, or what there is no room for: the item that has waited longest for this neighbour, since the latest is
     /// the one to keep (RFC 1122, 2.3.2.2); the item itself if too many wait for others.
-    pub fn wait(
-        &mut self,
-        now: Time,
-        port: PortId,
-        address: Ipv4Addr,
-        item: T,
-        bytes: u32,
-    ) -> Result<bool, T> {
+    pub fn wait(&mut self, now: Time, port: PortId, address: IpAddr, item: T, bytes: u32) -> Result<bool, T> {
         let key = (port, address);
         let bytes = u64::from(bytes);
         if self.waiting >= WAITING_TOTAL || self.bytes + bytes > WAITING_BYTES {
@@ -185,7 +182,7 @@ impl<T> Neighbors<T> {
 
     /// Wants to know a neighbour that nothing waits for. Returns whether it must be asked now: it is neither known
     /// nor asked for, and there is room.
-    pub fn expect(&mut self, now: Time, port: PortId, address: Ipv4Addr) -> bool {
+    pub fn expect(&mut self, now: Time, port: PortId, address: IpAddr) -> bool {
         let key = (port, address);
         let counts = self.counts.entry(port).or_default();
         let full = counts.asked >= ASKED_MAX || counts.answered + counts.asked >= ANSWERED_MAX;
@@ -203,7 +200,7 @@ impl<T> Neighbors<T> {
         &mut self,
         now: Time,
         port: PortId,
-        address: Ipv4Addr,
+        address: IpAddr,
         mac: MacAddr,
         heard: bool,
     ) -> Learned<T> {
@@ -228,14 +225,14 @@ impl<T> Neighbors<T> {
     }
 
     /// Is the neighbour known or being asked for?
-    pub fn contains(&self, port: PortId, address: Ipv4Addr) -> bool {
+    pub fn contains(&self, port: PortId, address: IpAddr) -> bool {
         self.table.contains_key(&(port, address))
     }
 
     /// Forgets the neighbours on a port and returns the known ones, and what waited for the others.
-    pub fn forget_port(&mut self, port: PortId) -> (Vec<Ipv4Addr>, Waiting<T>) {
-        let low = (port, Ipv4Addr::UNSPECIFIED);
-        let high = (port, Ipv4Addr::BROADCAST);
+    pub fn forget_port(&mut self, port: PortId) -> (Vec<IpAddr>, Waiting<T>) {
+        let low = (port, IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let high = (port, IpAddr::V6(Ipv6Addr::from_bits(u128::MAX)));
         let keys: Vec<_> = self.table.range(low..=high).map(|(key, _)| *key).collect();
         let (mut known, mut lost) = (Vec::new(), Waiting::new());
         for key in keys {
@@ -330,7 +327,7 @@ pub fn arp_frame(repr: &arp::Repr) -> Frame {
 mod tests {
     use super::*;
 
-    const A: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+    const A: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
     const P: PortId = PortId(0);
     const MAC: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 
@@ -407,7 +404,7 @@ mod tests {
     #[test]
     fn floods_do_not_grow_the_table() {
         let mut n = Neighbors::default();
-        let host = |i: u32| Ipv4Addr::from_bits(0x0a00_0000 + i);
+        let host = |i: u32| IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + i));
         n.wait(Time(0), P, A, 0, 1).expect("room");
         n.learn(Time(0), P, A, MAC, false);
         for i in 100..20_000 {

@@ -3,7 +3,7 @@
 use base::device::DropReason;
 use base::plane::{NextHop, Prefix, TtlModel};
 use base::{Command, Event, MacAddr, NodeId, PortId, Rate, Span, Streams, Time};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use engine::{LinkSpec, World};
 use twinplane_node::bridge::AGEING;
 use twinplane_node::router::{Conditioning, PortSetup};
@@ -23,7 +23,9 @@ fn mac(number: u8) -> MacAddr {
 
 fn host(number: u8, gateway: u8) -> Host {
     let (address, gateway) = (member(number), member(gateway));
-    Host::new(HostConfig { ports: vec![HostPort { mac: mac(number), address, prefix_len: 24, gateway }] })
+    Host::new(HostConfig {
+        ports: vec![HostPort { mac: mac(number), address, prefix_len: 24, gateway, ipv6: None }],
+    })
 }
 
 /// A router that is a member of the segment, and has another network behind it.
@@ -32,6 +34,7 @@ fn router(number: u8) -> Router {
         mac,
         address,
         prefix_len,
+        ipv6: None,
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
@@ -42,6 +45,7 @@ fn router(number: u8) -> Router {
     Router::new(RouterConfig {
         name: format!("r{number}"),
         router_id: Ipv4Addr::new(192, 0, 2, number),
+        ipv6: None,
         ports: vec![port(mac(number), member(number), 24), port(mac(number + 100), behind, 24)],
         profile: DeviceProfile::ideal(),
         protocols: Vec::new(),
@@ -72,8 +76,8 @@ fn lan() -> World {
     world
 }
 
-fn ping(world: &mut World, at: u64, from: u32, to: Ipv4Addr) -> Vec<Ipv4Addr> {
-    let probe = Command::Probe { to, ttl: 64, sequence: 1 };
+fn ping(world: &mut World, at: u64, from: u32, to: Ipv4Addr) -> Vec<IpAddr> {
+    let probe = Command::Probe { to: to.into(), ttl: 64, sequence: 1 };
     world.command(Time(at), NodeId(from), probe).expect("a node");
     world.run_until(Time(at + S / 10)).expect("a run");
     let replies = world.drain_events().into_iter().filter_map(|record| match record.event {

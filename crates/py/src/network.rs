@@ -139,7 +139,8 @@ impl PyNetwork {
     }
 
     fn ping(&mut self, node: usize, to: &str, ttl: u8, sequence: u16) -> PyResult<()> {
-        let to = to.parse().map_err(|_| input(format!("ping: '{to}' is not an IPv4 address")))?;
+        let to: std::net::IpAddr =
+            to.parse().map_err(|_| input(format!("ping: '{to}' is neither an IPv4 nor an IPv6 address")))?;
         self.inner().ping(node, to, ttl, sequence).map_err(network)
     }
 
@@ -177,7 +178,8 @@ impl PyNetwork {
         });
         let ports: Vec<_> = ports.collect();
         let loopback = network.loopback(node).to_string();
-        Ok(json!({"name": spec.name, "loopback": loopback, "ports": ports}).to_string())
+        let ipv6 = spec.ipv6.map(|address| address.to_string());
+        Ok(json!({"name": spec.name, "loopback": loopback, "ipv6": ipv6, "ports": ports}).to_string())
     }
 
     /// What was built as a link.
@@ -193,6 +195,7 @@ impl PyNetwork {
             "b": b,
             "link": known.id.0,
             "addresses": known.addresses.map(|address| address.to_string()),
+            "ipv6": known.spec.ipv6.map(|ends| ends.map(|end| end.address.to_string())),
             "macs": [mac(a, 0), mac(b, 1)],
             "ports": known.ports.map(|port| port.0),
         })
@@ -287,8 +290,8 @@ pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> P
 }
 
 /// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links":
-/// [{"addresses", "macs", "ports"}]}`, addresses with the length of their prefixes; and the warnings. Nothing is built
-/// that could run.
+/// [{"addresses", "ipv6", "macs", "ports"}]}`, addresses with the length of their prefixes, those of IPv6 null where
+/// there are none; and the warnings. Nothing is built that could run.
 #[pyfunction]
 pub fn plan<'py>(
     py: Python<'py>,
@@ -305,6 +308,7 @@ pub fn plan<'py>(
         let macs = [0, 1].map(|side| mac(side).to_string());
         json!({
             "addresses": link.addresses.map(|address| format!("{address}/{}", link.prefix_len)),
+            "ipv6": link.spec.ipv6.map(|ends| ends.map(|end| end.to_string())),
             "macs": macs,
             "mtu": link.spec.mtu,
             "ports": link.ports.map(|port| port.0),

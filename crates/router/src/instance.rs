@@ -15,7 +15,7 @@ use engine::Fault;
 use network::Network;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -221,17 +221,17 @@ impl Instance {
     }
 
     /// An address, as it is or of a node.
-    fn address(&self, to: &str) -> Result<Ipv4Addr, String> {
+    fn address(&self, to: &str) -> Result<IpAddr, String> {
         if let Ok(address) = to.parse() {
             return Ok(address);
         }
         let node = names::named_node(&self.network, to);
         let node = node.map_err(|_| format!("'{to}' is neither an address nor the name of a node"))?;
-        Ok(self.network.loopback(node))
+        Ok(self.network.loopback(node).into())
     }
 
     /// Where packets to an address, to a node, or over an LSP go, and the router that the LSP ends at.
-    fn end_of(&self, to: &str) -> Result<(Ipv4Addr, Option<usize>), String> {
+    fn end_of(&self, to: &str) -> Result<(IpAddr, Option<usize>), String> {
         if let Ok(address) = self.address(to) {
             return Ok((address, None));
         }
@@ -240,7 +240,7 @@ impl Instance {
         }
         let group = self.own_lsps(to)?;
         let (_, address) = self.network.tunnel(group, 0).ok_or(format!("lsp '{to}': it is empty"))?;
-        Ok((address, self.network.lsp_spec(group).map(|spec| spec.to)))
+        Ok((address.into(), self.network.lsp_spec(group).map(|spec| spec.to)))
     }
 
     fn status(&mut self) -> Value {

@@ -2,7 +2,7 @@
 
 use network::Network;
 use serde_json::Value;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 type Named<T> = Result<T, String>;
 
@@ -48,8 +48,12 @@ pub fn link(network: &Network, given: &Value) -> Named<usize> {
 }
 
 /// Whose an address is.
-pub fn owner(network: &Network, address: Ipv4Addr) -> Option<&str> {
+pub fn owner(network: &Network, address: IpAddr) -> Option<&str> {
     let nodes = &network.description().nodes;
+    let address = match address {
+        IpAddr::V4(address) => address,
+        IpAddr::V6(address) => return Some(nodes[network.owner6(address)?].name.as_str()),
+    };
     let loopback = (0..nodes.len()).find(|&node| network.loopback(node) == address);
     let at_link = || {
         network.links().iter().find_map(|link| {

@@ -6,7 +6,7 @@ use base::{Event, Span, Time};
 use engine::EventRecord;
 use network::Network;
 use serde_json::{Value, json};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 const ECHO_REPLY: u8 = 0;
 const UNREACHABLE: u8 = 3;
@@ -26,7 +26,7 @@ struct Probe {
 
 struct Reply {
     at: Time,
-    from: Ipv4Addr,
+    from: IpAddr,
     kind: u8,
     code: u8,
     labels: Vec<String>,
@@ -35,7 +35,7 @@ struct Reply {
 /// What a client waits for.
 struct Pending {
     client: ClientId,
-    to: Ipv4Addr,
+    to: IpAddr,
     sent: Time,
     deadline: Time,
     tail: Option<String>,
@@ -53,7 +53,7 @@ pub struct Probes {
 /// What to send, and for how long to wait.
 pub struct Asked {
     /// Address that the echo requests are sent to.
-    pub to: Ipv4Addr,
+    pub to: IpAddr,
     /// The TTLs to send with.
     pub ttls: core::ops::RangeInclusive<u8>,
     /// The router at which the trace of an LSP ends: what lies beyond answers nobody.

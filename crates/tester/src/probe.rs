@@ -187,8 +187,13 @@ impl Probe {
             }
             _ => None,
         };
-        let event =
-            Event::ProbeReply { from: ip.src(), sequence: 0, kind, code, labels: labels.unwrap_or_default() };
+        let event = Event::ProbeReply {
+            from: ip.src().into(),
+            sequence: 0,
+            kind,
+            code,
+            labels: labels.unwrap_or_default(),
+        };
         self.outputs.push_back(Output::Event(event));
         Some(())
     }

@@ -118,7 +118,9 @@ fn addresses_that_the_user_gives_are_used() {
     assert_eq!(network.loopback(1).to_string(), "10.255.0.2");
     run(&mut network, S);
     for (sequence, to) in ["10.255.0.2", "172.16.0.0", "172.16.0.1"].into_iter().enumerate() {
-        network.ping(2, to.parse().expect("an address"), 64, sequence as u16).expect("a ping");
+        network
+            .ping(2, to.parse::<std::net::IpAddr>().expect("an address"), 64, sequence as u16)
+            .expect("a ping");
     }
     run(&mut network, 2 * S);
     let replies = |r: &&engine::EventRecord| matches!(r.event, Event::ProbeReply { kind: 0, .. });

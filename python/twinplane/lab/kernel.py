@@ -121,6 +121,13 @@ def _up(plan: Plan, member: Member) -> list[str]:
         if not far.offload:
             with netns.inside(str(member.namespace)):
                 netns.finish_frames(end.name)
+        if end.ipv6 is not None:
+            with netns.inside(str(member.namespace)):
+                netns.speak_ipv6(end.name)
+            # Its addresses are known to be nobody else's (RFC 4862, 5.4): they can be used at once.
+            lines.append(f"addr add {end.ipv6} dev {end.name} nodad")
         lines += [f"addr add {end.address} brd + dev {end.name}", f"link set dev {end.name} up"]
     lines.append(f"route add default via {member.gateway}")
+    if member.gateway6 is not None:
+        lines.append(f"route add default via {member.gateway6}")
     return lines

@@ -111,6 +111,27 @@ def plain_host(namespace: str) -> None:
                 Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
 
 
+def speak_ipv6(interface: str) -> None:
+    """Let an interface of the present namespace, not up yet, have the IPv6 addresses that it is given.
+
+    It takes none from advertisements and asks for none.
+    """
+    for name, value in {
+        "accept_ra": "0",
+        "autoconf": "0",
+        "router_solicitations": "0",
+        "dad_transmits": "0",
+        "disable_ipv6": "0",
+    }.items():
+        path = Path(f"/proc/sys/net/ipv6/conf/{interface}/{name}")
+        try:
+            path.write_text(value)
+        except OSError as error:
+            raise TwinplaneError(
+                f"interface '{interface}': no IPv6 in this kernel: {os_reason(error)}"
+            ) from None
+
+
 def _ask(interface: str, request: int, payload: bytes = b"") -> bytes:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         given = struct.pack("16s24s", interface.encode(), payload)

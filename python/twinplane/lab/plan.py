@@ -32,6 +32,7 @@ class Interface:
     mtu: int
     driver: str
     offload: bool
+    ipv6: str | None = None
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Member:
     namespace: str | None
     interfaces: list[Interface] = field(default_factory=list)
     gateway: str | None = None
+    gateway6: str | None = None
     exec: list[str] = field(default_factory=list)
     record: str | None = None
     cpu: int | None = None
@@ -126,6 +128,8 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
         for host, router in (pair2, pair2[::-1]):
             if members[host.node].kind == "host":
                 members[host.node].gateway = router.address.partition("/")[0]
+                if router.ipv6 is not None:
+                    members[host.node].gateway6 = router.ipv6.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
     # What is measured is in the measuring process: routers have nothing to do with it.
     described = {**lowered.description, "flows": []}
@@ -180,6 +184,7 @@ def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) ->
         int(info["mtu"]),
         driver,
         driver == "packet" if offload is None else offload,
+        None if info["ipv6"] is None else str(info["ipv6"][side]),
     )
 
 

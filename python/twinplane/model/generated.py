@@ -69,6 +69,8 @@ class LinkSpec(Written):
     """How routers open it in a lab [default: as the router says]."""
     addresses: Sequence[str] | None = None
     """Addresses of both ends [default: given by the network]."""
+    ipv6: Sequence[str] | None = None
+    """IPv6 addresses of both ends, in one network; link-local ones are made by the interfaces themselves [default: the link has no IPv6]."""
     queue: str | Tree | Mapping[str, str | Tree] | None = None
     """What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}` [default: one queue of the port's buffer]."""
     ingress: str | Conditioner | Mapping[str, str | Conditioner] | None = None
@@ -673,6 +675,8 @@ class RouterSpec(Written):
     """DiffServ over MPLS (RFC 3270): true, or how [default: traffic classes are copied]."""
     router_id: str | None = None
     """Router id [default: given by the network]."""
+    ipv6: str | None = None
+    """IPv6 loopback address [default: none]."""
     routes: Sequence[RouteSpec] = field(default_factory=list)
     """Static routes, beside those that lead to every node by the shortest path."""
     log_signals: int = 0

@@ -56,11 +56,16 @@ class Describing:
         self._draft.add_node(node, given(**said))
 
     def router(self, name: str, profile: Any, diffserv: Any, options: dict[str, Any]) -> Router:
-        """See `twinplane.Network.router`; `options` are those of RSVP-TE and `router_id`."""
+        """See `twinplane.Network.router`; `options` are those of RSVP-TE, `router_id` and `ipv6`."""
         router = Router(self._owner, name, self._next)
-        router_id = options.pop("router_id", None)
+        router_id, ipv6 = options.pop("router_id", None), options.pop("ipv6", None)
         self._register(
-            router, profile=profiled(profile), diffserv=diffserv, router_id=router_id, rsvp=rsvp(options)
+            router,
+            profile=profiled(profile),
+            diffserv=diffserv,
+            router_id=router_id,
+            ipv6=ipv6,
+            rsvp=rsvp(options),
         )
         return router
 

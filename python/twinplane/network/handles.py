@@ -139,6 +139,12 @@ class Link(Shown):
         """The IPv4 address of one end."""
         return self._end(node, "addresses")
 
+    def ipv6(self, node: Node | str) -> str:
+        """The IPv6 address of one end; a `TwinplaneError` if the link has none."""
+        if self.owner.link_info(self.index)["ipv6"] is None:
+            raise TwinplaneError(f"{self} has no IPv6 addresses: say ipv6=(..., ...) of it")
+        return self._end(node, "ipv6")
+
     def mac(self, node: Node | str) -> str:
         """The Ethernet address of one end."""
         return self._end(node, "macs")

@@ -174,7 +174,8 @@ class Network(Shown):
         diffserv: Any = None,
         **rsvp: Any,
     ) -> Router:
-        """A label-switching router; `rsvp` are `router_id` and its options (`twinplane.model.description`).
+        """A label-switching router; `rsvp` are `router_id`, `ipv6` (an IPv6 loopback address) and its options
+        (`twinplane.model.description`).
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
@@ -248,6 +249,7 @@ class Network(Shown):
         metric: int = 1,
         clock_ppm: tuple[float, float] = (0.0, 0.0),
         addresses: tuple[str, str] | None = None,
+        ipv6: tuple[str, str] | None = None,
         queue: Any = None,
         ingress: Any = None,
     ) -> Link:
@@ -256,6 +258,8 @@ class Network(Shown):
         `mtu` is the longest packet, 9216 bytes unless it is given.
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
+        `ipv6` are IPv6 addresses of both ends in the same form, as in ``("2001:db8:1::1/64",
+        "2001:db8:1::2/64")``: a link without them has no IPv6.
 
         `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
         ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
@@ -277,6 +281,7 @@ class Network(Shown):
             metric=metric,
             clock_ppm=clock_ppm,
             addresses=addresses,
+            ipv6=ipv6,
         )
 
     def place(

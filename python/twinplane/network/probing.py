@@ -98,10 +98,13 @@ class Prober:
     def _names(self) -> dict[str, str]:
         """Whose an address is."""
         found = {node.loopback: node.name for node in self.draft.nodes}
+        for node in self.draft.nodes:
+            own = self.engine.node_info(node.index)["ipv6"]
+            found.update({} if own is None else {own: node.name})
         for link in self.draft.links:
-            addresses = self.engine.link_info(link.index)["addresses"]
-            for address, node in zip(addresses, (link.a, link.b), strict=True):
-                found[address] = node.name
+            info = self.engine.link_info(link.index)
+            for addresses in (info["addresses"], info["ipv6"] or ()):
+                found.update(zip(addresses, (link.a.name, link.b.name), strict=False))
         return found
 
     def _address(self, to: Node | str) -> str:

@@ -5,8 +5,8 @@ use super::{Describe, DescribeProblem, Schema, Schemas, Value};
 use crate::diagnostic::{At, Diagnostic};
 use crate::label::{Dscp, TrafficClass};
 use crate::phb::Phb;
-use crate::plane::Prefix;
-use core::net::Ipv4Addr;
+use crate::plane::{IpPrefix, Prefix, Prefix6};
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 impl Describe for Value {
@@ -113,6 +113,35 @@ macro_rules! parsed {
     };
 }
 parsed!(Ipv4Addr, "an IPv4 address such as 10.1.0.1", "10.1.0.1");
+parsed!(Ipv6Addr, "an IPv6 address such as 2001:db8::1", "2001:db8::1");
+
+impl Describe for IpPrefix {
+    fn read(value: &Value) -> Result<IpPrefix, Diagnostic> {
+        if !value.as_text().is_some_and(|text| text.contains(':')) {
+            return Prefix::read(value).map(IpPrefix::V4);
+        }
+        let form = "an IPv6 prefix such as 2001:db8:2::/64";
+        let text = value.as_text().unwrap_or_default();
+        let prefix: Prefix6 = text.parse().map_err(|_| malformed(value, form))?;
+        let address = text.split_once('/').map_or(text, |(address, _)| address);
+        if address.parse() == Ok(prefix.address()) {
+            return Ok(IpPrefix::V6(prefix));
+        }
+        Err(malformed(
+            value,
+            format!("a prefix: it has bits set beyond its length (did you mean '{prefix}'?)"),
+        ))
+    }
+    fn write(&self) -> Value {
+        self.to_string().into()
+    }
+    fn schema(_: &mut Schemas) -> Schema {
+        Schema::Text { form: "an IPv4 or IPv6 prefix such as 10.2.0.0/24", pattern: None }
+    }
+    fn example() -> Option<&'static str> {
+        Some("10.2.0.0/24")
+    }
+}
 
 impl Describe for Prefix {
     fn read(value: &Value) -> Result<Prefix, Diagnostic> {

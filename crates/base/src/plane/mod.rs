@@ -4,14 +4,18 @@
 //! [`Ack`] (later, if writing a table takes time). Packets are punted up and sent out, and both sides can be brought
 //! together again. What a driver is stands in crate `forwarding`. Nothing else crosses.
 
+mod ip_prefix;
 mod next_hop;
 mod prefix;
+mod prefix6;
 mod stack;
 mod table;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
+pub use ip_prefix::IpPrefix;
 pub use next_hop::{Branches, GroupId, Leg, MEMBERS_MAX, Member, NextHop, ReplicationId};
 pub use prefix::Prefix;
+pub use prefix6::Prefix6;
 pub use stack::LabelStack;
 pub use table::Table;
 
@@ -93,6 +97,9 @@ pub struct Nhlfe {
 pub enum Fec {
     /// Packets to a destination prefix; the longest match wins, against routes too.
     Prefix(Prefix),
+    /// IPv6 packets to a destination prefix; the longest match wins, against routes too. An LSP that is set up by IPv4
+    /// carries them below the label IPv6 explicit null (RFC 4798, 3).
+    Prefix6(Prefix6),
     /// Packets to a destination prefix that have one of these PHBs (RFC 3270, 2.4). The longest match among all
     /// prefixes wins first; the packets of a prefix that none of these entries takes follow its [`Fec::Prefix`], or
     /// its route.
@@ -171,6 +178,18 @@ pub enum TableOp {
     RouteRemove {
         /// Destinations that take the route; of several prefixes the longest that fits.
         prefix: Prefix,
+    },
+    /// Puts an IPv6 route in the FIB. The first one makes a node forward IPv6: without any it drops what comes.
+    Route6Set {
+        /// Destinations that take the route; of several prefixes the longest that fits.
+        prefix: Prefix6,
+        /// Where to.
+        next_hop: NextHop,
+    },
+    /// Takes an IPv6 route out of the FIB.
+    Route6Remove {
+        /// Destinations that take the route; of several prefixes the longest that fits.
+        prefix: Prefix6,
     },
     /// Makes a group of next hops, or gives one other members. Flows of members that stay stay where they are.
     GroupSet {

@@ -57,7 +57,10 @@ impl TableOp {
                 Table::Filters
             }
             TableOp::FtnSet { .. } | TableOp::FtnRemove { .. } => Table::Ftn,
-            TableOp::RouteSet { .. } | TableOp::RouteRemove { .. } => Table::Fib,
+            TableOp::RouteSet { .. }
+            | TableOp::RouteRemove { .. }
+            | TableOp::Route6Set { .. }
+            | TableOp::Route6Remove { .. } => Table::Fib,
         }
     }
 
@@ -71,6 +74,7 @@ impl TableOp {
                 | TableOp::IlmRemove { .. }
                 | TableOp::FtnRemove { .. }
                 | TableOp::RouteRemove { .. }
+                | TableOp::Route6Remove { .. }
         )
     }
 }

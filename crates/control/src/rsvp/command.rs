@@ -3,7 +3,7 @@
 use super::Rsvp;
 use base::diffserv::LspDiffServ;
 use base::flow::FlowFilter;
-use base::plane::{Prefix, TunnelModel};
+use base::plane::{Prefix, Prefix6, TunnelModel};
 use base::protocol_value::{ProtocolType, ProtocolValue};
 use base::{PhbSet, ProtocolId, Rate, Span};
 use core::net::Ipv4Addr;
@@ -55,6 +55,9 @@ pub struct TunnelSpec {
     pub record_labels: bool,
     /// Destinations whose packets take the tunnel.
     pub carries: Vec<Prefix>,
+    /// IPv6 destinations whose packets take the tunnel, below the label IPv6 explicit null (RFC 4798, 3).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carries6: Vec<Prefix6>,
     /// Destinations of whose packets those of these PHBs take the tunnel (RFC 3270, 2.4). Entries of a tunnel that
     /// was declared earlier are looked at first.
     #[serde(default)]

@@ -12,7 +12,8 @@ use super::event::Event;
 use super::head::Loss;
 use super::record_route;
 use super::tables::Purpose;
-use base::plane::{Fec, Prefix, TableOp};
+use base::Label;
+use base::plane::{Fec, IpPrefix, LabelStack, Nhlfe, Prefix, Prefix6, TableOp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,21 +30,35 @@ fn fecs(spec: &TunnelSpec, sequence: u64) -> impl Iterator<Item = Fec> {
         order: sequence << FILTER_BITS | position,
     };
     let classed = (0..1u64 << FILTER_BITS).zip(&spec.classed).map(class);
-    spec.carries.iter().copied().map(Fec::Prefix).chain(classed).chain(flows)
+    let carries6 = spec.carries6.iter().copied().map(Fec::Prefix6);
+    spec.carries.iter().copied().map(Fec::Prefix).chain(carries6).chain(classed).chain(flows)
 }
 
 /// The table entries that they are in.
-fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<(Option<Prefix>, Option<u64>)> {
+fn entries(spec: Option<&TunnelSpec>, sequence: u64) -> BTreeSet<Entry> {
     let all = spec.into_iter().flat_map(|spec| fecs(spec, sequence));
     all.map(entry).collect()
 }
 
-fn entry(fec: Fec) -> (Option<Prefix>, Option<u64>) {
+/// Prefix, IPv6 prefix and order of an entry, as far as its kind has them.
+type Entry = (Option<Prefix>, Option<Prefix6>, Option<u64>);
+
+fn entry(fec: Fec) -> Entry {
     match fec {
-        Fec::Prefix(prefix) => (Some(prefix), None),
-        Fec::ClassPrefix { prefix, order, .. } => (Some(prefix), Some(order)),
-        Fec::Flow { order, .. } => (None, Some(order)),
+        Fec::Prefix(prefix) => (Some(prefix), None, None),
+        Fec::Prefix6(prefix) => (None, Some(prefix), None),
+        Fec::ClassPrefix { prefix, order, .. } => (Some(prefix), None, Some(order)),
+        Fec::Flow { order, .. } => (None, None, Some(order)),
     }
+}
+
+/// The entry of what a FEC is carried by an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6
+/// explicit
+/// null, so that no router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032, 2.1).
+fn carried(fec: &Fec, nhlfe: Nhlfe) -> Nhlfe {
+    let Fec::Prefix6(_) = fec else { return nhlfe };
+    let labels = [&[Label::EXPLICIT_NULL_V6], nhlfe.push.as_slice()].concat();
+    Nhlfe { push: LabelStack::new(&labels).unwrap_or(nhlfe.push), ..nhlfe }
 }
 
 impl Rsvp {
@@ -85,10 +100,12 @@ impl Rsvp {
         let Some(state) = self.store.get(lsp) else { return Vec::new() };
         let nhlfe = self.nhlfe_of(state);
         let own = |fec: &Fec| match *fec {
-            Fec::Prefix(prefix) => self.bind(prefix, sequence, nhlfe),
+            Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, nhlfe),
+            Fec::Prefix6(prefix) => self.bind(IpPrefix::V6(prefix), sequence, carried(fec, nhlfe)),
             Fec::ClassPrefix { .. } | Fec::Flow { .. } => true,
         };
-        fecs(spec, sequence).filter(own).map(|fec| TableOp::FtnSet { fec, nhlfe }).collect()
+        let set = |fec| TableOp::FtnSet { fec, nhlfe: carried(&fec, nhlfe) };
+        fecs(spec, sequence).filter(own).map(set).collect()
     }
 
     /// Maps what `spec` carries to no LSP of its tunnel any more, except for the entries that `kept` carries too: the
@@ -97,7 +114,8 @@ impl Rsvp {
         let kept = entries(kept, sequence);
         let gone = fecs(spec, sequence).filter(|fec| !kept.contains(&entry(*fec)));
         gone.filter_map(|fec| match fec {
-            Fec::Prefix(prefix) => self.unbind(prefix, sequence),
+            Fec::Prefix(prefix) => self.unbind(IpPrefix::V4(prefix), sequence),
+            Fec::Prefix6(prefix) => self.unbind(IpPrefix::V6(prefix), sequence),
             Fec::ClassPrefix { .. } | Fec::Flow { .. } => Some(TableOp::FtnRemove { fec }),
         })
         .collect()
@@ -162,7 +180,10 @@ impl Rsvp {
         let (sequence, wanted) = (tunnel.sequence, tunnel.spec.clone());
         let carried = tunnel.carried.replace(wanted.clone());
         if carried.as_ref().is_some_and(|c| {
-            c.carries == wanted.carries && c.classed == wanted.classed && c.filters == wanted.filters
+            c.carries == wanted.carries
+                && c.carries6 == wanted.carries6
+                && c.classed == wanted.classed
+                && c.filters == wanted.filters
         }) {
             return;
         }

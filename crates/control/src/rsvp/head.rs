@@ -84,6 +84,7 @@ impl Rsvp {
         let before = std::mem::replace(&mut tunnel.spec, Arc::new(spec.clone()));
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
+            carries6: spec.carries6.clone(),
             classed: spec.classed.clone(),
             filters: spec.filters.clone(),
             retry_limit: spec.retry_limit,

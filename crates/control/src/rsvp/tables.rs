@@ -9,7 +9,7 @@ use super::outbox::Sending;
 use crate::protocol::Output;
 use crate::services::{After, Binder, LabelSpace};
 use base::plane::{
-    Ack, Batch, Fec, LabelStack, NextHop, Nhlfe, Prefix, TableError, TableOp, TcSource, TransactionId,
+    Ack, Batch, Fec, IpPrefix, LabelStack, NextHop, Nhlfe, TableError, TableOp, TcSource, TransactionId,
 };
 use base::{Label, Map};
 use wire::rsvp::error_code::{self, routing};
@@ -83,17 +83,20 @@ impl Rsvp {
     }
 
     /// The tunnel declared as number `sequence` carries a prefix by an entry. Is that the one in force?
-    pub(super) fn bind(&mut self, prefix: Prefix, sequence: u64, nhlfe: Nhlfe) -> bool {
+    pub(super) fn bind(&mut self, prefix: IpPrefix, sequence: u64, nhlfe: Nhlfe) -> bool {
         let bound = self.services.bindings.bind(prefix, binder(sequence), nhlfe);
         self.held.bindings += usize::from(bound.new);
         bound.in_force
     }
 
     /// That tunnel does not carry the prefix any more: the write that this takes, if it takes one.
-    pub(super) fn unbind(&mut self, prefix: Prefix, sequence: u64) -> Option<TableOp> {
+    pub(super) fn unbind(&mut self, prefix: IpPrefix, sequence: u64) -> Option<TableOp> {
         let after = self.services.bindings.withdraw(prefix, binder(sequence));
         self.held.bindings -= usize::from(after != After::Absent);
-        let fec = Fec::Prefix(prefix);
+        let fec = match prefix {
+            IpPrefix::V4(prefix) => Fec::Prefix(prefix),
+            IpPrefix::V6(prefix) => Fec::Prefix6(prefix),
+        };
         match after {
             After::Absent | After::Same => None,
             After::Next(nhlfe) => Some(TableOp::FtnSet { fec, nhlfe }),

@@ -27,7 +27,8 @@ struct Group {
 }
 
 impl RouteWrites {
-    /// Has the tables follow the routes to a prefix. A group is written before the first route that uses it, and removed
+    /// Has the tables follow the routes to a prefix. A group is written before the first route that uses it, and
+    /// removed
     /// behind the last.
     pub fn follow(&mut self, rib: &Rib, prefix: Prefix) {
         let before = self.used.remove(&prefix);

@@ -1,4 +1,5 @@
-//! The interfaces of a node, as all protocols see them. An interface is not a port: loopbacks and tunnels are some, too.
+//! The interfaces of a node, as all protocols see them. An interface is not a port: loopbacks and tunnels are some,
+//! too.
 
 use base::{PortId, Rate};
 use core::net::{IpAddr, Ipv4Addr};

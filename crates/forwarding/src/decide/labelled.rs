@@ -3,7 +3,7 @@
 use super::{Bytes, Plan, Popped};
 use crate::entry::{BOTTOM, Entry, Kind, TC};
 use crate::hash;
-use crate::packet::{ETHERNET, IPV4, LABEL, u32_at};
+use crate::packet::{ETHERNET, IPV4, IPV6, LABEL, address6, class6, u32_at};
 use crate::phb::tc_of;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
@@ -29,8 +29,13 @@ impl Forwarding {
                 label @ (Label::EXPLICIT_NULL | Label::EXPLICIT_NULL_V6) => {
                     popped = popped.pop(self.config.explicit_null_ttl, ttl);
                     self.note_pop(&mut popped.known, word, None)?;
-                    if bottom && label == Label::EXPLICIT_NULL_V6 {
-                        return Err(DropReason::UnknownProtocol.into());
+                    // RFC 3032, 2.1: what is below is IPv6 with the one, IPv4 with the other.
+                    if bottom {
+                        return if label == Label::EXPLICIT_NULL_V6 {
+                            self.unlabelled6::<AGAIN>(bytes, popped)
+                        } else {
+                            self.unlabelled::<AGAIN>(bytes, popped)
+                        };
                     }
                 }
                 // RFC 3032, 2.1: "legal anywhere in the label stack except at the bottom".
@@ -75,7 +80,11 @@ impl Forwarding {
                 }
             }
             if bottom {
-                return self.unlabelled::<AGAIN>(bytes, popped);
+                return if self.is_ipv6_below(bytes.header, popped.at) {
+                    self.unlabelled6::<AGAIN>(bytes, popped)
+                } else {
+                    self.unlabelled::<AGAIN>(bytes, popped)
+                };
             }
         }
     }
@@ -120,14 +129,23 @@ impl Forwarding {
         if entry.depth == 0 {
             // RFC 3443, 4.3 (3): a uniform LSP's TTL goes down into the exposed header; a pipe's header stays as it is.
             plan.below_ttl = (entry.ttl() == TtlModel::Uniform).then_some(ttl);
-            if bottom {
+            if bottom && self.is_ipv6_below(bytes.header, below) {
+                let ip = bytes.header.get(below..).and_then(|rest| rest.first_chunk::<IPV6>());
+                let ip = ip.ok_or_else(|| bytes.missing(below + IPV6))?;
+                plan.below_is_ipv6 = true;
+                plan.below_dscp = imposed.and_then(|phb| self.dscp_for(phb, class6(ip)));
+                if entry.kind == Kind::Connected {
+                    plan.adjacency = self.neighbour(entry, address6(ip, 24).into())?;
+                }
+            } else if bottom {
                 let ip = bytes.header.get(below..below + IPV4).ok_or_else(|| bytes.missing(below + IPV4))?;
                 if ip[0] >> 4 != 4 {
                     return Err(DropReason::UnknownProtocol.into());
                 }
                 plan.below_dscp = imposed.and_then(|phb| self.dscp_for(phb, ip[1]));
                 if entry.kind == Kind::Connected {
-                    plan.adjacency = self.neighbour(entry, Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]))?;
+                    plan.adjacency =
+                        self.neighbour(entry, Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]).into())?;
                 }
             } else {
                 let exposed = u32_at(bytes.header, below).ok_or_else(|| bytes.missing(below + LABEL))?;

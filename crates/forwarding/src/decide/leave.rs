@@ -10,7 +10,7 @@ use crate::tables::Forwarding;
 use base::device::DropReason;
 use base::plane::{LabelStack, TtlModel};
 use base::{Dscp, Label, Phb};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 impl Forwarding {
     /// Puts the labels of `entry` on what has TC bits `tc` and the outgoing time to live `ttl`; `own` is the PHB that
@@ -72,7 +72,7 @@ impl Forwarding {
         &self,
         plan: &mut Plan,
         entry: &Entry,
-        to: Ipv4Addr,
+        to: IpAddr,
         tos: u8,
         ttl: u8,
         flow: impl FnOnce() -> u64,
@@ -101,18 +101,18 @@ impl Forwarding {
     }
 
     /// The adjacency with the neighbour `to` on the connected network of `entry`.
-    pub(super) fn neighbour(&self, entry: &Entry, to: Ipv4Addr) -> Result<u32, Exception> {
+    pub(super) fn neighbour(&self, entry: &Entry, to: IpAddr) -> Result<u32, Exception> {
         let network = self.adjacencies.get(entry.next_hop).ok_or(DropReason::NoAdjacency)?;
         if !self.ports.is_up(network.port) {
             return Err(DropReason::PortDown.into());
         }
-        if self.is_broadcast(to) || to.is_multicast() {
+        let broadcast = matches!(to, IpAddr::V4(to) if self.is_broadcast(to));
+        if broadcast || to.is_multicast() {
             // RFC 2644: directed broadcasts are not forwarded.
             return Err(DropReason::Discard.into());
         }
         let port = network.port;
-        let gateway = to.into();
-        self.adjacencies.find(port, gateway).ok_or(PuntReason::NoAdjacency { port, gateway }.into())
+        self.adjacencies.find(port, to).ok_or(PuntReason::NoAdjacency { port, gateway: to }.into())
     }
 
     /// The MTU of the neighbour's port, if frames can leave to the neighbour at `index` now.

@@ -3,17 +3,20 @@
 //!
 //! - here: which frames are looked at, and by what
 //! - `plan`: what is decided
-//! - `labelled`, `unlabelled`: by the label on top, by the IP header
+//! - `labelled`, `unlabelled`, `unlabelled6`: by the label on top, by the header of IPv4 or IPv6
 //! - `leave`: labels to push, neighbour, and whether the egress takes the packet
 
 mod labelled;
 mod leave;
 mod plan;
 mod unlabelled;
+mod unlabelled6;
 
 pub(crate) use plan::{By, Plan};
 
-use crate::packet::{ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_MPLS, LABEL, labels_in, u16_at};
+use crate::packet::{
+    ETHERNET, ETHERTYPE_ARP, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, LABEL, labels_in, u16_at,
+};
 use crate::phb::KnownPhb;
 use crate::port::mac_key;
 use crate::punt::{Exception, PuntReason};
@@ -135,6 +138,7 @@ impl Forwarding {
             ETHERTYPE_MPLS if admitted.group => Err(DropReason::NotForUs.into()),
             ETHERTYPE_MPLS => self.labelled::<AGAIN>(bytes, popped),
             ETHERTYPE_IPV4 => self.unlabelled::<AGAIN>(bytes, popped),
+            ETHERTYPE_IPV6 => self.unlabelled6::<AGAIN>(bytes, popped),
             ETHERTYPE_ARP => Err(PuntReason::Arp.into()),
             other => Err(self.unknown(other)),
         }

@@ -16,6 +16,8 @@ pub(crate) struct Plan {
     pub(crate) below_ttl: Option<u8>,
     /// Is that header IP?
     pub(crate) below_is_ip: bool,
+    /// If so, is it IPv6?
+    pub(crate) below_is_ipv6: bool,
     /// The code point to write into that IP header.
     pub(crate) below_dscp: Option<Dscp>,
     /// The TC bits to write into that label stack entry.
@@ -46,6 +48,8 @@ pub(crate) enum By {
     Label,
     /// A route, or an FTN entry for all packets to a prefix: its place in the FIB.
     Prefix(u32),
+    /// A route, or an FTN entry, of IPv6: its place in the FIB.
+    Prefix6(u32),
     /// A prefix, and a place among its LSPs for some PHBs.
     Class(u32, u8),
     /// An FTN entry for the packets that a filter takes: its place among the filters.

@@ -99,7 +99,7 @@ impl Forwarding {
         plan.below_ttl = Some(ttl - 1);
         plan.excess = bytes.len - (at + total) as u32;
         let flow = || hash::ip(self.config.seed, rest, at, Some(bytes.frame)).unwrap_or_default();
-        self.encapsulate(&mut plan, entry, to, ip[1], ttl - 1, flow)?;
+        self.encapsulate(&mut plan, entry, to.into(), ip[1], ttl - 1, flow)?;
         // A frame that is to be cut is as long as the longest of its pieces; others may have padding behind the packet.
         let whole = bytes.longest == bytes.len;
         let len = if whole { total as u32 } else { bytes.longest.saturating_sub(at as u32) };

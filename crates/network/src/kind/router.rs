@@ -12,7 +12,7 @@ use crate::spec::rsvp::RsvpSpec;
 use base::describe::{Describe, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::{Device, DiffServConfig, NodeId};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::World;
 use node::Router;
 
@@ -32,6 +32,8 @@ base::record! {
         pub diffserv: RouterDiffServ, absent "traffic classes are copied";
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
+        /// IPv6 loopback address.
+        pub ipv6: Option<Ipv6Addr>, absent "none";
         /// Static routes, beside those that lead to every node by the shortest path.
         pub routes: Vec<RouteSpec> = Vec::new();
         /// How many signalling messages are kept for table `signals`.
@@ -83,6 +85,7 @@ impl Node for RouterSpec {
         entry.rsvp = self.rsvp.clone();
         entry.diffserv = self.diffserv.0;
         entry.router_id = self.router_id;
+        entry.ipv6 = self.ipv6;
         entry.log_signals = self.log_signals;
         entry.routes = self.routes.clone();
         entry.driver = self.driver;

@@ -1,6 +1,7 @@
 //! Links as users write them: a mapping, or `[a, b]` and `[a, b, {rate: 1 Gbit/s}]` in short.
 
 use super::address::InterfaceAddress;
+use super::address6::InterfaceAddress6;
 use super::labels::Labels;
 use super::problem::NetworkProblem;
 use super::reference::Endpoint;
@@ -76,6 +77,8 @@ base::record! {
         pub driver: Option<Driver>, absent "as the router says";
         /// Addresses of both ends.
         pub addresses: Option<[InterfaceAddress; 2]>, absent "given by the network";
+        /// IPv6 addresses of both ends, in one network; link-local ones are made by the interfaces themselves.
+        pub ipv6: Option<[InterfaceAddress6; 2]>, absent "the link has no IPv6";
         /// What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in
         /// `{pe1: gold}`.
         pub queue: Option<AtEnds<TreeSpec>>, absent "one queue of the port's buffer";
@@ -124,6 +127,7 @@ impl LinkSpec {
             b_clock_ppb,
             metric: self.metric,
             addresses: self.addresses,
+            ipv6: self.ipv6,
             a_queue: None,
             b_queue: None,
             a_ingress: None,

@@ -6,7 +6,7 @@ use crate::description;
 use base::describe::{Name, Several};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::ReservationStyle;
 
@@ -33,7 +33,7 @@ base::record! {
         /// Bandwidth to reserve for each.
         pub bandwidth: Rate = Rate(0);
         /// Destinations whose packets take it, one prefix or several.
-        pub carries: Option<Several<Prefix>>, absent "its test packets only";
+        pub carries: Option<Several<IpPrefix>>, absent "its test packets only";
         /// Packets that take it wherever they go.
         pub filters: Vec<FilterSpec> = Vec::new();
         /// Per-hop behaviours whose packets take it on their way to `carries`.
@@ -84,12 +84,25 @@ impl LspSpec {
     }
 
     /// The prefixes whose packets take it.
-    pub fn carries(&self) -> &[Prefix] {
+    pub fn carries(&self) -> &[IpPrefix] {
         self.carries.as_ref().map_or(&[], |several| &several.0)
+    }
+
+    /// Those of them that are of IPv4, and of IPv6.
+    fn carries_by_family(&self) -> (Vec<Prefix>, Vec<Prefix6>) {
+        let (mut v4, mut v6) = (Vec::new(), Vec::new());
+        for prefix in self.carries() {
+            match *prefix {
+                IpPrefix::V4(prefix) => v4.push(prefix),
+                IpPrefix::V6(prefix) => v6.push(prefix),
+            }
+        }
+        (v4, v6)
     }
 
     /// The group as it is built; its names lead somewhere.
     pub fn lowered(&self) -> description::LspSpec {
+        let (carries, carries6) = self.carries_by_family();
         description::LspSpec {
             name: self.name.to_string(),
             from: self.from.index(),
@@ -108,7 +121,8 @@ impl LspSpec {
             retry_max: self.retry_max,
             retry_limit: self.retry_limit,
             auto: self.signal,
-            carries: self.carries().to_vec(),
+            carries,
+            carries6,
             classes: self.classes,
             diffserv: self.diffserv,
             filters: self.filters.iter().map(|filter| (*filter).into()).collect(),
@@ -129,6 +143,9 @@ impl LspSpec {
         let carries = !self.carries().is_empty();
         if self.classes.is_some() && !carries {
             return Err(Diagnostic::new(NetworkProblem::ClassesOfNothing {}).at("classes"));
+        }
+        if self.classes.is_some() && self.carries().iter().any(|prefix| matches!(prefix, IpPrefix::V6(_))) {
+            return Err(Diagnostic::new(NetworkProblem::ClassesOfIpv6 {}).at("classes"));
         }
         if self.count > 1 && (carries || !self.filters.is_empty()) {
             let key = if carries { "carries" } else { "filters" };

@@ -8,6 +8,7 @@
 //! - [`problem`]: what can be wrong, with its words
 
 pub mod address;
+pub mod address6;
 pub mod draft;
 pub mod labels;
 pub mod link;

@@ -58,6 +58,8 @@ base::problems! {
         NoLinkEnd { node: String, name: String, hint: String } is UnknownName, "no-link-end", "no link of {node} has an end '{name}'{hint}";
         /// A tree or a conditioner that stands nowhere.
         Unused { why: &'static str } is Conflict, "unused", "it is not used: {why}";
+        /// Classes of an LSP that carries IPv6.
+        ClassesOfIpv6 {} is Conflict, "classes-of-ipv6", "IPv6 prefixes are carried whole: say 'classes' of an LSP that carries IPv4 only";
         /// Classes of no destination.
         ClassesOfNothing {} is Conflict, "classes-of-nothing", "'carries' says to where packets of them take it, and is missing";
         /// A group of several LSPs that should carry packets of users.

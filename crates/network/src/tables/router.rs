@@ -2,7 +2,7 @@
 
 use crate::Network;
 use base::device::DropCounters;
-use base::plane::{NextHop, Nhlfe, Prefix, TcSource};
+use base::plane::{IpPrefix, NextHop, Nhlfe, TcSource};
 use base::table::{Rows, Shown, Table, word};
 use base::{Label, NodeId, PortId, Rate, Time};
 use control::rsvp::{LinkView, LspView, Rsvp, TunnelView};
@@ -36,10 +36,10 @@ base::table! {
 base::table! {
     /// What enters LSPs at a router (FEC to NHLFE). Rows with a filter come first, as they are looked at first.
     pub struct FtnRow<'a> in "ftn" key ["prefix", "filter", "classes"]
-    of (hop: Hop<'a>, prefix: Option<Shown<Prefix>>, filter: Option<String>, classes: Option<Vec<String>>, counted: [u64; 2])
+    of (hop: Hop<'a>, prefix: Option<Shown<IpPrefix>>, filter: Option<String>, classes: Option<Vec<String>>, counted: [u64; 2])
     from nhlfe: &Nhlfe {
         /// Destinations whose packets take the LSP; absent of a row with a filter.
-        prefix: Option<Shown<Prefix>> => prefix,
+        prefix: Option<Shown<IpPrefix>> => prefix,
         /// Packets that take the LSP whatever their destination; absent of a row with a prefix.
         filter: Option<String> => filter,
         /// PHBs whose packets take it; absent if all do.
@@ -65,7 +65,7 @@ base::table! {
     /// The forwarding table of a router for IPv4.
     pub struct FibRow<'a> in "fib" key ["prefix"] {
         /// Destinations; the longest prefix decides.
-        prefix: Shown<Prefix>,
+        prefix: Shown<IpPrefix>,
         /// The next router; `local`, `discard`, `tester` and groups as in table `ilm`.
         to: Cow<'a, str>,
         /// The port that packets leave by; absent if they don't leave.
@@ -84,8 +84,8 @@ base::table! {
     pub struct NeighborRow in "neighbors" key ["port", "address"] {
         /// The port that they are at.
         port: PortId,
-        /// IPv4 address of the neighbour.
-        address: Ipv4Addr,
+        /// Address of the neighbour, of either family.
+        address: IpAddr,
         /// Ethernet address that answered for it.
         mac: base::MacAddr,
     }
@@ -252,8 +252,12 @@ pub fn ftn(network: &Network, only: Option<usize>) -> Table {
         }));
         table.extend(router.forwarding().ftn().map(|row| {
             let classes = row.classes.map(|(_, set)| set.iter().map(|phb| phb.to_string()).collect());
-            let prefix = Some(Shown(row.prefix));
+            let prefix = Some(Shown(IpPrefix::V4(row.prefix)));
             FtnRow::of(to(&row.nhlfe), prefix, None, classes, [row.packets, row.bytes], &row.nhlfe)
+        }));
+        table.extend(router.forwarding().ftn6().map(|row| {
+            let prefix = Some(Shown(IpPrefix::V6(row.prefix)));
+            FtnRow::of(to(&row.nhlfe), prefix, None, None, [row.packets, row.bytes], &row.nhlfe)
         }));
     }
     table.finish()
@@ -265,7 +269,12 @@ pub fn fib(network: &Network, only: Option<usize>) -> Table {
         table.extend(router.forwarding().fib().map(|row| {
             let Hop { to, port, gateway } = hop(network, id, row.next_hop);
             let (packets, bytes) = (row.packets, row.bytes);
-            FibRow { prefix: Shown(row.prefix), to, port, gateway, packets, bytes }
+            FibRow { prefix: Shown(IpPrefix::V4(row.prefix)), to, port, gateway, packets, bytes }
+        }));
+        table.extend(router.forwarding().fib6().map(|row| {
+            let Hop { to, port, gateway } = hop(network, id, row.next_hop);
+            let (packets, bytes) = (row.packets, row.bytes);
+            FibRow { prefix: Shown(IpPrefix::V6(row.prefix)), to, port, gateway, packets, bytes }
         }));
     }
     table.finish()

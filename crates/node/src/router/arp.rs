@@ -35,11 +35,11 @@ impl Router {
         let asks = repr.operation == arp::Operation::REQUEST;
         // RFC 5227, 2.1.1: who asks without an address of its own is looking for one, and there is nothing to learn.
         let probe = repr.sender_ip.is_unspecified();
-        if !probe && self.neighbors.contains(port, repr.sender_ip) {
+        if !probe && self.neighbors.contains(port, repr.sender_ip.into()) {
             // RFC 826: what is known is updated from anybody; so does gratuitous ARP.
-            self.learn(now, port, repr.sender_ip, repr.sender_mac, false);
+            self.learn(now, port, repr.sender_ip.into(), repr.sender_mac, false);
         } else if !probe && for_us && self.may_be_neighbor(port, repr.sender_ip) {
-            self.learn(now, port, repr.sender_ip, repr.sender_mac, true);
+            self.learn(now, port, repr.sender_ip.into(), repr.sender_mac, true);
         } else if !for_us {
             return self.drop_received(port, DropReason::NotForUs);
         }
@@ -84,9 +84,9 @@ impl Router {
         self.send_arp(now, port, &announcement);
     }
 
-    fn learn(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, mac: MacAddr, heard: bool) {
+    pub(super) fn learn(&mut self, now: Time, port: PortId, gateway: IpAddr, mac: MacAddr, heard: bool) {
         if let Learned::News(waiting) = self.neighbors.learn(now, port, gateway, mac, heard) {
-            self.write(now, vec![TableOp::AdjacencySet { port, gateway: gateway.into(), mac }]);
+            self.write(now, vec![TableOp::AdjacencySet { port, gateway, mac }]);
             waiting.into_iter().for_each(|item| self.go_on(now, item));
         }
     }
@@ -102,8 +102,6 @@ impl Router {
 
     /// Lets something wait until the neighbour's Ethernet address is known, and asks for it.
     pub(super) fn wait_for(&mut self, now: Time, port: PortId, gateway: IpAddr, item: Waiting) {
-        // Nobody answers for an IPv6 address yet.
-        let IpAddr::V4(gateway) = gateway else { return self.drop_waiting(&item, DropReason::NoAdjacency) };
         let bytes = item.frame().len();
         match self.neighbors.wait(now, port, gateway, item, bytes) {
             Ok(true) => self.ask(now, port, gateway, None),
@@ -120,7 +118,11 @@ impl Router {
     }
 
     /// Asks for a neighbour: everybody, or only who was known to be it.
-    fn ask(&mut self, now: Time, port: PortId, gateway: Ipv4Addr, known: Option<MacAddr>) {
+    fn ask(&mut self, now: Time, port: PortId, gateway: IpAddr, known: Option<MacAddr>) {
+        let gateway = match gateway {
+            IpAddr::V4(gateway) => gateway,
+            IpAddr::V6(gateway) => return self.ask6(now, port, gateway, known),
+        };
         let Some(setup) = self.config.ports.get(port.index()).copied() else { return };
         let request = arp::Repr {
             operation: arp::Operation::REQUEST,
@@ -147,14 +149,14 @@ impl Router {
             match due {
                 Due::Ask(port, gateway, known) => self.ask(now, port, gateway, known),
                 Due::Gone(port, gateway) => {
-                    self.write(now, vec![TableOp::AdjacencyRemove { port, gateway: gateway.into() }]);
+                    self.write(now, vec![TableOp::AdjacencyRemove { port, gateway }]);
                 }
                 Due::GiveUp(waiting, reason) => {
                     for item in waiting {
                         self.drop_waiting(&item, reason);
                         if let Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) = item {
-                            // RFC 1812, 5.2.7.1: the last router says that the host can't be reached.
-                            self.send_icmp_error(now, port, &frame, IcmpError::HostUnreachable);
+                            // RFC 1812, 5.2.7.1; RFC 4861, 7.2.2: the last router says that the host can't be reached.
+                            self.report(now, port, &frame, IcmpError::HostUnreachable);
                         }
                     }
                 }

@@ -6,7 +6,7 @@ use base::random::Rng;
 use base::{DiffServConfig, Label, MacAddr, PortId, Rate, Streams};
 use control::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
 use control::{ControlPlane, Setup, plane};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use forwarding::conditioner::Conditioner;
 use forwarding::{Seed, Timing};
 use std::sync::Arc;
@@ -20,6 +20,10 @@ pub struct PortSetup {
     pub address: Ipv4Addr,
     /// Length of the prefix of the link.
     pub prefix_len: u8,
+    /// IPv6 address on the link, beside the link-local one that the port makes itself; IPv6 is spoken only where there
+    /// is
+    /// one.
+    pub ipv6: Option<Address6>,
     /// The neighbour's address, if there is just one.
     pub neighbor: Option<Ipv4Addr>,
     /// The neighbour's router id, if it is known.
@@ -30,6 +34,15 @@ pub struct PortSetup {
     pub cost: u64,
     /// Bandwidth that LSPs may reserve; absent where nobody signals.
     pub reservable: Option<Rate>,
+}
+
+/// An IPv6 address of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address6 {
+    /// From which the router answers and reports errors.
+    pub address: Ipv6Addr,
+    /// Length of the prefix of the link, in bits.
+    pub prefix_len: u8,
 }
 
 /// What a router does with packets as they arrive.
@@ -50,6 +63,8 @@ pub struct RouterConfig {
     pub name: String,
     /// Router id: a loopback address that is always reachable.
     pub router_id: Ipv4Addr,
+    /// An IPv6 loopback address that is always reachable, where the router has one.
+    pub ipv6: Option<Ipv6Addr>,
     /// Each port's place here is its [`PortId`].
     pub ports: Vec<PortSetup>,
     /// How long the router takes for what it does.

@@ -7,9 +7,10 @@ use base::plane::NextHop;
 use base::{Event, Frame, Output, PortId, Time};
 use control::protocol::Listen;
 use control::unheard::Unheard;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
-use forwarding::punt::ip_offset;
+use forwarding::icmpv6::Icmpv6Error;
+use forwarding::punt::{ip_offset, labels_of};
 use forwarding::{Exception, PuntReason, fragment};
 use wire::{ethernet, icmp, ipv4};
 
@@ -37,13 +38,18 @@ impl Router {
             PuntReason::Llc => self.handle_llc(now, port, &frame),
             PuntReason::Local { labels } => self.handle_local(now, port, &frame, labels),
             PuntReason::RouterAlert { labels } | PuntReason::Options { labels } => {
-                if !self.intercept(now, port, &frame, labels) {
+                if self.is_ipv6(&frame, labels) || !self.intercept(now, port, &frame, labels) {
                     self.forward_again(now, port, frame);
                 }
             }
             PuntReason::TtlExpired { .. } => {
                 self.drop_received(port, DropReason::TtlExpired);
-                self.send_icmp_error(now, port, &frame, IcmpError::TimeExceeded);
+                self.report(now, port, &frame, IcmpError::TimeExceeded);
+            }
+            PuntReason::TooBig { mtu, labels } if self.is_ipv6(&frame, labels) => {
+                // RFC 8200, 5: only its source may cut a packet.
+                self.drop_received(port, DropReason::TooBig);
+                self.report(now, port, &frame, IcmpError::FragmentationNeeded { mtu });
             }
             PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
                 Ok(fragments) => {
@@ -63,7 +69,7 @@ impl Router {
             PuntReason::Replicate { branches } => self.replicate(now, port, frame, branches),
             PuntReason::NoRoute { .. } => {
                 self.drop_received(port, DropReason::NoRoute);
-                self.send_icmp_error(now, port, &frame, IcmpError::NetworkUnreachable);
+                self.report(now, port, &frame, IcmpError::NetworkUnreachable);
             }
         }
     }
@@ -73,7 +79,7 @@ impl Router {
         &mut self,
         now: Time,
         frame: Frame,
-        via: Option<(PortId, Ipv4Addr)>,
+        via: Option<(PortId, IpAddr)>,
         reason: PuntReason,
     ) {
         match reason {
@@ -87,6 +93,26 @@ impl Router {
             PuntReason::Local { .. } => self.handle_local(now, SELF, &frame, 0),
             _ => self.own.count(DropReason::NoRoute),
         }
+    }
+
+    /// Reports an error to the sender of a packet of either family: what it is called there.
+    pub(super) fn report(&mut self, now: Time, port: PortId, frame: &Frame, error: IcmpError) {
+        if !self.is_ipv6(frame, labels_of(frame)) {
+            return self.send_icmp_error(now, port, frame, error);
+        }
+        let error = match error {
+            IcmpError::TimeExceeded => Icmpv6Error::TimeExceeded,
+            IcmpError::FragmentationNeeded { mtu } => Icmpv6Error::PacketTooBig { mtu },
+            IcmpError::NetworkUnreachable => Icmpv6Error::NoRoute,
+            IcmpError::HostUnreachable | IcmpError::ProtocolUnreachable => Icmpv6Error::AddressUnreachable,
+            IcmpError::PortUnreachable => Icmpv6Error::PortUnreachable,
+        };
+        self.send_icmpv6_error(now, port, frame, error);
+    }
+
+    /// Is what came by this port from this router itself?
+    pub(super) fn is_own_loop(&self, port: PortId) -> bool {
+        port == SELF
     }
 
     /// Reports an error to the sender of a packet; along the LSP if the packet had labels (RFC 3032, 2.3.2). The
@@ -133,7 +159,7 @@ impl Router {
     pub(super) fn send_ip(&mut self, now: Time, packet: &[u8], via: Option<(PortId, Ipv4Addr)>) {
         let mut bytes = vec![0; ethernet::HEADER_LEN];
         bytes.extend_from_slice(packet);
-        self.send(now, Frame::from_bytes(&bytes), via);
+        self.send(now, Frame::from_bytes(&bytes), via.map(|(port, gateway)| (port, gateway.into())));
     }
 
     /// Takes a packet with the option out of the stream, whatever its destination, if a protocol listens to such.
@@ -194,7 +220,7 @@ impl Router {
     }
 
     /// Is the event an answer to a ping that has none yet?
-    fn is_asked(&mut self, event: &Event) -> bool {
+    pub(super) fn is_asked(&mut self, event: &Event) -> bool {
         let Event::ProbeReply { sequence, .. } = event else { return false };
         let Some(asked) = self.asked.get_mut(sequence) else { return false };
         *asked -= 1;

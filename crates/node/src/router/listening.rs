@@ -23,6 +23,9 @@ impl Router {
     }
 
     pub(super) fn handle_local(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) {
+        if self.is_ipv6(frame, labels) {
+            return self.handle_local6(now, port, frame, labels);
+        }
         let bytes = self.bytes_of(frame);
         let at = ip_offset(labels);
         let Ok(ip) = ipv4::Packet::new_checked(bytes.get(at..).unwrap_or_default()) else {

@@ -8,6 +8,7 @@ use control::protocol::{Arrival, Change, Context, Listen, LlcMessage, Message, O
 use control::services::Services;
 use control::unheard::Unheard;
 use control::{Protocol, Setup};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::{ethernet, ipv4, udp};
 

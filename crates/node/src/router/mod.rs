@@ -8,6 +8,7 @@ mod arp;
 mod config;
 mod copies;
 mod exception;
+mod ipv6;
 mod listening;
 #[cfg(test)]
 mod listening_tests;
@@ -15,16 +16,16 @@ mod signalling;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Conditioning, PortSetup, RouterConfig};
+pub use config::{Address6, Conditioning, PortSetup, RouterConfig};
 
 use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Batch, GroupId, Member, PortConfig, TableOp, TransactionId};
+use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix6, TableOp, TransactionId};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv6Addr};
 use forwarding::driver::Written;
 use forwarding::{Driver, Exception, Forwarding, Model, Notice};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,7 +37,7 @@ enum Waiting {
     Transit(PortId, Frame),
     /// A packet of this router: 14 bytes of room for Ethernet, then IP; and the neighbour, if it is not for the
     /// tables to say.
-    Own(Frame, Option<(PortId, Ipv4Addr)>),
+    Own(Frame, Option<(PortId, IpAddr)>),
     /// A packet of this router that goes along the LSP of a frame which came by this port.
     Along(PortId, Frame),
     /// A frame in transit that is replicated, the port that it came by, and which of its copies this is.
@@ -108,13 +109,15 @@ pub struct Router {
     echoes: Limiter,
     /// Groups of next hops that were configured, for static routes.
     groups: BTreeMap<GroupId, Box<[Member]>>,
+    /// Static IPv6 routes; they survive a restart.
+    routes6: BTreeMap<Prefix6, NextHop>,
     /// Pings that nobody has answered, by sequence number.
     asked: BTreeMap<u16, u32>,
     /// For each port, until when its address is not defended once more.
     defended: Vec<Time>,
     up: Vec<bool>,
     /// For each port that is down, neighbours that were known when it went down.
-    stale: Vec<Vec<Ipv4Addr>>,
+    stale: Vec<Vec<IpAddr>>,
     ident: u16,
 }
 
@@ -139,6 +142,7 @@ impl Router {
             errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
             echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
             groups: BTreeMap::new(),
+            routes6: BTreeMap::new(),
             asked: BTreeMap::new(),
             defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
@@ -160,6 +164,23 @@ impl Router {
         }
         let routes: Vec<_> = core::iter::from_fn(|| self.control.poll_route()).collect();
         self.write(now, routes);
+        let mut own: Vec<TableOp> = self.config.ipv6.map(local6).into_iter().collect();
+        for (index, port) in self.config.ports.iter().enumerate() {
+            let Some(Address6 { address, prefix_len }) = port.ipv6 else { continue };
+            let gateway = Ipv6Addr::UNSPECIFIED.into();
+            let next_hop = NextHop::Via { port: PortId(index as u16), gateway };
+            own.push(TableOp::Route6Set { prefix: Prefix6::new(address, prefix_len), next_hop });
+            own.push(local6(address));
+            own.push(local6(wire::nd::link_local(port.mac)));
+        }
+        own.extend(
+            self.routes6
+                .iter()
+                .map(|(prefix, next_hop)| TableOp::Route6Set { prefix: *prefix, next_hop: *next_hop }),
+        );
+        if !own.is_empty() {
+            self.write(now, own);
+        }
         let forwarding = self.driver.forwarding_mut();
         forwarding.note_inputs(self.config.conditioning.note_inputs);
         forwarding.note_encaps(self.config.conditioning.note_encaps);
@@ -230,15 +251,15 @@ impl Router {
         self.driver.soft().written()
     }
     /// The Ethernet address of a neighbour, if it is known.
-    pub fn neighbor_mac(&self, port: PortId, address: Ipv4Addr) -> Option<base::MacAddr> {
-        self.neighbors.get(port, address)
+    pub fn neighbor_mac(&self, port: PortId, address: impl Into<IpAddr>) -> Option<base::MacAddr> {
+        self.neighbors.get(port, address.into())
     }
     /// How many neighbours are known or asked for, and how many frames wait for them.
     pub fn neighbor_counts(&self) -> (usize, usize) {
         (self.neighbors.len(), self.neighbors.waiting())
     }
     /// Neighbours whose Ethernet address is known, with the port that they are on.
-    pub fn neighbors(&self) -> impl Iterator<Item = (PortId, Ipv4Addr, base::MacAddr)> {
+    pub fn neighbors(&self) -> impl Iterator<Item = (PortId, IpAddr, base::MacAddr)> {
         self.neighbors.iter()
     }
 
@@ -248,8 +269,8 @@ impl Router {
 
     /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where
     /// it is not for the tables to say.
-    fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, Ipv4Addr)>) {
-        match self.driver.packet_out(&mut frame, via.map(|(port, gateway)| (port, gateway.into()))) {
+    fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, IpAddr)>) {
+        match self.driver.packet_out(&mut frame, via) {
             Ok(port) => {
                 self.originated += 1;
                 self.transmit(now, port, frame);
@@ -282,7 +303,7 @@ impl Router {
         *state = up;
         if up {
             let stale = core::mem::take(&mut self.stale[port.index()]);
-            let forget = |gateway: Ipv4Addr| TableOp::AdjacencyRemove { port, gateway: gateway.into() };
+            let forget = |gateway| TableOp::AdjacencyRemove { port, gateway };
             if !stale.is_empty() {
                 self.write(now, stale.into_iter().map(forget).collect());
             }
@@ -324,6 +345,11 @@ impl Router {
     fn write_now(&mut self, now: Time, batch: Batch) {
         self.driver.submit(now, batch);
     }
+}
+
+/// The route to an IPv6 address of the router itself.
+fn local6(address: Ipv6Addr) -> TableOp {
+    TableOp::Route6Set { prefix: Prefix6::host(address), next_hop: NextHop::Local }
 }
 
 impl Device for Router {
@@ -368,8 +394,18 @@ impl Device for Router {
             Command::RouteRemove { prefix } => {
                 self.control.set_static(now, prefix, None);
             }
+            Command::Route6Set { prefix, next_hop } => {
+                self.routes6.insert(prefix, next_hop);
+                self.write(now, vec![TableOp::Route6Set { prefix, next_hop }]);
+            }
+            Command::Route6Remove { prefix } => {
+                if self.routes6.remove(&prefix).is_some() {
+                    self.write(now, vec![TableOp::Route6Remove { prefix }]);
+                }
+            }
             Command::Restart => self.restart(now),
-            Command::Probe { to, ttl, sequence } => self.send_echo(now, to, ttl, sequence),
+            Command::Probe { to: IpAddr::V4(to), ttl, sequence } => self.send_echo(now, to, ttl, sequence),
+            Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
             Command::Protocol(command) => self.control.handle_command(now, &command),
             Command::Start | Command::Stop => {}
         }

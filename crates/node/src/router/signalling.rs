@@ -102,7 +102,7 @@ impl Router {
         if dst.is_multicast() {
             self.send_to_group(now, port, group_mac(dst), frame);
         } else {
-            self.send(now, frame, next.map(|gateway| (port, gateway)));
+            self.send(now, frame, next.map(|gateway| (port, gateway.into())));
         }
     }
 
@@ -162,7 +162,8 @@ impl Router {
         self.send_frame(now, port, frame);
     }
 
-    fn send_frame(&mut self, now: Time, port: PortId, frame: Frame) {
+    /// Sends a frame of this router as it is.
+    pub(super) fn send_frame(&mut self, now: Time, port: PortId, frame: Frame) {
         self.driver.forwarding_mut().count_tx(port, &frame);
         self.originated += 1;
         self.transmit(now, port, frame);

@@ -4,6 +4,7 @@ use super::*;
 use crate::neighbors::arp_frame;
 use base::plane::{LabelStack, NextHop, Nhlfe, Prefix, TcSource, TtlModel};
 use base::{Label, MacAddr, Rate, Streams};
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::{arp, ethernet, icmp, ipv4};
 
@@ -26,6 +27,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
         mac,
         address,
         prefix_len: 24,
+        ipv6: None,
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
@@ -35,6 +37,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
     Router::new(RouterConfig {
         name: "r".into(),
         router_id: Ipv4Addr::new(192, 0, 2, 1),
+        ipv6: None,
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
         profile: crate::DeviceProfile::ideal(),
         protocols,
@@ -227,7 +230,7 @@ fn a_checksum_that_a_kernel_left_undone_is_no_bad_one() {
 fn answers_are_for_those_who_asked() {
     let mut r = router();
     known(&mut r);
-    r.handle_command(Time(0), Command::Probe { to: HOST, ttl: 64, sequence: 5 });
+    r.handle_command(Time(0), Command::Probe { to: HOST.into(), ttl: 64, sequence: 5 });
     let sent = outputs(&mut r);
     let mut replies = 0;
     for _ in 0..3 {

@@ -270,6 +270,7 @@ pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConf
         mac: MacAddr([2, 0, 0, 0, router as u8, side]),
         address: address(router, side),
         prefix_len: 24,
+        ipv6: None,
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,
@@ -279,6 +280,7 @@ pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConf
     RouterConfig {
         name: format!("r{router}"),
         router_id: id(router),
+        ipv6: None,
         ports: if router == 0 { vec![port(1)] } else { vec![port(0), port(1)] },
         profile: DeviceProfile::ideal(),
         protocols: role.into_iter().map(|role| Arc::new(role) as Arc<dyn Setup>).collect(),

@@ -2,8 +2,8 @@
 
 use super::{Flood, Kind};
 use base::MacAddr;
-use core::net::Ipv4Addr;
-use wire::{checksum, icmp, ipv4};
+use core::net::{Ipv4Addr, Ipv6Addr};
+use wire::{checksum, icmp, icmpv6, ipv4, ipv6, nd};
 
 const IPV4: u16 = 0x0800;
 const MPLS: u16 = 0x8847;
@@ -155,10 +155,52 @@ impl Flood {
 
     fn ipv6(&mut self) {
         self.ethernet(0x86dd);
-        let next = self.random.byte();
+        let start = self.frame.len();
+        let next = match self.random.below(4) {
+            0 => self.random.byte(),
+            1 => self.random.pick(&[0, 6, 17, 43, 44, 51, 59, 60]).unwrap_or(17),
+            _ => ipv6::Protocol::ICMPV6.0,
+        };
+        let (src, dst) = (self.address6(), self.address6());
+        let hop_limit = if self.random.once_in(4) { self.random.byte() } else { 255 };
         let len = self.random.below(200);
-        self.frame.extend([0x60, 0, 0, 0, 0, len as u8, next, 64]);
-        self.random.fill(&mut self.frame, 32 + len);
+        self.frame.resize(start + ipv6::HEADER_LEN, 0);
+        let header = ipv6::Repr::new(src, dst, ipv6::Protocol(next), len as u16);
+        ipv6::Repr { hop_limit, ..header }.emit(&mut self.frame[start..]);
+        self.random.fill(&mut self.frame, len);
+        let message = &mut self.frame[start + ipv6::HEADER_LEN..];
+        if next != ipv6::Protocol::ICMPV6.0 || message.len() < 48 {
+            return;
+        }
+        // Mostly echo and neighbour discovery, for an address that is asked about, with options that are some.
+        message[0] =
+            self.random.pick(&[1, 2, 3, 4, 128, 129, 133, 134, 135, 135, 136, 136, 137]).unwrap_or(135);
+        message[1] = 0;
+        let target = self.address6();
+        let known = self.random.byte() % 3;
+        let message = &mut self.frame[start + ipv6::HEADER_LEN..];
+        message[8..24].copy_from_slice(&target.octets());
+        (message[24], message[25]) = (known, 1 + known % 2);
+        if !self.random.once_in(8) {
+            icmpv6::Packet::new_unchecked(&mut self.frame[start + ipv6::HEADER_LEN..])
+                .fill_checksum(src, dst);
+        }
+    }
+
+    /// An address of the router, of one of its groups, of a neighbour, from beyond it, or none of these.
+    fn address6(&mut self) -> Ipv6Addr {
+        let own = nd::link_local(self.target.mac);
+        let near = |host: u8| Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, host.into());
+        match self.random.below(8) {
+            0 => own,
+            1 => nd::solicited_node(own),
+            2 => nd::ALL_NODES,
+            3 => near(2),
+            4 => near(self.random.byte()),
+            5 => Ipv6Addr::new(0x2001, 0xdb8, 3, 0, 0, 0, 0, 2),
+            6 => Ipv6Addr::UNSPECIFIED,
+            _ => Ipv6Addr::from_bits(u128::from(self.random.word()) << 64 | u128::from(self.random.word())),
+        }
     }
 
     fn arp(&mut self) {

@@ -61,7 +61,10 @@ impl Siege {
     pub fn new(seed: u64) -> Result<Siege, NetworkError> {
         let rsvp = json!({"refresh": "1 s", "refresh_reduction": true, "hello": "100 ms"});
         let router = json!({"kind": "router", "rsvp": rsvp});
-        let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "40 Gbit/s", "delay": "10 us"});
+        let link = |a: &str, b: &str, net: u8| {
+            let ipv6 = [format!("2001:db8:{net}::1/64"), format!("2001:db8:{net}::2/64")];
+            json!({"endpoints": [a, b], "rate": "40 Gbit/s", "delay": "10 us", "ipv6": ipv6})
+        };
         let lsp = |from: &str, to: &str| {
             json!({"name": format!("{from}-{to}"), "from": from, "to": to, "count": LSPS, "shortest": true,
                 "setup_priority": 0, "bandwidth": "1 Mbit/s"})
@@ -73,7 +76,7 @@ impl Siege {
         let description = json!({
             "name": "siege", "seed": seed,
             "nodes": {"attacker": {"kind": "peer"}, "r0": router, "r1": router, "r2": router},
-            "links": [link("attacker", "r0"), link("r0", "r1"), link("r1", "r2")],
+            "links": [link("attacker", "r0", 1), link("r0", "r1", 2), link("r1", "r2", 3)],
             "lsps": [lsp("r0", "r2"), lsp("r2", "r0")], "flows": [flow("r0", "r2"), flow("r2", "r0")],
         });
         let described = serde_json::from_value(description);

@@ -261,6 +261,7 @@ impl Run {
             record_route: plan.record,
             record_labels: plan.record,
             carries: vec![Prefix::host(*address)],
+            carries6: Vec::new(),
             classed: Vec::new(),
             diffserv: None,
             filters: Vec::new(),

@@ -115,6 +115,7 @@ fn phbs_choose_among_tunnels_in_the_order_of_their_declaration() {
     let set = |names: &[&str]| names.iter().map(|n| phb(n)).collect::<PhbSet>();
     let carrying = |id: u16, names: &[&str]| TunnelSpec {
         carries: Vec::new(),
+        carries6: Vec::new(),
         classed: vec![(prefix, set(names))],
         ..spec(id, 3, &[&[1, 2, 3]], 1)
     };

@@ -1,0 +1,18 @@
+//! What kind of address an IPv6 address is, as far as a router asks (RFC 4291, 2.5 and 2.7).
+
+use core::net::Ipv6Addr;
+
+/// Link-local, loopback and unspecified addresses are for no other link (RFC 4291, 2.5.2, 2.5.3, 2.5.6), and no packet
+/// comes from a group (RFC 4291, 2.7).
+#[inline]
+pub(crate) fn may_be_forwarded(from: Ipv6Addr, to: Ipv6Addr) -> bool {
+    let near = |address: Ipv6Addr| address.segments()[0] & 0xffc0 == 0xfe80;
+    // Of all that the first 64 bits of zeros hold only the loopback and the unspecified address are asked for.
+    let nobody = |address: Ipv6Addr| address.to_bits() <= 1;
+    !(nobody(from) || nobody(to) || near(from) || near(to) || from.is_multicast())
+}
+
+/// Does the address name one node, as far as anyone can tell (RFC 4443, 2.4 (e.6))?
+pub fn is_single_node(address: Ipv6Addr) -> bool {
+    !address.is_multicast() && address.to_bits() > 1
+}

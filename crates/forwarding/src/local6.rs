@@ -1,0 +1,46 @@
+//! Sending what the node itself originates over IPv6.
+
+use crate::decide::{By, Plan};
+use crate::entry::Kind;
+use crate::hash;
+use crate::packet::{ETHERNET, IPV6, address6, class6};
+use crate::punt::{Exception, PuntReason};
+use crate::tables::Forwarding;
+use base::device::DropReason;
+use base::plane::Nhlfe;
+use base::{Frame, PortId};
+use core::net::Ipv6Addr;
+
+impl Forwarding {
+    /// Does this node forward IPv6? It does from its first IPv6 route on.
+    pub fn has_ipv6(&self) -> bool {
+        self.fib6.is_some()
+    }
+
+    /// Sends an IPv6 packet of this node to its destination, by FTN or route: as [`Forwarding::originate`] does, which
+    /// hands such packets on.
+    pub(crate) fn originate6(&mut self, frame: &mut Frame) -> Result<PortId, Exception> {
+        let ip = frame.header().get(ETHERNET..).and_then(|ip| ip.first_chunk::<IPV6>());
+        let ip = *ip.ok_or(DropReason::Truncated)?;
+        let (to, class) = (address6(&ip, 24), class6(&ip));
+        let fib = self.fib6.as_ref().ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let place = fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let entry = fib.get(place).ok_or(PuntReason::NoRoute { labels: 0 })?.active();
+        match entry.kind {
+            Kind::Local => return Err(PuntReason::Local { labels: 0 }.into()),
+            Kind::Discard | Kind::Empty | Kind::Replicate => return Err(DropReason::Discard.into()),
+            Kind::One | Kind::Via | Kind::Connected => {}
+        }
+        let mut plan = Plan { by: By::Prefix6(place), phb: self.phb_of_tos(class), ..Plan::default() };
+        (plan.below_is_ip, plan.below_is_ipv6) = (true, true);
+        let flow = || hash::ip(self.config.seed, &ip, ETHERNET, Some(frame)).unwrap_or_default();
+        self.encapsulate(&mut plan, entry, to.into(), class, ip[7], flow)?;
+        self.leave(frame, &plan)
+    }
+
+    /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route.
+    pub fn route_local6(&self, to: Ipv6Addr) -> Option<Nhlfe> {
+        let fib = self.fib6.as_ref()?;
+        Some(self.nhlfe(fib.get(fib.find(to)?)?.active()))
+    }
+}

@@ -1,0 +1,156 @@
+//! IPv6 of a host: neighbour discovery, echo, and errors about what nobody listens to.
+
+use crate::discovery::{self, HOP_LIMIT, Heard, Own};
+use crate::host::{Host, HostAddress6};
+use base::device::DropReason;
+use base::plane::Prefix6;
+use base::{Frame, MacAddr, Output, PortId, Time};
+use core::net::Ipv6Addr;
+use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
+use forwarding::is_single_node;
+use wire::{ethernet, icmpv6, ipv6, nd};
+
+impl HostAddress6 {
+    /// The neighbour that packets to an address go to (RFC 4861, 5.2).
+    pub fn next_hop(&self, to: Ipv6Addr) -> Ipv6Addr {
+        let on_link = to.is_unicast_link_local() || Prefix6::new(self.address, self.prefix_len).contains(to);
+        if on_link { to } else { self.gateway }
+    }
+}
+
+impl Host {
+    /// The port's addresses, if it has one of IPv6.
+    pub(crate) fn own6(&self, port: PortId) -> Option<Own> {
+        let own = self.config().port(port)?;
+        Some(Own { mac: own.mac, address: own.ipv6?.address, router: false })
+    }
+
+    /// The port that has an IPv6 address.
+    fn port_of6(&self, address: Ipv6Addr) -> Option<PortId> {
+        let ports = (0..self.config().ports.len()).map(|port| PortId(port as u16));
+        ports.into_iter().find(|port| self.own6(*port).is_some_and(|own| own.has(address)))
+    }
+
+    pub(crate) fn ask6(&mut self, now: Time, port: PortId, neighbor: Ipv6Addr, known: Option<MacAddr>) {
+        if let Some(own) = self.own6(port) {
+            self.transmit(now, port, own.ask(neighbor, known));
+        }
+    }
+
+    pub(crate) fn handle_ipv6(&mut self, now: Time, port: PortId, frame: &Frame, payload: &[u8]) {
+        let read = ipv6::Packet::new_checked(payload).and_then(|packet| {
+            let upper = ipv6::upper(packet.next_header(), packet.payload())?;
+            Ok((ipv6::Repr::parse(&packet)?, upper, packet))
+        });
+        let Ok((ip, upper, packet)) = read else { return self.drops.count(DropReason::Malformed) };
+        let in_group = ip.dst.is_multicast() && self.own6(port).is_some_and(|own| own.is_in(ip.dst));
+        if !in_group && self.port_of6(ip.dst).is_none() {
+            return self.drops.count(DropReason::NotForUs);
+        }
+        if upper.fragment.is_some_and(|fragment| fragment.more || fragment.offset != 0) {
+            return self.drops.count(DropReason::NoListener);
+        }
+        let rest = packet.payload().get(upper.offset..).unwrap_or_default();
+        match upper.protocol {
+            ipv6::Protocol::ICMPV6 => {
+                let from = frame.header().get(6..12).and_then(|mac| mac.first_chunk::<6>());
+                self.handle_icmpv6(
+                    now,
+                    port,
+                    &ip,
+                    from.map_or(MacAddr::default(), |mac| MacAddr(*mac)),
+                    rest,
+                );
+            }
+            ipv6::Protocol::NO_NEXT_HEADER => {}
+            ipv6::Protocol::UDP => self.refuse6(now, port, frame, ip.dst, Icmpv6Error::PortUnreachable),
+            // RFC 8200, 4: where the number stands that is not known here.
+            _ if upper.offset == 0 => {
+                self.refuse6(now, port, frame, ip.dst, Icmpv6Error::UnknownNextHeader { pointer: 6 });
+            }
+            _ => self.drops.count(DropReason::NoListener),
+        }
+    }
+
+    fn refuse6(&mut self, now: Time, port: PortId, frame: &Frame, asked: Ipv6Addr, error: Icmpv6Error) {
+        self.drops.count(DropReason::NoListener);
+        let Some(packet) = icmpv6_error(frame, error, asked) else { return };
+        if self.errors.take(now) {
+            self.send_ipv6(now, port, &packet);
+        }
+    }
+
+    fn handle_icmpv6(&mut self, now: Time, port: PortId, ip: &ipv6::Repr, from: MacAddr, payload: &[u8]) {
+        let packet = icmpv6::Packet::new_checked(payload);
+        let message = packet.as_ref().map_err(|e| *e).and_then(|p| icmpv6::Repr::parse(p, ip.src, ip.dst));
+        match message {
+            Err(_) => self.drops.count(DropReason::Malformed),
+            Ok(icmpv6::Repr::Discovery(message)) => self.handle_discovery(now, port, ip, from, &message),
+            Ok(icmpv6::Repr::EchoRequest { ident, sequence, data }) if is_single_node(ip.src) => {
+                let own = self.own6(port).map_or(ip.dst, |own| own.towards(ip.src));
+                let src = if ip.dst.is_multicast() { own } else { ip.dst };
+                let reply = icmpv6::Repr::EchoReply { ident, sequence, data };
+                self.send_ipv6(now, port, &discovery::packet(src, ip.src, HOP_LIMIT, &reply));
+            }
+            Ok(other) => match discovery::answer(ip.src, &other) {
+                Some(event) => self.outputs.push_back(Output::Event(event)),
+                None => self.drops.count(DropReason::NoListener),
+            },
+        }
+    }
+
+    fn handle_discovery(
+        &mut self,
+        now: Time,
+        port: PortId,
+        ip: &ipv6::Repr,
+        from: MacAddr,
+        message: &nd::Repr<'_>,
+    ) {
+        let Some(own) = self.own6(port) else { return self.drops.count(DropReason::NotForUs) };
+        match discovery::hear(&own, ip, message) {
+            Err(_) => self.drops.count(DropReason::Malformed),
+            Ok(Heard::Nothing) => self.drops.count(DropReason::NoListener),
+            Ok(Heard::Asked { target, asker }) => {
+                if let Some((address, Some(mac))) = asker {
+                    self.learn(now, port, address.into(), mac, true);
+                }
+                let asker = asker.map(|(address, mac)| (address, mac.unwrap_or(from)));
+                self.transmit(now, port, own.answer(target, asker));
+            }
+            Ok(Heard::Told { neighbor, mac, replaces }) => {
+                let known = self.neighbors.get(port, neighbor.into());
+                let kept = known.filter(|known| !replaces && mac != Some(*known)).is_some();
+                match mac.or(known).filter(|_| !kept && self.neighbors.contains(port, neighbor.into())) {
+                    Some(mac) => self.learn(now, port, neighbor.into(), mac, false),
+                    None => self.drops.count(DropReason::NoListener),
+                }
+            }
+        }
+    }
+
+    /// Sends an IPv6 packet by the port that its source address is of; to a link-local address by `port`.
+    fn send_ipv6(&mut self, now: Time, port: PortId, packet: &[u8]) {
+        let Ok(view) = ipv6::Packet::new_checked(packet) else {
+            return self.drops.count(DropReason::Truncated);
+        };
+        let (src, to) = (view.src(), view.dst());
+        let port = if to.is_unicast_link_local() { port } else { self.port_of6(src).unwrap_or(port) };
+        let Some(own) = self.config().port(port).and_then(|port| port.ipv6) else {
+            return self.drops.count(DropReason::PortDown);
+        };
+        let mut bytes = vec![0; ethernet::HEADER_LEN];
+        bytes.extend_from_slice(packet);
+        self.send_to(now, port, own.next_hop(to).into(), Frame::from_bytes(&bytes));
+    }
+
+    /// Pings an address from the first port that has one of IPv6.
+    pub(crate) fn send_echo6(&mut self, now: Time, to: Ipv6Addr, hop_limit: u8, sequence: u16) {
+        let ports = (0..self.config().ports.len()).map(|port| PortId(port as u16));
+        let Some((port, own)) = ports.into_iter().find_map(|port| Some((port, self.own6(port)?))) else {
+            return self.drops.count(DropReason::PortDown);
+        };
+        let message = discovery::request(sequence);
+        self.send_ipv6(now, port, &discovery::packet(own.towards(to), to, hop_limit, &message));
+    }
+}
