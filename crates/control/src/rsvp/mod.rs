@@ -8,7 +8,7 @@
 //! - soft state: `refresh`; link failures and restarts: `failure`
 //! - below the LSPs: [`transport`]
 //! - tunnels at their head end: `head`, `ingress`, `ftn`; what is taken from the services, and the plane boundary:
-//! `tables`
+//!   `tables`
 //! - what users say and are told: [`command`], `event`
 //! - what can be seen from outside: `views`, `counters`, `signals`, `audit`
 //! - the contract of protocols: `speaker`
