@@ -130,7 +130,7 @@ class Router(HeadEnd, Prober):
         return self._table("fib")
 
     def next_hops(self) -> pl.DataFrame:
-        """The members of groups of next hops, such as `group 1` of `fib`: where each leads, and its backup."""
+        """Members of groups of next hops, such as `group 1` of `fib`: where each leads, and its backup."""
         return self._table("next_hops")
 
     def replications(self) -> pl.DataFrame:
