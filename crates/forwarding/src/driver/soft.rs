@@ -155,12 +155,18 @@ impl Driver for Soft {
             branches: branches.iter().map(|entry| tables.nhlfe(entry)).collect(),
         }));
         ops.extend(tables.fib().map(|row| TableOp::RouteSet { prefix: row.prefix, next_hop: row.next_hop }));
+        let route6 = |prefix, next_hop| TableOp::Route6Set { prefix, next_hop };
+        ops.extend(tables.fib6().map(|row| route6(row.prefix, row.next_hop)));
         ops.extend(tables.ftn().map(|row| {
             let prefix = row.prefix;
             let fec = match row.classes {
                 Some((order, classes)) => Fec::ClassPrefix { prefix, classes, order },
                 None => Fec::Prefix(prefix),
             };
+            TableOp::FtnSet { fec, nhlfe: row.nhlfe }
+        }));
+        ops.extend(tables.ftn6().map(|row| {
+            let fec = Fec::Prefix6(row.prefix);
             TableOp::FtnSet { fec, nhlfe: row.nhlfe }
         }));
         ops.extend(tables.filters().map(|row| {

@@ -131,6 +131,10 @@ fn what_is_in_force_can_be_written_again() {
         TableOp::ReplicationSet { list, branches: branches.into() },
         route(1, NextHop::Group(group)),
         route(2, via),
+        TableOp::Route6Set {
+            prefix: "2001:db8::/32".parse().expect("a prefix"),
+            next_hop: NextHop::Group(group),
+        },
         TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order: 3 }, nhlfe: nhlfe(via, &[50]) },
         TableOp::FtnSet { fec: Fec::Prefix(prefix), nhlfe: nhlfe(via, &[51]) },
         TableOp::FtnSet { fec: Fec::Flow { order: 9, filter }, nhlfe: nhlfe(via, &[52]) },
