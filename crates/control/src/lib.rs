@@ -5,6 +5,7 @@
 //! - [`services`]: what the protocols of a node share
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
+//! - [`view`]: tables of protocols
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
@@ -23,6 +24,7 @@ pub mod protocol;
 pub mod rsvp;
 pub mod services;
 pub mod unheard;
+pub mod view;
 
 /// The protocols that there are, a line for each.
 pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN];

@@ -13,7 +13,7 @@ use crate::services::sessions::{
 use crate::services::{Interface, InterfaceId, Route, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
 use base::plane::{Ack, Batch, NextHop, Prefix, TableOp, TransactionId};
-use base::{Event, PortId, ProtocolValue, Span, Time};
+use base::{Event, PortId, ProtocolId, ProtocolValue, Span, Time};
 use core::any::Any;
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -538,8 +538,14 @@ impl ControlPlane {
     }
 
     /// The name of a protocol.
-    pub fn name_of(&self, owner: Owner) -> Option<base::ProtocolId> {
+    pub fn name_of(&self, owner: Owner) -> Option<ProtocolId> {
         self.speakers.get(usize::from(owner.0)).map(|speaker| speaker.protocol.id())
+    }
+
+    /// A protocol by its name, to be looked at; nothing if this node does not speak it.
+    pub fn speaker(&self, id: ProtocolId) -> Option<&dyn Protocol> {
+        let mut all = self.speakers.iter().map(|speaker| &*speaker.protocol);
+        all.find(|protocol| protocol.id() == id)
     }
 
     /// The protocol of a type, to be looked at; nothing if this node does not speak it.

@@ -9,6 +9,7 @@ use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
 use crate::services::{InterfaceId, Services};
+use crate::view::View;
 use base::plane::{Ack, Batch, Prefix};
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
@@ -324,6 +325,8 @@ pub struct Known {
     pub id: ProtocolId,
     /// As [`Protocol::kind_name`].
     pub kind_name: fn(u8) -> &'static str,
+    /// Its tables.
+    pub views: &'static [View],
 }
 
 impl Known {

@@ -41,7 +41,7 @@ pub use live::Open;
 pub use place::Place;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
-pub use tables::{LogRow, Scope, TABLES, TableEntry};
+pub use tables::{LogRow, Scope, TableEntry};
 
 use base::diagnostic::Diagnostic;
 use base::{LinkId, Map, NodeId, PortId};

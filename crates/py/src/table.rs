@@ -103,7 +103,7 @@ impl PyTable {
 /// The declarations of every table and of what it is asked for: those of networks, then those of what is measured.
 fn entries() -> impl Iterator<Item = (Scope, &'static TableDecl)> {
     let measured = tester::testbed::TABLES.iter().map(|entry| (entry.scope, entry.decl));
-    network::TABLES.iter().map(|entry| (entry.scope, entry.decl)).chain(measured)
+    network::tables::declared().chain(measured)
 }
 
 /// What is declared of every table: a JSON list of scope and table, with meaning, key and columns.

@@ -32,8 +32,7 @@ impl<R: Row> Rows<R> {
 
     /// Appends a row behind those that are there.
     pub fn push(&mut self, row: R) {
-        row.push(&mut self.table.columns);
-        self.table.len += 1;
+        self.table.push(row);
     }
 
     /// The table of all rows, in the order in which they were given.
@@ -68,6 +67,16 @@ impl Table {
     /// A table without rows; it has all its columns.
     pub fn empty(decl: &'static TableDecl) -> Table {
         Table { decl, len: 0, columns: decl.columns.iter().map(|column| Column::new(column.kind)).collect() }
+    }
+
+    /// Appends a row of the declaration that the table was made with.
+    ///
+    /// # Panics
+    /// If the row is of another table.
+    pub fn push<R: Row>(&mut self, row: R) {
+        assert!(self.decl.name == R::DECL.name, "a row of {} in table {}", R::DECL.name, self.decl.name);
+        row.push(&mut self.columns);
+        self.len += 1;
     }
 
     /// What is declared of it.

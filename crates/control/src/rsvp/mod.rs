@@ -10,7 +10,7 @@
 //! - tunnels at their head end: `head`, `ingress`, `ftn`; what is taken from the services, and the plane boundary:
 //!   `tables`
 //! - what users say and are told: [`command`], `event`
-//! - what can be seen from outside: `views`, `counters`, `signals`, `audit`
+//! - what can be seen from outside: `views`, `counters`, `signals`, `audit`, and as tables `shown`
 //! - the contract of protocols: `speaker`
 
 mod admission;
@@ -36,6 +36,7 @@ mod refresh;
 mod resv;
 mod resv_send;
 mod route;
+mod shown;
 mod signals;
 mod slab;
 mod speaker;

@@ -62,7 +62,8 @@ base::table! {
         /// `ip-protocol`, `udp-port`, `tcp-port`: no protocol listens to it; `group`: not if it is sent to a group;
         /// `fragment`: nothing that protocols listen to comes in fragments; `icmp`: it answers nothing that was asked;
         /// `llc`: no protocol listens to the service access point; `ttl`: a TCP segment's time to live is lower than
-        /// its connection takes (RFC 5082); `not-spoken`: the protocol does not speak on the port.
+        /// its connection takes (RFC 5082); `command`: a command to a protocol that the router does not speak, or that
+        /// has no such command; `not-spoken`: the protocol does not speak on the port.
         reason: &'static str,
         /// How many.
         count: u64 = "packets",

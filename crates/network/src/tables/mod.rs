@@ -2,8 +2,8 @@
 
 mod counted;
 mod next_hops;
+mod rib;
 mod router;
-mod rsvp;
 mod tcp;
 mod whole;
 
@@ -12,8 +12,9 @@ use crate::problem::RunProblem;
 use crate::{Network, conditioners, live, queues, signals};
 use base::diagnostic::Diagnostic;
 use base::table::{Row, Table, TableDecl};
-use base::{NodeId, Time};
+use base::{NodeId, ProtocolId, Time};
 use control::Protocol;
+use control::view::View;
 use node::Router;
 
 base::table! {
@@ -90,6 +91,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::FibRow>(Scope::Router, made!(router::fib)),
     entry::<next_hops::NextHopRow>(Scope::Router, made!(next_hops::next_hops)),
     entry::<next_hops::ReplicationRow>(Scope::Router, made!(next_hops::replications)),
+    entry::<rib::RibRow>(Scope::Either, made!(rib::rib)),
     entry::<router::NeighborRow>(Scope::Device, made!(router::neighbors)),
     entry::<router::CounterRow>(Scope::Router, made!(router::counters)),
     entry::<router::BandwidthRow>(Scope::Router, made!(router::bandwidth)),
@@ -98,10 +100,6 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<counted::WriteRow>(Scope::Network, made!(counted::writes)),
     entry::<counted::UnheardRow>(Scope::Network, made!(counted::unheard)),
     entry::<tcp::TcpRow>(Scope::Either, made!(tcp::connections)),
-    entry::<rsvp::RsvpRow>(Scope::Network, made!(rsvp::messages)),
-    entry::<rsvp::RsvpErrorRow>(Scope::Network, made!(rsvp::errors)),
-    entry::<rsvp::TransportRow>(Scope::Network, made!(rsvp::transport)),
-    entry::<rsvp::RsvpStateRow>(Scope::Network, made!(rsvp::state)),
     entry::<queues::QueueTableRow>(Scope::Either, |network, only| network.queues(only)),
     entry::<queues::QueueSeriesRow>(Scope::Either, |network, only| network.queue_series(only)),
     entry::<counted::TreeRow>(Scope::Either, made!(counted::trees)),
@@ -118,9 +116,23 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
 
+/// What is declared of every table of a network, and of what it can be asked for; those of protocols come last.
+pub fn declared() -> impl Iterator<Item = (Scope, &'static TableDecl)> {
+    let own = TABLES.iter().map(|entry| (entry.scope, entry.decl));
+    own.chain(views().map(|(_, view)| (Scope::Either, view.decl)))
+}
+
+/// The tables of protocols, each with its protocol.
+fn views() -> impl Iterator<Item = (ProtocolId, &'static View)> {
+    control::PROTOCOLS.iter().flat_map(|known| known.views.iter().map(|view| (known.id, view)))
+}
+
 impl Network {
     /// A table by name: of one node where it needs one, else of all.
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Table, NetworkError> {
+        if let Some((protocol, view)) = views().find(|(_, view)| view.decl.name == name) {
+            return self.view(protocol, view, node);
+        }
         let mut named = TABLES.iter().filter(|entry| entry.decl.name == name);
         let found = named.clone().find(|entry| entry.takes(node));
         if let Some(node) = node {
@@ -137,6 +149,20 @@ impl Network {
             None => RunProblem::NoTable { table },
         };
         Err(Diagnostic::new(problem).into())
+    }
+
+    /// A table of a protocol, of the routers that speak it.
+    fn view(&self, protocol: ProtocolId, view: &View, only: Option<usize>) -> Result<Table, NetworkError> {
+        if let Some(node) = only {
+            self.check_table(view.decl.name, node, false)?;
+        }
+        let mut table = Table::empty(view.decl);
+        for (_, node, router) in self.routers(only) {
+            if let Some(protocol) = router.control().speaker(protocol) {
+                view.append(protocol, node, &mut table);
+            }
+        }
+        Ok(table)
     }
 
     /// Refuses a table of a node that has none such: of a router, or of a host if `hosts_have` it.

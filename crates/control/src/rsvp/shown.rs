@@ -1,15 +1,23 @@
-//! Every counter that RSVP-TE keeps, and what it holds.
+//! What RSVP-TE counts and holds, as tables.
 
-use crate::Network;
-use base::table::{Counts, Rows, Table, word};
-use control::rsvp::transport::{self, Malformed};
-use control::rsvp::{self, Rsvp};
+use super::transport::{self, Malformed};
+use super::{Audit, Counters, Rsvp};
+use crate::view::{Rows, View};
+use base::table::{Counts, Table, word};
 use wire::rsvp::MessageType;
+
+/// The tables of RSVP-TE that show nothing else.
+pub(super) const VIEWS: &[View] = &[
+    View::of::<Rsvp, RsvpRow<'static>>(),
+    View::of::<Rsvp, RsvpErrorRow<'static>>(),
+    View::of::<Rsvp, TransportRow<'static>>(),
+    View::of::<Rsvp, RsvpStateRow<'static>>(),
+];
 
 base::table! {
     /// What RSVP-TE counted at each router.
     pub struct RsvpRow<'a> in "rsvp" key ["node"]
-    of (node: &'a str) from c: &rsvp::Counters {
+    of (node: &'a str) from c: &Counters {
         /// The router.
         node: &'a str => node,
         /// Messages sent, by type.
@@ -124,7 +132,7 @@ base::table! {
     /// What RSVP-TE holds at each router, beyond table `state`: after everything is torn down only neighbours and
     /// Hellos.
     pub struct RsvpStateRow<'a> in "rsvp_state" key ["node"]
-    of (node: &'a str) from audit: rsvp::Audit {
+    of (node: &'a str) from audit: Audit {
         /// The router.
         node: &'a str => node,
         /// Prefixes mapped to LSPs.
@@ -166,35 +174,31 @@ fn by_type(count: impl Fn(MessageType) -> u64) -> Counts {
     Counts(kinds.map(|kind| (kind.name().to_string(), count(kind))).collect())
 }
 
-pub fn messages(network: &Network, only: Option<usize>) -> Table {
-    network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpRow::of(node, rsvp.counters())).collect()
-}
-
-pub fn errors(network: &Network, only: Option<usize>) -> Table {
-    let mut table = Rows::new();
-    for (node, rsvp) in network.speakers::<Rsvp>(only) {
-        let counters = rsvp.counters();
-        let row = |direction| {
-            move |((code, value), meaning, count)| RsvpErrorRow {
-                node,
-                direction,
-                code,
-                value,
-                meaning,
-                count,
-            }
-        };
-        table.extend(counters.errors_sent().map(row("tx")));
-        table.extend(counters.errors_received().map(row("rx")));
+impl Rows<Rsvp> for RsvpRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        to.push(RsvpRow::of(node, rsvp.counters()));
     }
-    table.finish()
 }
 
-pub fn transport(network: &Network, only: Option<usize>) -> Table {
-    let speakers = network.speakers(only);
-    speakers.map(|(node, rsvp): (_, &Rsvp)| TransportRow::of(node, rsvp.transport_counters())).collect()
+impl Rows<Rsvp> for RsvpErrorRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        let counters = rsvp.counters();
+        let sent = counters.errors_sent().map(|error| ("tx", error));
+        let received = counters.errors_received().map(|error| ("rx", error));
+        for (direction, ((code, value), meaning, count)) in sent.chain(received) {
+            to.push(RsvpErrorRow { node, direction, code, value, meaning, count });
+        }
+    }
 }
 
-pub fn state(network: &Network, only: Option<usize>) -> Table {
-    network.speakers(only).map(|(node, rsvp): (_, &Rsvp)| RsvpStateRow::of(node, rsvp.audit())).collect()
+impl Rows<Rsvp> for TransportRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        to.push(TransportRow::of(node, rsvp.transport_counters()));
+    }
+}
+
+impl Rows<Rsvp> for RsvpStateRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        to.push(RsvpStateRow::of(node, rsvp.audit()));
+    }
 }
