@@ -8,12 +8,15 @@
 //! - [`view`]: tables of protocols
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
+//! - [`section`]: what users write of a protocol at a node
+//! - [`greet`]: a made-up protocol, an example for developers
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
 //! events. It opens no socket, reads no clock and sees no forwarding table.
 
 pub mod cost;
+pub mod greet;
 pub mod messages;
 pub mod owner;
 pub mod plane;
@@ -22,12 +25,13 @@ mod plane_tests;
 pub mod processor;
 pub mod protocol;
 pub mod rsvp;
+pub mod section;
 pub mod services;
 pub mod unheard;
 pub mod view;
 
 /// The protocols that there are, a line for each.
-pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN];
+pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

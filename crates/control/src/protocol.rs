@@ -5,6 +5,7 @@
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::owner::Owner;
+use crate::section::SectionDecl;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
@@ -327,6 +328,9 @@ pub struct Known {
     pub kind_name: fn(u8) -> &'static str,
     /// Its tables.
     pub views: &'static [View],
+    /// What users write of it at a node, under its name among `protocols`; a node speaks it where that is written. If
+    /// absent, the description says in another way who speaks it.
+    pub section: Option<SectionDecl>,
 }
 
 impl Known {

@@ -6,6 +6,7 @@ use super::spec::rsvp::EgressLabel;
 use super::{Link, Network, plan};
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
+use control::Setup;
 use control::rsvp;
 use control::rsvp::transport;
 use core::net::Ipv4Addr;
@@ -63,12 +64,18 @@ impl Network {
             ipv6: spec.ipv6,
             ports,
             profile: spec.profile.clone(),
-            protocols: vec![Arc::new(rsvp_config(spec, self.ports_of(node).count() as u16))],
+            protocols: self.protocols(node, spec),
             ttl: spec.rsvp.ttl,
             diffserv: spec.diffserv,
             conditioning: self.conditioning(node),
             streams: self.control_streams(),
         }
+    }
+
+    /// How the protocols of a router are set up: RSVP-TE, then others.
+    fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
+        let rsvp: Arc<dyn Setup> = Arc::new(rsvp_config(spec, self.ports_of(node).count() as u16));
+        core::iter::once(rsvp).chain(spec.protocols.setups()).collect()
     }
 
     /// The random streams of control planes: those of the seed in the first life of a process, others in each later

@@ -6,6 +6,7 @@ use crate::spec::ReadNetwork;
 use crate::spec::address::InterfaceAddress;
 use crate::spec::address6::InterfaceAddress6;
 use crate::spec::link::Driver;
+use crate::spec::protocols::Protocols;
 use crate::spec::reference::{Endpoint, Names};
 use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
@@ -83,6 +84,8 @@ pub struct NodeSpec {
     pub profile: DeviceProfile,
     /// Its RSVP-TE.
     pub rsvp: RsvpSpec,
+    /// Its other protocols.
+    pub protocols: Protocols,
     /// Its DiffServ over MPLS (RFC 3270); a router without copies traffic classes, and refuses LSPs that signal some.
     pub diffserv: Option<DiffServConfig>,
     /// Router id, instead of the one that the builder gives.
@@ -108,6 +111,7 @@ impl NodeSpec {
             facts,
             profile: DeviceProfile::default(),
             rsvp: RsvpSpec::default(),
+            protocols: Protocols::default(),
             diffserv: None,
             router_id: None,
             ipv6: None,

@@ -13,6 +13,7 @@ pub mod arp;
 pub mod checksum;
 pub mod error;
 pub mod ethernet;
+pub mod greet;
 pub mod hex;
 pub mod icmp;
 pub mod icmpv6;

@@ -671,6 +671,8 @@ class RouterSpec(Written):
     """Device profile, by name, by file (*.toml), or what it says."""
     rsvp: RsvpSpec = field(default_factory=lambda: RsvpSpec())
     """Its signalling."""
+    protocols: Protocols | None = None
+    """Protocols that it speaks besides, each with its settings [default: none]."""
     diffserv: DiffServ | None = None
     """DiffServ over MPLS (RFC 3270): true, or how [default: traffic classes are copied]."""
     router_id: str | None = None
@@ -717,6 +719,24 @@ class RsvpSpec(Written):
     """Number of that key, 48 bits (RFC 2747, 2)."""
     handshake: bool = False
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocols(Written):
+    """Protocols that a router speaks besides RSVP-TE, each with its settings."""
+
+    greet: GreetSpec | None = None
+    """Greet, a made-up protocol: an example for developers [default: not spoken]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreetSpec(Written):
+    """Greet, a made-up protocol: an example for developers."""
+
+    interval: Quantity = "1 s"
+    """Time between two Hellos."""
+    missed: int = 2
+    """So many Hellos may be lost before a neighbour is."""
 
 
 @checked

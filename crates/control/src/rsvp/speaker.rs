@@ -44,7 +44,8 @@ impl Rsvp {
     pub const ID: ProtocolId = ProtocolId::new("rsvp-te");
 
     /// RSVP-TE among the protocols that there are.
-    pub const KNOWN: Known = Known { id: Rsvp::ID, kind_name: Rsvp::type_name, views: super::shown::VIEWS };
+    pub const KNOWN: Known =
+        Known { id: Rsvp::ID, kind_name: Rsvp::type_name, views: super::shown::VIEWS, section: None };
 
     /// Has the services of the node in hand for the length of a call.
     fn with<T>(&mut self, context: &mut Context<'_>, call: impl FnOnce(&mut Rsvp) -> T) -> T {

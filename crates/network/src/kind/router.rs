@@ -7,6 +7,7 @@ use crate::spec::labels::Labels;
 use crate::spec::link::Driver;
 use crate::spec::placed::Ports;
 use crate::spec::profile::ProfileSpec;
+use crate::spec::protocols::Protocols;
 use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
 use base::describe::{Describe, Schema, Schemas, Value};
@@ -28,6 +29,8 @@ base::record! {
         pub profile: ProfileSpec = ProfileSpec::default();
         /// Its signalling.
         pub rsvp: RsvpSpec = RsvpSpec::default();
+        /// Protocols that it speaks besides, each with its settings.
+        pub protocols: Protocols, absent "none";
         /// DiffServ over MPLS (RFC 3270): true, or how.
         pub diffserv: RouterDiffServ, absent "traffic classes are copied";
         /// Router id.
@@ -83,6 +86,7 @@ impl Node for RouterSpec {
     fn enter(&self, entry: &mut NodeSpec) -> Result<(), Diagnostic> {
         entry.profile = self.profile.resolved().at("profile")?;
         entry.rsvp = self.rsvp.clone();
+        entry.protocols = self.protocols.clone();
         entry.diffserv = self.diffserv.0;
         entry.router_id = self.router_id;
         entry.ipv6 = self.ipv6;

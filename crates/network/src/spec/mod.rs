@@ -16,6 +16,7 @@ pub mod lsp;
 pub mod placed;
 pub mod problem;
 pub mod profile;
+pub mod protocols;
 pub mod reference;
 pub mod route;
 pub mod rsvp;
