@@ -138,19 +138,21 @@ def test_queues_on_links_of_a_file(tmp_path: Path) -> None:
     tree, other = q.Pfifo(limit=7), q.Pfifo(limit=9)
 
     def placed(net: Network) -> dict[tuple[int, str], int]:
-        return {key: made.root.limit for key, made in net.draft.placed.items()}  # type: ignore[union-attr]
+        standing = net.draft.at_ends().items()
+        return {(link, node): said["limit"] for (link, node, key), said in standing if key == "queue"}
 
-    both = {(link, f"{end}_queue"): 7 for link in range(3) for end in "ab"}
+    names = [("00", "11"), ("11", "22"), ("11", "22")]
+    both = {(link, node): 7 for link in range(3) for node in names[link]}
     net = Network.from_graphml(file, queue=tree, diffserv=True)
     assert placed(net) == both and "diffserv" in net.draft.element("nodes", 0)
     assert placed(Network.from_graphml(file, queue={"discipline": "pfifo", "limit": 7})) == both
     some = Network.from_graphml(file, queue={("11", "22"): other, "11": tree})
-    assert placed(some) == {(0, "b_queue"): 7, (1, "a_queue"): 9, (2, "a_queue"): 9}
+    assert placed(some) == {(0, "11"): 7, (1, "11"): 9, (2, "11"): 9}
     net.place("11", "00", queue=other)
     net.place("22", net.links[2], queue=other)
-    assert placed(net) == both | {(0, "b_queue"): 9, (2, "b_queue"): 9}
+    assert placed(net) == both | {(0, "11"): 9, (2, "22"): 9}
     net.place("11", "00", ingress=q.Conditioner(rules=[{"name": "x", "dscp": "EF"}]))
-    assert (0, "b_ingress") in net.draft.placed
+    assert (0, "11", "ingress") in net.draft.at_ends()
     net.flow("00", "22", rate="1 Mbit/s")
     net.run(until="100 ms")
     assert net.queues("00")["sent_packets"].sum() > 0 and net.conditioners("11")["packets"].sum() > 0

@@ -61,7 +61,7 @@ def test_every_problem_has_one_code_and_words_of_its_own() -> None:
     assert sorted(codes) == sorted(set(codes))
     for path, problem in found:
         where = f"{path.name}: {problem['name']}"
-        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", problem["code"]), where
+        assert re.fullmatch(r"[a-z]+[0-9]*(-[a-z]+[0-9]*)*", problem["code"]), where
         assert problem["words"] and not problem["words"].endswith("."), where
         named = set(re.findall(r"(\w+):", problem["arguments"]))
         shown = set(re.findall(r"\{(\w+)\}", problem["words"]))

@@ -16,7 +16,7 @@ SHOWN = {
     "peer": f"{NODE} receive send",
     "host": f"{PROBER} address addresses gateway",
     "external": NODE,
-    "link": "a address b mac other queues",
+    "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
     "flow": "dst_port name packets src_port stats streams",
     "capture": "bytes link save",

@@ -33,7 +33,7 @@ def test_inputs_are_ports_of_the_node() -> None:
     net.link(a, b, queue={"a": q.Drr(classes={"x": {}}, filters=[{"inputs": [direct], "class": "x"}])})
     assert net.draft.at_ends()[3, "a", "queue"]["filters"][0]["inputs"] == [2]
     net.link(a, b, queue={"b": into})
-    refused = r"^link a - b: queue at b: filter 1: inputs: b has no neighbour 'c' \(one of a\)"
+    refused = r"^link a:e4 - b:e2: queue at b: filter 1: inputs: b has no neighbour 'c' \(one of a\)"
     with pytest.raises(tp.TwinplaneError, match=refused):
         net.draft.at_ends()
 

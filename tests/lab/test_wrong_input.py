@@ -42,7 +42,13 @@ WHOLE: dict[str, Any] = {
     "name": "whole",
     "seed": 7,
     "nodes": {
-        "pe1": {"kind": "router", "rsvp": {"refresh": "30 s"}, "diffserv": {"model": "pipe"}},
+        "pe1": {
+            "kind": "router",
+            "rsvp": {"refresh": "30 s"},
+            "diffserv": {"model": "pipe"},
+            "routes": [{"prefix": "10.77.0.0/24", "via": "p"}],
+            "protocols": {"greet": {"interval": "2 s"}},
+        },
         "p": {"kind": "router"},
         "h": {"kind": "host", "address": "10.1.0.2/24"},
         "s": {"kind": "station"},
@@ -53,6 +59,7 @@ WHOLE: dict[str, Any] = {
         },
         "x": {"kind": "external", "interface": "eth7"},
         "raw": {"kind": "peer"},
+        "lan": {"kind": "bridge", "prefix": "10.3.0.0/24"},
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
@@ -61,6 +68,7 @@ WHOLE: dict[str, Any] = {
         {"endpoints": ["e", "p"]},
         {"endpoints": ["x", "p"]},
         {"endpoints": ["raw", "p"]},
+        {"endpoints": ["lan", "p"]},
     ],
     "lsps": [
         {"name": "east", "from": "pe1", "to": "p", "route": ["p"], "filters": [{"protocol": "tcp"}]},
@@ -115,6 +123,10 @@ RECORDS: dict[str, Place] = {
     "NetworkSpec": (),
     "RouterSpec": ("nodes", "pe1"),
     "RsvpSpec": ("nodes", "pe1", "rsvp"),
+    "RouteSpec": ("nodes", "pe1", "routes", 0),
+    "Protocols": ("nodes", "pe1", "protocols"),
+    "GreetSpec": ("nodes", "pe1", "protocols", "greet"),
+    "BridgeSpec": ("nodes", "lan"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
     "EdgeSpec": ("nodes", "e"),

@@ -266,7 +266,8 @@ mod tests {
         let wrong =
             |costs| ControlProfile { costs, ..ControlProfile::default() }.wrong_cost(control::PROTOCOLS);
         let unknown = wrong(costs("rsvp", "Path")).expect("no such protocol");
-        assert_eq!((unknown.kind, unknown.known), (None, vec!["rsvp-te".to_string()]));
+        let known: Vec<&str> = control::PROTOCOLS.iter().map(|protocol| protocol.id.name()).collect();
+        assert_eq!((unknown.kind, unknown.known.iter().map(String::as_str).collect()), (None, known));
         let unknown = wrong(costs("rsvp-te", "Pth")).expect("no such kind");
         assert_eq!((unknown.kind.as_deref(), &*unknown.known[0]), (Some("Pth"), "Path"));
     }

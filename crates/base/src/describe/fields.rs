@@ -34,7 +34,7 @@ impl<'a, const N: usize> Fields<'a, N> {
                     return Err(Diagnostic::new(twice).at(key.as_str()).on_key());
                 }
                 None if !tag.is_empty() && key == tag => {}
-                None => return Err(unknown(key, keys, was)),
+                None => return Err(unknown_field(key, keys, was)),
             }
         }
         Ok(Fields { found, next: 0 })
@@ -87,13 +87,14 @@ pub fn parted<Beside: Record>(
         } else if beside.contains(&key.as_str()) {
             others.push(entry);
         } else {
-            return Err(unknown(key, &[keys, &beside].concat(), &[was, &beside_was].concat()));
+            return Err(unknown_field(key, &[keys, &beside].concat(), &[was, &beside_was].concat()));
         }
     }
     Ok((Value::Map(own), Value::Map(others)))
 }
 
-fn unknown(key: &str, keys: &[&str], was: &[(Option<&str>, &str)]) -> Diagnostic {
+/// A key that is none of `keys`; `was` says what keys of earlier versions are called now.
+pub fn unknown_field(key: &str, keys: &[&str], was: &[(Option<&str>, &str)]) -> Diagnostic {
     let problem = match was.iter().find(|(old, _)| *old == Some(key)) {
         Some((_, new)) => DescribeProblem::RenamedField { field: key.into(), new: (*new).into() },
         None => {

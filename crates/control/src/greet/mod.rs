@@ -2,7 +2,8 @@
 //!
 //! Routers say Hello to a group on every link, and answer a Hello of somebody new with a Welcome. A neighbour gets a
 //! label of this router, which it is told over a TCP connection: the one with the smaller router id connects. A route
-//! leads to the neighbour's router id by the link, and what comes with the label that the neighbour was given ends here.
+//! leads to the neighbour's router id by the link, and what comes with the label that the neighbour was given ends
+//! here.
 //!
 //! - [`section`](Section): the settings that users write, `protocols: {greet: {}}`
 //! - `neighbor`: what is known of a neighbour, as a state machine

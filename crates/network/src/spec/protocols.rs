@@ -1,8 +1,9 @@
-//! Protocols of a node as users write them: a section for each, under its name. What may stand there, each protocol says.
+//! Protocols of a node as users write them: a section for each, under its name. What may stand there, each protocol
+//! says.
 
 use base::ProtocolId;
 use base::describe::{
-    Describe, Field, Named, RecordSchema, Schema, Schemas, Value, unknown_word, wrong_type,
+    Describe, Field, Named, RecordSchema, Schema, Schemas, Value, unknown_field, wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
 use control::protocol::Setup;
@@ -37,7 +38,7 @@ impl Describe for Protocols {
         let Value::Map(entries) = value else { return Err(wrong_type(value, "a mapping")) };
         let known: Vec<&str> = sections().map(|(name, _)| name).collect();
         if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            return Err(unknown_word(&key.as_str().into(), &known).at(key.as_str()).on_key());
+            return Err(unknown_field(key, &known, &[]));
         }
         let mut all = Vec::new();
         for known in control::PROTOCOLS {

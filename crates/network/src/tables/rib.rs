@@ -21,7 +21,8 @@ base::table! {
         metric: u32,
         /// A number for those who pass routes on; 0 if none was given.
         tag: u32,
-        /// Where the source says that packets go: `local`, `discard`, a node, or an address to which another route leads.
+        /// Where the source says that packets go: `local`, `discard`, a node, or an address to which another route
+        /// leads.
         next_hops: Vec<String>,
         /// Where packets go, if the route is in force; none if another is better, or it does not resolve.
         active: Vec<String>,

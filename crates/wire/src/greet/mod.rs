@@ -6,7 +6,8 @@ use core::net::Ipv4Addr;
 
 const LAYER: &str = "greet";
 
-/// The UDP port of both ends, and the TCP port of the end with the greater router id: one of those that anybody may use (RFC 6335, 6).
+/// The UDP port of both ends, and the TCP port of the end with the greater router id: one of those that anybody may use
+/// (RFC 6335, 6).
 pub const PORT: u16 = 49_407;
 /// The group that Hellos are sent to: one of those that belong to whoever uses them on a link (RFC 2365, 6.2).
 pub const GROUP: Ipv4Addr = Ipv4Addr::new(239, 255, 71, 1);
