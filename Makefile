@@ -9,7 +9,7 @@ export CARGO_TERM_COLOR ?= auto
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup clean fuzz test-lab-cycles generated check-generated
+.PHONY: run test test-long test-rust test-python bench bench-paired build-report lint docs format setup wheel clean fuzz test-lab-cycles generated check-generated
 
 run: $(VENV)/.built
 	$(BIN)/twinplane run lsp-flap --set family=1 --set size=512 --set n=100:900:100 --set scenario=ring
@@ -89,6 +89,16 @@ $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	cargo build --release --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
 	install -m 755 "$${CARGO_TARGET_DIR:-target}/release/twinplane-router" $(BIN)/
 	touch $@
+
+# A wheel for pip, with the program that runs a router in the package. PROFILE is cargo's: release, or dev for a quick look.
+OUT ?= dist
+PROFILE ?= release
+WHEEL_BIN := python/twinplane/bin
+wheel: $(VENV)/.installed
+	cargo build --profile $(PROFILE) --quiet --package twinplane-router --bin twinplane-router
+	trap 'rm -rf $(WHEEL_BIN)' EXIT && install -D -m 755 \
+	    "$${CARGO_TARGET_DIR:-target}/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/twinplane-router" $(WHEEL_BIN)/twinplane-router && \
+	    VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --profile $(PROFILE) --quiet --out $(OUT)
 
 clean:
 	rm -rf target $(VENV)

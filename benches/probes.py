@@ -119,6 +119,7 @@ PROBES: tuple[Probe, ...] = (
     _example("next_hops", "forwarding", FORWARDING, "bench_next_hops"),
     _example("routes", "forwarding", FORWARDING, "bench_routes", "--prefixes", "10000"),
     _example("queues", "queues", FORWARDING, "bench_queues"),
+    _example("tcp_sessions", "sessions", "twinplane-node", "bench_tcp"),
     _example("rsvp", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000"),
     _example("rsvp_rr", "rsvp", TESTER, "bench_rsvp", "--lsps", "100000", "--refresh-reduction"),
     _example("rsvp_hold", "rsvp", TESTER, "bench_rsvp", "--hold", "1000000", once=True, long=True),

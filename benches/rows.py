@@ -81,6 +81,21 @@ def _next_hops() -> list[Row]:
     return rows
 
 
+def _sessions() -> list[Row]:
+    """TCP of a node in virtual time; a segment costs as much with 10,000 connections as with 10."""
+    few = Figure("tcp_sessions", "ns_per_segment_10", "own, 10 connections")
+    many = Figure("tcp_sessions", "ns_per_segment_10000")
+    return [
+        Row(
+            "TCP in virtual time, connections",
+            "connections/s",
+            Figure("tcp_sessions", "connections_per_s"),
+        ),
+        Row("TCP in virtual time, bytes", "MB/s", Figure("tcp_sessions", "mbytes_per_s_1000")),
+        Row("TCP, a segment of 10,000 connections", "ns", many, few, 2, at_most=True),
+    ]
+
+
 def _decisions() -> list[Row]:
     """What a scheduler's decision costs with 1,000 classes, beside 4."""
     rows = []
@@ -125,6 +140,7 @@ ROWS: tuple[Row, ...] = (
         goal=0.8,
     ),
     *_decisions(),
+    *_sessions(),
     Row("RSVP-TE set-up", "LSPs/s", Figure("rsvp", "lsps_per_s"), None, 20_000, 100_000),
     Row(
         "RSVP-TE set-up, refresh reduction", "LSPs/s", Figure("rsvp_rr", "lsps_per_s"), None, 20_000, 100_000

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GENERATORS = {
     "model": ["-m", "twinplane.model.generate"],
     "tables": ["docs/reference/tables.py"],
+    "states": ["docs/reference/states.py"],
     "api": ["docs/reference/api.py"],
     "house": ["docs/images/house.py"],
     "flap": ["docs/images/flap.py"],

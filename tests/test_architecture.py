@@ -17,7 +17,7 @@ ALLOWED = {
     "control": {"base", "wire"},
     "engine": {"base", "wire", "forwarding"},
     "node": {"base", "wire", "forwarding", "control", "engine"},
-    "network": {"base", "wire", "control", "engine", "node"},
+    "network": {"base", "wire", "forwarding", "control", "engine", "node"},
     "tester": {"base", "wire", "engine", "node", "network"},
     "py": {"base", "wire", "control", "engine", "node", "network", "tester"},
     # A router in production has no instrument in it.

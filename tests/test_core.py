@@ -112,7 +112,7 @@ def test_a_wrong_stub_is_noticed() -> None:
         ("undone: bool = False", "undone: bool = True"),
         ("def digest(self)", "def digest(self, node: int)"),
         ("def error_words(code: int, value: int)", "def error_words(value: int, code: int)"),
-        ("def summary(frame: bytes)", "def summary(*, frame: bytes)"),
+        ("def encode(layers: str)", "def encode(*, layers: str)"),
     ):
         assert right in stub
         assert declared_shapes(stub.replace(right, wrong)) != compiled

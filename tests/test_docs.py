@@ -21,7 +21,7 @@ PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "s
 SCRIPTS = sorted((DOCS / "tutorials").glob("*.py"))
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUNS = ("python", "console")
-SHOWN = ("text", "toml", "json", "yaml")
+SHOWN = ("text", "toml", "json", "yaml", "mermaid")
 LABS = re.compile(r"twinplane lab (?:up|exec|capture|down)|\.lab\(")
 """What only root can do."""
 NAMED = re.compile(r"# (\S+\.yaml)\n")
@@ -71,12 +71,14 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def no_other_labs(folder: Path) -> Iterator[list[str]]:
-    """What to put before a command so that it sees only the labs of its page; they are taken down at the end.
+    """What to put before a command so that it sees only the labs of its page, taken down at the end.
 
-    Pages name nodes without their labs, which means something only where one lab is up.
+    Pages name nodes without their labs, which means something only where one lab is up. All of /run is
+    theirs: a mount on a folder ends when somebody else removes the folder, as who takes down the last
+    lab does.
     """
-    top = LABS_ROOT.parent
-    alone = f"mkdir -p {top} && mount -t tmpfs tmpfs {top} && echo && exec sleep 900"
+    run = LABS_ROOT.parents[1]
+    alone = f"mount -t tmpfs tmpfs {run} && echo && exec sleep 900"
     unshared = ["unshare", "--mount", "sh", "-c", alone]
     with subprocess.Popen(unshared, stdout=subprocess.PIPE, text=True) as keeper:
         within = ["nsenter", f"--target={keeper.pid}", "--mount", f"--wd={folder}"]

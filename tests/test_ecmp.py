@@ -120,7 +120,7 @@ links:
     [
         (["b"], "no link leads from 'a' to 'b'"),
         (["p1", "p1"], "'a - p1' is given twice"),
-        ([], "no one is named"),
+        ([], "the list is empty: at least one element is needed"),
         (["px"], "'px', no node has that name"),
     ],
 )

@@ -96,7 +96,8 @@ def test_speeds_distances_and_defaults(tmp_path: Path) -> None:
         ),
         (
             document(place("0") + place("1") + place("2") + '<edge source="0" target="1"/>'),
-            "the topology is disconnected: 1 of 3 nodes cannot be reached from node '0', node '2' for one",
+            "the topology is disconnected: 1 of 3 nodes cannot be reached from node '0', node '2' for one;"
+            " component 'largest' takes the largest of its 2 parts, the name of a node that node's",
         ),
         (
             document('<node id="0"><data key="y">north</data></node>' + place("1")),
@@ -125,6 +126,26 @@ def test_broken_files_give_one_sentence(tmp_path: Path, text: str, sentence: str
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(TwinplaneError, match="cannot be read: no such file or directory"):
         graphml.read(tmp_path / "none.graphml")
+
+
+def test_a_part_of_a_file_that_is_not_connected(tmp_path: Path) -> None:
+    file = tmp_path / "parts.graphml"
+    edges = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in ["01", "23", "34", "01"])
+    file.write_text(document("".join(place(str(n), name) for n, name in enumerate("abcdef")) + edges))
+
+    def nodes(component: str) -> tuple[list[str], int]:
+        net = Network.from_graphml(file, component=component)
+        return [node.name for node in net.nodes], len(net.links)
+
+    assert nodes("largest") == nodes("d") == nodes("4") == (["c", "d", "e"], 2)
+    assert nodes("a") == (["a", "b"], 2)
+    for component, sentence in [
+        ("f", "component 'f': it has one node, and a topology at least two"),
+        ("x", "component: there is no node 'x'; 'largest', a node's id or its name is meant"),
+    ]:
+        with pytest.raises(TwinplaneError) as caught:
+            nodes(component)
+        assert str(caught.value) == f"{file}: {sentence}"
 
 
 def test_queues_on_links_of_a_file(tmp_path: Path) -> None:

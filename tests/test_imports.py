@@ -15,7 +15,7 @@ ORDER = (
     ("core", "version", "units"),
     ("declared",),
     ("frames",),
-    ("files", "wire", "filters", "profiles"),
+    ("files", "wire", "profiles"),
     ("model", "charts"),
     ("queues", "diffserv", "results"),
     ("traffic", "measure"),

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import twinplane
 from twinplane import Network, TwinplaneError, core, wire
+from twinplane.errors import UnknownNameError
 from twinplane.network.nodes import Router
 
 
@@ -322,6 +323,22 @@ def test_plane_of_the_public_names() -> None:
     assert all(hasattr(twinplane, name) for name in twinplane.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = twinplane.nothing
+
+
+@pytest.mark.parametrize("driver", ["staged", {"staged": {"interval": "10 ms"}}])
+def test_routers_with_another_driver_and_another_protocol(driver: object) -> None:
+    net = Network(seed=2)
+    routers = [net.router(name, table_driver=driver, protocols={"greet": {}}) for name in ("a", "b")]
+    net.link(*routers)
+    net.run("5 s")
+    assert net.table("staged_commits")["commits"].min() >= 1
+    assert net.table("greet_neighbors")["state"].to_list() == ["labelled", "labelled"]
+
+
+def test_a_driver_that_there_is_not() -> None:
+    with pytest.raises(UnknownNameError) as refused:
+        Network().router("a", table_driver="stage")
+    assert refused.value.code == "unknown-word" and "table_driver: 'stage' is none of" in str(refused.value)
 
 
 def test_a_shared_segment_in_python_and_in_a_file(tmp_path: Path) -> None:

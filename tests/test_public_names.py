@@ -9,7 +9,8 @@ PROBER = f"{NODE} ping traceroute"
 SHOWN = {
     "network": "attach bridge capture captures clock close conditioners convention digest edge events"
     " events_done external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
-    " log_signals lsps node nodes now peer place queue_series queues record recording repair replay"
+    " log_signals losses lsps node nodes now peer place queue_series queues record recording remove repair"
+    " replay"
     " restart route router run seed table warnings",
     "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors next_hops replications tunnels",
     "edge": f"{HEAD_END} programme",
@@ -18,7 +19,7 @@ SHOWN = {
     "external": NODE,
     "link": "a address b ipv6 mac other queues",
     "lsp": "count history name reoptimise signal state teardown up up_count",
-    "flow": "dst_port name packets src_port stats streams",
+    "flow": "dst_port losses name packets src_port stats streams",
     "capture": "bytes link save",
 }
 

@@ -67,6 +67,7 @@ def test_one_process_by_the_clock(tmp_path: Path) -> None:
     assert time.monotonic() - begin > 3.0
     assert verdict(found) == GOOD
     assert found["twin"]["residuals"]["k"]["residual"] == 0
+    assert found["twin"]["residuals"]["k"]["within"] is None  # by construction
     assert found["calibration"]["bench"]["kind"] == "process"
     delays = {"delay_prior_s", "delay_during_s"}
     assert all(key in found["refused"] or found["bounds"][key] > 0 for key in delays)

@@ -96,6 +96,23 @@ def test_results_of_two_experiments_are_not_mixed(tmp_path: Path) -> None:
         results.check_taken(folder(tmp_path / "run"), "lsp-mesh", 1, 1, [])
 
 
+def test_a_folder_of_other_files_is_not_written_into(tmp_path: Path) -> None:
+    def check() -> None:
+        results.check_taken(tmp_path, "lsp-flap", 1, 1, [])
+
+    check()
+    for name in ("points", "captures"):  # of a run that was interrupted
+        (tmp_path / name).mkdir()
+    check()
+    (tmp_path / "thesis.tex").touch()
+    (tmp_path / "x.txt").touch()
+    with pytest.raises(TwinplaneError) as caught:
+        check()
+    assert str(caught.value) == (
+        f"{tmp_path}: it holds other files than results (thesis.tex and 1 more): choose another folder"
+    )
+
+
 def test_finished_results_are_not_written_over(tmp_path: Path) -> None:
     path = folder(tmp_path / "run")
     found = results.load(path)

@@ -122,3 +122,7 @@ def test_printing() -> None:
     assert units.format_time(0.0001354) == "135.4 us"
     assert units.format_time(None) == "-"
     assert units.format_rate(1.5e9) == "1.5 Gbit/s"
+
+
+def test_both_signs_for_micro() -> None:
+    assert units.span_ps("50 \u00b5s", "x") == units.span_ps("50 \u03bcs", "x") == units.span_ps("50 us", "x")

@@ -10,6 +10,8 @@ from twinplane.validation import (
     Compared,
     Measured,
     checks,
+    coverage,
+    coverage_page,
     early,
     judge,
     kernel,
@@ -160,3 +162,27 @@ def test_the_page_claims_what_is_accepted() -> None:
         "within 1% and losses within 5% or 3 packets, whichever is more, in one of at most 5 attempts"
         in words
     )
+
+
+def test_intervals_cover_the_truth() -> None:
+    cases = [coverage.Case("ten Poisson LSPs", load, 2.0) for load in (0.3, 0.8)]
+    rows = list(coverage.measure([*cases, coverage.Case("sawtooth", 0.8, 2.0)], 80))
+    assert [row.given for row in rows] == [80, 80, 80]
+    for row in rows:  # 95 % of 80 is 76; four standard deviations are 8
+        assert row.holds >= 68, row
+        assert row.width < 0.2, row
+    assert [row.exact for row in rows] == [True, True, False]
+
+
+def test_the_page_on_intervals_counts_what_is_outside() -> None:
+    def row(given: int, holds: int) -> coverage.Covered:
+        return coverage.Covered(coverage.Case("Poisson", 0.5), 100, given, holds, 0.1, 1e-3, True)
+
+    rows = [row(100, 95), row(100, 80), row(60, 50)]
+    said = coverage_page.verdict(rows)
+    assert said.startswith(
+        "verdict  1 of 3 rows cover the truth in 88.5% to 100.0% of the runs, as far as 100 seeds"
+    )
+    assert said.endswith("; of the 2 others 1 gave an interval in every run")
+    text = coverage_page.markdown(rows)
+    assert "| Poisson | 0.5 | 20 s | 60.0% | 83.3% | 10.0% | 0.001 | theory | outside |" in text

@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 
 from twinplane.declared import Table, tables
+from written import write_or_check
 
 PAGE = Path(__file__).with_name("tables.md")
 SCOPES = {
@@ -61,13 +62,7 @@ def main() -> int:
     """See the module."""
     every = tables()
     text = "\n".join([LEAD, *(section(one, every) for one in every)])
-    if "--check" in sys.argv:
-        if not PAGE.exists() or text != PAGE.read_text():
-            print(f"{PAGE.name}: out of date: make generated", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return write_or_check(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 //! What each fuzz target checks. Every function takes any bytes; a panic is a finding.
 
+mod formats;
 mod ipv6;
 mod live;
 
@@ -8,6 +9,7 @@ use wire::checksum;
 use wire::rsvp::Packet;
 use wire::tree;
 
+pub use formats::{formats, seeds};
 pub use ipv6::ipv6;
 pub use live::{router, wrap};
 

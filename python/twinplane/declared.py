@@ -1,4 +1,4 @@
-"""What the core declares of its tables: name, type, unit and meaning of every column."""
+"""What the core declares of its tables and state machines: names, types, units and meanings."""
 
 from __future__ import annotations
 
@@ -65,6 +65,47 @@ class Table:
         import polars as pl
 
         return dict(pl.DataFrame(core.load().empty_table(self.place)).schema)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A state, or an event."""
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A state machine of a protocol: the table that runs, as data."""
+
+    protocol: str
+    title: str
+    """What goes through these states."""
+    about: str
+    states: tuple[Word, ...]
+    events: tuple[Word, ...]
+    begins: tuple[str, ...]
+    """The states in which it can begin."""
+    steps: tuple[tuple[str, str, str], ...]
+    """State before, event, state after. What is not here does not happen."""
+
+
+@cache
+def charts() -> tuple[Chart, ...]:
+    """Every state machine that protocols declare, in the order of the documentation."""
+    return tuple(
+        Chart(
+            protocol=found["protocol"],
+            title=found["title"],
+            about=found["about"],
+            states=tuple(Word(**one) for one in found["states"]),
+            events=tuple(Word(**one) for one in found["events"]),
+            begins=tuple(found["begins"]),
+            steps=tuple((before, event, after) for before, event, after in found["steps"]),
+        )
+        for found in json.loads(core.load().charts())
+    )
 
 
 @cache

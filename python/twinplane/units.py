@@ -30,7 +30,8 @@ TIME_UNITS: dict[str, Fraction] = {
     "ps": Fraction(1, 10**12),
     "ns": Fraction(1, 10**9),
     "us": Fraction(1, 10**6),
-    "µs": Fraction(1, 10**6),
+    "\u00b5s": Fraction(1, 10**6),  # the sign for micro
+    "\u03bcs": Fraction(1, 10**6),  # the Greek letter, which looks the same
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
     "min": Fraction(60),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,7 @@ def test_ping_and_iperf3(network_file: NetworkFile, network: str) -> None:
             server.kill()
             server.wait()
         assert json.loads(done.stdout)["end"]["sum_received"]["bytes"] > 500_000
+        balanced(lab, *(("r1", "r2", "r3") if network is NATIVE else ("pe1", "p", "pe2")))
 
 
 def test_traceroute_natively(network_file: NetworkFile) -> None:
@@ -119,3 +122,101 @@ def test_tshark_finds_nothing(network_file: NetworkFile, tmp_path: Path, network
         path = tmp_path / f"{at}.pcapng"
         assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
     assert tshark(tmp_path / "0.pcapng", "-Y", "icmpv6.type == 135")
+
+
+def balanced(lab: Lab, *routers: str) -> None:
+    """Every frame that a router has received was forwarded, made use of, dropped, or still waits."""
+    for router in routers:
+        columns = lab.node(router).columns("balance")
+        row = {key: values[0] for key, values in columns.items()}
+        accounted = row["forwarded"] + row["delivered"] + row["dropped"] + row["waiting"]
+        assert row["received"] + row["fragments"] + row["copies"] == accounted, row
+
+
+@contextmanager
+def kernel_router(lab: Lab, beside: str) -> Iterator[str]:
+    """Makes a router of the kernel of a host's namespace, with a host behind it: yields that one's namespace.
+
+    The kernel router answers neighbour solicitations for that host on our link (proxy of RFC 4861, 7.2.8).
+    """
+    namespace = lab.node(beside).namespace
+    behind = f"{namespace}-far"
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True, capture_output=True)
+
+    def inside(where: str, *words: str) -> None:
+        subprocess.run(["ip", "netns", "exec", where, *words], check=True, capture_output=True)
+
+    ip("netns", "add", behind)
+    try:
+        ip(
+            "-n",
+            behind,
+            "link",
+            "add",
+            "up0",
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "down0",
+            "netns",
+            str(namespace),
+        )
+        inside(str(namespace), "sysctl", "-q", "-w", "net.ipv6.conf.down0.disable_ipv6=0")
+        for where, name, address in (
+            (behind, "up0", "2001:db8:9::2/64"),
+            (str(namespace), "down0", "2001:db8:9::1/64"),
+        ):
+            ip("-n", where, "address", "add", address, "dev", name, "nodad")
+            ip("-n", where, "link", "set", name, "up")
+        ip("-n", behind, "address", "add", f"{BEHIND}/128", "dev", "up0", "nodad")
+        ip("-n", behind, "-6", "route", "add", "default", "via", "2001:db8:9::1", "src", BEHIND)
+        ip("-n", str(namespace), "-6", "route", "add", f"{BEHIND}/128", "via", "2001:db8:9::2")
+        inside(str(namespace), "sysctl", "-q", "-w", "net.ipv6.conf.all.forwarding=1")
+        ours = subprocess.run(
+            ["ip", "-n", str(namespace), "-o", "-6", "route", "get", "2001:db8:1::1"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        device = ours.split(" dev ")[1].split()[0]
+        inside(str(namespace), "sysctl", "-q", "-w", f"net.ipv6.conf.{device}.proxy_ndp=1")
+        ip("-n", str(namespace), "-6", "neighbor", "add", "proxy", BEHIND, "dev", device)
+        yield behind
+    finally:
+        subprocess.run(["ip", "netns", "delete", behind], check=False, capture_output=True)
+
+
+BEHIND = "2001:db8:1::99"
+
+
+@pytest.mark.parametrize("network", [NATIVE, LSPS], ids=["native", "lsp"])
+def test_a_kernel_router_beside_ours(network_file: NetworkFile, tmp_path: Path, network: str) -> None:
+    """It answers our neighbour discovery, and forwards between its host and one beyond our routers."""
+    need("ping")
+    routers = ("r1", "r2", "r3") if network is NATIVE else ("pe1", "p", "pe2")
+    with Lab(network_file(network)) as lab, kernel_router(lab, "left") as behind:
+        first = lab.plan.links[0]
+        capture = lab.capture(":".join((first[0].node, first[0].name)), path=tmp_path / "kernel.pcapng")
+
+        def asked(count: str) -> str:
+            words = ["ip", "netns", "exec", behind, "ping", "-6", "-c", count, "-i", "0.05", "-W", "2", RIGHT]
+            return subprocess.run(words, check=False, capture_output=True, text=True).stdout
+
+        # The kernel first looks whether its link-local addresses are free, and takes its time to answer for
+        # others.
+        assert processes.wait_until(lambda: " 0% packet loss" in asked("1"), 20, 0.1)
+        said = asked("5")
+        assert " 0% packet loss" in said and "ttl=60" in said, said  # three of our routers, and the kernel's
+        assert " 0% packet loss" in ping(lab, "right", BEHIND)
+        neighbors = lab.node(routers[0]).table("neighbors")
+        assert BEHIND in str(neighbors.to_dicts()), neighbors
+        balanced(lab, *routers)
+        assert capture.stop() > 10
+    path = tmp_path / "kernel.pcapng"
+    assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
+    solicited = tshark(path, "-Y", f"icmpv6.type == 135 && icmpv6.nd.ns.target_address == {BEHIND}")
+    told = tshark(path, "-Y", f"icmpv6.type == 136 && icmpv6.nd.na.target_address == {BEHIND}")
+    assert solicited and told

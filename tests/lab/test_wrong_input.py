@@ -48,6 +48,7 @@ WHOLE: dict[str, Any] = {
             "diffserv": {"model": "pipe"},
             "routes": [{"prefix": "10.77.0.0/24", "via": "p"}],
             "protocols": {"greet": {"interval": "2 s"}},
+            "table_driver": {"model": {}},
         },
         "p": {"kind": "router"},
         "h": {"kind": "host", "address": "10.1.0.2/24"},
@@ -125,6 +126,7 @@ RECORDS: dict[str, Place] = {
     "RsvpSpec": ("nodes", "pe1", "rsvp"),
     "RouteSpec": ("nodes", "pe1", "routes", 0),
     "Protocols": ("nodes", "pe1", "protocols"),
+    "TableDriver": ("nodes", "pe1", "table_driver"),
     "GreetSpec": ("nodes", "pe1", "protocols", "greet"),
     "BridgeSpec": ("nodes", "lan"),
     "HostSpec": ("nodes", "h"),
@@ -213,6 +215,29 @@ def wrong(schema: dict[str, Any], chance: random.Random) -> Iterator[Any]:
     elif kind == "named":
         short = core.schema()[schema["name"]].get("short", ())
         yield from ([[]], {f"no{word}": 1}, *([] if {"kind": "bool"} in short else [True]))
+
+
+def _complete() -> None:
+    """Node kinds, protocols and drivers that the file above does not name stand in it with defaults alone."""
+    types = core.schema()
+    known = {node["kind"] for node in WHOLE["nodes"].values()}
+    for variant in types["NodeSpec"]["variants"]:
+        if variant["word"] not in known:
+            WHOLE["nodes"][variant["word"]] = {"kind": variant["word"]}
+            RECORDS[variant["record"]] = ("nodes", variant["word"])
+    protocols = WHOLE["nodes"]["pe1"]["protocols"]
+    for field in types["Protocols"]["fields"]:
+        name = field["schema"].get("name")
+        if field["key"] not in protocols and name is not None:
+            protocols[field["key"]] = {}
+            RECORDS[name] = ("nodes", "pe1", "protocols", field["key"])
+    for field in types["TableDriver"]["fields"]:
+        node = f"with-{field['key']}"
+        WHOLE["nodes"][node] = {"kind": "router", "table_driver": {field["key"]: {}}}
+        RECORDS[field["schema"]["name"]] = ("nodes", node, "table_driver", field["key"])
+
+
+_complete()
 
 
 def fields() -> list[tuple[Place, dict[str, Any]]]:

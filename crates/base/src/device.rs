@@ -112,6 +112,8 @@ drop_reasons! {
     NoListener,
     /// A bridge keeps it on the link that it came by: its destination is there, or is a group of one link alone.
     Filtered,
+    /// A test packet that reached a sink which does not expect its flow.
+    Misdelivered,
 }
 
 /// Drops counted by reason.
@@ -160,6 +162,24 @@ pub enum Output {
     },
     /// Something that happened, for the user's table of events.
     Event(Event),
+    /// A frame that the device had taken has ended here. The device has counted it; this tells whose it was.
+    Discard {
+        /// By which it came; of a frame that the device itself was to send, by which it would have left.
+        port: PortId,
+        /// The frame as the device held it.
+        frame: Frame,
+        /// Why it was discarded.
+        reason: DropReason,
+    },
+    /// The device has made more frames of one that it got: it leaves in copies.
+    Copied {
+        /// By which it came.
+        port: PortId,
+        /// One of the copies.
+        frame: Frame,
+        /// How many frames there are now beyond the one that came.
+        copies: u32,
+    },
 }
 
 /// A frame that a device sends of its own accord.
@@ -179,8 +199,9 @@ pub struct Departure {
 pub trait Device: Any + Send {
     /// The fast path: decides on a batch of frames that arrived by `port` at `now` (the last bit of the last of them).
     ///
-    /// `verdicts` is as long as `frames`. The device counts what it drops. A frame that is punted or to be
-    /// replicated is unchanged. The default is a device without a forwarding plane.
+    /// `verdicts` is as long as `frames`. The device counts what it drops, and whoever runs it keeps whose frame that
+    /// was: no [`Output::Discard`] follows such a verdict. A frame that is punted or to be replicated is unchanged. The
+    /// default is a device without a forwarding plane.
     ///
     /// Unless it punts or replicates, this changes neither what [`Device::poll_output`] has to say nor what
     /// [`Device::poll_timeout`] returns: a runner asks for them only after such a verdict.
@@ -216,4 +237,10 @@ pub trait Device: Any + Send {
 
     /// When to call [`Device::handle_timeout`]: never later than the next thing due, perhaps earlier.
     fn poll_timeout(&self) -> Option<Time>;
+
+    /// Shows each frame that the device has taken and holds: those that wait for a neighbour's Ethernet address, say.
+    /// The default is a device that holds none.
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        let _ = see;
+    }
 }

@@ -1,29 +1,29 @@
-//! Flows of IPv4 packets, named by source, destination, protocol, ports and code point.
+//! Flows of IP packets, named by source, destination, protocol, ports and code point.
 
 use crate::label::Dscp;
-use crate::plane::Prefix;
+use crate::plane::IpPrefix;
 use core::fmt;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
-/// Which IPv4 packets a filter takes: those that match every field given. A filter with no field at all takes every
-/// packet.
+/// Which IP packets a filter takes: those that match every field given. One that gives an address takes packets of its
+/// family; one with no field at all takes every packet.
 ///
 /// A filter with ports takes no fragment but the first: the others have no ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlowFilter {
     /// Takes packets whose source lies in this prefix; from anywhere if absent.
-    pub src: Option<Prefix>,
+    pub src: Option<IpPrefix>,
     /// Takes packets whose destination lies in this prefix; to anywhere if absent.
-    pub dst: Option<Prefix>,
+    pub dst: Option<IpPrefix>,
     /// IANA's number: 6 is TCP, 17 is UDP; any if absent.
     pub protocol: Option<u8>,
     /// First and last source port; if absent any, and packets without ports as well.
     pub src_ports: Option<(u16, u16)>,
     /// First and last destination port; if absent any, and packets without ports as well.
     pub dst_ports: Option<(u16, u16)>,
-    /// Upper six bits of the second byte of the IP header (RFC 2474, 3); any if absent.
+    /// Upper six bits of the second byte of the IPv4 header, or of IPv6's traffic class (RFC 2474, 3); any if absent.
     pub dscp: Option<Dscp>,
 }
 
@@ -31,8 +31,16 @@ impl FlowFilter {
     /// Protocols whose headers begin with a source and a destination port: TCP, UDP, DCCP, SCTP, UDP-Lite.
     pub const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
+    /// Is it for packets of IPv6 alone? One that gives no address is not.
+    pub fn is_ipv6(&self) -> bool {
+        [self.src, self.dst].into_iter().flatten().any(|prefix| matches!(prefix, IpPrefix::V6(_)))
+    }
+
     /// Can the filter take any packet at all?
     pub fn check(&self) -> Result<(), FilterError> {
+        if of_two_families(self.src, self.dst) {
+            return Err(FilterError::TwoFamilies);
+        }
         for (which, range) in [("source", self.src_ports), ("destination", self.dst_ports)] {
             let Some((first, last)) = range else { continue };
             if first > last {
@@ -63,6 +71,12 @@ impl FlowFilter {
     }
 }
 
+/// Are source and destination of different families, so that no packet has both?
+pub fn of_two_families(src: Option<IpPrefix>, dst: Option<IpPrefix>) -> bool {
+    let is_ipv6 = |prefix: IpPrefix| matches!(prefix, IpPrefix::V6(_));
+    src.zip(dst).is_some_and(|(src, dst)| is_ipv6(src) != is_ipv6(dst))
+}
+
 /// The fields that are given, or "all".
 impl fmt::Display for FlowFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,6 +104,9 @@ impl fmt::Display for FlowFilter {
 /// Why a [`FlowFilter`] can take no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
+    /// No packet has a source and a destination of different families.
+    #[error("a source and a destination of different families: both are of IPv4, or both of IPv6")]
+    TwoFamilies,
     /// The last port of a range is below its first.
     #[error("{which} ports {first} to {last}: the last is below the first")]
     ReversedPorts {
@@ -117,10 +134,10 @@ pub enum FilterError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// As the IP header has it: below all labels.
-    pub src: Ipv4Addr,
-    /// As the IP header has it: below all labels.
-    pub dst: Ipv4Addr,
-    /// IANA's number of what follows the IP header.
+    pub src: IpAddr,
+    /// As the IP header has it: below all labels; of the same family.
+    pub dst: IpAddr,
+    /// IANA's number of what follows the IP header, and the extension headers of IPv6.
     pub protocol: u8,
     /// Source and destination port; nothing in a fragment after the first and in protocols without ports.
     pub ports: Option<(u16, u16)>,
@@ -139,6 +156,9 @@ mod tests {
         let refused = |filter: FlowFilter| filter.check().map_err(|e| e.to_string()).expect_err("refused");
         assert!(refused(FlowFilter { dst_ports: Some((443, 80)), ..tcp }).contains("443 to 80"));
         assert!(refused(FlowFilter { protocol: None, ..tcp }).contains("without a protocol"));
+        let two = |src: &str, dst: &str| FlowFilter { src: src.parse().ok(), dst: dst.parse().ok(), ..tcp };
+        assert!(refused(two("10.0.0.0/8", "2001:db8::/32")).contains("different families"));
+        assert_eq!(two("2001:db8:1::/48", "2001:db8::/32").check(), Ok(()));
         assert!(refused(FlowFilter { protocol: Some(1), ..tcp }).contains("protocol 1 has no ports"));
         assert!(
             refused(FlowFilter { dscp: Some(Dscp::default()), src_ports: Some((2, 1)), ..tcp })

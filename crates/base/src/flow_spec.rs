@@ -4,13 +4,15 @@ use crate::describe::{PortRange, Protocol};
 use crate::diagnostic::Diagnostic;
 use crate::flow::FlowFilter;
 use crate::label::Dscp;
-use crate::plane::Prefix;
+use crate::plane::IpPrefix;
 
 crate::problems! {
     /// Why a filter can take no packet.
     pub enum FilterProblem {
         /// Ports mean nothing unless the protocol is known.
         PortsWithoutProtocol {} is Conflict, "filter-without-protocol", "ports need a protocol that has some, such as tcp";
+        /// No packet has a source and a destination of different families.
+        TwoFamilies {} is Conflict, "filter-two-families", "src and dst are of different families: both are of IPv4, or both of IPv6";
         /// The protocol's packets have no ports.
         NoPorts { protocol: u8 } is Conflict, "filter-no-ports", "protocol {protocol} has no ports; TCP, UDP, DCCP, SCTP and UDP-Lite have";
     }
@@ -20,10 +22,10 @@ crate::record! {
     /// Packets, by the fields of their headers; what is not said may be anything.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct FilterSpec {
-        /// Source addresses.
-        pub src: Option<Prefix>;
-        /// Destination addresses.
-        pub dst: Option<Prefix>;
+        /// Source addresses; of IPv6, too.
+        pub src: Option<IpPrefix>;
+        /// Destination addresses. A filter of an LSP that gives no IPv6 address takes packets of IPv4.
+        pub dst: Option<IpPrefix>;
         /// IP protocol: tcp, udp, icmp and so on, or its number.
         pub protocol: Option<Protocol>;
         /// Source port, or first-last.
@@ -39,6 +41,9 @@ crate::record! {
 impl FilterSpec {
     /// Refuses a filter that can take no packet.
     fn check(&self) -> Result<(), Diagnostic> {
+        if crate::flow::of_two_families(self.src, self.dst) {
+            return Err(FilterProblem::TwoFamilies {}.into());
+        }
         if self.src_ports.is_none() && self.dst_ports.is_none() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 //!
 //! - [`time`]: [`Time`], [`Span`], [`Rate`], [`Serialiser`]; picoseconds, no drift
 //! - [`ids`]: nodes, ports, links, streams, MAC addresses
+//! - [`losses`]: frames that end on their way, counted by whose they are and why
 //! - [`label`]: [`Label`], [`TrafficClass`], [`Dscp`]
 //! - [`frame`]: the [`Frame`] that moves between devices
 //! - [`describe`]: descriptions that users write, declared once; [`diagnostic`]: what is wrong with one, as data
@@ -31,6 +32,7 @@ pub mod frame;
 pub mod histogram;
 pub mod ids;
 pub mod label;
+pub mod losses;
 pub mod map;
 pub mod phb;
 pub mod plane;
@@ -49,6 +51,7 @@ pub use frame::{Body, Frame};
 pub use histogram::Histogram;
 pub use ids::{LinkId, MacAddr, NodeId, PortId, StreamId};
 pub use label::{Dscp, Label, TrafficClass};
+pub use losses::LossBook;
 pub use map::Map;
 pub use phb::{Phb, PhbSet, SchedulingClass};
 pub use protocol::ProtocolId;

@@ -18,12 +18,16 @@ pub trait ProtocolType: Any + Clone + Debug + PartialEq + Send + Sync + Serializ
 
 /// [`ProtocolType`] without its type.
 trait Held: Any + Debug + Send + Sync {
+    fn protocol(&self) -> ProtocolId;
     fn boxed(&self) -> Box<dyn Held>;
     fn is_same(&self, other: &dyn Any) -> bool;
     fn text(&self) -> serde_json::Result<Box<RawValue>>;
 }
 
 impl<T: ProtocolType> Held for T {
+    fn protocol(&self) -> ProtocolId {
+        T::PROTOCOL
+    }
     fn boxed(&self) -> Box<dyn Held> {
         Box::new(self.clone())
     }
@@ -39,30 +43,33 @@ impl<T: ProtocolType> Held for T {
 /// another process, takes it on when its protocol asks.
 ///
 /// Written down it is a mapping of one entry, the protocol and the value: `{"rsvp-te": {…}}`.
-pub struct ProtocolValue {
-    protocol: ProtocolId,
-    form: Form,
-}
+pub struct ProtocolValue(Form);
 
 enum Form {
     Typed(Box<dyn Held>),
-    Written(serde_json::Value),
+    Written(Box<(ProtocolId, serde_json::Value)>),
 }
+
+// A run keeps each of its events, and most are of a protocol.
+const _: () = assert!(size_of::<ProtocolValue>() == 16);
 
 impl ProtocolValue {
     /// A value of its protocol.
     pub fn new<T: ProtocolType>(value: T) -> ProtocolValue {
-        ProtocolValue { protocol: T::PROTOCOL, form: Form::Typed(Box::new(value)) }
+        ProtocolValue(Form::Typed(Box::new(value)))
     }
 
     /// Whose it is.
     pub fn protocol(&self) -> ProtocolId {
-        self.protocol
+        match &self.0 {
+            Form::Typed(held) => held.protocol(),
+            Form::Written(written) => written.0,
+        }
     }
 
     /// The value, if it is of this type; nothing if it is another protocol's, or of another type of its protocol.
     pub fn get<T: ProtocolType>(&self) -> Option<&T> {
-        match &self.form {
+        match &self.0 {
             Form::Typed(held) => (&**held as &dyn Any).downcast_ref(),
             Form::Written(_) => None,
         }
@@ -70,16 +77,16 @@ impl ProtocolValue {
 
     /// The same for a value that may have been written down: nothing, too, if what was written is none of the type.
     pub fn read<T: ProtocolType + DeserializeOwned>(&self) -> Option<Cow<'_, T>> {
-        match &self.form {
+        match &self.0 {
             Form::Typed(_) => self.get().map(Cow::Borrowed),
-            Form::Written(_) if self.protocol != T::PROTOCOL => None,
-            Form::Written(text) => T::deserialize(text).ok().map(Cow::Owned),
+            Form::Written(written) if written.0 != T::PROTOCOL => None,
+            Form::Written(written) => T::deserialize(&written.1).ok().map(Cow::Owned),
         }
     }
 
     /// Writes the value without its protocol.
     pub(crate) fn serialize_bare<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.form.serialize(to)
+        self.0.serialize(to)
     }
 }
 
@@ -87,7 +94,7 @@ impl Serialize for Form {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Form::Typed(held) => held.text().map_err(serde::ser::Error::custom)?.serialize(to),
-            Form::Written(value) => value.serialize(to),
+            Form::Written(written) => written.1.serialize(to),
         }
     }
 }
@@ -95,7 +102,7 @@ impl Serialize for Form {
 impl Serialize for ProtocolValue {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(Some(1))?;
-        map.serialize_entry(&self.protocol, &self.form)?;
+        map.serialize_entry(&self.protocol(), &self.0)?;
         map.end()
     }
 }
@@ -104,7 +111,7 @@ impl<'de> Deserialize<'de> for ProtocolValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ProtocolValue, D::Error> {
         let mut map = BTreeMap::<ProtocolId, serde_json::Value>::deserialize(from)?;
         match (map.pop_first(), map.is_empty()) {
-            (Some((protocol, value)), true) => Ok(ProtocolValue { protocol, form: Form::Written(value) }),
+            (Some(written), true) => Ok(ProtocolValue(Form::Written(Box::new(written)))),
             _ => Err(serde::de::Error::custom("a value of a protocol is a mapping of one entry")),
         }
     }
@@ -112,34 +119,33 @@ impl<'de> Deserialize<'de> for ProtocolValue {
 
 impl Clone for ProtocolValue {
     fn clone(&self) -> ProtocolValue {
-        let form = match &self.form {
-            Form::Typed(held) => Form::Typed(held.boxed()),
-            Form::Written(value) => Form::Written(value.clone()),
-        };
-        ProtocolValue { protocol: self.protocol, form }
+        ProtocolValue(match &self.0 {
+            Form::Typed(held) => Form::Typed((**held).boxed()),
+            Form::Written(written) => Form::Written(written.clone()),
+        })
     }
 }
 
 /// Values are the same if they are written the same, whether or not they have been.
 impl PartialEq for ProtocolValue {
     fn eq(&self, other: &ProtocolValue) -> bool {
-        let same = match (&self.form, &other.form) {
+        let same = match (&self.0, &other.0) {
             (Form::Typed(a), Form::Typed(b)) => a.is_same(&**b as &dyn Any),
             (a, b) => match (serde_json::to_value(a), serde_json::to_value(b)) {
                 (Ok(a), Ok(b)) => a == b,
                 _ => false,
             },
         };
-        self.protocol == other.protocol && same
+        self.protocol() == other.protocol() && same
     }
 }
 impl Eq for ProtocolValue {}
 
 impl Debug for ProtocolValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.form {
-            Form::Typed(held) => write!(f, "{} {held:?}", self.protocol),
-            Form::Written(value) => write!(f, "{} {value}", self.protocol),
+        match &self.0 {
+            Form::Typed(held) => write!(f, "{} {held:?}", self.protocol()),
+            Form::Written(written) => write!(f, "{} {}", written.0, written.1),
         }
     }
 }

@@ -37,6 +37,13 @@ impl Time {
     pub const fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add_signed(span.0))
     }
+
+    /// The first of several times, as devices look for what is due next; [`Time::MAX`] is as good as none.
+    #[inline]
+    pub fn earliest<const N: usize>(times: [Option<Time>; N]) -> Option<Time> {
+        let first = times.iter().fold(Time::MAX, |first, time| first.min(time.unwrap_or(Time::MAX)));
+        (first != Time::MAX).then_some(first)
+    }
 }
 
 impl Span {

@@ -184,6 +184,7 @@ impl<T> Wheel<T> {
         (current + ahead) << shift
     }
 
+    #[inline]
     fn place(&mut self, index: u32) {
         let at = self.entries[index as usize].at;
         let tick = at.0 >> TICK_BITS;

@@ -5,10 +5,9 @@
 //! - [`services`]: what the protocols of a node share
 //! - [`cost`]: what messages cost the control processor; [`processor`]: the queues in front of it
 //! - [`messages`]: messages counted over time
-//! - [`view`]: tables of protocols
+//! - [`machine`]: state machines as tables
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
-//! - [`section`]: what users write of a protocol at a node
 //! - [`greet`]: a made-up protocol, an example for developers
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
@@ -17,6 +16,7 @@
 
 pub mod cost;
 pub mod greet;
+pub mod machine;
 pub mod messages;
 pub mod owner;
 pub mod plane;
@@ -25,13 +25,14 @@ mod plane_tests;
 pub mod processor;
 pub mod protocol;
 pub mod rsvp;
-pub mod section;
 pub mod services;
 pub mod unheard;
-pub mod view;
 
 /// The protocols that there are, a line for each.
 pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN];
+
+/// The state machines that protocols let the documentation draw, by the name of the protocol.
+pub const CHARTS: &[(&str, &[machine::Chart])] = &[("rsvp-te", rsvp::CHARTS)];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

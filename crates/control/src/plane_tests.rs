@@ -88,7 +88,7 @@ impl Protocol for Hello {
     }
     fn handle_change(&mut self, _: Time, context: &mut Context<'_>, change: &Change) {
         self.changes.push(*change);
-        if *change == Change::Route(first()) {
+        if *change == Change::Route(first().into()) {
             context.services.rib.set(second(), learnt(NextHop::Discard));
             context.services.rib.set(first(), learnt(NextHop::Local));
             context.services.interfaces.set_up(InterfaceId(1), false);
@@ -277,7 +277,7 @@ fn what_a_change_changes_is_told_behind_it() {
     plane.set_static(Time(0), first(), Some(NextHop::Discard));
     let down = Change::Interface { interface: InterfaceId(1), port: Some(PortId(1)), up: false };
     // The learnt route to the first changes nothing: the static one is better.
-    assert_eq!(hello(&plane).changes, [Change::Route(first()), down, Change::Route(second())]);
+    assert_eq!(hello(&plane).changes, [Change::Route(first().into()), down, Change::Route(second().into())]);
     let set = |prefix| TableOp::RouteSet { prefix, next_hop: NextHop::Discard };
     let routes: Vec<_> = core::iter::from_fn(|| plane.poll_route()).collect();
     assert_eq!(routes, [set(first()), set(second())]);

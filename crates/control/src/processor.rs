@@ -53,26 +53,22 @@ impl<T> Processor<T> {
         self.waiting[queue as usize].len() < self.limits[queue as usize]
     }
 
-    /// Takes the next item in hand if the processor is idle; `cost` says how long it will take.
-    pub fn start(&mut self, now: Time, cost: impl FnOnce(&T) -> Span) {
-        if self.serving.is_none()
-            && let Some(item) = self.waiting.iter_mut().find_map(VecDeque::pop_front)
-        {
-            let span = cost(&item);
-            self.busy += span;
-            self.serving = Some((now + span, item));
+    /// Works up to `now`: the item that is done. The next one is taken in hand if the processor is idle; `cost` says
+    /// how long it will take.
+    #[inline]
+    pub fn serve(&mut self, now: Time, cost: impl FnOnce(&T) -> Span) -> Option<T> {
+        if let Some((done, _)) = &self.serving {
+            return if *done <= now { self.serving.take().map(|(_, item)| item) } else { None };
         }
-    }
-
-    /// The item in hand, if it is done at `now`.
-    pub fn finish(&mut self, now: Time) -> Option<T> {
-        match self.serving.take() {
-            Some((done, item)) if done <= now => Some(item),
-            other => {
-                self.serving = other;
-                None
-            }
+        let item = self.waiting.iter_mut().find_map(VecDeque::pop_front)?;
+        let span = cost(&item);
+        if span <= Span::ZERO {
+            // Most devices have no profile: what takes no time is not set aside.
+            return Some(item);
         }
+        self.busy += span;
+        self.serving = Some((now + span, item));
+        None
     }
 
     /// When the item in hand is done.
@@ -110,15 +106,16 @@ mod tests {
     fn one_at_a_time_and_bounded_queues() {
         let mut p = Processor::new(None, Some(2));
         assert!(p.offer(Queue::Alert, 'a').is_ok());
-        p.start(Time(10), |_| Span(5));
+        assert_eq!(p.serve(Time(10), |_| Span(5)), None);
         assert!(p.offer(Queue::Alert, 'b').is_ok() && p.offer(Queue::Alert, 'c').is_ok());
         assert_eq!(p.offer(Queue::Alert, 'd'), Err('d'));
         assert!(p.offer(Queue::Local, 'l').is_ok());
-        assert_eq!((p.next(), p.finish(Time(14))), (Some(Time(15)), None));
-        assert_eq!(p.finish(Time(15)), Some('a'));
-        p.start(Time(15), |_| Span(7));
+        assert_eq!((p.next(), p.serve(Time(14), |_| Span(1))), (Some(Time(15)), None));
+        assert_eq!(p.serve(Time(15), |_| Span(1)), Some('a'));
+        assert_eq!(p.serve(Time(15), |_| Span(7)), None);
         assert_eq!((p.next(), p.waiting(), p.peak()), (Some(Time(22)), 2, 3));
-        assert_eq!(p.finish(Time(22)), Some('l'));
+        assert_eq!(p.serve(Time(22), |_| Span(1)), Some('l'));
+        assert_eq!((p.serve(Time(22), |_| Span::ZERO), p.next()), (Some('b'), None));
         assert_eq!(p.busy(), Span(12));
     }
 }

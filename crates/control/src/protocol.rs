@@ -5,13 +5,13 @@
 //! share are the services in its [`Context`]. [`ControlPlane`](crate::plane::ControlPlane) composes protocols.
 
 use crate::owner::Owner;
-use crate::section::SectionDecl;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
 use crate::services::{InterfaceId, Services};
-use crate::view::View;
-use base::plane::{Ack, Batch, Prefix};
+use base::describe::SectionDecl;
+use base::plane::{Ack, Batch, IpPrefix};
+use base::table::View;
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
 use core::fmt::Debug;
@@ -101,7 +101,8 @@ pub struct IpArrival {
     pub dst: Ipv4Addr,
     /// IP time to live on arrival.
     pub ttl: u8,
-    /// Did it carry the Router Alert option (RFC 2113)?
+    /// Was it marked for every router on its way to look at: by the Router Alert option (RFC 2113), or by the label of
+    /// that name (RFC 3032, 2.1)?
     pub router_alert: bool,
     /// What carried it above IP.
     pub over: Over,
@@ -171,7 +172,7 @@ pub enum Change {
     },
     /// The next hops of a prefix are others than before: [`Rib::next_hops`](crate::services::Rib::next_hops) says
     /// which.
-    Route(Prefix),
+    Route(IpPrefix),
     /// The node restarts: all state is lost, and what was configured is done again.
     Restart,
 }
@@ -303,8 +304,7 @@ pub trait Protocol: Any + Send + Debug {
     fn handle_ack(&mut self, now: Time, context: &mut Context<'_>, ack: &Ack);
 
     /// Takes note of what changed around it. It is called after the call that made the change has returned, also if
-    /// that
-    /// was one of its own: protocols in the order of the array, changes in the order in which they were made.
+    /// that was one of its own: protocols in the order of the array, changes in the order in which they were made.
     fn handle_change(&mut self, now: Time, context: &mut Context<'_>, change: &Change);
 
     /// What is to be done next; nothing when the protocol is drained.
@@ -330,7 +330,7 @@ pub struct Known {
     pub views: &'static [View],
     /// What users write of it at a node, under its name among `protocols`; a node speaks it where that is written. If
     /// absent, the description says in another way who speaks it.
-    pub section: Option<SectionDecl>,
+    pub section: Option<SectionDecl<dyn Setup>>,
 }
 
 impl Known {

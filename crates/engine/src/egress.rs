@@ -15,7 +15,9 @@
 
 use crate::offload::real_frames;
 use base::device::{DropCounters, DropReason};
-use base::{Frame, Time};
+use base::frame::Framing;
+use base::losses::Keeping;
+use base::{Frame, LossBook, Time};
 use forwarding::queue::{Take, Tree};
 use std::collections::VecDeque;
 
@@ -41,6 +43,10 @@ pub struct Egress {
     waiting_bytes_max: u64,
     /// Frames that were dropped before they were ready, and their bytes.
     cleared: (DropCounters, u64),
+    /// How long frames are on the wire; here they are still as in a node.
+    framing: Framing,
+    /// Whose frames these were.
+    losses: LossBook,
 }
 
 impl Egress {
@@ -56,7 +62,16 @@ impl Egress {
             pending_bytes: 0,
             waiting_bytes_max: 0,
             cleared: (DropCounters::default(), 0),
+            framing: Framing::ETHERNET,
+            losses: LossBook::default(),
         }
+    }
+
+    /// Says how long frames are on the wire, before any has been handed over.
+    pub fn set_framing(&mut self, framing: Framing) {
+        debug_assert!(self.handed.0 == 0, "frames were counted as those of another medium");
+        self.framing = framing;
+        self.tree.set_framing(framing);
     }
 
     /// The queue disciplines in front of the wire, for their statistics.
@@ -110,7 +125,7 @@ impl Egress {
 
     #[inline]
     fn enter(&mut self, now: Time, enters: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
-        let wire_len = u64::from(frame.wire_len());
+        let wire_len = u64::from(self.framing.of(&frame));
         self.handed.0 += 1;
         self.handed.1 += wire_len;
         if enters <= now {
@@ -121,6 +136,11 @@ impl Egress {
         }
     }
 
+    /// Has a frame been handed over?
+    pub fn is_used(&self) -> bool {
+        self.handed.0 > 0
+    }
+
     /// Does what is due up to `to`.
     #[inline]
     pub fn catch_up(&mut self, to: Time, wire: &mut impl FnMut(Time, Frame) -> Time) {
@@ -129,7 +149,7 @@ impl Egress {
             match self.pending.front() {
                 Some((enters, _)) if *enters < self.ask => {
                     if let Some((enters, frame)) = self.pending.pop_front() {
-                        self.pending_bytes -= u64::from(frame.wire_len());
+                        self.pending_bytes -= u64::from(self.framing.of(&frame));
                         self.offer(enters, frame, wire);
                     }
                 }
@@ -157,7 +177,7 @@ impl Egress {
         match self.tree.take(now) {
             Take::Frame(frame) => {
                 self.taken.0 += 1;
-                self.taken.1 += u64::from(frame.wire_len());
+                self.taken.1 += u64::from(self.framing.of(&frame));
                 self.free = wire(now, frame);
                 self.ask = self.free;
             }
@@ -171,10 +191,29 @@ impl Egress {
         let gone = self.waiting_frames();
         self.cleared.0.add(reason, self.pending.len() as u64);
         self.cleared.1 += core::mem::take(&mut self.pending_bytes);
-        self.pending.clear();
+        for (_, frame) in self.pending.drain(..) {
+            self.losses.lost(now, &frame, reason);
+        }
         self.tree.clear(now, reason);
         (self.free, self.ask) = (free, Time::MAX);
         gone
+    }
+
+    /// Keeps whose frames are dropped, from now on.
+    pub fn keep_losses(&mut self, keeping: &Keeping) {
+        self.losses = LossBook::new(keeping.clone());
+        self.tree.keep_losses(keeping);
+    }
+
+    /// Whose frames were dropped, before they were ready and by the queue disciplines.
+    pub fn losses(&self) -> [&LossBook; 2] {
+        [&self.losses, self.tree.losses()]
+    }
+
+    /// Shows each frame that waits.
+    pub fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.pending.iter().for_each(|(_, frame)| see(frame));
+        self.tree.show_held(see);
     }
 
     /// Frames dropped by the queue disciplines or before they got there, by reason.
@@ -184,7 +223,7 @@ impl Egress {
         drops
     }
 
-    /// As frames leave by an interface, before its queue discipline: `BPF_TCX_EGRESS` (linux/bpf.h).
+    /// Frames that wait, in the disciplines and for their turn to get there.
     pub fn waiting_frames(&self) -> u64 {
         self.tree.backlog().packets + self.pending.len() as u64
     }
@@ -214,7 +253,7 @@ impl Egress {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use base::frame::{Offload, Segment};
     use base::{Phb, PortId, Rate, Streams};
@@ -225,7 +264,7 @@ mod tests {
     const SIZE: u16 = 1448;
 
     /// TCP with `payload` bytes, to be cut.
-    fn super_frame(payload: usize) -> Frame {
+    pub(crate) fn super_frame(payload: usize) -> Frame {
         let mut bytes = vec![2; 12];
         bytes.extend([8, 0, 0x45, 0]);
         bytes.extend((40 + payload as u16).to_be_bytes());
@@ -247,14 +286,18 @@ mod tests {
         frame
     }
 
-    fn egress() -> Egress {
+    pub(crate) fn tree() -> Tree {
         let classes =
             json!({"a": {"queue": {"discipline": "tbf", "rate": 8_000_000, "burst": 2000, "limit": 9000}}});
         let filters = json!([{"phb": ["EF"], "mark": 9, "inputs": [4], "class": "a"}]);
         let spec = json!({"root": {"discipline": "drr", "classes": classes, "filters": filters}});
         let spec = serde_json::from_value(spec).expect("a description");
         let facts = Facts { rate: Rate(0), mtu: 1500 };
-        Egress::new(Tree::new(&spec, &facts, Streams::new(1).stream("queue")).expect("a tree"), Time::ZERO)
+        Tree::new(&spec, &facts, Streams::new(1).stream("queue")).expect("a tree")
+    }
+
+    fn egress() -> Egress {
+        Egress::new(tree(), Time::ZERO)
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub enum EngineError {
         /// The range of the parameter, in the words of the message.
         range: &'static str,
     },
+    /// The medium of a link can't be changed once the link has carried frames.
+    #[error("link {}: it has carried frames, and keeps its medium", .link.0)]
+    LinkInUse {
+        /// The link that was to get another medium.
+        link: LinkId,
+    },
     /// Queue disciplines can't be put at a port that is in use.
     #[error("node {} port {}: it has sent frames, or has queue disciplines already", .node.0, .port.0)]
     QueueInUse {

@@ -10,15 +10,16 @@ use rand::Rng;
 #[derive(Debug)]
 pub enum Fate {
     /// It never arrives, and is counted under this reason.
-    Lost(DropReason),
+    Lost(DropReason, Frame),
     /// It arrives, perhaps later, changed or twice.
     Arrives {
         /// The time at which its last bit arrives.
         at: Time,
-        /// The frame as the receiver gets it: with inverted bits if `corrupted`.
+        /// The frame as the receiver gets it.
         frame: Frame,
-        /// Has it inverted bits? If the receiver does not check for them, it takes the frame.
-        corrupted: bool,
+        /// The frame as it was sent, if it has inverted bits. If the receiver does not check for them, it takes the
+        /// frame.
+        corrupted: Option<Frame>,
         /// Does a second copy arrive right behind it?
         copied: bool,
     },
@@ -127,14 +128,15 @@ impl Impairments {
     /// Decides on a frame that would arrive at `now`.
     pub fn decide(&mut self, now: Time, wire_len: u32, mut frame: Frame) -> Fate {
         if self.loss.hit() {
-            return Fate::Lost(DropReason::LinkLoss);
+            return Fate::Lost(DropReason::LinkLoss, frame);
         }
         let errors = self.bit_errors(u64::from(wire_len) * 8);
-        let corrupted = !errors.is_empty();
-        if corrupted {
+        let mut corrupted = None;
+        if !errors.is_empty() {
             if !self.deliver_corrupted {
-                return Fate::Lost(DropReason::LinkCorruption);
+                return Fate::Lost(DropReason::LinkCorruption, frame);
             }
+            corrupted = Some(frame.clone());
             invert(&mut frame, &errors);
         }
         let mut at = now + self.extra;

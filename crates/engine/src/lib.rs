@@ -19,6 +19,7 @@ pub mod fault;
 pub mod impair;
 pub mod lane;
 pub mod link;
+pub mod medium;
 pub mod offload;
 pub mod queue;
 pub mod real_time;
@@ -36,5 +37,6 @@ pub use fault::{Direction, Fault, FaultKind};
 /// What waits at egress ports, and in which order it leaves.
 pub use forwarding::queue as discipline;
 pub use link::{LinkSpec, PortSpec};
+pub use medium::Medium;
 pub use record::{RecordTo, Recording, RecordingError, Replay, replay};
-pub use virtual_time::{EventRecord, Progress, World};
+pub use virtual_time::{EventRecord, LossPlace, LossesAt, Progress, World};

@@ -3,10 +3,6 @@
 use base::{NodeId, Rate, Span};
 use serde::{Deserialize, Serialize};
 
-/// Bytes that a frame takes on the wire beyond its own: preamble and start delimiter, 8, and the gap to the next
-/// frame, 12 (IEEE 802.3, 3.2.1, 3.2.2 and 4.4.2).
-pub const OVERHEAD_BYTES: u32 = 20;
-
 /// One end of a link: a port that sends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

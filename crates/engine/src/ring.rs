@@ -71,6 +71,11 @@ impl FlightRing {
         &self.slots[number as usize & (self.slots.len() - 1)]
     }
 
+    /// All frames in it, the first one first.
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        (self.head..self.tail).filter_map(|number| self.at(number).frame())
+    }
+
     /// The last frame in it.
     pub fn last(&self) -> Option<(&Flight, &Frame)> {
         let flight = if self.is_empty() { return None } else { self.at(self.tail - 1) };
@@ -110,15 +115,15 @@ impl FlightRing {
         self.slots[self.head as usize & mask].frame = Some(frame);
     }
 
-    /// Takes the last frame out, and returns its start and length on the wire.
-    pub fn pop_back(&mut self) -> Option<(Time, u32)> {
+    /// Takes the last frame out, and returns it with its start.
+    pub fn pop_back(&mut self) -> Option<(Time, Frame)> {
         if self.is_empty() {
             return None;
         }
         self.tail -= 1;
         let mask = self.slots.len() - 1;
         let flight = core::mem::take(&mut self.slots[self.tail as usize & mask]);
-        Some((flight.start, flight.wire_len()))
+        Some((flight.start, flight.frame?))
     }
 
     #[cold]
@@ -155,7 +160,9 @@ mod tests {
             }
         }
         assert_eq!(ring.len() as u64, sent - got);
-        assert_eq!(ring.pop_back(), Some((Time(sent - 1), 64)));
+        assert_eq!(ring.frames().count(), ring.len());
+        let (start, frame) = ring.pop_back().expect("not empty");
+        assert_eq!((start, frame.wire_len()), (Time(sent - 1), 64));
         assert_eq!((ring.head(), ring.tail()), (got, sent - 1));
     }
 }

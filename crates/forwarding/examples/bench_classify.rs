@@ -7,7 +7,7 @@
 //! `cargo run --release -p twinplane-forwarding --example bench_classify`
 
 use base::describe::{ClassName, Dscps, LabelRange, PortRange, Protocol, Several};
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix};
 use base::{Dscp, Frame, Phb, PortId};
 use core::net::Ipv4Addr;
 use std::hint::black_box;
@@ -53,7 +53,7 @@ const KINDS: [Kind; 7] = [
     (
         "flow",
         |n| {
-            let (src, dst) = (Some(Prefix::host(address(0))), Some(Prefix::host(address(n))));
+            let [src, dst] = [0, n].map(|n| Some(IpPrefix::V4(Prefix::host(address(n)))));
             let dst_ports = Some(PortRange { first: 2000, last: 2000 });
             Match { src, dst, protocol: Some(Protocol(17)), dst_ports, ..Match::default() }
         },

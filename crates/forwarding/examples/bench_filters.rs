@@ -35,8 +35,8 @@ fn tables(filters: u32) -> Result<Forwarding, base::plane::TableError> {
         let nhlfe = Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
         let port = 1000 + (i % 512) as u16 * 8;
         let filter = FlowFilter {
-            src: Some(Prefix::new(Ipv4Addr::new(10, 1, 0, 0), 24)),
-            dst: Some(Prefix::host(Ipv4Addr::new(10, 9, 0, (i / 512) as u8))),
+            src: Some(Prefix::new(Ipv4Addr::new(10, 1, 0, 0), 24).into()),
+            dst: Some(Prefix::host(Ipv4Addr::new(10, 9, 0, (i / 512) as u8)).into()),
             protocol: Some(17),
             dst_ports: Some((port, port + if i % 4 == 0 { 7 } else { 0 })),
             ..FlowFilter::default()

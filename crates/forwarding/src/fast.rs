@@ -13,6 +13,7 @@ use crate::port::NO_KEY;
 use crate::punt::{Exception, PuntReason};
 use crate::tables::Forwarding;
 use base::device::DropReason;
+use base::frame::Lengths;
 use base::{Frame, PortId, Time, Verdict};
 
 /// How many frames ahead header bytes are fetched.
@@ -37,15 +38,15 @@ impl Forwarding {
     #[inline]
     fn forward_one(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let mut key = NO_KEY;
-        let bytes = u64::from(frame.wire_len());
+        let lengths = frame.lengths();
         if let Some(ingress) = self.ports.record(port) {
             key = ingress.short;
             ingress.counters.rx_packets += 1;
-            ingress.counters.rx_bytes += bytes;
+            ingress.counters.rx_bytes += u64::from(lengths.wire);
         }
-        match self.swap(key, frame) {
+        match self.swap(key, lengths, frame) {
             Some(port) => Verdict::Transmit { port, ready: now },
-            None => self.forward(now, port, key, frame),
+            None => self.forward(now, port, key, lengths, frame),
         }
     }
 
@@ -63,10 +64,11 @@ impl Forwarding {
             }
             let frame = &mut frames[i];
             packets += 1;
-            bytes += u64::from(frame.wire_len());
-            verdicts[i] = match self.swap(key, frame) {
+            let lengths = frame.lengths();
+            bytes += u64::from(lengths.wire);
+            verdicts[i] = match self.swap(key, lengths, frame) {
                 Some(port) => Verdict::Transmit { port, ready: now },
-                None => self.forward(now, port, key, frame),
+                None => self.forward(now, port, key, lengths, frame),
             };
         }
         if let Some(ingress) = self.ports.record(port) {
@@ -122,9 +124,7 @@ impl Forwarding {
     /// The common case, in one go: a label that is swapped for another. Returns nothing, and changes nothing, in all
     /// others.
     #[inline(always)]
-    fn swap(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
-        let len = frame.segment_len();
-        let wire_len = frame.wire_len();
+    fn swap(&mut self, key: u64, lengths: Lengths, frame: &mut Frame) -> Option<PortId> {
         let (old, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + LABEL }>()?;
         let [a, b, c, d, e, f, g, h, ..] = *old;
         let to = u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16;
@@ -141,28 +141,39 @@ impl Forwarding {
             adjacency = balanced(&self.adjacencies, &self.groups, adjacency, self.config.seed, word, below)?;
         }
         let egress = self.ports.record(adjacency.port)?;
-        if len - ETHERNET as u32 > egress.room {
+        if lengths.segment - ETHERNET as u32 > egress.room {
             return None;
         }
         let new = entry.word | (word & entry.keep) | ((word & 0xff) - 1);
-        entry.count(wire_len);
+        entry.count(lengths.wire);
         old[..12].copy_from_slice(&adjacency.addresses);
         old[14..].copy_from_slice(&new.to_be_bytes());
-        egress.count_tx(u64::from(wire_len));
+        egress.count_tx(u64::from(lengths.wire));
         Some(adjacency.port)
     }
 
     /// Frames that the common swap does not take: the plain route first, then everything else.
     #[inline(never)]
-    pub(crate) fn forward(&mut self, now: Time, port: PortId, key: u64, frame: &mut Frame) -> Verdict {
-        match self.route(key, frame) {
-            Some(port) => Verdict::Transmit { port, ready: now },
-            None if self.fib6.is_some() => match self.route6(key, frame) {
-                Some(port) => Verdict::Transmit { port, ready: now },
-                None => self.forward_any(now, port, frame),
-            },
-            None => self.forward_any(now, port, frame),
+    pub(crate) fn forward(
+        &mut self,
+        now: Time,
+        port: PortId,
+        key: u64,
+        lengths: Lengths,
+        frame: &mut Frame,
+    ) -> Verdict {
+        // Filters look at more of a packet than plain routes do.
+        if self.filters.len() == 0 {
+            if let Some(port) = self.route(key, lengths, frame) {
+                return Verdict::Transmit { port, ready: now };
+            }
+            if self.fib6.is_some()
+                && let Some(port) = self.route6(key, lengths, frame)
+            {
+                return Verdict::Transmit { port, ready: now };
+            }
         }
+        self.forward_any(now, port, frame)
     }
 
     /// Any frame, by the general way: conditioner, labels, filters, FTN, FIB.

@@ -69,7 +69,7 @@ pub fn icmp_error(frame: &Frame, error: IcmpError, source: Ipv4Addr) -> Option<V
     }
     let end = original.len().min(limit).min(usize::from(packet.total_len()));
     let objects = if stack.is_empty() { Vec::new() } else { extension::mpls_stack_object(stack) };
-    let quote = Quote { original: &original[..end], objects: &objects };
+    let quote = Quote { original: &original[..end], objects: &objects, without_length: false };
     let unreachable = |code| Repr::DestinationUnreachable { code, next_hop_mtu: 0, quote };
     let icmp = match error {
         IcmpError::TimeExceeded => Repr::TimeExceeded { code: time_exceeded::TTL, quote },

@@ -66,7 +66,7 @@ pub fn icmpv6_error(frame: &Frame, error: Icmpv6Error, source: Ipv6Addr) -> Opti
     };
     let end = original.len().min(room).min(packet.total_len());
     let original = &original[..end];
-    let quote = Quote { original, objects: &objects };
+    let quote = Quote { original, objects: &objects, without_length: false };
     let unreachable = |code| Repr::DestinationUnreachable { code, quote };
     let message = match error {
         Icmpv6Error::TimeExceeded => Repr::TimeExceeded { code: time_exceeded::HOP_LIMIT, quote },

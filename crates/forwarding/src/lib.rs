@@ -2,8 +2,8 @@
 //!
 //! - [`Forwarding`]: ports, adjacencies, ILM, FTN and FIB of one node; [`Forwarding::apply`] writes them,
 //!   [`Forwarding::forward_batch`] decides on frames (the same function in a benchmark, in virtual and in real time)
-//! - [`driver`]: the plane boundary: [`Driver`], [`Soft`], which writes the tables above at once, and [`Model`], which
-//!   does so as a device that was measured
+//! - [`driver`]: the plane boundary: [`ForwardingPlane`], the tables with the [`Driver`] that writes them, and a folder
+//!   or file for each driver
 //! - [`punt`]: why a frame was punted, for the node's control processor
 //! - [`local`]: sending what the node itself originates
 //! - [`fragment`], [`icmp`], [`icmpv6`]: what the control processor does with packets that are too long or too old
@@ -53,7 +53,7 @@ mod tokens;
 pub mod view;
 
 pub use addresses6::is_single_node;
-pub use driver::{Driver, Model, Notice, Soft, Timing, WriteTime};
+pub use driver::{Driver, ForwardingPlane, Notice, Timing, WriteTime};
 pub use hash::Seed;
 pub use port::PortCounters;
 pub use punt::{Exception, PuntReason};

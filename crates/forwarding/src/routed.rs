@@ -9,6 +9,7 @@ use crate::hash::{self, Seed};
 use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ipv4_ttl};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
+use base::frame::Lengths;
 use base::{Frame, MacAddr, PortId};
 use core::net::Ipv4Addr;
 use wire::checksum;
@@ -22,8 +23,8 @@ impl Forwarding {
     /// nothing, in all other cases, among them all in which the packet is not transmitted. What is asked of the
     /// packet is what [`Forwarding::decide`] asks, in the same order.
     #[inline]
-    pub(crate) fn route(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
-        let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());
+    pub(crate) fn route(&mut self, key: u64, lengths: Lengths, frame: &mut Frame) -> Option<PortId> {
+        let len = frame.len();
         let conditioned = frame.phb();
         let (header, below) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + IPV4 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
@@ -35,14 +36,14 @@ impl Forwarding {
             return None;
         }
         let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
-        if total != len - ETHERNET as u32 || checksum::sum(ip) != 0xffff {
+        if total != len - ETHERNET as u32 || checksum::sum_header(ip) != 0xffff {
             return None;
         }
         let (tos, ttl) = (ip[1], ip[8]);
         let from = Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]);
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
         // Group addresses, and those of all on a link, are above the last host's.
-        if ip[16] >= 224 || !may_be_forwarded(from, to) || ttl <= 1 || self.filters.len() > 0 {
+        if ip[16] >= 224 || !may_be_forwarded(from, to) || ttl <= 1 {
             return None;
         }
         // Packets to one destination come in rows.
@@ -76,10 +77,10 @@ impl Forwarding {
         }
         let port = adjacency.port;
         let egress = self.ports.record(port)?;
-        if longest - ETHERNET as u32 > egress.room {
+        if lengths.segment - ETHERNET as u32 > egress.room {
             return None;
         }
-        egress.count_tx(u64::from(wire_len));
+        egress.count_tx(u64::from(lengths.wire));
         let phb = conditioned.or(self.phb_of_tos(tos));
         ethernet[..12].copy_from_slice(&adjacency.addresses);
         set_ipv4_ttl(ip, ttl - 1);
@@ -87,7 +88,7 @@ impl Forwarding {
             frame.set_phb(phb);
         }
         if let Some(known) = self.fib.get_mut(place) {
-            known.active_mut().count(wire_len);
+            known.active_mut().count(lengths.wire);
         }
         Some(port)
     }
@@ -179,7 +180,10 @@ mod tests {
         let check = !checksum::sum(ip);
         ip[10..12].copy_from_slice(&check.to_be_bytes());
         let key = tables.ports.get(IN).map_or(0, |port| port.short);
-        let routed = |tables: &mut Forwarding| tables.route(key, &mut Frame::from_bytes(&bytes));
+        let routed = |tables: &mut Forwarding| {
+            let frame = &mut Frame::from_bytes(&bytes);
+            tables.route(key, frame.lengths(), frame)
+        };
         assert_eq!([routed(&mut tables), routed(&mut tables)], [Some(OUT); 2]);
         let longer = TableOp::RouteSet { prefix: prefix("10.3.0.1/32"), next_hop: NextHop::Discard };
         tables.apply(&longer).expect("a route");
@@ -223,7 +227,7 @@ mod tests {
             let mut other = frame.clone();
             let (mut short, mut long) = (tables(diffserv), tables(diffserv));
             let key = short.ports.get(IN).map_or(0, |port| port.short);
-            let verdicts = (short.forward(Time(5), IN, key, &mut frame), long.forward_any(Time(5), IN, &mut other));
+            let verdicts = (short.forward(Time(5), IN, key, frame.lengths(), &mut frame), long.forward_any(Time(5), IN, &mut other));
             prop_assert_eq!(verdicts.0, verdicts.1);
             prop_assert_eq!(frame.phb(), other.phb());
             prop_assert_eq!(frame, other);

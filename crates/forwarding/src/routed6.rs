@@ -8,6 +8,7 @@ use crate::hash;
 use crate::packet::{ETHERNET, ETHERTYPE_IPV6, IPV6, address6, class6};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
+use base::frame::Lengths;
 use base::{Frame, MacAddr, PortId};
 
 impl Forwarding {
@@ -16,8 +17,8 @@ impl Forwarding {
     /// what
     /// [`Forwarding::decide`] asks.
     #[inline]
-    pub(crate) fn route6(&mut self, key: u64, frame: &mut Frame) -> Option<PortId> {
-        let (len, longest, wire_len) = (frame.len(), frame.segment_len(), frame.wire_len());
+    pub(crate) fn route6(&mut self, key: u64, lengths: Lengths, frame: &mut Frame) -> Option<PortId> {
+        let len = frame.len();
         let conditioned = frame.phb();
         let (header, _) = frame.header_mut().split_first_chunk_mut::<{ ETHERNET + IPV6 }>()?;
         let (ethernet, ip) = header.split_first_chunk_mut::<ETHERNET>()?;
@@ -64,10 +65,10 @@ impl Forwarding {
         }
         let (port, addresses) = (adjacency.port, adjacency.addresses);
         let egress = self.ports.record(port)?;
-        if longest - ETHERNET as u32 > egress.room {
+        if lengths.segment - ETHERNET as u32 > egress.room {
             return None;
         }
-        egress.count_tx(u64::from(wire_len));
+        egress.count_tx(u64::from(lengths.wire));
         let phb = conditioned.or(self.phb_of_tos(class));
         let header = frame.header_mut().first_chunk_mut::<{ ETHERNET + IPV6 }>()?;
         header[..12].copy_from_slice(&addresses);
@@ -76,7 +77,7 @@ impl Forwarding {
             frame.set_phb(phb);
         }
         if let Some(known) = self.fib6.as_mut().and_then(|fib| fib.get_mut(place)) {
-            known.active_mut().count(wire_len);
+            known.active_mut().count(lengths.wire);
         }
         Some(port)
     }

@@ -43,7 +43,7 @@ fn filters_come_before_prefixes_and_routes() {
     let flow = |order, filter| Fec::Flow { order, filter };
     let udp = FlowFilter { protocol: Some(17), ..FlowFilter::default() };
     let port = FlowFilter { dst_ports: Some((0x0700, 0x0708)), ..udp };
-    let source = FlowFilter { src: Some(Prefix::host(SOURCE)), ..FlowFilter::default() };
+    let source = FlowFilter { src: Some(Prefix::host(SOURCE).into()), ..FlowFilter::default() };
     let map = |order, filter, label| TableOp::FtnSet {
         fec: flow(order, filter),
         nhlfe: to_gateway(&[label], Uniform),

@@ -3,7 +3,8 @@
 mod support;
 
 use base::device::DropReason;
-use base::plane::{Fec, NextHop, Prefix6, TableOp, TcSource, TtlModel};
+use base::flow::FlowFilter;
+use base::plane::{Fec, IpPrefix, NextHop, Prefix6, TableOp, TcSource, TtlModel};
 use base::{Body, DiffServConfig, Dscp, Frame, MacAddr, NodeId, PortId, TrafficClass, Verdict};
 use core::net::Ipv6Addr;
 use proptest::prelude::*;
@@ -322,4 +323,34 @@ proptest! {
             prop_assert_eq!(frame.header()[21], hop_limit - 1);
         }
     }
+}
+
+/// A filter maps packets of IPv6 to an LSP by their addresses, ports and class, before the longest prefix. One that
+/// gives no address is for IPv4.
+#[test]
+fn filters_take_packets_of_ipv6_by_their_addresses() {
+    let flow = |order, filter| Fec::Flow { order, filter };
+    let any = FlowFilter { protocol: Some(17), ..FlowFilter::default() };
+    let of = |src: &str, dscp| FlowFilter { src: Some(IpPrefix::V6(prefix(src))), dscp, ..any };
+    let mapped = |push: &[u32]| nhlfe(push, via("fe80::9"), TtlModel::Uniform, TcSource::Copy);
+    let set = |order, filter, push: &[u32]| TableOp::FtnSet { fec: flow(order, filter), nhlfe: mapped(push) };
+    let mut tables = node6(&[
+        set(1, any, &[600]),
+        set(2, of("2001:db8:0:1::/64", Dscp::new(10)), &[2, 700]),
+        set(
+            3,
+            FlowFilter { dst_ports: Some((0x0708, 0x0709)), ..of("2001:db8:0:1::7/128", None) },
+            &[2, 800],
+        ),
+    ]);
+    // The pattern in the body of a packet begins with the ports 0x0506 and 0x0708.
+    let out = |n| [(n, 5, 63), (2, 5, 63)];
+    leaves(&mut tables, &[], IP, &out(800), Ip { hop_limit: 63, ..IP });
+    let classed = Ip { dscp: 10, ..IP };
+    let low = [(700, 1, 63), (2, 1, 63)];
+    leaves(&mut tables, &[], classed, &low, Ip { hop_limit: 63, ..classed });
+    let other = Ip { from: address("2001:db8:0:5::1"), ..IP };
+    leaves(&mut tables, &[], other, &[], Ip { hop_limit: 63, ..other });
+    let counted: Vec<u64> = tables.filters().map(|row| row.packets).collect();
+    assert_eq!(counted, [0, 1, 1]);
 }

@@ -137,8 +137,8 @@ impl Naive {
         }
         let connected = found.is_some_and(|n| is_connected(&n));
         let flow = FlowKey {
-            src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),
-            dst: to,
+            src: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]).into(),
+            dst: to.into(),
             protocol: ip[9],
             // The body of every packet here is the pattern from 5 on.
             ports: (ip.len() - usize::from(ip[0] & 15) * 4 >= 4).then_some((0x0506, 0x0708)),
@@ -286,6 +286,7 @@ fn flow() -> impl Strategy<Value = base::plane::Fec> {
     (0u64..6, fields, ports).prop_map(|(order, (src, dst, protocol, dscp), (src_ports, dst_ports))| {
         let ports = protocol.is_some();
         let (src_ports, dst_ports) = (src_ports.filter(|_| ports), dst_ports.filter(|_| ports));
+        let [src, dst] = [src, dst].map(|prefix| prefix.map(Into::into));
         let filter = FlowFilter { src, dst, protocol, src_ports, dst_ports, dscp };
         base::plane::Fec::Flow { order, filter }
     })

@@ -39,8 +39,9 @@ impl Network {
                 }
                 let mtu = link.spec.mtu;
                 let said_so = link.spec.mtu_said || mtu <= USUAL_MTU;
-                let longest =
+                let mut longest =
                     if said_so { Longest { bytes: mtu, ..Longest::default() } } else { longest(link) };
+                longest.framing = link.spec.medium.framing;
                 let around = Around { rate: link.spec.rate, longest, marks: Some(marks.clone()) };
                 if let Some(tree) = link.spec.queue(side) {
                     said.extend(warnings_at(tree, &around).into_iter().map(at("queue")));

@@ -70,14 +70,16 @@ impl QuietPort {
 }
 
 impl Device for QuietPort {
-    fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         let bytes = frame.to_vec();
         let answered = match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.answer(now, &bytes),
             _ => None,
         };
         if answered.is_none() {
-            self.drops.count(DropReason::NoListener);
+            let reason = DropReason::NoListener;
+            self.drops.count(reason);
+            self.outputs.push_back(Output::Discard { port, frame, reason });
         }
     }
 

@@ -128,6 +128,7 @@ impl Network {
             let ports = [port(spec.a, spec.a_clock_ppb), port(spec.b, spec.b_clock_ppb)];
             let (a, b) = (NodeId(spec.a as u32), NodeId(spec.b as u32));
             let built = self.world.add_link(engine::LinkSpec { a, b, ports, delay: spec.delay })?;
+            self.world.set_medium(built.0, spec.medium)?;
             let link = &mut self.links[index];
             debug_assert_eq!(link.ports, [built.1, built.2]);
             (link.id, link.ports) = (built.0, [built.1, built.2]);

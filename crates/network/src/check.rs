@@ -83,6 +83,15 @@ fn check_links(description: &Description) -> Checked {
         if !(68..=65_535).contains(&link.mtu) {
             return field("mtu", BuildProblem::Mtu { mtu: link.mtu });
         }
+        let (medium, most) = (link.medium.name, link.medium.framing.mtu());
+        if link.mtu > most {
+            return field("mtu", BuildProblem::MediumMtu { mtu: link.mtu, medium, most });
+        }
+        let bridge = [link.a, link.b].into_iter().find(|&node| nodes[node].facts().segment.is_some());
+        if let Some(bridge) = bridge.filter(|_| !link.medium.has_addresses) {
+            let node = nodes[bridge].name.clone();
+            return field("medium", BuildProblem::MediumOfSegment { medium, node });
+        }
         for (near, far) in [(link.a, link.b), (link.b, link.a)] {
             let gateway = nodes[far].facts().is_own_transit() || nodes[far].facts().segment.is_some();
             if nodes[near].facts().host.is_some() && !gateway {

@@ -1,11 +1,10 @@
 //! Conditioners on what arrives at routers: how they are put there, and what they counted, with those before queues.
 
-use super::Network;
 use super::description::LinkSpec;
 use super::error::NetworkError;
 use super::problem::BuildProblem;
 use super::queues::SIDES;
-use base::PortId;
+use super::{Link, Network};
 use base::table::{Rows, Table};
 use node::conditioner::{Colour, Conditioner, ConditionerSpec};
 use node::router::Conditioning;
@@ -61,13 +60,14 @@ impl Network {
 
     /// What a router does with packets as they arrive.
     pub(super) fn conditioning(&self, node: usize) -> Conditioning {
-        let conditioner =
-            |(port, spec): (PortId, &ConditionerSpec)| Some((port, Conditioner::new(spec).ok()?));
-        let given =
-            self.ports_of(node).filter_map(|(link, side)| Some((link.ports[side], link.spec.ingress(side)?)));
+        let conditioner = |(link, side): (&Link, usize)| {
+            let mut made = Conditioner::new(link.spec.ingress(side)?).ok()?;
+            made.set_framing(link.spec.medium.framing);
+            Some((link.ports[side], made))
+        };
         let trees = || self.ports_of(node).filter_map(|(link, side)| link.spec.queue(side));
         Conditioning {
-            at: given.filter_map(conditioner).collect(),
+            at: self.ports_of(node).filter_map(conditioner).collect(),
             note_inputs: trees().any(|tree| tree.asks_input()),
             note_encaps: trees().any(|tree| tree.asks_encaps()),
         }

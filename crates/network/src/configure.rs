@@ -3,13 +3,16 @@
 use super::addressing;
 use super::description::NodeSpec;
 use super::spec::rsvp::EgressLabel;
+use super::spec::table_driver::TableDriver;
 use super::{Link, Network, plan};
+use base::describe::Section;
 use base::plane::{NextHop, Prefix};
 use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
 use control::Setup;
 use control::rsvp;
 use control::rsvp::transport;
 use core::net::Ipv4Addr;
+use forwarding::driver::model::ModelSpec;
 use node::router::{Address6, PortSetup};
 use node::{HostAddress6, HostConfig, HostPort, Router, RouterConfig};
 use std::sync::Arc;
@@ -65,6 +68,7 @@ impl Network {
             ports,
             profile: spec.profile.clone(),
             protocols: self.protocols(node, spec),
+            table_driver: spec.table_driver.as_ref().map_or_else(|| ModelSpec {}.setup(), TableDriver::setup),
             ttl: spec.rsvp.ttl,
             diffserv: spec.diffserv,
             conditioning: self.conditioning(node),

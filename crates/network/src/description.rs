@@ -10,12 +10,14 @@ use crate::spec::protocols::Protocols;
 use crate::spec::reference::{Endpoint, Names};
 use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
+use crate::spec::table_driver::TableDriver;
 use base::diagnostic::{Diagnostic, Step};
 use base::flow::FlowFilter;
 use base::plane::{Prefix, Prefix6};
 use base::{DiffServConfig, LspDiffServ, PhbSet, Rate, Span};
 use control::rsvp::command::ReservationStyle;
 use core::net::{Ipv4Addr, Ipv6Addr};
+use engine::Medium;
 use engine::discipline::TreeSpec;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
@@ -96,6 +98,8 @@ pub struct NodeSpec {
     pub log_signals: u32,
     /// How its process opens interfaces, where that was said.
     pub driver: Option<Driver>,
+    /// What writes its forwarding tables, where that was said.
+    pub table_driver: Option<TableDriver>,
     /// Static routes, as they were written.
     pub routes: Vec<RouteSpec>,
     /// The same with the links that they lead by.
@@ -117,6 +121,7 @@ impl NodeSpec {
             ipv6: None,
             log_signals: 0,
             driver: None,
+            table_driver: None,
             routes: Vec::new(),
             static_routes: Vec::new(),
         }
@@ -137,6 +142,8 @@ pub struct LinkSpec {
     pub b: usize,
     /// Rate of both ports; zero sends in no time.
     pub rate: Rate,
+    /// What frames are on it.
+    pub medium: &'static Medium,
     /// Propagation delay.
     pub delay: Span,
     /// Bandwidth that LSPs may reserve, each way; the rate if absent.

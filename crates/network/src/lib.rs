@@ -225,6 +225,11 @@ impl Network {
         self.description.nodes.get(node).map_or("?", |n| n.name.as_str())
     }
 
+    /// Refuses links whose medium does not lead out of a process, of a network whose links all do.
+    pub fn check_media_outside(&self) -> Result<(), Diagnostic> {
+        Placed::check_media(&self.description)
+    }
+
     /// Refuses a node that is not there.
     pub fn check_node(&self, node: usize) -> Result<(), Diagnostic> {
         let count = self.description.nodes.len();

@@ -14,6 +14,7 @@ use base::plane::Prefix;
 use base::{Command, NodeId};
 use control::rsvp;
 use control::rsvp::command::{RouteHop, TunnelId, TunnelSpec};
+use std::sync::Arc;
 
 impl Network {
     /// Adds a group of LSPs; they are signalled at once if asked for, those that their head end keeps (an edge, for its
@@ -73,7 +74,7 @@ impl Network {
             let tunnel = Tunnel {
                 key,
                 carries: tunnel.carries.clone(),
-                set: rsvp::Command::TunnelSet(Box::new(tunnel)).into(),
+                set: rsvp::Command::TunnelSet(Arc::new(tunnel)).into(),
                 remove: rsvp::Command::TunnelRemove(id).into(),
                 group: group as u32,
                 index,
@@ -158,7 +159,7 @@ impl Network {
         for (index, &id) in tunnels.iter().enumerate() {
             let command = match command {
                 "signal" | "route" => {
-                    rsvp::Command::TunnelSet(Box::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
+                    rsvp::Command::TunnelSet(Arc::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
                 }
                 "tear" => rsvp::Command::TunnelRemove(id),
                 "reoptimise" => rsvp::Command::TunnelReoptimise(id),

@@ -6,6 +6,7 @@ use super::kind::Resolved;
 use super::place::{Place, node_name as name};
 use super::problem::PlacementProblem;
 use base::diagnostic::{At, Diagnostic};
+use engine::medium::{Medium, Outside};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -134,12 +135,51 @@ impl Placed {
                 if local[side] && !local[1 - side] && !attached[side] {
                     return Err(PlacementProblem::NoPort { near, far, link: index }.into());
                 }
+                if attached[side] {
+                    let ends = [side, 1 - side].map(|side| link.ends()[side]);
+                    self.check_medium(description, (index, link.spec.medium), ends)?;
+                }
                 if local[0] && local[1] && attached[side] && !attached[1 - side] {
                     return Err(PlacementProblem::OnePort { near, far, link: index }.into());
                 }
             }
         }
         Ok(())
+    }
+
+    /// Refuses media of links that lead out of every process, as all links of a lab do.
+    pub fn check_media(description: &Description) -> Result<(), Diagnostic> {
+        let nowhere = Placed { local: vec![false; description.nodes.len()], listed: true, ends: Vec::new() };
+        for (index, link) in description.links.iter().enumerate() {
+            for ends in [[link.a, link.b], [link.b, link.a]] {
+                nowhere.check_medium(description, (index, link.medium), ends)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Placed {
+    /// Does an interface carry the medium of its link, and read it who is at the other end?
+    fn check_medium(
+        &self,
+        description: &Description,
+        (index, medium): (usize, &Medium),
+        [near, far]: [usize; 2],
+    ) -> Result<(), Diagnostic> {
+        let host = description.nodes[far].facts().host;
+        let is_kernel = host.is_some_and(|host| host.kernel) && !self.local[far];
+        match medium.outside {
+            Outside::Nowhere => {
+                let node = name(description, near).to_string();
+                Err(PlacementProblem::MediumInside { node, medium: medium.name, link: index }.into())
+            }
+            Outside::Routers if is_kernel => {
+                let host = name(description, far).to_string();
+                Err(PlacementProblem::MediumOfKernel { host, medium: medium.name, link: index }.into())
+            }
+            Outside::Routers | Outside::Anywhere => Ok(()),
+        }
     }
 }
 

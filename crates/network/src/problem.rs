@@ -28,6 +28,10 @@ base::problems! {
         NegativeDelay {} is OutOfRange, "negative-delay", "a delay can't be negative";
         /// A length of packets that IP does not have.
         Mtu { mtu: u32 } is OutOfRange, "mtu", "mtu={mtu}: 68 to 65535 bytes";
+        /// A packet that no frame of the medium holds.
+        MediumMtu { mtu: u32, medium: &'static str, most: u32 } is Conflict, "medium-mtu", "mtu={mtu}: a frame of medium {medium} holds a packet of up to {most} bytes";
+        /// A shared segment with frames that have no addresses.
+        MediumOfSegment { medium: &'static str, node: String } is Conflict, "medium-of-segment", "medium={medium}: its frames have no Ethernet addresses, by which '{node}' passes frames on";
         /// A host beside something that passes nothing on.
         NobodysGateway { host: String, other: String } is Conflict, "nobodys-gateway", "host '{host}': its link leads to '{other}', which is no router: nobody is its gateway";
         /// A host without a link.
@@ -172,6 +176,10 @@ base::problems! {
         NoPort { near: String, far: String, link: usize } is Conflict, "no-port", "link {link} from '{near}' to '{far}': '{far}' is not local, and no interface leads to it";
         /// One interface where there are two or none.
         OnePort { near: String, far: String, link: usize } is Conflict, "one-port", "link {link} from '{near}' to '{far}': both are local, so that both have an interface or neither";
+        /// An interface that does not carry the medium of its link.
+        MediumInside { node: String, medium: &'static str, link: usize } is Conflict, "medium-inside", "'{node}': link {link} has medium {medium}, which no interface carries";
+        /// A kernel at the other end of a link whose medium it does not read.
+        MediumOfKernel { host: String, medium: &'static str, link: usize } is Conflict, "medium-of-kernel", "link {link} has medium {medium}, which the kernel of host '{host}' does not read";
         /// A link by its place, which has none.
         PortLink { interface: String, link: usize, count: usize } is UnknownName, "port-link", "interface '{interface}': link {link} of {count}";
         /// A node that is not at the link.

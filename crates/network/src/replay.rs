@@ -130,7 +130,7 @@ impl Network {
         }
         let events = outputs.into_iter().filter_map(|(at, output)| match output {
             Output::Event(event) => Some(EventRecord { at, node: recording.node, event }),
-            Output::Transmit { .. } => None,
+            Output::Transmit { .. } | Output::Discard { .. } | Output::Copied { .. } => None,
         });
         self.events = events.collect();
         Ok(summary)

@@ -5,7 +5,9 @@ use base::describe::{self as described, Describe};
 use base::{Command, Device, Frame, NodeId, Output, PortId, Time};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use twinplane_network::kind::{Facts, HostFacts, KINDS, Node, NodeKind, Tests, write_facts};
+use twinplane_network::kind::{
+    BRIDGE, EXTERNAL, Facts, HostFacts, KINDS, Node, NodeKind, PEER, ROUTER, Tests, write_facts,
+};
 use twinplane_network::spec::ReadNetwork;
 use twinplane_network::spec::address::InterfaceAddress;
 use twinplane_network::{Build, Network, Placement};
@@ -38,7 +40,7 @@ impl Node for LampSpec {
             signals: false,
             links_min: 1,
             links_max: Some(1),
-            host: Some(HostFacts { address: Some(self.socket), gateway: None, mtu: None }),
+            host: Some(HostFacts { address: Some(self.socket), ..HostFacts::default() }),
             tests: Tests::Nowhere,
             segment: None,
         }
@@ -171,7 +173,8 @@ fn a_kind_that_is_not_here_changes_no_address_port_or_route() {
     };
     assert_eq!(again, for_others);
 
-    let told = placed(&here, KINDS, &routers).err().expect("an error");
+    let without = [ROUTER, PEER, EXTERNAL, BRIDGE];
+    let told = placed(&here, &without, &routers).err().expect("an error");
     assert_eq!(told, "nodes/lamp/kind: 'lamp' is none of router, peer, external or bridge");
     let told = placed(&for_others, KINDS, &["r0", "r1", "r2", "lamp"]).err().expect("an error");
     assert_eq!(told, "placement: node 'lamp': this program has no nodes of kind 'lamp': it can't be local");

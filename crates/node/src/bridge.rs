@@ -169,7 +169,16 @@ impl Device for Bridge {
         let others = (0..self.config.ports).map(PortId).filter(|&other| other != port && self.is_up(other));
         let copies: Vec<Output> =
             others.map(|port| Output::Transmit { port, frame: frame.clone(), ready: now }).collect();
+        let count = copies.len() as u32;
         self.outputs.extend(copies);
+        match count {
+            0 => {
+                let reason = DropReason::PortDown;
+                self.outputs.push_back(Output::Discard { port, frame, reason });
+            }
+            1 => {}
+            more => self.outputs.push_back(Output::Copied { port, frame, copies: more - 1 }),
+        }
     }
 
     fn handle_timeout(&mut self, _: Time) {}

@@ -223,12 +223,12 @@ mod tests {
     #[test]
     fn an_error_about_a_ping_is_an_event() {
         let ping = packet(OWN.address, OTHER.address, 1, &request(7));
-        let quote = icmpv6::Quote { original: &ping, objects: &[] };
+        let quote = icmpv6::Quote { original: &ping, objects: &[], without_length: false };
         let error = icmpv6::Repr::TimeExceeded { code: 0, quote };
         let Some(Event::ProbeReply { sequence: 7, kind: 11, .. }) = answer(OTHER.address, &error) else {
             panic!("an event")
         };
-        let cut = icmpv6::Quote { original: &ping[..44], objects: &[] };
+        let cut = icmpv6::Quote { original: &ping[..44], objects: &[], without_length: false };
         assert_eq!(answer(OTHER.address, &icmpv6::Repr::TimeExceeded { code: 0, quote: cut }), None);
     }
 }

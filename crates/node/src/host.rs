@@ -72,6 +72,14 @@ impl HostPort {
     pub fn next_hop(&self, to: Ipv4Addr) -> Ipv4Addr {
         if Prefix::new(self.address, self.prefix_len).contains(to) { to } else { self.gateway }
     }
+
+    /// The neighbour that packets to an address of either family go to; none if the port does not speak that family.
+    pub fn neighbor_towards(&self, to: IpAddr) -> Option<IpAddr> {
+        match to {
+            IpAddr::V4(to) => Some(self.next_hop(to).into()),
+            IpAddr::V6(to) => Some(self.ipv6?.next_hop(to).into()),
+        }
+    }
 }
 
 /// The host.
@@ -88,6 +96,8 @@ pub struct Host {
     /// Which ports are up.
     up: Vec<bool>,
     ident: u16,
+    /// Why the frame that is being handled is discarded, once that is so.
+    discarded: Option<DropReason>,
 }
 
 impl Host {
@@ -101,6 +111,7 @@ impl Host {
             drops: DropCounters::default(),
             errors: Limiter::new(ERRORS.0, ERRORS.1),
             ident: 0,
+            discarded: None,
         }
     }
 
@@ -117,8 +128,8 @@ impl Host {
         self.neighbors.iter()
     }
     /// The Ethernet address that packets to `to` go to by a port, if it is known.
-    pub fn neighbor_mac(&self, port: PortId, to: Ipv4Addr) -> Option<MacAddr> {
-        self.neighbors.get(port, self.config.port(port)?.next_hop(to).into())
+    pub fn neighbor_mac(&self, port: PortId, to: impl Into<IpAddr>) -> Option<MacAddr> {
+        self.neighbors.get(port, self.config.port(port)?.neighbor_towards(to.into())?)
     }
 
     /// Sends an IP packet by the port that its source address is of; it waits until the neighbour's Ethernet address
@@ -137,18 +148,29 @@ impl Host {
 
     /// Sends a frame with an IP packet to `to` by a port, and writes its Ethernet header; it waits as one of
     /// [`Host::send_ip`] does.
-    pub fn send_frame(&mut self, now: Time, port: PortId, to: Ipv4Addr, frame: Frame) {
-        match self.config.port(port) {
-            Some(own) => self.send_to(now, port, own.next_hop(to).into(), frame),
-            None => self.drops.count(DropReason::PortDown),
+    pub fn send_frame(&mut self, now: Time, port: PortId, to: IpAddr, frame: Frame) {
+        match self.config.port(port).and_then(|own| own.neighbor_towards(to)) {
+            Some(neighbor) => self.send_to(now, port, neighbor, frame),
+            None => self.lose(port, frame, DropReason::PortDown),
         }
+    }
+
+    /// Discards the frame that is being handled.
+    pub(crate) fn discard(&mut self, reason: DropReason) {
+        self.drops.count(reason);
+        self.discarded = Some(reason);
+    }
+
+    /// Discards a frame that was to leave by a port.
+    fn lose(&mut self, port: PortId, frame: Frame, reason: DropReason) {
+        self.drops.count(reason);
+        self.outputs.push_back(Output::Discard { port, frame, reason });
     }
 
     pub(crate) fn send_to(&mut self, now: Time, port: PortId, neighbor: IpAddr, mut frame: Frame) {
         let own = self.config.port(port).filter(|_| self.up[port.index()]);
         let Some(own) = own else {
-            self.drops.count(DropReason::PortDown);
-            return;
+            return self.lose(port, frame, DropReason::PortDown);
         };
         match self.neighbors.get(port, neighbor) {
             Some(mac) => {
@@ -165,7 +187,7 @@ impl Host {
                 match self.neighbors.wait(now, port, neighbor, frame, bytes) {
                     Ok(true) => self.ask(now, port, neighbor, None),
                     Ok(false) => {}
-                    Err(_) => self.drops.count(DropReason::NoAdjacency),
+                    Err(frame) => self.lose(port, frame, DropReason::NoAdjacency),
                 }
             }
         }
@@ -210,7 +232,7 @@ impl Host {
         let parsed = arp::Packet::new_checked(payload).and_then(|packet| arp::Repr::parse(&packet));
         let valid = parsed.ok().filter(|arp| !arp.sender_mac.is_group() && !arp.sender_ip.is_unspecified());
         let Some(repr) = valid else {
-            self.drops.count(DropReason::Malformed);
+            self.discard(DropReason::Malformed);
             return;
         };
         // RFC 826: learn from those who ask for us; update what is known from anybody.
@@ -233,21 +255,21 @@ impl Host {
 
     fn handle_ip(&mut self, now: Time, frame: &Frame, payload: &[u8]) {
         let Ok(ip) = ipv4::Packet::new_checked(payload) else {
-            self.drops.count(DropReason::Malformed);
+            self.discard(DropReason::Malformed);
             return;
         };
         if ip.verify_checksum().is_err() {
-            self.drops.count(DropReason::BadChecksum);
+            self.discard(DropReason::BadChecksum);
             return;
         }
         if self.config.port_of(ip.dst()).is_none() {
             // RFC 1122, 3.2.1.3: a host discards what is not addressed to it.
-            self.drops.count(DropReason::NotForUs);
+            self.discard(DropReason::NotForUs);
             return;
         }
         if ip.fragment_offset() != 0 || ip.more_fragments() {
             // Nothing that this host listens to comes in fragments.
-            self.drops.count(DropReason::NoListener);
+            self.discard(DropReason::NoListener);
             return;
         }
         match ip.protocol() {
@@ -259,7 +281,7 @@ impl Host {
 
     /// RFC 1122, 3.2.2.1: a host says so when nobody listens.
     fn refuse(&mut self, now: Time, frame: &Frame, asked: Ipv4Addr, error: IcmpError) {
-        self.drops.count(DropReason::NoListener);
+        self.discard(DropReason::NoListener);
         let packet = icmp_error(frame, error, asked);
         if let Some(packet) = packet.filter(|_| self.errors.take(now)) {
             self.send_ip(now, &packet);
@@ -270,7 +292,7 @@ impl Host {
     fn handle_icmp(&mut self, now: Time, [from, own]: [Ipv4Addr; 2], payload: &[u8]) {
         let parsed = icmp::Packet::new_checked(payload);
         let Some(message) = parsed.as_ref().ok().and_then(|packet| icmp::Repr::parse(packet).ok()) else {
-            self.drops.count(DropReason::Malformed);
+            self.discard(DropReason::Malformed);
             return;
         };
         match message {
@@ -280,7 +302,7 @@ impl Host {
             }
             other => match Some(other).filter(echo::is_about_ping).and_then(|m| echo::answer(from, &m)) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
-                None => self.drops.count(DropReason::NoListener),
+                None => self.discard(DropReason::NoListener),
             },
         }
     }
@@ -298,7 +320,7 @@ impl Host {
         }
         if !up {
             let (_, lost) = self.neighbors.forget_port(port);
-            lost.iter().for_each(|_| self.drops.count(DropReason::PortDown));
+            lost.into_iter().for_each(|frame| self.lose(port, frame, DropReason::PortDown));
         }
         let port = port.0;
         let event = if up { Event::PortUp { port } } else { Event::PortDown { port } };
@@ -306,23 +328,43 @@ impl Host {
     }
 }
 
-impl Device for Host {
-    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+impl Host {
+    /// Begins anew: what waited for a neighbour is lost.
+    fn restart(&mut self) {
+        let mut fresh = Host::new(self.config.clone());
+        for port in (0..self.config.ports.len()).map(|port| PortId(port as u16)) {
+            let waited = self.neighbors.forget_port(port).1.into_iter();
+            let reason = DropReason::NodeDown;
+            fresh.outputs.extend(waited.map(|frame| Output::Discard { port, frame, reason }));
+        }
+        *self = fresh;
+    }
+
+    fn handle_frame(&mut self, now: Time, port: PortId, frame: &Frame) {
         let bytes = frame.to_vec();
         let dst = bytes.first_chunk::<6>().map(|mac| MacAddr(*mac));
         let own = self.config.port(port).map(|own| own.mac);
         let to_group = dst.is_some_and(|dst| dst.0[..2] == [0x33, 0x33]) && self.own6(port).is_some();
         if !to_group && dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
-            self.drops.count(DropReason::NotForUs);
+            self.discard(DropReason::NotForUs);
             return;
         }
         let payload = bytes.get(ethernet::HEADER_LEN..).unwrap_or_default();
         match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.handle_arp(now, port, payload),
-            Some([0x08, 0x00]) => self.handle_ip(now, &frame, payload),
-            Some([0x86, 0xdd]) if self.own6(port).is_some() => self.handle_ipv6(now, port, &frame, payload),
-            Some(_) => self.drops.count(DropReason::UnknownProtocol),
-            None => self.drops.count(DropReason::Truncated),
+            Some([0x08, 0x00]) => self.handle_ip(now, frame, payload),
+            Some([0x86, 0xdd]) if self.own6(port).is_some() => self.handle_ipv6(now, port, frame, payload),
+            Some(_) => self.discard(DropReason::UnknownProtocol),
+            None => self.discard(DropReason::Truncated),
+        }
+    }
+}
+
+impl Device for Host {
+    fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
+        self.handle_frame(now, port, &frame);
+        if let Some(reason) = self.discarded.take() {
+            self.outputs.push_back(Output::Discard { port, frame, reason });
         }
     }
 
@@ -331,7 +373,9 @@ impl Device for Host {
             match due {
                 Due::Ask(port, neighbor, known) => self.ask(now, port, neighbor, known),
                 Due::Gone(..) => {}
-                Due::GiveUp(waiting, reason) => waiting.iter().for_each(|_| self.drops.count(reason)),
+                Due::GiveUp(port, waiting, reason) => {
+                    waiting.into_iter().for_each(|frame| self.lose(port, frame, reason));
+                }
             }
         }
     }
@@ -346,7 +390,7 @@ impl Device for Host {
                     self.send_icmp(now, [src, to], ttl, &echo::request(sequence));
                 }
             }
-            Command::Restart => *self = Host::new(self.config.clone()),
+            Command::Restart => self.restart(),
             _ => {}
         }
     }
@@ -357,6 +401,10 @@ impl Device for Host {
 
     fn poll_timeout(&self) -> Option<Time> {
         self.neighbors.next()
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.neighbors.items().for_each(see);
     }
 }
 

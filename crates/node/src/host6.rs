@@ -8,7 +8,7 @@ use base::{Frame, MacAddr, Output, PortId, Time};
 use core::net::Ipv6Addr;
 use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
 use forwarding::is_single_node;
-use wire::{ethernet, icmpv6, ipv6, nd};
+use wire::{ethernet, icmpv6, ipv6, nd, udp};
 
 impl HostAddress6 {
     /// The neighbour that packets to an address go to (RFC 4861, 5.2).
@@ -42,13 +42,13 @@ impl Host {
             let upper = ipv6::upper(packet.next_header(), packet.payload())?;
             Ok((ipv6::Repr::parse(&packet)?, upper, packet))
         });
-        let Ok((ip, upper, packet)) = read else { return self.drops.count(DropReason::Malformed) };
+        let Ok((ip, upper, packet)) = read else { return self.discard(DropReason::Malformed) };
         let in_group = ip.dst.is_multicast() && self.own6(port).is_some_and(|own| own.is_in(ip.dst));
         if !in_group && self.port_of6(ip.dst).is_none() {
-            return self.drops.count(DropReason::NotForUs);
+            return self.discard(DropReason::NotForUs);
         }
         if upper.fragment.is_some_and(|fragment| fragment.more || fragment.offset != 0) {
-            return self.drops.count(DropReason::NoListener);
+            return self.discard(DropReason::NoListener);
         }
         let rest = packet.payload().get(upper.offset..).unwrap_or_default();
         match upper.protocol {
@@ -63,17 +63,21 @@ impl Host {
                 );
             }
             ipv6::Protocol::NO_NEXT_HEADER => {}
+            // RFC 8200, 8.1: what has a wrong checksum, or none, is discarded; a kernel's may be still to be made.
+            ipv6::Protocol::UDP if frame.offload().is_none() && !is_sound(rest, &ip) => {
+                self.discard(DropReason::BadChecksum)
+            }
             ipv6::Protocol::UDP => self.refuse6(now, port, frame, ip.dst, Icmpv6Error::PortUnreachable),
             // RFC 8200, 4: where the number stands that is not known here.
             _ if upper.offset == 0 => {
                 self.refuse6(now, port, frame, ip.dst, Icmpv6Error::UnknownNextHeader { pointer: 6 });
             }
-            _ => self.drops.count(DropReason::NoListener),
+            _ => self.discard(DropReason::NoListener),
         }
     }
 
     fn refuse6(&mut self, now: Time, port: PortId, frame: &Frame, asked: Ipv6Addr, error: Icmpv6Error) {
-        self.drops.count(DropReason::NoListener);
+        self.discard(DropReason::NoListener);
         let Some(packet) = icmpv6_error(frame, error, asked) else { return };
         if self.errors.take(now) {
             self.send_ipv6(now, port, &packet);
@@ -84,7 +88,7 @@ impl Host {
         let packet = icmpv6::Packet::new_checked(payload);
         let message = packet.as_ref().map_err(|e| *e).and_then(|p| icmpv6::Repr::parse(p, ip.src, ip.dst));
         match message {
-            Err(_) => self.drops.count(DropReason::Malformed),
+            Err(_) => self.discard(DropReason::Malformed),
             Ok(icmpv6::Repr::Discovery(message)) => self.handle_discovery(now, port, ip, from, &message),
             Ok(icmpv6::Repr::EchoRequest { ident, sequence, data }) if is_single_node(ip.src) => {
                 let own = self.own6(port).map_or(ip.dst, |own| own.towards(ip.src));
@@ -94,7 +98,7 @@ impl Host {
             }
             Ok(other) => match discovery::answer(ip.src, &other) {
                 Some(event) => self.outputs.push_back(Output::Event(event)),
-                None => self.drops.count(DropReason::NoListener),
+                None => self.discard(DropReason::NoListener),
             },
         }
     }
@@ -107,10 +111,10 @@ impl Host {
         from: MacAddr,
         message: &nd::Repr<'_>,
     ) {
-        let Some(own) = self.own6(port) else { return self.drops.count(DropReason::NotForUs) };
+        let Some(own) = self.own6(port) else { return self.discard(DropReason::NotForUs) };
         match discovery::hear(&own, ip, message) {
-            Err(_) => self.drops.count(DropReason::Malformed),
-            Ok(Heard::Nothing) => self.drops.count(DropReason::NoListener),
+            Err(_) => self.discard(DropReason::Malformed),
+            Ok(Heard::Nothing) => self.discard(DropReason::NoListener),
             Ok(Heard::Asked { target, asker }) => {
                 if let Some((address, Some(mac))) = asker {
                     self.learn(now, port, address.into(), mac, true);
@@ -123,7 +127,7 @@ impl Host {
                 let kept = known.filter(|known| !replaces && mac != Some(*known)).is_some();
                 match mac.or(known).filter(|_| !kept && self.neighbors.contains(port, neighbor.into())) {
                     Some(mac) => self.learn(now, port, neighbor.into(), mac, false),
-                    None => self.drops.count(DropReason::NoListener),
+                    None => self.discard(DropReason::NoListener),
                 }
             }
         }
@@ -153,4 +157,9 @@ impl Host {
         let message = discovery::request(sequence);
         self.send_ipv6(now, port, &discovery::packet(own.towards(to), to, hop_limit, &message));
     }
+}
+
+/// Is the datagram as long as it says, with the checksum that it should have?
+fn is_sound(datagram: &[u8], ip: &ipv6::Repr) -> bool {
+    udp::Packet::new_checked(datagram).is_ok_and(|datagram| datagram.verify_checksum(ip.src, ip.dst).is_ok())
 }

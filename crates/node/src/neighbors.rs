@@ -1,11 +1,10 @@
 //! Who is at which Ethernet address: what ARP (RFC 826) and neighbour discovery (RFC 4861) find out for the ports of a
 //! node.
 //!
-//! A frame for a neighbour whose address is not known waits while the neighbour is asked, three times at most, a
-//! second apart (RFC 1122, 2.3.2.1). What is known and has not been confirmed for 20 minutes is probed: asked again,
-//! but by unicast (RFC 1122, 2.3.2.1 (2)); a neighbour that does not answer three times is forgotten. So no packet
-//! costs anything, and a neighbour that is there never goes missing. IPv6 has the same three questions a second apart,
-//! and
+//! A frame for a neighbour whose address is not known waits while the neighbour is asked, three times at most, a second
+//! apart (RFC 1122, 2.3.2.1). What is known and has not been confirmed for 20 minutes is probed: asked again, but by
+//! unicast (RFC 1122, 2.3.2.1 (2)); a neighbour that does not answer three times is forgotten. So no packet costs
+//! anything, and a neighbour that is there never goes missing. IPv6 has the same three questions a second apart, and
 //! the same three probes (RFC 4861, 10); its shorter time of reachability leads to a probe only for neighbours in use,
 //! which is not asked here.
 //!
@@ -82,8 +81,8 @@ pub struct Neighbors<T> {
 pub enum Due<T> {
     /// Ask for this neighbour once more: at this address, or everybody.
     Ask(PortId, IpAddr, Option<MacAddr>),
-    /// The neighbour never answered: these can't be sent.
-    GiveUp(Waiting<T>, DropReason),
+    /// The neighbour beyond this port never answered: these can't be sent.
+    GiveUp(PortId, Waiting<T>, DropReason),
     /// The neighbour does not answer any more: it is forgotten.
     Gone(PortId, IpAddr),
 }
@@ -265,7 +264,7 @@ impl<T> Neighbors<T> {
                     self.put(key, State::Asked { tries: tries + 1, next: now + INTERVAL, waiting, bytes });
                 }
                 Some(State::Asked { waiting, .. }) => {
-                    out.push(Due::GiveUp(items_of(waiting).collect(), DropReason::NoAdjacency));
+                    out.push(Due::GiveUp(port, items_of(waiting).collect(), DropReason::NoAdjacency));
                 }
                 Some(State::Known { mac, tries, heard, .. }) if tries < TRIES => {
                     out.push(Due::Ask(port, address, Some(mac)));
@@ -342,7 +341,7 @@ mod tests {
             for due in n.due(t) {
                 match due {
                     Due::Ask(.., to) => asked += usize::from(to.is_none()),
-                    Due::GiveUp(waiting, _) => lost.extend(waiting),
+                    Due::GiveUp(_, waiting, _) => lost.extend(waiting),
                     Due::Gone(..) => panic!("never known"),
                 }
             }

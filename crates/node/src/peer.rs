@@ -2,6 +2,7 @@
 //!
 //! This is how a second implementation of a protocol, in whatever language, talks to a router in virtual time.
 
+use base::device::DropReason;
 use base::{Command, Device, Frame, Output, PortId, Time};
 use std::collections::VecDeque;
 
@@ -32,6 +33,8 @@ impl Peer {
 impl Device for Peer {
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
         self.received.push_back((now, port, frame.to_vec()));
+        // Whose frame it was: for this network it ends here.
+        self.outputs.push_back(Output::Discard { port, frame, reason: DropReason::NoListener });
     }
     fn handle_timeout(&mut self, _: Time) {}
     fn handle_command(&mut self, _: Time, _: Command) {}

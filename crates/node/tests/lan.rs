@@ -5,6 +5,7 @@ use base::plane::{NextHop, Prefix, TtlModel};
 use base::{Command, Event, MacAddr, NodeId, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr};
 use engine::{LinkSpec, World};
+use std::sync::Arc;
 use twinplane_node::bridge::AGEING;
 use twinplane_node::router::{Conditioning, PortSetup};
 use twinplane_node::{Bridge, BridgeConfig, DeviceProfile, Host, HostConfig, HostPort, Router, RouterConfig};
@@ -49,6 +50,7 @@ fn router(number: u8) -> Router {
         ports: vec![port(mac(number), member(number), 24), port(mac(number + 100), behind, 24)],
         profile: DeviceProfile::ideal(),
         protocols: Vec::new(),
+        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
         ttl: TtlModel::Uniform,
         diffserv: None,
         conditioning: Conditioning::default(),

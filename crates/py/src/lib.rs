@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "the docstrings of the Python package are in the Python package")]
 
 mod capture;
+mod charts;
 mod describe;
 mod described;
 mod draft;
@@ -23,6 +24,8 @@ mod _core {
     #[pymodule_export]
     use capture::CaptureFile;
     #[pymodule_export]
+    use charts::charts;
+    #[pymodule_export]
     use describe::{read_network, schema, written};
     #[pymodule_export]
     use described::{check, checked_types};
@@ -36,7 +39,7 @@ mod _core {
     use table::{PyTable, empty_table, tables};
 
     #[pymodule_export]
-    use wire_format::{decode, encode, error_words, summary};
+    use wire_format::{decode, encode, error_words, link_types, summary};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -290,8 +290,9 @@ pub fn for_processes<'py>(py: Python<'py>, description: &Bound<'py, PyAny>) -> P
 }
 
 /// What every process of a network gives its nodes and links: `{"nodes": [{"name", "loopback"}], "links":
-/// [{"addresses", "ipv6", "macs", "ports"}]}`, addresses with the length of their prefixes, those of IPv6 null where
-/// there are none; and the warnings. Nothing is built that could run.
+/// [{"addresses", "ipv6", "macs", "mtu", "longer", "ports"}]}`, addresses with the length of their prefixes, those of
+/// IPv6 null where there are none, and `longer` the bytes that a frame of the medium has more than one of Ethernet; and
+/// the warnings. Nothing is built that could run.
 #[pyfunction]
 pub fn plan<'py>(
     py: Python<'py>,
@@ -306,11 +307,13 @@ pub fn plan<'py>(
     let link = |link: &Link| {
         let mac = |side: usize| base::MacAddr::of_port(NodeId(link.ends()[side] as u32), link.ports[side]);
         let macs = [0, 1].map(|side| mac(side).to_string());
+        let framing = &link.spec.medium.framing;
         json!({
             "addresses": link.addresses.map(|address| format!("{address}/{}", link.prefix_len)),
             "ipv6": link.spec.ipv6.map(|ends| ends.map(|end| end.to_string())),
             "macs": macs,
             "mtu": link.spec.mtu,
+            "longer": framing.typed.max(framing.llc).max(0),
             "ports": link.ports.map(|port| port.0),
         })
     };

@@ -1,4 +1,4 @@
-//! Delay and jitter of packets: exact mean, least and greatest; quantiles from a histogram.
+//! Delay of packets and its variation: exact mean, least and greatest; quantiles from a histogram.
 
 use base::{Histogram, Span};
 
@@ -11,9 +11,10 @@ pub struct DelayStats {
     squares: u128,
     min: u64,
     max: u64,
-    /// Sum of |delay - delay of the packet before it|, and how many there were.
+    /// Sum of |delay - delay of the packet before it in its stream|, and how many there were.
     variation: (u128, u64),
-    last: Option<u64>,
+    /// Number and delay of the packet that arrived last.
+    last: Option<(u64, u64)>,
     histogram: Histogram,
 }
 
@@ -48,11 +49,21 @@ impl DelayStats {
         self.squares = self.squares.wrapping_add(u128::from(ps) * u128::from(ps));
         self.min = self.min.min(ps);
         self.max = self.max.max(ps);
-        if let Some(last) = self.last.replace(ps) {
-            self.variation.0 += u128::from(ps.abs_diff(last));
+        self.histogram.record(ps);
+    }
+
+    /// Takes note of the delay of a stream's packet with this number. It varies from that of the packet before, if
+    /// that one arrived just before: a pair with a packet that was lost has no variation (RFC 3393, 4.6).
+    #[inline]
+    pub fn record_next(&mut self, number: u64, delay: Span) {
+        self.record(delay);
+        let ps = delay.0.max(0) as u64;
+        if let Some((last, before)) = self.last.replace((number, ps))
+            && number == last + 1
+        {
+            self.variation.0 += u128::from(ps.abs_diff(before));
             self.variation.1 += 1;
         }
-        self.histogram.record(ps);
     }
 
     /// Adds what `other` has seen. The step from one to the other is no variation.
@@ -103,14 +114,20 @@ impl DelayStats {
     pub fn max_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.max as f64 / 1e12)
     }
-    /// Mean magnitude of the delay variation between consecutive packets (RFC 3393), in seconds.
-    pub fn jitter_s(&self) -> Option<f64> {
+    /// Mean magnitude of the delay variation between consecutive packets (IPDV, RFC 3393), in seconds.
+    pub fn ipdv_mean_s(&self) -> Option<f64> {
         (self.variation.1 > 0).then(|| self.variation.0 as f64 / self.variation.1 as f64 / 1e12)
     }
     /// The delay that a fraction `q` of the packets does not exceed, in seconds, within one part in a hundred.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
         let quantile = self.histogram.quantile(q)?.clamp(self.min, self.max);
         Some(quantile as f64 / 1e12)
+    }
+    /// The same where the packets are so many that order statistics bound the quantile on both sides with 95 %
+    /// confidence: of the greatest of n values, a share of q^n lies below it. Of 99.9 % that takes 3,688 packets.
+    pub fn bounded_quantile_s(&self, q: f64) -> Option<f64> {
+        let below = libm::pow(q, self.count as f64);
+        if below <= 0.025 { self.quantile_s(q) } else { None }
     }
     /// The histogram: the greatest delay of each bin, in seconds, and how many fell into it; bins are narrower than one
     /// part in a hundred.
@@ -126,18 +143,21 @@ mod tests {
     #[test]
     fn moments_are_exact_and_quantiles_close() {
         let mut stats = DelayStats::new();
-        (1..=1000).for_each(|us| stats.record(Span::from_us(us)));
+        (1..=1000).for_each(|us| stats.record_next(us as u64, Span::from_us(us)));
         assert_eq!(stats.mean_s(), Some(500.5e-6));
         assert_eq!((stats.min_s(), stats.max_s()), (Some(1e-6), Some(1e-3)));
-        assert_eq!(stats.jitter_s(), Some(1e-6));
+        assert_eq!(stats.ipdv_mean_s(), Some(1e-6));
         // The variance of 1 to n is n (n + 1) / 12.
         let sd = stats.sd_s().expect("a deviation");
         assert!((sd / (1000.0f64 * 1001.0 / 12.0).sqrt() / 1e-6 - 1.0).abs() < 1e-12, "{sd}");
         let median = stats.quantile_s(0.5).expect("a median");
         assert!((median / 500e-6 - 1.0).abs() < 0.01);
+        stats.last = Some((2_000, 0));
+        stats.record_next(2_002, Span::from_us(500));
+        assert_eq!((stats.ipdv_mean_s(), stats.count()), (Some(1e-6), 1001), "number 2,001 did not arrive");
         let mut both = stats.clone();
         both.merge(&stats);
-        assert_eq!((both.count(), both.mean_s()), (2000, Some(500.5e-6)));
+        assert_eq!((both.count(), both.mean_s()), (2002, stats.mean_s()));
         both.clear();
         assert_eq!((both.count(), both.mean_s(), both.quantile_s(0.5)), (0, None, None));
     }

@@ -4,8 +4,8 @@
 //! packets carry the labels that the system under test gave.
 
 use crate::generator::Generator;
-use crate::instrument::{Instrument, consume};
-use crate::packet::{Shape, Template};
+use crate::instrument::{Instrument, receive, take_all};
+use crate::packet::{Addresses, Shape, Template};
 use crate::probe::StreamSpec;
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
 use crate::sink::Sink;
@@ -13,7 +13,7 @@ use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
 use base::{Command, Device, Frame, Label, Map, Output, PortId, Time, TrafficClass, Verdict};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::IpAddr;
 use network::kind;
 use network::tunnels::{self, TunnelChange, TunnelKey};
 use node::Router;
@@ -139,7 +139,8 @@ impl Edge {
     }
 
     fn template_of(&self, stream: &StreamSpec) -> Option<Template> {
-        let nhlfe = self.router.forwarding().route_local(stream.dst)?;
+        let IpAddr::V4(dst) = stream.dst else { return None };
+        let nhlfe = self.router.forwarding().route_local(dst)?;
         let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = nhlfe.next_hop else { return None };
         let dst_mac = self.router.neighbor_mac(port, gateway)?;
         let setup = self.router.config().ports.get(port.index())?;
@@ -149,8 +150,7 @@ impl Edge {
             src_mac: setup.mac,
             labels: nhlfe.push.as_slice().to_vec(),
             class: TrafficClass::truncate(stream.dscp.value() >> 3),
-            src: self.router.config().router_id,
-            dst: stream.dst,
+            addresses: Addresses::V4(self.router.config().router_id, dst),
             ports: stream.ports,
             dscp: stream.dscp,
             ttl: stream.ttl,
@@ -165,7 +165,7 @@ impl Edge {
             let transition = Transition { at: now, group: tunnel.of.group, index: tunnel.of.index, up };
             self.log.push(transition);
         }
-        let carried: Vec<Ipv4Addr> = tunnel.of.carries.iter().map(|p| p.address()).collect();
+        let carried: Vec<IpAddr> = tunnel.of.carries.iter().map(|p| p.address().into()).collect();
         for place in 0..self.streams.len() {
             for index in 0..self.streams[place].len() {
                 if carried.contains(&self.streams[place][index].dst) {
@@ -238,16 +238,15 @@ impl Edge {
         label == Label::EXPLICIT_NULL || self.router.forwarding().is_local(label)
     }
 
-    /// Takes a test packet, and says whether it was one.
+    /// Takes a test packet; anything else is punted.
     #[inline]
-    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
-        if self.accepts(frame.header()) {
-            self.sink.receive(now, stamp, frame);
-        } else {
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> Verdict {
+        let Some(stamp) = self.sink.stamp(now, frame) else { return Verdict::Punt };
+        if !self.accepts(frame.header()) {
             self.drops.count(DropReason::UnknownLabel);
+            return Verdict::Drop(DropReason::UnknownLabel);
         }
-        true
+        receive(&mut self.sink, now, stamp, frame)
     }
 }
 
@@ -261,6 +260,9 @@ impl Instrument for Edge {
     fn sink_mut(&mut self) -> &mut Sink {
         &mut self.sink
     }
+    fn unsent_reason(&self) -> DropReason {
+        DropReason::NoRoute
+    }
     fn add_source(&mut self, _: Time, mut source: Source, streams: Vec<StreamSpec>) {
         streams.iter().for_each(|s| source.add_stream(s.stream));
         self.generator.add(source);
@@ -271,12 +273,16 @@ impl Instrument for Edge {
 
 impl Device for Edge {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
+        take_all(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, _: PortId, mut frame: Frame) {
-        if self.sink_test_packet(now, &frame) {
-            return;
+        match self.sink_test_packet(now, &frame) {
+            Verdict::Punt => {}
+            Verdict::Drop(reason) => {
+                return self.outputs.push_back(Output::Discard { port: PORT, frame, reason });
+            }
+            _ => return,
         }
         let mut verdict = [Verdict::Punt];
         self.router.forward_batch(now, PORT, core::slice::from_mut(&mut frame), &mut verdict);
@@ -285,7 +291,10 @@ impl Device for Edge {
             Verdict::Transmit { port, ready } => {
                 self.outputs.push_back(Output::Transmit { port, frame, ready })
             }
-            Verdict::Drop(_) | Verdict::Consume => {}
+            Verdict::Drop(reason) => {
+                self.outputs.push_back(Output::Discard { port: PORT, frame, reason });
+            }
+            Verdict::Consume => {}
         }
         self.drain(now);
         self.look_ahead();
@@ -323,6 +332,10 @@ impl Device for Edge {
 
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.router.show_held(see);
     }
 
     fn poll_timeout(&self) -> Option<Time> {

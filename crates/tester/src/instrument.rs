@@ -2,10 +2,12 @@
 
 use crate::edge::Edge;
 use crate::generator::Generator;
+use crate::packet::Stamp;
 use crate::probe::{Probe, StreamSpec};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::station::Station;
+use base::device::DropReason;
 use base::{Device, Frame, NodeId, Time, Verdict};
 use engine::World;
 
@@ -17,17 +19,25 @@ pub trait Instrument: Device {
     fn sink(&self) -> &Sink;
     /// The sink, to announce streams to.
     fn sink_mut(&mut self) -> &mut Sink;
+    /// Why a stream can't send, where its turn passes without a packet.
+    fn unsent_reason(&self) -> DropReason;
     /// Adds a source for these streams, which take turns.
     fn add_source(&mut self, now: Time, source: Source, streams: Vec<StreamSpec>);
 }
 
-/// Consumes the test packets of a batch, which `take` recognises; every other frame is punted, for the device to look
-/// at.
+/// Takes the test packets of a batch: `take` consumes them, drops those that are none of the instrument's, and punts
+/// every other frame, for the device to look at.
 #[inline]
-pub(crate) fn consume(frames: &[Frame], verdicts: &mut [Verdict], mut take: impl FnMut(&Frame) -> bool) {
+pub(crate) fn take_all(frames: &[Frame], verdicts: &mut [Verdict], mut take: impl FnMut(&Frame) -> Verdict) {
     for (frame, verdict) in frames.iter().zip(verdicts) {
-        *verdict = if take(frame) { Verdict::Consume } else { Verdict::Punt };
+        *verdict = take(frame);
     }
+}
+
+/// What `sink` makes of a test packet. One of a flow that it does not expect it counts as unknown.
+#[inline]
+pub(crate) fn receive(sink: &mut Sink, now: Time, stamp: Stamp, frame: &Frame) -> Verdict {
+    if sink.receive(now, stamp, frame) { Verdict::Consume } else { Verdict::Drop(DropReason::Misdelivered) }
 }
 
 /// How to look at a device as an instrument, if it is one of a certain type.

@@ -1,6 +1,7 @@
 //! Instruments: sources, sinks, emulated edge routers, test programmes and metrics.
 
 pub mod arrivals;
+pub mod batches;
 pub mod course;
 pub mod delay;
 pub mod edge;
@@ -20,6 +21,7 @@ pub mod sizes;
 pub mod source;
 pub mod spec;
 pub mod station;
+mod student;
 pub mod testbed;
 
 pub use kind::KINDS;

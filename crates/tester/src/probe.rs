@@ -1,15 +1,15 @@
 //! A tester's port beside a router: sources and sinks of IP packets, and nothing that forwards.
 
 use crate::generator::Generator;
-use crate::instrument::{Instrument, consume};
-use crate::packet::{Ports, Shape, Template};
+use crate::instrument::{Instrument, receive, take_all};
+use crate::packet::{Addresses, Ports, Shape, Template};
 use crate::sink::Sink;
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::{
     Command, Device, Dscp, Event, Frame, MacAddr, Output, PortId, Span, StreamId, Time, TrafficClass, Verdict,
 };
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
 use network::beside::BesideConfig;
 use node::neighbors::arp_frame;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ pub struct StreamSpec {
     /// Number of the stream, which stands in every packet.
     pub stream: StreamId,
     /// IP address that the packets are sent to.
-    pub dst: Ipv4Addr,
+    pub dst: IpAddr,
     /// UDP ports, by which a sink knows a stream's packets.
     pub ports: Ports,
     /// Code point of the IP header: the PHB that the packets ask for.
@@ -38,16 +38,15 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
-    /// Its packets from `src` to the neighbour at `dst_mac`.
-    pub fn template(&self, src_mac: MacAddr, dst_mac: MacAddr, src: Ipv4Addr) -> Template {
+    /// Its packets between these addresses to the neighbour at `dst_mac`.
+    pub fn template(&self, src_mac: MacAddr, dst_mac: MacAddr, addresses: Addresses) -> Template {
         Template::new(&Shape {
             stream: self.stream,
             dst_mac,
             src_mac,
             labels: Vec::new(),
             class: TrafficClass::default(),
-            src,
-            dst: self.dst,
+            addresses,
             ports: self.ports,
             dscp: self.dscp,
             ttl: self.ttl,
@@ -100,7 +99,8 @@ impl Probe {
         let Some(specs) = self.specs.get(place) else { return };
         let Some(source) = self.generator.source_mut(place) else { return };
         for (index, spec) in specs.iter().enumerate() {
-            source.set_template(index, Some(spec.template(self.config.mac, mac, self.config.address)));
+            let addresses = Addresses::towards(self.config.address, None, spec.dst);
+            source.set_template(index, addresses.map(|to| spec.template(self.config.mac, mac, to)));
         }
     }
 
@@ -113,6 +113,11 @@ impl Probe {
         core::mem::take(&mut self.traces)
     }
 
+    /// Tells whose frame ends here.
+    fn discard(&mut self, frame: Frame, reason: DropReason) {
+        self.outputs.push_back(Output::Discard { port: PORT, frame, reason });
+    }
+
     fn send(&mut self, now: Time, frame: Frame) {
         self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
     }
@@ -123,9 +128,11 @@ impl Probe {
             return self.send(now, frame);
         }
         self.waiting.push_back(frame);
-        if self.waiting.len() > WAITING_MAX {
-            self.waiting.pop_front();
+        if self.waiting.len() > WAITING_MAX
+            && let Some(frame) = self.waiting.pop_front()
+        {
             self.drops.count(DropReason::NoAdjacency);
+            self.discard(frame, DropReason::NoAdjacency);
         }
     }
 
@@ -200,15 +207,14 @@ impl Probe {
 }
 
 impl Probe {
-    /// Takes a test packet, and says whether it was one.
+    /// Takes a test packet; anything else is punted.
     #[inline]
-    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
-        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> Verdict {
+        let Some(stamp) = self.sink.stamp(now, frame) else { return Verdict::Punt };
         if let Some(trace) = frame.trace() {
             self.traces.push((stamp.stream, trace.to_vec()));
         }
-        self.sink.receive(now, stamp, frame);
-        true
+        receive(&mut self.sink, now, stamp, frame)
     }
 }
 
@@ -221,6 +227,9 @@ impl Instrument for Probe {
     }
     fn sink_mut(&mut self) -> &mut Sink {
         &mut self.sink
+    }
+    fn unsent_reason(&self) -> DropReason {
+        DropReason::NoAdjacency
     }
     fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
         streams.iter().for_each(|spec| source.add_stream(spec.stream));
@@ -235,12 +244,14 @@ impl Instrument for Probe {
 
 impl Device for Probe {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
+        take_all(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, _: PortId, frame: Frame) {
-        if self.sink_test_packet(now, &frame) {
-            return;
+        match self.sink_test_packet(now, &frame) {
+            Verdict::Punt => {}
+            Verdict::Drop(reason) => return self.discard(frame, reason),
+            _ => return,
         }
         let bytes = frame.to_vec();
         let handled = match bytes.get(12..14) {
@@ -250,6 +261,7 @@ impl Device for Probe {
         };
         if handled.is_none() {
             self.drops.count(DropReason::NoListener);
+            self.discard(frame, DropReason::NoListener);
         }
     }
 
@@ -275,6 +287,10 @@ impl Device for Probe {
 
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.waiting.iter().for_each(see);
     }
 
     fn poll_timeout(&self) -> Option<Time> {

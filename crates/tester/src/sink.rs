@@ -1,10 +1,12 @@
 //! Sinks: what arrived of each stream, in each phase, and how late.
 
+use crate::batches::Batches;
 use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_stamp};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
+use base::frame::{FCS_LEN, Framing};
 use base::{Frame, Map, Serialiser, Span, StreamId, Time};
 use wire::measurement;
 
@@ -49,7 +51,7 @@ impl Convention {
 /// What arrived of a stream in a phase.
 #[derive(Clone, Debug)]
 pub struct PhaseStats {
-    /// Delay and jitter of the packets, duplicates left out.
+    /// Delay of the packets and its variation, duplicates left out.
     pub delay: DelayStats,
     /// Packets, duplicates left out.
     pub received: u64,
@@ -72,8 +74,8 @@ pub struct StreamStats {
     wires: Wires,
     /// Every packet, if that is kept.
     kept: Option<Vec<Kept>>,
-    /// Which course its packets are in.
-    course: Option<u32>,
+    /// Where what its flow has in common is.
+    together: u32,
 }
 
 impl StreamStats {
@@ -83,13 +85,43 @@ impl StreamStats {
     }
 }
 
+/// What the streams of a flow have in common at their sink.
+#[derive(Debug)]
+struct Together {
+    /// The flow, by its number.
+    flow: u32,
+    /// The delays of each phase in order of arrival, for the error of their mean.
+    batches: Vec<Batches>,
+    /// Delay over time, if that is kept.
+    course: Option<Course>,
+}
+
 /// The wires at the ends of a stream's way.
 #[derive(Clone, Debug)]
 pub struct Wires {
     /// That of the port that sends.
-    pub source: Serialiser,
+    pub source: Wire,
     /// That of the port that takes.
-    pub sink: Serialiser,
+    pub sink: Wire,
+}
+
+/// How long frames take on the wire of a port.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// The port's rate.
+    pub serialiser: Serialiser,
+    /// What the medium puts around a packet.
+    pub framing: Framing,
+}
+
+impl Wire {
+    /// How long a test packet takes that is a frame of `wire_len` bytes with Ethernet's header and trailer. It is never
+    /// so short that it needs padding.
+    #[inline]
+    fn span(&self, wire_len: u32) -> Span {
+        let inside = wire_len.saturating_sub(FCS_LEN).saturating_add_signed(self.framing.typed);
+        self.serialiser.span(self.framing.framed_len(inside))
+    }
 }
 
 /// A packet of a stream that is kept.
@@ -125,8 +157,8 @@ pub struct Sink {
     starts: Vec<Time>,
     convention: Convention,
     series: Series,
-    /// Delays over time of streams that are followed together, by their key.
-    courses: Vec<(u32, Course)>,
+    /// One for each flow that has streams here.
+    flows: Vec<Together>,
     unknown: u64,
     log: Option<Vec<LogEntry>>,
 }
@@ -142,8 +174,8 @@ impl Sink {
     /// A sink for the measurement phases that begin at `starts`.
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
         let places = Map::new();
-        let (streams, courses) = (Vec::new(), Vec::new());
-        Sink { streams, places, starts, convention, series, courses, unknown: 0, log: None }
+        let (streams, flows) = (Vec::new(), Vec::new());
+        Sink { streams, places, starts, convention, series, flows, unknown: 0, log: None }
     }
 
     /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it
@@ -157,13 +189,14 @@ impl Sink {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// Expects a stream between these ports, and keeps every packet of it if `keep`. Packets of other streams are
-    /// counted as unknown.
-    pub fn expect(&mut self, stream: StreamId, ports: Ports, wires: Wires, keep: bool) {
+    /// Expects a stream of a flow between these ports, and keeps every packet of it if `keep`. Packets of other streams
+    /// are counted as unknown.
+    pub fn expect(&mut self, stream: StreamId, flow: u32, ports: Ports, wires: Wires, keep: bool) {
         let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
         let kept = keep.then(Vec::new);
-        let stats = StreamStats { sequence: Sequence::default(), phases, ports, wires, kept, course: None };
+        let together = self.together(flow);
+        let stats = StreamStats { sequence: Sequence::default(), phases, ports, wires, kept, together };
         match self.places.get(&stream) {
             Some(&place) => self.streams[place as usize] = stats,
             None => {
@@ -173,15 +206,21 @@ impl Sink {
         }
     }
 
-    /// Keeps the delay over time of a stream that is expected, together with those of the same key.
-    pub fn follow(&mut self, stream: StreamId, key: u32) {
-        let Some(&place) = self.places.get(&stream) else { return };
-        let known = self.courses.iter().position(|(of, _)| *of == key);
-        let course = known.unwrap_or_else(|| {
-            self.courses.push((key, Course::new(self.series.width())));
-            self.courses.len() - 1
-        });
-        self.streams[place as usize].course = Some(course as u32);
+    /// Where what a flow's streams have in common is. The streams of a flow are expected one after the other.
+    fn together(&mut self, flow: u32) -> u32 {
+        if self.flows.last().is_none_or(|last| last.flow != flow) {
+            let batches = vec![Batches::default(); self.starts.len() + 1];
+            self.flows.push(Together { flow, batches, course: None });
+        }
+        self.flows.len() as u32 - 1
+    }
+
+    /// Keeps the delay over time of a flow with streams that are expected.
+    pub fn follow(&mut self, flow: u32) {
+        let course = Course::new(self.series.width());
+        if let Some(known) = self.flows.iter_mut().find(|known| known.flow == flow) {
+            known.course = Some(course);
+        }
     }
 
     /// Is this the payload of a test packet? To the port of test packets, it is. To others, where anything may come,
@@ -198,47 +237,57 @@ impl Sink {
         read_stamp(frame.header(), now).filter(|stamp| self.takes(stamp))
     }
 
-    /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel
-    /// says so.
+    /// Takes a test packet that is handed over at `now`, and says whether its stream is expected. One that came in from
+    /// an interface arrived when the kernel says so.
     #[inline]
-    pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) {
-        self.arrive(frame.arrived().unwrap_or(now), stamp, frame.wire_len());
+    pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) -> bool {
+        self.arrive(frame.arrived().unwrap_or(now), stamp, frame.wire_len())
     }
 
-    /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`.
+    /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`, and says whether its stream is
+    /// expected.
     #[inline]
-    pub fn arrive(&mut self, now: Time, stamp: Stamp, wire_len: u32) {
+    pub fn arrive(&mut self, now: Time, stamp: Stamp, wire_len: u32) -> bool {
         if let Some(log) = &mut self.log {
             log.push(LogEntry { stamp, arrival: now, wire_len });
         }
         let Some(&place) = self.places.get(&stamp.stream) else {
             self.unknown += 1;
-            return;
+            return false;
         };
         let stream = &mut self.streams[place as usize];
-        let phase = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
-        let phase = &mut stream.phases[phase];
+        let index = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
+        let phase = &mut stream.phases[index];
         let number = stream.sequence.extend(stamp.sequence);
         match stream.sequence.arrive(number) {
             Arrival::InOrder => {}
             Arrival::Reordered => phase.reordered += 1,
             Arrival::Duplicate => {
                 phase.duplicated += 1;
-                return;
+                return true;
             }
         }
         let Wires { source: out, sink: into } = &stream.wires;
         let delay =
             self.convention.delay(stamp.departure, now, || out.span(wire_len), || into.span(wire_len));
         phase.received += 1;
-        phase.delay.record(delay);
+        phase.delay.record_next(number, delay);
         if let Some(kept) = &mut stream.kept {
             kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
         }
-        if let Some((_, course)) = stream.course.and_then(|course| self.courses.get_mut(course as usize)) {
+        let together = &mut self.flows[stream.together as usize];
+        together.batches[index].record(delay);
+        if let Some(course) = &mut together.course {
             course.record(now, delay);
         }
         self.series.record(now, delay);
+        true
+    }
+
+    /// Packets of a stream that arrived, duplicates included.
+    pub fn arrived(&self, stream: StreamId) -> u64 {
+        let phases = self.stream(stream).into_iter().flat_map(|stream| &stream.phases);
+        phases.map(|phase| phase.received + phase.duplicated).sum()
     }
 
     /// What arrived of a stream.
@@ -251,9 +300,18 @@ impl Sink {
         &self.series
     }
 
-    /// Delay over time of the streams that are followed with this key.
-    pub fn course(&self, key: u32) -> Option<&Course> {
-        self.courses.iter().find(|(of, _)| *of == key).map(|(_, course)| course)
+    fn flow(&self, flow: u32) -> Option<&Together> {
+        self.flows.iter().find(|known| known.flow == flow)
+    }
+
+    /// Delay over time of a flow that is followed.
+    pub fn course(&self, flow: u32) -> Option<&Course> {
+        self.flow(flow)?.course.as_ref()
+    }
+
+    /// The delays of a flow in order of arrival, by phase as in [`StreamStats::phases`].
+    pub fn batches(&self, flow: u32) -> &[Batches] {
+        self.flow(flow).map_or(&[], |known| &known.batches)
     }
 
     /// Packets of streams that nobody announced.
@@ -293,10 +351,10 @@ mod tests {
 
     #[test]
     fn packets_to_other_ports_are_those_of_streams_that_are_expected() {
-        let wire = Serialiser::new(Rate::from_gbps(1), 0);
+        let wire = Wire { serialiser: Serialiser::new(Rate::from_gbps(1), 0), framing: Framing::ETHERNET };
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         let sip = Ports { src: 49_160, dst: 5_060 };
-        sink.expect(StreamId(0), sip, Wires { source: wire.clone(), sink: wire }, false);
+        sink.expect(StreamId(0), 0, sip, Wires { source: wire.clone(), sink: wire }, false);
         let takes = |stream, src, dst| {
             let (ports, stream) = (Ports { src, dst }, StreamId(stream));
             sink.takes(&Stamp { ports, stream, sequence: 0, departure: Time(0) })
@@ -309,14 +367,14 @@ mod tests {
 
     #[test]
     fn packets_are_counted_in_the_phase_in_which_they_were_due() {
-        let wire = Serialiser::new(Rate::from_gbps(1), 0);
+        let wire = Wire { serialiser: Serialiser::new(Rate::from_gbps(1), 0), framing: Framing::ETHERNET };
         let starts = vec![Time(0), Time(1_000)];
         let series = Series::new(Span::from_ms(1));
         let mut sink = Sink::new(starts, Convention::FirstToLast, series);
         let wires = Wires { source: wire.clone(), sink: wire };
         let ports = Ports::from(49_152);
-        sink.expect(StreamId(3), ports, wires, true);
-        sink.follow(StreamId(3), 7);
+        sink.expect(StreamId(3), 7, ports, wires, true);
+        sink.follow(7);
         let stamp =
             |sequence, departure| Stamp { ports, stream: StreamId(3), sequence, departure: Time(departure) };
         sink.arrive(Time(1_500), stamp(0, 500), 64);

@@ -14,6 +14,8 @@ struct Stream {
     sent_at_phase: Vec<u64>,
     /// When each packet was due, if that is kept.
     departures: Option<Vec<Time>>,
+    /// Packets that it could not send, by the bin in which they were due.
+    unsent: Vec<(Time, u64)>,
 }
 
 /// A source that sends for one stream or, in turn, for several: together they keep one schedule, so that the streams of
@@ -37,6 +39,8 @@ pub struct Source {
     phases: Vec<Time>,
     phase: usize,
     trace: bool,
+    /// Width of the bins in which packets are counted that could not be sent.
+    unsent_bin: Span,
 }
 
 impl Source {
@@ -57,6 +61,7 @@ impl Source {
             phases,
             phase: 0,
             trace,
+            unsent_bin: Span::from_secs(1),
         }
     }
 
@@ -64,6 +69,12 @@ impl Source {
     #[must_use]
     pub fn with_sizes(self, sizes: Option<Sizes>) -> Source {
         Source { attended: self.attended || sizes.is_some(), sizes: sizes.map(Box::new), ..self }
+    }
+
+    /// The same that counts packets which it can't send in bins of `bin`, at least a picosecond; else of a second.
+    #[must_use]
+    pub fn binned(self, bin: Span) -> Source {
+        Source { unsent_bin: Span(bin.0.max(1)), ..self }
     }
 
     /// The same by another port than the first.
@@ -103,12 +114,14 @@ impl Source {
     /// Adds a stream; it is sent for when its template is set.
     pub fn add_stream(&mut self, id: StreamId) {
         let departures = self.keeps.then(Vec::new);
-        self.streams.push(Stream { id, template: None, sent: 0, sent_at_phase: Vec::new(), departures });
+        let (sent_at_phase, unsent) = (Vec::new(), Vec::new());
+        self.streams.push(Stream { id, template: None, sent: 0, sent_at_phase, departures, unsent });
     }
 
     /// Sets (or takes away) what the packets of the `index`-th stream look like.
     pub fn set_template(&mut self, index: usize, template: Option<Template>) {
         if let Some(stream) = self.streams.get_mut(index) {
+            self.attended |= template.as_ref().is_some_and(Template::is_ipv6);
             stream.template = template;
         }
     }
@@ -151,11 +164,19 @@ impl Source {
         }
         // A size is drawn for every packet, sent or not: the next one has its own whatever became of this.
         let size = self.sizes.as_mut().map(|sizes| sizes.draw());
-        let template = stream.template.as_mut()?;
+        let Some(template) = &mut stream.template else {
+            let bin = self.unsent_bin.0 as u64;
+            let start = Time(due.0 / bin * bin);
+            match stream.unsent.last_mut() {
+                Some((last, count)) if *last == start => *count += 1,
+                _ => stream.unsent.push((start, 1)),
+            }
+            return None;
+        };
         if let Some(size) = size {
             template.set_size(size);
         }
-        let mut frame = template.frame(sequence, due);
+        let mut frame = template.frame_of_any(sequence, due);
         if self.trace {
             frame.start_trace();
         }
@@ -177,6 +198,12 @@ impl Source {
         self.streams.iter().filter_map(|s| Some((s.id, s.departures.as_deref()?)))
     }
 
+    /// Packets that streams could not send: of which, when the bin begins in which they were due, and how many.
+    pub fn unsent(&self) -> impl Iterator<Item = (StreamId, Time, u64)> {
+        let of = |s: &Stream| (s.id, s.unsent.clone());
+        self.streams.iter().map(of).flat_map(|(id, bins)| bins.into_iter().map(move |bin| (id, bin.0, bin.1)))
+    }
+
     /// Packets sent by all streams.
     pub fn total(&self) -> u64 {
         self.streams.iter().map(|s| s.sent).sum()
@@ -187,7 +214,7 @@ impl Source {
 mod tests {
     use super::*;
     use crate::pacer::Pacer;
-    use crate::packet::{Ports, Shape};
+    use crate::packet::{Addresses, Ports, Shape};
     use base::{Dscp, MacAddr, TrafficClass};
     use core::net::Ipv4Addr;
 
@@ -198,8 +225,7 @@ mod tests {
             src_mac: MacAddr::default(),
             labels: Vec::new(),
             class: TrafficClass::default(),
-            src: Ipv4Addr::LOCALHOST,
-            dst: Ipv4Addr::LOCALHOST,
+            addresses: Addresses::V4(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
             ports: Ports::from(49_152),
             dscp: Dscp::DEFAULT,
             ttl: 64,

@@ -4,15 +4,17 @@
 //! another.
 
 use crate::generator::Generator;
-use crate::instrument::{Instrument, consume};
+use crate::instrument::{Instrument, receive, take_all};
+use crate::packet::{Addresses, is_checksum_right};
 use crate::probe::StreamSpec;
 use crate::sink::Sink;
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::{Command, Device, Frame, Output, PortId, Span, Time, Verdict};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use node::Host;
 use std::collections::VecDeque;
+use wire::{ethernet, ipv6};
 
 const ARP_INTERVAL: Span = Span::from_secs(1);
 /// A source that is held begins after so long, whether its neighbours are known or not: then its packets wait for those
@@ -20,6 +22,10 @@ const ARP_INTERVAL: Span = Span::from_secs(1);
 const PATIENCE: Span = Span::from_secs(10);
 /// Where the destination is in an IPv4 packet without label.
 const DESTINATION: core::ops::Range<usize> = 30..34;
+/// The same in an IPv6 packet.
+const DESTINATION6: core::ops::Range<usize> = 38..54;
+/// Where the next header is in an IPv6 packet without label.
+const NEXT_HEADER: usize = 20;
 
 /// The host with its sources and its sink.
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub struct Station {
     specs: Vec<(PortId, Vec<StreamSpec>)>,
     /// IPv4 addresses of the host, one for each port.
     own: Vec<[u8; 4]>,
+    /// IPv6 addresses of its ports that have one.
+    own6: Vec<[u8; 16]>,
     sink: Sink,
     /// When to see whether a neighbour has to be asked for again, as long as one that a stream sends to is not known.
     ask: Option<Time>,
@@ -46,6 +54,7 @@ impl Station {
     pub fn new(host: Host) -> Station {
         Station {
             own: host.config().ports.iter().map(|port| port.address.octets()).collect(),
+            own6: host.config().ports.iter().filter_map(|port| Some(port.ipv6?.address.octets())).collect(),
             host,
             generator: Generator::default(),
             specs: Vec::new(),
@@ -79,9 +88,11 @@ impl Station {
             for (index, spec) in specs.iter().enumerate() {
                 let mac = self.host.neighbor_mac(*port, spec.dst);
                 known &= mac.is_some();
-                let template = spec.template(own.mac, mac.unwrap_or_default(), own.address);
+                let own6 = own.ipv6.map(|own| own.address);
+                let addresses = Addresses::towards(own.address, own6, spec.dst);
+                let template = addresses.map(|to| spec.template(own.mac, mac.unwrap_or_default(), to));
                 if let Some(source) = self.generator.source_mut(place) {
-                    source.set_template(index, Some(template));
+                    source.set_template(index, template);
                 }
             }
             if known || self.latest <= now {
@@ -101,31 +112,39 @@ impl Station {
         self.ask = Some(now + ARP_INTERVAL);
         let streams = self.specs.iter().flat_map(|(port, specs)| specs.iter().map(|spec| (*port, spec.dst)));
         let unknown = streams.filter(|&(port, dst)| self.host.neighbor_mac(port, dst).is_none());
-        let hop = |(port, dst)| Some((port, self.host.config().port(port)?.next_hop(dst)));
-        let mut hops: Vec<(PortId, Ipv4Addr)> = unknown.filter_map(hop).collect();
+        let hop = |(port, dst)| Some((port, self.host.config().port(port)?.neighbor_towards(dst)?));
+        let mut hops: Vec<(PortId, IpAddr)> = unknown.filter_map(hop).collect();
         hops.sort_unstable();
         hops.dedup();
         hops.into_iter().for_each(|(port, hop)| self.host.expect(now, port, hop));
     }
 
-    /// Takes a test packet, and says whether it was one.
+    /// Takes a test packet; anything else is punted.
     #[inline]
-    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> bool {
+    fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> Verdict {
         let to = frame.header().get(DESTINATION);
-        if !self.own.iter().any(|own| to == Some(&own[..])) {
-            return false;
+        if !self.own.iter().any(|own| to == Some(&own[..])) && !self.is_own6(frame) {
+            return Verdict::Punt;
         }
-        let Some(stamp) = self.sink.stamp(now, frame) else { return false };
-        self.sink.receive(now, stamp, frame);
-        true
+        let Some(stamp) = self.sink.stamp(now, frame) else { return Verdict::Punt };
+        receive(&mut self.sink, now, stamp, frame)
+    }
+
+    /// Is the frame an IPv6 packet to an address of this host, with the UDP checksum that it should have?
+    #[inline]
+    fn is_own6(&self, frame: &Frame) -> bool {
+        let to = || frame.header().get(DESTINATION6);
+        !self.own6.is_empty()
+            && frame.header().get(12..14) == Some(&[0x86, 0xdd])
+            && self.own6.iter().any(|own| to() == Some(&own[..]))
+            && (frame.offload().is_some() || is_checksum_right(frame, ethernet::HEADER_LEN))
     }
 
     /// Sends what is due by the sources.
     fn send(&mut self, now: Time) {
         while let Some((port, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
-            let to = frame.header().get(DESTINATION).and_then(|to| to.first_chunk::<4>()).copied();
-            match to.filter(|_| !self.known) {
-                Some(to) => self.host.send_frame(now, port, Ipv4Addr::from(to), frame),
+            match destination(&frame).filter(|_| !self.known) {
+                Some(to) => self.host.send_frame(now, port, to, frame),
                 None => self.outputs.push_back(Output::Transmit { port, frame, ready: now }),
             }
         }
@@ -138,6 +157,17 @@ impl Station {
     }
 }
 
+/// Where the packet of a source goes that stands at a host.
+fn destination(frame: &Frame) -> Option<IpAddr> {
+    let header = frame.header();
+    if header.get(12..14) == Some(&[0x86, 0xdd]) {
+        let to = header.get(DESTINATION6)?.first_chunk::<16>()?;
+        return Some(Ipv6Addr::from(*to).into());
+    }
+    let to = header.get(DESTINATION)?.first_chunk::<4>()?;
+    Some(Ipv4Addr::from(*to).into())
+}
+
 impl Instrument for Station {
     fn generator(&self) -> &Generator {
         &self.generator
@@ -147,6 +177,9 @@ impl Instrument for Station {
     }
     fn sink_mut(&mut self) -> &mut Sink {
         &mut self.sink
+    }
+    fn unsent_reason(&self) -> DropReason {
+        DropReason::NoAdjacency
     }
     /// A source that is held begins when the neighbours that it sends to are known.
     fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
@@ -162,14 +195,22 @@ impl Instrument for Station {
 
 impl Device for Station {
     fn forward_batch(&mut self, now: Time, _: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        consume(frames, verdicts, |frame| self.sink_test_packet(now, frame));
+        take_all(frames, verdicts, |frame| self.sink_test_packet(now, frame));
     }
 
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        if self.sink_test_packet(now, &frame) {
-            return;
+        match self.sink_test_packet(now, &frame) {
+            Verdict::Punt => {}
+            Verdict::Drop(reason) => {
+                return self.outputs.push_back(Output::Discard { port, frame, reason });
+            }
+            _ => return,
         }
-        let resolves = frame.header().get(12..14) == Some(&[0x08, 0x06]);
+        let resolves = match frame.header().get(12..14) {
+            Some([0x08, 0x06]) => true,
+            Some([0x86, 0xdd]) => frame.header().get(NEXT_HEADER) == Some(&ipv6::Protocol::ICMPV6.0),
+            _ => false,
+        };
         self.host.handle_packet(now, port, frame);
         if resolves {
             self.set_templates(now);
@@ -214,6 +255,10 @@ impl Device for Station {
 
     fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.host.show_held(see);
     }
 
     fn poll_timeout(&self) -> Option<Time> {

@@ -266,9 +266,9 @@ fn what_makes_no_sense_is_refused() {
     let said = refusal(|d| d["nodes"][0]["diffserv"]["supported"] = json!(["EF", "default"]));
     assert!(said.contains("does not support") && said.contains("AF12"), "{said}");
     let said = refusal(|d| d["lsps"][1]["classes"] = json!([]));
-    assert!(said.contains("no per-hop behaviour is named"), "{said}");
+    assert!(said.contains("the list is empty: at least one per-hop behaviour is needed"), "{said}");
     let said = refusal(|d| d["lsps"][1]["carries"] = json!([]));
-    assert!(said.contains("carries: no one is named"), "{said}");
+    assert!(said.contains("carries: the list is empty: at least one element is needed"), "{said}");
     let said = refusal(|d| d["lsps"][1]["diffserv"]["class"] = json!("AF9"));
     assert!(said.contains("class: 'AF9' is not one scheduling class"), "{said}");
     let said = refusal(|d| d["nodes"][4]["diffserv"] = json!({}));

@@ -125,8 +125,7 @@ fn routers_answer_for_their_addresses_and_ping_from_their_loopback() {
 }
 
 /// RFC 4798: the routers in the middle know no IPv6. With implicit null the penultimate one exposes the label IPv6
-/// explicit
-/// null, and forwards what is below without looking at it.
+/// explicit null, and forwards what is below without looking at it.
 #[test]
 fn an_lsp_carries_ipv6_over_routers_that_know_none() {
     for egress_label in ["real", "implicit-null", "explicit-null"] {
@@ -207,4 +206,62 @@ fn addresses_that_cannot_be_are_refused_in_one_sentence() {
     assert!(short.contains("mtu=1000: a link with IPv6 takes packets of 1280 bytes at least"), "{short}");
     let twice = refusal(&|d| d["nodes"][1]["ipv6"] = json!("2001:db8:ff::100"));
     assert!(twice.contains("2001:db8:ff::100 is that of 'r0', too"), "{twice}");
+}
+
+/// What was configured is there again after a restart, and nothing else: routes, and answers.
+#[test]
+fn a_restart_brings_back_the_routes_of_ipv6() {
+    let mut network = network(described(true));
+    run(&mut network, S);
+    let shown = |network: &mut Testbed| {
+        let table = network.table_json("fib", Some(1)).expect("a table");
+        let rib = network.table_json("rib", Some(1)).expect("a table");
+        (common::column(&table, "prefix"), common::column(&table, "to"), common::column(&rib, "source"))
+    };
+    let before = shown(&mut network);
+    assert!(before.0.contains(&json!("2001:db8:2::/64")) && before.2.contains(&json!("static")));
+    let now = network.world().now();
+    network.world_mut().command(now, base::NodeId(1), base::Command::Restart).expect("a router");
+    run(&mut network, 2 * S);
+    assert_eq!(shown(&mut network), before);
+    network.ping(LEFT, address("2001:db8:2::2"), 64, 1).expect("a ping");
+    run(&mut network, 3 * S);
+    assert_eq!(answers(&mut network).len(), 1);
+    conserved(&mut network).expect("conservation");
+}
+
+/// Measured flows of both families between the hosts, both ways, at sizes that vary.
+#[test]
+fn flows_of_ipv6_are_measured_as_those_of_ipv4_are() {
+    for described in [described(true), with_lsps(false, "implicit-null")] {
+        let mut network = network(described);
+        for (name, from, to, family) in
+            [("four", 3, 4, "ipv4"), ("six", 3, 4, "ipv6"), ("back", 4, 3, "ipv6")]
+        {
+            let flow = json!({
+                "name": name, "from": from, "to": to, "family": family, "rate": "5 Mbit/s", "dscp": "EF",
+                "size": {"kind": "uniform", "min": 80, "max": 1518}, "arrivals": "poisson", "start": "1 s", "stop": "2 s",
+            });
+            common::add_flow(&mut network, &flow).expect("a flow");
+        }
+        run(&mut network, 3 * S);
+        let (sent, received) = conserved(&mut network).expect("conservation");
+        assert_eq!((sent, sent > 2000), (received, true));
+        let streams = network.table_json("streams", None).expect("a table");
+        assert_eq!(common::sum(&streams, "reordered"), 0);
+    }
+}
+
+#[test]
+fn flows_of_ipv6_need_hosts_with_addresses() {
+    let mut only_left = described(true);
+    only_left["links"][3].as_object_mut().expect("a link").remove("ipv6");
+    let mut network = network(only_left);
+    let mut refused = |from: usize, to: usize, size: u32| {
+        let flow = json!({"name": "f", "from": from, "to": to, "family": "ipv6", "size": size});
+        common::add_flow(&mut network, &flow).expect_err("refused")
+    };
+    assert_eq!(refused(3, 4, 512), "flow 'f': ipv6: link r2 - right has no IPv6 addresses");
+    assert_eq!(refused(0, 1, 512), "flow 'f': ipv6: 'r0' is no host, and flows of IPv6 go from host to host");
+    assert_eq!(refused(3, 4, 79), "flow 'f': size=79: a test packet has 80 to 9234 bytes here");
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 type Entries = Vec<(String, Value)>;
 
 /// A whole network: `nodes`, `links`, `lsps`, `flows`, and beside them `seed`, `phases_ps`, `convention`,
-/// `series_bin_ps` and `queue_bin_ps`.
+/// `series_bin_ps`, `loss_bin_ps` and `queue_bin_ps`.
 pub fn described(indexed: &Json) -> Value {
     let names = Indexed::of(indexed);
     let mut whole =
@@ -29,6 +29,7 @@ pub fn described(indexed: &Json) -> Value {
             "phases_ps" => measuring[0].1 = Value::List(elements(value).map(time).collect()),
             "convention" => measuring.push((key, plain(value))),
             "series_bin_ps" => measuring.push(("series_bin".into(), time(value))),
+            "loss_bin_ps" => measuring.push(("loss_bin".into(), time(value))),
             "queue_bin_ps" => whole.push(("queue_bin".into(), time(value))),
             _ => whole.push((key, plain(value))),
         }

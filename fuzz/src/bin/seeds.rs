@@ -7,9 +7,14 @@ use tester::flood::corpus;
 
 fn main() -> std::io::Result<()> {
     let directory = std::env::args().nth(1).expect("seeds DIRECTORY");
-    write(&directory, "capture", corpus::captures().iter().map(|file| file[..file.len().min(4_000)].to_vec()))?;
+    write(
+        &directory,
+        "capture",
+        corpus::captures().iter().map(|file| file[..file.len().min(4_000)].to_vec()),
+    )?;
     let frames = corpus::frames();
     write(&directory, "tree", frames.iter().cloned().chain(twinplane_fuzz::ipv6()))?;
+    write(&directory, "formats", twinplane_fuzz::seeds())?;
     let message = |frame: &Vec<u8>| {
         let header = 14 + usize::from(frame.get(14)? & 15) * 4;
         frame.get(header..).filter(|_| frame[23] == 46).map(<[u8]>::to_vec)

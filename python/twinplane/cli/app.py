@@ -285,10 +285,30 @@ def validate(
     kernel: Annotated[
         bool, typer.Option("--kernel", help="Beside the kernel's own disciplines, too. Needs root.")
     ] = False,
+    coverage: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SEEDS",
+            min=2,
+            help="Instead: how often do intervals of mean delays hold the truth, over so many seeds?",
+        ),
+    ] = None,
+    published: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SEEDS",
+            min=1,
+            help="Instead: every figure of the published studies beside ours, diffserv with so many seeds.",
+        ),
+    ] = None,
     page: Annotated[Path | None, typer.Option(help="Write the page to this file (Markdown).")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold queues, meters and schedulers against theory. Exit code 1 if a row does not hold."""
-    from .validate import run_validate
+    from .validate import run_coverage, run_published, run_validate
 
+    if published is not None:
+        raise typer.Exit(run_published(published, page, as_json))
+    if coverage is not None:
+        raise typer.Exit(run_coverage(coverage, page, as_json))
     raise typer.Exit(run_validate(seeds, only or [], kernel, page, as_json))

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ..measure.alignment import TITLES
-from ..measure.comparison import EPHEMERAL, Pair, compare, different, number
+from ..measure.comparison import EPHEMERAL, Pair, compare, different, number, remarks
 from ..results.folder import load
 from ..results.manifest import time_of
 from .tables import print_table
@@ -38,7 +38,7 @@ def compare_runs(first: Path, second: Path, as_json: bool, html: Path | None = N
         print_table(["parameter", "first", "second"], asked, left=1)
     if differing:
         print_table(
-            ["point", "metric", "first", "second", "residual", "relative", "bound", "within"],
+            ["point", "metric", "first", "second", "residual", "relative", "bound", "spread", "within"],
             [
                 [
                     row.point,
@@ -48,12 +48,15 @@ def compare_runs(first: Path, second: Path, as_json: bool, html: Path | None = N
                     number(row.residual),
                     "-" if row.relative is None else f"{row.relative:+.3%}",
                     "exact" if row.bound is None and row.residual is not None else number(row.bound),
-                    "-" if row.within is None else "yes" if row.within else "no",
+                    number(row.spread),
+                    row.verdict,
                 ]
                 for row in differing
             ],
             left=2,
         )
+    for text in remarks(rows):
+        typer.echo(text)
     print_signals(pairs)
     if html is not None:
         typer.echo(f"report   {html}")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=helping.Group, no_args_is_help=True, help="Look into a running router, and command it.")
 
+FAULTS = ("link-down", "link-up", "loss", "corruption", "duplication", "reordering", "delay", "rate-limit")
+"""What can be wrong with a link."""
+
 Node = Annotated[str | None, typer.Argument(help="A router; may be left out if there is one only.")]
 Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
 Socket = Annotated[Path | None, typer.Option(help="Its control socket, in place of a lab's router.")]
@@ -145,7 +148,7 @@ def fault(
     socket: Socket = None,
 ) -> None:
     """Disturb a router's link, or heal all faults."""
-    from ..errors import TwinplaneError
+    from ..errors import TwinplaneError, suggest
     from ..units import span_ps
     from .node_tables import link_of, setting
 
@@ -154,6 +157,9 @@ def fault(
         with connect(node or link, lab, socket) as control:
             control.ask("heal")
         return
+    if kind not in FAULTS:
+        known = f"one of {', '.join(FAULTS)} or heal{suggest(kind, [*FAULTS, 'heal'])}"
+        raise TwinplaneError(f"{kind}: there is no such fault: {known}")
     if link is None:
         raise TwinplaneError(f"{kind}: which link? its ends are needed, such as pe1:p")
     asked: dict[str, Any] = {"fault": kind, "link": link_of(link)}

@@ -19,6 +19,7 @@ from ..experiments.tasks import Done, Task
 from ..reports import of_results
 from ..results.folder import Results
 from ..results.repeats import seeds, told
+from .loss_tables import print_losses
 from .queue_tables import print_trees
 from .tables import print_table
 
@@ -93,6 +94,7 @@ def print_points(found: Results, most: int = 60) -> None:
     print_table([column.title for column in columns], rows, left=experiment.texts)
     if experiment.trees:
         print_trees(found)
+    print_losses(found)
     typer.echo(experiment.answer(found.points))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from ..experiments import load as load_experiment
+from ..experiments import scores
 from ..results.folder import load
 from ..results.manifest import time_of
 from ..results.repeats import seeds
@@ -38,10 +39,9 @@ def show_run(folder: Path, as_json: bool) -> None:
         )
     experiment = load_experiment(found.experiment)
     real = found.manifest.get("real") is not None
-    verdicts = [] if real else [row for row in experiment.comparisons(found.points) if row.holds is not None]
-    if verdicts:
-        held = sum(bool(row.holds) for row in verdicts)
-        typer.echo(f"published claims that hold here: {held} of {len(verdicts)}")
+    rows = [] if real else experiment.comparisons(found.points)
+    if rows:
+        typer.echo(scores.headline(rows))
     for text in found.warnings:
         typer.echo(f"warning  {text}")
     typer.echo(f"repeat   {found.manifest['command']}")

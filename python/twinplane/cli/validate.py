@@ -10,8 +10,9 @@ from pathlib import Path
 import typer
 
 from ..errors import TwinplaneError
+from ..experiments import scores
 from ..files import write_bytes
-from ..validation import GROUPS, Row, checks, page, validate
+from ..validation import GROUPS, Row, checks, coverage, coverage_page, page, published, validate
 from ..validation.verdict import Compared
 from .run import Progress
 from .tables import print_table
@@ -21,8 +22,7 @@ def run_validate(seeds: str, only: Sequence[str], kernel: bool, markdown: Path |
     """Measure, print a row for each and the verdict; 1 if a row does not hold."""
     numbers = _seeds(seeds)
     found = checks(only)
-    if markdown is not None and not markdown.absolute().parent.is_dir():
-        raise TwinplaneError(f"--page {markdown}: there is no folder {markdown.absolute().parent}")
+    _check_page(markdown)
     total = len(found) * len(numbers)
     with Progress("theory against model", total, quiet=as_json) as bar:
         rows = validate(numbers, only, bar.step)
@@ -36,6 +36,48 @@ def run_validate(seeds: str, only: Sequence[str], kernel: bool, markdown: Path |
     else:
         _print(rows, beside)
     return 0 if all(row.holds for row in rows) and all(one.holds for one in beside) else 1
+
+
+def run_coverage(seeds: int, markdown: Path | None, as_json: bool) -> int:
+    """Measure how often intervals hold the truth; a row for each queue, and 1 if one is not as promised."""
+    _check_page(markdown)
+    cases = coverage.cases()
+    with Progress("intervals", len(cases) * seeds, quiet=as_json) as bar:
+        rows = list(coverage.measure(cases, seeds, bar.step))
+    if markdown is not None:
+        write_bytes(markdown, coverage_page.markdown(rows).encode())
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows]}))
+    else:
+        print_table(
+            coverage_page.TITLES, [coverage_page.cells(row) for row in rows], left=1, title="intervals"
+        )
+        print(coverage_page.verdict(rows))
+    return 0 if all(coverage_page.within(row) for row in rows) else 1
+
+
+def run_published(seeds: int, markdown: Path | None, as_json: bool) -> int:
+    """Run both published studies and print every figure beside theirs; what is missed is no failure."""
+    _check_page(markdown)
+    found = published.plans(seeds)
+    with Progress("published figures", sum(plan.runs for plan in found), quiet=as_json) as bar:
+        studies = list(published.measure(found, bar.report))
+    if markdown is not None:
+        write_bytes(markdown, published.markdown(studies, seeds).encode())
+    if as_json:
+        typer.echo(
+            json.dumps({study.title: [scores.as_dict(row) for row in study.rows] for study in studies})
+        )
+        return 0
+    for study in studies:
+        print_table(scores.TITLES, [scores.cells(row) for row in study.rows], left=3, title=study.title)
+        print(scores.headline(study.rows))
+    return 0
+
+
+def _check_page(markdown: Path | None) -> None:
+    if markdown is not None and not markdown.absolute().parent.is_dir():
+        raise TwinplaneError(f"--page {markdown}: there is no folder {markdown.absolute().parent}")
 
 
 def _seeds(text: str) -> list[int]:

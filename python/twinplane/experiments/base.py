@@ -12,6 +12,7 @@ from ..errors import TwinplaneError
 from ..results.points import Point
 from ..results.repeats import plus_minus
 from .parameters import P
+from .scores import Comparison
 
 if TYPE_CHECKING:
     from ..charts import Chart
@@ -58,32 +59,6 @@ class Column:
         bound = None if self.counted else point.bounds.get(metric)
         around = [part for part in (bound, point.half(metric)) if part is not None]
         return plus_minus(self.format, found, sum(around)) if around else self.format(found)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One figure as published, as predicted in closed form, and as measured here."""
-
-    what: str
-    unit: str
-    published: float | None
-    predicted: float | None
-    measured: float | None
-    claim: str = ""
-    holds: bool | None = None
-
-    @property
-    def residual(self) -> float | None:
-        """Measured less published."""
-        if self.published is None or self.measured is None:
-            return None
-        return self.measured - self.published
-
-    @property
-    def relative(self) -> float | None:
-        """The residual as a share of the published figure."""
-        residual = self.residual
-        return None if residual is None or not self.published else residual / self.published
 
 
 class Experiment(ABC, Generic[P]):
@@ -181,7 +156,7 @@ class Experiment(ABC, Generic[P]):
         return []
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
-        """Published figures beside ours."""
+        """Published figures beside ours, each once: a row for each that these points say something about."""
         return []
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:

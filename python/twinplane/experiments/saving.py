@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> results.Results:
     """Write all runs of a plan, which are in the order of its tasks and took so long, and read them again."""
+    modelled = plan.real is not None and plan.real.place == "process"
     entries = [
-        point(parameters, done[place * plan.repeat : (place + 1) * plan.repeat])
+        point(parameters, done[place * plan.repeat : (place + 1) * plan.repeat], modelled)
         for place, parameters in enumerate(plan.points)
     ]
     results.save_tables(
@@ -41,12 +42,15 @@ def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> resul
     return found
 
 
-def point(parameters: Parameters, runs: Sequence[Done]) -> dict[str, Any]:
-    """The entry of a point in the summary: of repeated runs means, intervals, and each run's own."""
+def point(parameters: Parameters, runs: Sequence[Done], modelled: bool = False) -> dict[str, Any]:
+    """The entry of a point in the summary: of repeated runs means, intervals, and each run's own.
+
+    With `modelled` nothing outside the model was measured, so that a twin is equal by construction.
+    """
     metrics, intervals = combine([run.metrics for run in runs])
     entry: dict[str, Any] = {"parameters": parameters.model_dump(mode="json"), "metrics": metrics}
     if runs[0].real:
-        entry |= together([run.real for run in runs], entry)
+        entry |= together([run.real for run in runs], entry, modelled)
     if len(runs) > 1:
         entry["intervals"] = intervals
         entry["repeats"] = [run.metrics for run in runs]

@@ -71,10 +71,11 @@ def _check_external(plan: Plan, end: Interface) -> None:
         found = netns.mtu(end.name)
     except OSError:
         raise plan.lowered.error(of_node(end.node, f"there is no interface '{end.name}' here")) from None
-    if found < end.mtu:
+    need = end.interface_mtu
+    if found < need:
         words = (
-            f"'{end.name}' has an MTU of {found}, its link one of {end.mtu}:"
-            f" say mtu: {found} at the link, or `ip link set {end.name} mtu {end.mtu}`"
+            f"'{end.name}' has an MTU of {found}, its link one of {need}:"
+            f" say mtu: {found - end.longer} at the link, or `ip link set {end.name} mtu {need}`"
         )
         raise plan.lowered.error(of_node(end.node, words))
     if not netns.is_up(end.name):
@@ -107,7 +108,7 @@ def _end(plan: Plan, end: Interface) -> str:
     member = plan.members[end.node]
     # A router and the tester answer ARP themselves, from above.
     silent = "" if member.kind == "host" else " arp off multicast off"
-    return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.mtu}{silent}"
+    return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
 
 
 def _up(plan: Plan, member: Member) -> list[str]:

@@ -20,6 +20,10 @@ NETNS = Path("/run/netns")
 """Where iproute2 keeps the names of namespaces."""
 
 
+KINDS = ("router", "host", "station", "edge", "external", "peer")
+"""Kinds of nodes that a lab has a process, a kernel or an interface for."""
+
+
 @dataclass
 class Interface:
     """One end of a link."""
@@ -33,6 +37,13 @@ class Interface:
     driver: str
     offload: bool
     ipv6: str | None = None
+    longer: int = 0
+    """Bytes that a frame of the link's medium has more than one of Ethernet."""
+
+    @property
+    def interface_mtu(self) -> int:
+        """What the kernel has to let through behind 14 bytes: the longest packet in a frame of the medium."""
+        return self.mtu + self.longer
 
 
 @dataclass
@@ -143,8 +154,9 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
         words = "in a lab a name has up to 32 letters, digits, '-', '_' and '.'"
         raise lowered.error(of_node(name, words))
     given = lowered.extras.nodes.get(name)
-    if node["kind"] == "bridge":
-        raise lowered.error(of_node(name, "a lab has no bridges: run it in virtual time or in one process"))
+    if node["kind"] not in KINDS:
+        words = f"a lab has no node of kind '{node['kind']}': run it in virtual time or in one process"
+        raise lowered.error(of_node(name, words))
     kind = {"peer": "edge"}.get(node["kind"], node["kind"])
     if kind == "host" and (node.get("address") is None or name in measured):
         kind = "station"
@@ -185,6 +197,7 @@ def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) ->
         driver,
         driver == "packet" if offload is None else offload,
         None if info["ipv6"] is None else str(info["ipv6"][side]),
+        int(info["longer"]),
     )
 
 
@@ -222,9 +235,15 @@ def _carries(made: Plan) -> bool:
 
 
 def router_program() -> str:
-    """The native program that runs a router; `make setup` puts it beside the command line."""
-    beside = Path(sys.executable).parent / "twinplane-router"
-    found = str(beside) if beside.is_file() else shutil.which("twinplane-router")
-    if found is None:
+    """The native program that runs a router.
+
+    A wheel has it in the package, and `make setup` puts it beside the command line.
+    """
+    own = Path(__file__).parents[1] / "bin" / "twinplane-router"
+    for found in (own, Path(sys.executable).parent / "twinplane-router"):
+        if found.is_file():
+            return str(found)
+    elsewhere = shutil.which("twinplane-router")
+    if elsewhere is None:
         raise TwinplaneError("the program twinplane-router is not beside this command line: run `make setup`")
-    return found
+    return elsewhere

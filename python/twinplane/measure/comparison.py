@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..results.folder import Results
 from ..results.points import Point
 from .alignment import Aligned, align, messages_of, seen_by_both
 from .metrics import flat
-from .statistics import residuals
+from .statistics import residuals, spread_of_difference
 
 EPHEMERAL = ("digest", "run_s")
 """Metrics that say nothing about the network."""
@@ -36,14 +36,42 @@ class Row:
     relative: float | None = None
     bound: float | None = None
     """The sum of both runs' bounds; none: both are exact."""
+    spread: float | None = None
+    """Half of the 95 % interval that chance gives the residual, by repeated runs; none: there is no chance in
+    it, or nothing says how much."""
     within: bool | None = None
-    """Does the residual lie within the bound?"""
+    """Does the residual lie within bound and spread? None where that would say nothing: see `verdict`."""
     refused: str | None = None
+    why: str = "-"
+    """What stands in the place of `within` where it is None."""
+
+    @property
+    def verdict(self) -> str:
+        """For people: yes, no, or why neither can be said."""
+        return self.why if self.within is None else "yes" if self.within else "no"
 
     @property
     def equal(self) -> bool:
         """Are both the same?"""
         return bool(self.first == self.second)
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """What is to be said of rows whose residuals are no test, or are one of chance."""
+    found = []
+    if count := sum(row.why == "modelled" for row in rows):
+        found.append(
+            f"{count} figures are modelled: the same model made both runs by the same seed, so that they are"
+            " equal by construction, and say nothing about the machine"
+        )
+    if any(row.why == "other seed" for row in rows):
+        found.append(
+            "the two runs have other seeds and neither was repeated, so that nothing says how far chance"
+            " takes them apart: run both with --repeat"
+        )
+    if any(row.spread is not None for row in rows):
+        found.append("spread: half of the 95 % interval that the repeated runs give the residual (Welch)")
+    return found
 
 
 @dataclass
@@ -64,11 +92,26 @@ def compare(a: Results, b: Results) -> list[Pair]:
             f"{a.folder} holds '{a.experiment}', {b.folder} '{b.experiment}': they cannot be compared"
         )
     pairs = paired(a, b)
+    chance, same = other_seeds(a, b), both_modelled(a, b)
     for pair in pairs:
-        pair.rows = rows_of(pair.name, *pair.points)
+        pair.rows = rows_of(pair.name, *pair.points, chance=chance, modelled=same)
     if all("signals" in run.tables() for run in (a, b)):
         _signals(a, b, pairs)
     return pairs
+
+
+def other_seeds(a: Results, b: Results) -> bool:
+    """Are figures of the two runs apart by chance already, since they are of other seeds?"""
+    return any(a.manifest[key] != b.manifest[key] for key in ("seed", "repeat"))
+
+
+def both_modelled(a: Results, b: Results) -> bool:
+    """Is one run by the clock on the wall in one process, and the other the same, there or in virtual time?
+
+    The same model made both, so that they are equal whatever the machine did.
+    """
+    places = [(run.manifest.get("real") or {}).get("place", "virtual") for run in (a, b)]
+    return set(places) <= {"virtual", "process"} and "process" in places and not different(a, b)
 
 
 def different(a: Results, b: Results) -> list[tuple[str, str, str]]:
@@ -116,17 +159,29 @@ def _name(parameters: Mapping[str, Any], keys: list[str]) -> str:
     return " ".join(f"{key}={parameters.get(key)}" for key in keys)
 
 
-def rows_of(name: str, x: Point, y: Point) -> list[Row]:
-    """Every metric of two points."""
+def rows_of(name: str, x: Point, y: Point, chance: bool = False, modelled: bool = False) -> list[Row]:
+    """Every metric of two points; with `chance` they are of other seeds, with `modelled` of one model."""
     bounds = {key: x.bounds.get(key, 0.0) + y.bounds.get(key, 0.0) for key in {*x.bounds, *y.bounds}}
-    known = residuals(x.metrics, y.metrics, bounds)
+    known = residuals(x.metrics, y.metrics, bounds, modelled)
     found = []
     one, two = flat(x.metrics), flat(y.metrics)
     for key in dict.fromkeys([*one, *two]):
         values: dict[str, Any] = dict(known.get(key, {}))
+        if values and modelled and values["within"] is None:
+            values["why"] = "modelled"
+        elif values and chance:
+            values |= _with_chance(key, x, y, values)
         reason = x.refused.get(key) or y.refused.get(key)
         found.append(Row(name, key, one.get(key), two.get(key), **values, refused=reason))
     return found
+
+
+def _with_chance(key: str, x: Point, y: Point, values: Mapping[str, Any]) -> dict[str, Any]:
+    """A residual of two seeds lies within the spread of repeated runs, or nothing says whether it should."""
+    spread = spread_of_difference(x.intervals.get(key) or {}, y.intervals.get(key) or {})
+    if spread is None:
+        return {"within": None, "why": "other seed"}
+    return {"spread": spread, "within": abs(values["residual"]) <= (values["bound"] or 0.0) + spread}
 
 
 def _signals(a: Results, b: Results, pairs: list[Pair]) -> None:

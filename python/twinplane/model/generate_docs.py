@@ -23,7 +23,7 @@ def tables(types: Types) -> str:
     for name, one in types.items():
         if one["kind"] == "choice":
             parts.append(_choice(name, one, types))
-        elif one["kind"] == "record" and one["fields"]:
+        elif one["kind"] == "record" and (one["fields"] or not _variants(name, types)):
             parts.append(_record(name, one, types))
     return "\n".join(parts)
 
@@ -38,15 +38,21 @@ def _choice(name: str, one: dict[str, Any], types: Types) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _record(name: str, one: dict[str, Any], types: Types) -> str:
-    tags = [
+def _variants(name: str, types: Types) -> list[str]:
+    """Of which choices a record is a variant, in sentences."""
+    return [
         f"It is the {choice['tag']} `{variant['word']}` of [{other}](#{other.lower()})."
         for other, choice in types.items()
         for variant in choice.get("variants", ())
         if variant["record"] == name
     ]
+
+
+def _record(name: str, one: dict[str, Any], types: Types) -> str:
+    tags = _variants(name, types)
     lines = [f"### {name}", "", _wrapped(" ".join([one["meaning"], *tags])), ""]
-    lines += ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
+    if one["fields"]:
+        lines += ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
     for field in one["fields"]:
         shown = "needed" if field["required"] else _default(field.get("default"))
         value = value_of(field["schema"]).replace("|", "\\|")

@@ -51,10 +51,12 @@ class LinkSpec(Written):
     """The two ends, each NODE, or NODE:INTERFACE."""
     rate: str | Quantity = "none"
     """Rate of both ports, or none: as fast as the interfaces are."""
+    medium: Literal["ethernet", "llc", "serial"] | None = None
+    """What frames are on it [default: ethernet]."""
     delay: Quantity = 0
     """Propagation delay."""
     mtu: int | None = None
-    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; of a host's link 1500]."""
+    """Longest packet in bytes, labels included [default: 9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500]."""
     buffer: Quantity | None = None
     """Buffer of both ports [default: that of the devices' profiles]."""
     metric: int = 1
@@ -135,7 +137,7 @@ class Rule(Checked):
     phb: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
     dscp: str | int | Sequence[str | int] | None = None
-    """Code points in the IP header, one or several, looked up below labels too."""
+    """Code points in the IP header, one or several, looked up below labels too; of IPv6 in its traffic class."""
     tc: int | Sequence[int] | None = None
     """TC bits of the outermost label, 0 to 7, one or several."""
     labels: int | str | Sequence[int] | None = None
@@ -143,9 +145,9 @@ class Rule(Checked):
     labelled: bool | None = None
     """Is there a label?"""
     src: str | None = None
-    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    """Source addresses, as a prefix of IPv4 or IPv6; looked up below labels too, as the four below."""
     dst: str | None = None
-    """Destination addresses, as a prefix."""
+    """Destination addresses, as a prefix of the same family."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
     src_ports: int | str | Sequence[int] | None = None
@@ -282,7 +284,7 @@ class Filter(Checked):
     phb: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
     dscp: str | int | Sequence[str | int] | None = None
-    """Code points in the IP header, one or several, looked up below labels too."""
+    """Code points in the IP header, one or several, looked up below labels too; of IPv6 in its traffic class."""
     tc: int | Sequence[int] | None = None
     """TC bits of the outermost label, 0 to 7, one or several."""
     labels: int | str | Sequence[int] | None = None
@@ -290,9 +292,9 @@ class Filter(Checked):
     labelled: bool | None = None
     """Is there a label?"""
     src: str | None = None
-    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    """Source addresses, as a prefix of IPv4 or IPv6; looked up below labels too, as the four below."""
     dst: str | None = None
-    """Destination addresses, as a prefix."""
+    """Destination addresses, as a prefix of the same family."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
     src_ports: int | str | Sequence[int] | None = None
@@ -610,9 +612,9 @@ class FilterSpec(Written):
     """Packets, by the fields of their headers; what is not said may be anything."""
 
     src: str | None = None
-    """Source addresses."""
+    """Source addresses; of IPv6, too."""
     dst: str | None = None
-    """Destination addresses."""
+    """Destination addresses. A filter of an LSP that gives no IPv6 address takes packets of IPv4."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
     src_ports: int | str | Sequence[int] | None = None
@@ -683,6 +685,8 @@ class RouterSpec(Written):
     """Static routes, beside those that lead to every node by the shortest path."""
     log_signals: int = 0
     """How many signalling messages are kept for table `signals`."""
+    table_driver: TableDriver | None = None
+    """What writes its forwarding tables: the name of a driver, or the name with settings [default: model]."""
     driver: Literal["packet", "xdp"] | None = None
     """How it opens its interfaces in a lab [default: packet]."""
     offload: bool | None = None
@@ -762,6 +766,37 @@ class RouteSpec(Written):
     """Destinations; of several prefixes the longest that fits counts."""
     via: str | Sequence[str]
     """The neighbour that they are sent to, or several that share the flows equally; NODE:INTERFACE if links are parallel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDriver(Written):
+    """The driver that writes a router's forwarding tables: one of these, or its name alone."""
+
+    model: ModelSpec | None = None
+    """As the device profile says: write times, limits and failures of a device that was measured [default: another driver]."""
+    staged: StagedSpec | None = None
+    """Staged, a made-up driver: an example for developers [default: another driver]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec(Written):
+    """The driver of a device that was measured. Its settings are those of the device profile."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedSpec(Written):
+    """Staged, a made-up driver: an example for developers."""
+
+    interval: Quantity = "10 ms"
+    """Time between two commits."""
+    room: int = 1000
+    """Operations that can wait for a commit; it comes at once when there are so many."""
+    entries: int | None = None
+    """The most entries of each table, ports and neighbours apart [default: as the device profile says]."""
+    failures: float = 0.0
+    """Share of the commits that fail, 0 to 1."""
+    tries: int = 3
+    """So often a commit is tried; if the last one fails, too, what it was to put into tables is refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -861,6 +896,17 @@ class BridgeSpec(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReflectorSpec(Written):
+    """A plug at the end of one link: every frame to one station goes back, with its Ethernet addresses exchanged."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "reflector")
+    hold: Quantity = 0
+    """How long it keeps a frame."""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FlowSpec(Written):
     """A flow of test packets."""
 
@@ -871,6 +917,8 @@ class FlowSpec(Written):
     """Where it begins: a host, a station, an edge, a router."""
     to: str
     """Where it ends."""
+    family: Literal["ipv4", "ipv6"] | None = None
+    """Which IP its packets are of: ipv6 goes from host to host, whose links have IPv6 addresses [default: ipv4]."""
     over: str | None = None
     """LSP that it takes from where it begins [default: routers decide]."""
     rate: Quantity = "1 Mbit/s"
@@ -988,6 +1036,8 @@ class MeasuringSpec(Written):
     """From which bit at the source to which bit at the sink a delay is measured (RFC 1242, 3.8)."""
     series_bin: Quantity = "10 ms"
     """Width of the bins of series of delays."""
+    loss_bin: Quantity = "1 s"
+    """Width of the bins of time in which lost packets are counted."""
 
 
 @checked
@@ -998,7 +1048,7 @@ class Match(Checked):
     phb: str | int | Sequence[str | int] | None = None
     """Per-hop behaviours, one or several: as the node determined them; of a packet of which it has not, what its outermost header says: the TC of a label by the standard map, the code point of an IP header. What has neither (ARP) gets default forwarding."""
     dscp: str | int | Sequence[str | int] | None = None
-    """Code points in the IP header, one or several, looked up below labels too."""
+    """Code points in the IP header, one or several, looked up below labels too; of IPv6 in its traffic class."""
     tc: int | Sequence[int] | None = None
     """TC bits of the outermost label, 0 to 7, one or several."""
     labels: int | str | Sequence[int] | None = None
@@ -1006,9 +1056,9 @@ class Match(Checked):
     labelled: bool | None = None
     """Is there a label?"""
     src: str | None = None
-    """Source addresses, as a prefix; looked up below labels too, as the four below."""
+    """Source addresses, as a prefix of IPv4 or IPv6; looked up below labels too, as the four below."""
     dst: str | None = None
-    """Destination addresses, as a prefix."""
+    """Destination addresses, as a prefix of the same family."""
     protocol: str | int | None = None
     """IP protocol: tcp, udp, icmp and so on, or its number."""
     src_ports: int | str | Sequence[int] | None = None
@@ -1033,7 +1083,9 @@ LspDiffServ: TypeAlias = ELsp | LLsp | str
 """What the head end of an LSP asks for (RFC 3270, 5.3): `e-lsp`, `l-lsp AF1`, or a mapping with a kind."""
 
 
-NodeSpec: TypeAlias = RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec | BridgeSpec
+NodeSpec: TypeAlias = (
+    RouterSpec | HostSpec | StationSpec | EdgeSpec | ExternalSpec | PeerSpec | BridgeSpec | ReflectorSpec
+)
 """A node, by its kind."""
 
 

@@ -81,7 +81,7 @@ class Answers:
 
     def by_phase(self, flow: Flow) -> pl.DataFrame:
         """See `Owner`."""
-        return traffic.by_phase(self._tables.columns("streams"), flow.index)
+        return traffic.by_phase(self._tables.columns("streams"), self._tables.columns("delays"), flow.index)
 
     def captured(self, capture: Capture) -> bytes:
         """See `Owner`."""

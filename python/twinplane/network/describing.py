@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import core
+from ..errors import TwinplaneError
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner
 from .nodes import Bridge, Edge, External, Host, Peer, Router
+from .settings import check_name
 from .trees import at_ends, each_end
 
 if TYPE_CHECKING:
@@ -53,18 +56,19 @@ class Describing:
 
     def _register(self, node: Node, **said: Any) -> None:
         self._engine.require_unstarted(f"{node.kind} '{node.name}'")
+        if not self._draft.any_name:
+            check_name(node.name)
         self._draft.add_node(node, given(**said))
 
     def router(self, name: str, profile: Any, diffserv: Any, options: dict[str, Any]) -> Router:
-        """See `twinplane.Network.router`; `options` are those of RSVP-TE, `router_id` and `ipv6`."""
+        """See `twinplane.Network.router`; `options` are those of RSVP-TE, and what else is named there."""
         router = Router(self._owner, name, self._next)
-        router_id, ipv6 = options.pop("router_id", None), options.pop("ipv6", None)
+        beside = {key: options.pop(key, None) for key in ("router_id", "ipv6", "protocols", "table_driver")}
         self._register(
             router,
             profile=profiled(profile),
             diffserv=diffserv,
-            router_id=router_id,
-            ipv6=ipv6,
+            **beside,
             rsvp=rsvp(options),
         )
         return router
@@ -74,7 +78,10 @@ class Describing:
         draft = self._draft
         node = draft.node(router)
         self._engine.require_unstarted(f"a route of {node.name}")
-        several = [via] if isinstance(via, str | Node | Link) else via
+        several = list(via) if isinstance(via, Iterable) and not isinstance(via, str) else [via]
+        for hop in several:
+            if not isinstance(hop, str | Node | Link):
+                raise TwinplaneError(f"node '{node.name}': routes: {hop!r}, no node has that name")
         known = draft.element("nodes", node.index).get("routes", [])
         draft.change_node(node, {"routes": [*known, {"prefix": prefix, "via": draft.hops(several)}]})
 
@@ -145,7 +152,7 @@ class Describing:
         self,
         a: Node | str,
         c: Node | str,
-        over: Lsp | None,
+        over: Lsp | str | None,
         rate: Quantity,
         size: Sizes,
         arrivals: Arrivals,
@@ -157,8 +164,9 @@ class Describing:
     ) -> Flow:
         """See `twinplane.Network.flow`; a flow may be added to a network that runs."""
         draft = self._draft
-        source, sink = draft.node(a), draft.node(c)
-        label = name or f"{source.name}-{sink.name}"
+        asked = name or f"{_called(a)}-{_called(c)}"
+        source, sink = draft.node(a, f"flow '{asked}': from:"), draft.node(c, f"flow '{asked}': to:")
+        label = self._flow_name(name, f"{source.name}-{sink.name}")
         what = f"flow '{label}'"
         ends = {
             key: draft.end_of(node, end, f"{what}: {key}")
@@ -169,7 +177,7 @@ class Describing:
             "name": label,
             "from": source.name,
             "to": sink.name,
-            **given(over=over and over.name, rate=rate, size=size, arrivals=arrivals, **said),
+            **given(over=self._over(what, over), rate=rate, size=size, arrivals=arrivals, **said),
             **ends,
         }
         flow = Flow(self._owner, len(draft.flows), label, bool(said.get("log")))
@@ -177,10 +185,69 @@ class Describing:
             self._engine.require_unstarted(what)
         with core.translated():
             draft.core.add_flow(spec)
+        try:
+            self._check_ends(what, over, source, sink)
             if self._engine.started:
-                flow.index = self._engine.running().add_flow(spec)
+                with core.translated():
+                    flow.index = self._engine.running().add_flow(spec)
+        except TwinplaneError:
+            draft.core.keep_flows(len(draft.flows))  # what is refused leaves nothing behind
+            raise
         draft.flows.append(flow)
         return flow
+
+    def remove(self, what: Flow | Lsp) -> None:
+        """See `twinplane.Network.remove`."""
+        draft = self._draft
+        if not isinstance(what, Flow | Lsp):
+            raise TwinplaneError(f"remove: {what!r} is neither a flow nor an LSP")
+        kind = "flow" if isinstance(what, Flow) else "lsp"
+        if what not in (draft.flows if isinstance(what, Flow) else draft.lsps):
+            raise TwinplaneError(f"{kind} '{what.name}': it does not belong to this network, or was removed")
+        if self._engine.started:
+            raise TwinplaneError(f"{kind} '{what.name}' has to be removed before the network first runs")
+        for flow in draft.flows if isinstance(what, Lsp) else ():
+            if draft.element("flows", flow.index).get("over") == what.name:
+                raise TwinplaneError(f"lsp '{what.name}': flow '{flow.name}' goes over it")
+        for node in draft.nodes if isinstance(what, Lsp) else ():
+            steps = draft.element("nodes", node.index).get("programme") or []
+            if any(step["lsps"] == what.name for step in steps):
+                raise TwinplaneError(f"lsp '{what.name}': it is in the programme of '{node.name}'")
+        self._engine.require_unstarted(what.name)
+        draft.remove(what)
+
+    def _flow_name(self, name: object, ends: str) -> str:
+        """The name of a flow: its own, or that of its ends, with a number if there are several."""
+        taken = {flow.name for flow in self._draft.flows}
+        if name is not None:
+            if str(name) in taken:
+                raise TwinplaneError(f"flow '{name}': name: '{name}' is given twice")
+            return str(name)
+        numbered = (f"{ends}-{number}" for number in count(2))
+        return next(label for label in (ends, *islice(numbered, len(taken) + 1)) if label not in taken)
+
+    def _over(self, what: str, over: Lsp | str | None) -> str | None:
+        """The name of the LSPs that a flow goes over, which the core looks up."""
+        if isinstance(over, Lsp):
+            if over.owner is not self._owner:
+                raise TwinplaneError(f"{what}: over: {over.name}: it belongs to another network")
+            return over.name
+        if over is not None and not isinstance(over, str):
+            raise TwinplaneError(f"{what}: over: {over!r}, no LSP has that name")
+        return over
+
+    def _check_ends(self, what: str, over: Lsp | str | None, source: Node, sink: Node) -> None:
+        """Refuse a flow over an LSP that begins or ends elsewhere."""
+        if over is None:
+            return
+        name = over if isinstance(over, str) else over.name
+        (spec,) = (lsp.spec for lsp in self._draft.lsps if lsp.name == name)
+        if (spec["from"], spec["to"]) != (source.name, sink.name):
+            raise TwinplaneError(f"{what}: its LSP goes from '{spec['from']}' to '{spec['to']}'")
+
+
+def _called(end: Node | str) -> str:
+    return end.name if isinstance(end, Node) else str(end)
 
 
 def profiled(profile: str | Path | Mapping[str, Any]) -> str | dict[str, Any]:

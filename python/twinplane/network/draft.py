@@ -26,6 +26,8 @@ class Draft:
         self.by_name: dict[str, Node] = {}
         self.positions: dict[str, tuple[float, float]] = {}
         """Where nodes are drawn, by name; without an entry a place is found for the node."""
+        self.any_name = False
+        """May nodes have names that network files and labs refuse, such as those of other tools' files?"""
         self.asides: list[str] = []
         """What is surprising about the way in which the network was described: a sentence each."""
         self.explain: Callable[[TwinplaneError], TwinplaneError] = lambda error: error
@@ -62,6 +64,26 @@ class Draft:
         with core.translated():
             self.core.set_flow(flow.index, {**self.element("flows", flow.index), **said})
 
+    def remove(self, part: Flow | Lsp) -> None:
+        """Forget a flow or a group of LSPs: all else is described anew, and those behind it move up."""
+        fresh = core.draft(self.core.whole())
+        own: list[Any] = self.flows if isinstance(part, Flow) else self.lsps
+        with core.translated():
+            for node in self.nodes:
+                fresh.add_node(node.name, self.element("nodes", node.index))
+            for link in self.links:
+                fresh.add_link(self.element("links", link.index))
+            for lsp in self.lsps:
+                if lsp is not part:
+                    fresh.add_lsp(self.element("lsps", lsp.index))
+            for flow in self.flows:
+                if flow is not part:
+                    fresh.add_flow(self.element("flows", flow.index))
+        self.core = fresh
+        own.remove(part)
+        for place, other in enumerate(own):
+            other.index = place
+
     def keep_flows(self, count: int) -> None:
         """Forget all flows but the first."""
         del self.flows[count:]
@@ -84,7 +106,7 @@ class Draft:
             if self.nodes[which.index : which.index + 1] != [which]:
                 raise TwinplaneError(f"{lead}{which.name}: it belongs to another network")
             return which
-        found = self.by_name.get(which)
+        found = self.by_name.get(which) if isinstance(which, str) else None
         if found is None:
             hint = suggest(str(which), list(self.by_name))
             raise TwinplaneError(f"{lead}{which!r}, no node has that name{hint}")

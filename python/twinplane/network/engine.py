@@ -35,12 +35,19 @@ class Engine:
         self.started = False
         self.captures: list[Capture] = []
         self.recorded: list[Node] = []
+        self._closed = False
         self._core: _core.Network | None = None
         self._warnings: list[str] | None = None
         self._open_captures: dict[int, int] = {}
 
+    def require_open(self) -> None:
+        """Refuse what is asked of a network that was closed."""
+        if self._closed:
+            raise TwinplaneError("the network is closed: nothing can be asked of it or done with it any more")
+
     def require_unstarted(self, what: str) -> None:
         """Refuse what has to be said before the network runs."""
+        self.require_open()
         if self.started:
             raise TwinplaneError(f"{what} has to be added before the network first runs")
         self._core = self._warnings = None
@@ -48,6 +55,7 @@ class Engine:
 
     def running(self) -> _core.Network:
         """The core's network, made when it is first needed."""
+        self.require_open()
         if self._core is None:
             if not self.draft.nodes:
                 raise TwinplaneError("the network has no nodes")
@@ -123,6 +131,7 @@ class Engine:
     def close(self) -> None:
         """Let the core's network go, and with it the interfaces that it holds."""
         self._core = None
+        self._closed = True
 
     def columns(self, name: str, node: Node | None = None) -> Columns:
         """A table as lists of exact values, times in picoseconds (``_ps``)."""

@@ -36,7 +36,7 @@ def fault_specs(link: int, now_ps: int, given: dict[str, Any]) -> list[dict[str,
             extra, jitter = units.span_ps(value, key), units.span_ps(given.get("jitter", 0), "jitter")
             found.append({**shared, "fault": key, "extra": extra, "jitter": jitter})
         elif key in FAULTS:
-            if not 0 <= float(value) <= 1:
+            if not (isinstance(value, int | float) and 0 <= value <= 1):
                 raise TwinplaneError(f"fault {key}={value!r}: a probability is 0 to 1")
             name = "bit_error_rate" if key == "corruption" else "probability"
             spec = {**shared, "fault": key, name: float(value)}

@@ -80,8 +80,16 @@ def delay_us(distance_km: float) -> float:
     return max(LEAST_DELAY_US, US_PER_KM * distance_km)
 
 
-def read(path: Path) -> Topology:
-    """Read a file; one clear sentence if it is not a connected GraphML graph."""
+LARGEST = "largest"
+"""The component with the most nodes; among equals, that whose first node comes first in the file."""
+
+
+def read(path: Path, component: str | None = None) -> Topology:
+    """Read a file; one clear sentence if it is not a connected GraphML graph.
+
+    Of a graph that is not connected, ``component`` says which part is meant: `LARGEST`, or that of a node, by
+    its id or its name. The others are left out.
+    """
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -93,14 +101,38 @@ def read(path: Path) -> Topology:
     except (ET.ParseError, ValueError, LookupError) as error:
         raise TwinplaneError(f"{path}: not well-formed XML: {one_line(error)}") from None
     topology = _graph(path, root)
-    apart = unreachable(topology)
-    if apart:
-        missing = topology.places[apart[0]].key
+    parts = components(topology)
+    if component is not None:
+        return _part(path, topology, parts, component)
+    if len(parts) > 1:
+        count = len(topology.places)
+        apart = count - len(parts[0])
         raise TwinplaneError(
-            f"{path}: the topology is disconnected: {len(apart)} of {len(topology.places)} nodes cannot be"
-            f" reached from node {topology.places[0].key!r}, node {missing!r} for one"
+            f"{path}: the topology is disconnected: {apart} of {count} nodes cannot be reached from node"
+            f" {topology.places[0].key!r}, node {topology.places[parts[1][0]].key!r} for one; component"
+            f" {LARGEST!r} takes the largest of its {len(parts)} parts, the name of a node that node's"
         )
     return topology
+
+
+def _part(path: Path, topology: Topology, parts: list[list[int]], component: str) -> Topology:
+    """One of the parts of a topology."""
+    if component == LARGEST:
+        part = max(parts, key=len)
+    else:
+        names = node_names(topology.places)
+        named = [n for n, place in enumerate(topology.places) if component in (place.key, names[n])]
+        if not named:
+            raise TwinplaneError(
+                f"{path}: component: there is no node {component!r}; {LARGEST!r}, a node's id or its name is"
+                " meant"
+            )
+        part = next(part for part in parts if named[0] in part)
+    if len(part) < 2:
+        raise TwinplaneError(f"{path}: component {component!r}: it has one node, and a topology at least two")
+    place = {old: new for new, old in enumerate(part)}
+    edges = [Edge(place[e.a], place[e.b], e.rate_bps) for e in topology.edges if e.a in place]
+    return Topology(topology.name, [topology.places[n] for n in part], edges)
 
 
 def _local(tag: str) -> str:
@@ -181,19 +213,26 @@ def _speed(path: Path, text: str | None) -> int | None:
     return round(value) or None
 
 
-def unreachable(topology: Topology) -> list[int]:
-    """Nodes that cannot be reached from the first one."""
+def components(topology: Topology) -> list[list[int]]:
+    """The connected parts, each with its nodes in the order of the file, that of the first node first."""
     around: list[list[int]] = [[] for _ in topology.places]
     for edge in topology.edges:
         around[edge.a].append(edge.b)
         around[edge.b].append(edge.a)
-    seen, waiting = {0}, [0]
-    while waiting:
-        for other in around[waiting.pop()]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return [place for place in range(len(topology.places)) if place not in seen]
+    parts: list[list[int]] = []
+    seen: set[int] = set()
+    for start in range(len(topology.places)):
+        if start in seen:
+            continue
+        part, waiting = {start}, [start]
+        while waiting:
+            for other in around[waiting.pop()]:
+                if other not in part:
+                    part.add(other)
+                    waiting.append(other)
+        seen |= part
+        parts.append(sorted(part))
+    return parts
 
 
 def node_names(places: Sequence[Place]) -> list[str]:
@@ -218,6 +257,7 @@ class Zoo:
 
     `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
     node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
+    `component` is that of `read`.
     """
 
     path: Path
@@ -231,6 +271,7 @@ class Zoo:
     queue: Any = None
     ingress: Any = None
     diffserv: Any = None
+    component: str | None = None
 
     @classmethod
     def of(cls, path: Path, options: Mapping[str, Any]) -> tuple[Zoo, dict[str, Any]]:
@@ -241,8 +282,9 @@ class Zoo:
 
     def describe(self, draft: Draft, describing: Describing) -> None:
         """Routers, one for each node of the file, and their links."""
-        topology = read(self.path)
+        topology = read(self.path, self.component)
         names = node_names(topology.places)
+        draft.any_name = True
         nodes = [
             describing.router(name, self.profile, self.diffserv, dict(self.rsvp or {})) for name in names
         ]

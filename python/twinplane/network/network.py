@@ -15,6 +15,7 @@ from .attachments import Interface
 from .describing import Describing
 from .draft import Draft
 from .engine import Engine
+from .events import tidy
 from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router
@@ -62,6 +63,7 @@ class Network(Shown):
         convention: str = "first-to-first",
         phases: Sequence[Quantity] = (0,),
         series_bin: Quantity = "10 ms",
+        loss_bin: Quantity = "1 s",
         queue_bin: Quantity | None = None,
         local: Sequence[str] | None = None,
         incarnation: int = 0,
@@ -78,6 +80,7 @@ class Network(Shown):
         processor `cpu`; with `strict_ports` an interface that goes down or away ends the run with an error.
 
         With `queue_bin` the backlog of every queue is kept over time, in bins of that width (`queue_series`).
+        Lost packets are counted in bins of `loss_bin` (`losses`).
         """
         real = {
             "local": None if local is None else list(local),
@@ -88,7 +91,7 @@ class Network(Shown):
             "fail_on_port_down": strict_ports,
         }
         check_clock(clock, real)
-        self.draft = Draft(core.draft(whole(seed, convention, phases, series_bin, queue_bin)))
+        self.draft = Draft(core.draft(whole(seed, convention, phases, series_bin, loss_bin, queue_bin)))
         self.outside = Outside(clock, real)
         self.engine = Engine(self.draft, self.outside)
         self.tables = Tables(self.draft, self.engine)
@@ -174,8 +177,9 @@ class Network(Shown):
         diffserv: Any = None,
         **rsvp: Any,
     ) -> Router:
-        """A label-switching router; `rsvp` are `router_id`, `ipv6` (an IPv6 loopback address) and its options
-        (`twinplane.model.description`).
+        """A label-switching router; `rsvp` are `router_id`, `ipv6` (an IPv6 loopback address), `protocols`
+        (settings of other protocols by their names), `table_driver` (what writes its forwarding tables) and
+        the options of RSVP-TE (`twinplane.model.description`).
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
@@ -245,6 +249,7 @@ class Network(Shown):
         buffer: Quantity | None = None,
         mtu: int | None = None,
         *,
+        medium: str | None = None,
         detection: Quantity = 0,
         metric: int = 1,
         clock_ppm: tuple[float, float] = (0.0, 0.0),
@@ -255,7 +260,9 @@ class Network(Shown):
     ) -> Link:
         """A link; `clock_ppm` is how much faster than nominal the clock of each end's port runs.
 
-        `mtu` is the longest packet, 9216 bytes unless it is given.
+        `mtu` is the longest packet, 9216 bytes unless it is given, or what a frame of the medium holds.
+        `medium` is what frames are on the link, by its name in a network file
+        (docs/reference/network-file.md); ``ethernet`` unless it is given.
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
         `ipv6` are IPv6 addresses of both ends in the same form, as in ``("2001:db8:1::1/64",
@@ -277,6 +284,7 @@ class Network(Shown):
             reservable=reservable,
             buffer=buffer,
             mtu=mtu,
+            medium=medium,
             detection=detection,
             metric=metric,
             clock_ppm=clock_ppm,
@@ -299,7 +307,7 @@ class Network(Shown):
         self,
         a: Node | str,
         c: Node | str,
-        over: Lsp | None = None,
+        over: Lsp | str | None = None,
         rate: Quantity = "1 Mbit/s",
         size: Sizes = 512,
         arrivals: Arrivals = "constant",
@@ -315,8 +323,10 @@ class Network(Shown):
         to_link: Link | Node | str | None = None,
         src_port: int | None = None,
         dst_port: int | None = None,
+        family: str | None = None,
     ) -> Flow:
-        """Measured traffic; over a group of LSPs the rate is shared evenly by one stream each.
+        """Measured traffic; `over` a group of LSPs, given itself or by its name, the rate is shared evenly by
+        one stream each. A flow has a name of its own, unless it is given that of its ends.
 
         `arrivals` are ``"constant"``, ``"poisson"``, or an `OnOff` or `Trace` of `twinplane.traffic`; `size`
         is that of the Ethernet frame with header and frame check sequence, or a `Uniform`, `Empirical`,
@@ -329,6 +339,9 @@ class Network(Shown):
 
         A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
         the neighbours at their other ends. It may send to itself through the network.
+
+        With ``family="ipv6"`` packets are of IPv6. Such a flow goes from host to host, and the links of both
+        have IPv6 addresses.
         """
         return self.describing.flow(
             a,
@@ -348,7 +361,15 @@ class Network(Shown):
             to_link=to_link,
             src_port=src_port,
             dst_port=dst_port,
+            family=family,
         )
+
+    def remove(self, what: Flow | Lsp) -> None:
+        """Take back a flow, or a group of LSPs that no flow goes over, before the network first runs.
+
+        What a call refuses is not there in the first place: this is for what was meant otherwise.
+        """
+        self.describing.remove(what)
 
     def attach(
         self,
@@ -376,6 +397,9 @@ class Network(Shown):
         self, a: Node | str | Link, b: Node | str | None = None, *, packets: int | None = None
     ) -> Capture:
         """Capture what passes over a link, the first `packets` frames if that is given."""
+        if packets is not None and (not isinstance(packets, int) or packets < 1):
+            raise TwinplaneError(f"capture: packets={packets!r}: it should be a whole number from 1 on")
+        self.engine.require_open()
         made = Capture(self.answers, self.draft.find_link(a, b), packets)
         self.engine.captures.append(made)
         if self.engine.started:
@@ -475,8 +499,15 @@ class Network(Shown):
         return self.tables.table(name, node)
 
     def events(self) -> pl.DataFrame:
-        """What happened, in order of time: `time_s` in seconds, `node`, `event`; of LSPs `lsps`, `index`."""
-        return self.table("events")
+        """What happened, in order of time: a row for each event, a column for each fact.
+
+        `time_s` is in seconds, `node` told it. `event` is its name, such as lsp-up, lsp-down, lsp-error,
+        lsp-rerouted, neighbor-up, neighbor-down, port-up or port-down. Of LSPs `lsp` is the name and `index`
+        the place in its group; of an error `at` is the node that found it, `code` and `value` are those of
+        RFC 2205. Nodes have their names, also in `route` and `neighbor`. What does not belong to an event is
+        null. `table("events")` has the same as the core tells it.
+        """
+        return tidy(self.tables)
 
     @property
     def events_done(self) -> int:
@@ -500,6 +531,16 @@ class Network(Shown):
         A row is named by `node`, the `neighbor` at the other end of the link, and `where` it stands.
         """
         return self._of_links("conditioners", node)
+
+    def losses(self) -> pl.DataFrame:
+        """Where, why and when packets of flows were lost: `packets` by `flow`, `phb`, `place`, `reason`.
+
+        A row is of a bin of time that begins at `time_s`, in seconds; ``Network(loss_bin=...)`` says how wide
+        bins are. `flow` is the flow's `index`. For every flow, what was sent and duplicated is received, lost
+        or in flight: table `flow_accounts`. What other processes of a lab lost is one row for each flow, with
+        reason `unknown`, from its source to its sink.
+        """
+        return self.table("losses")
 
     def queue_series(self, node: Node | str | None = None) -> pl.DataFrame:
         """Backlog of every queue over time, mean and most bytes in bins of ``Network(queue_bin=...)``."""

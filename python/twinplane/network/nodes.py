@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError
 from ..units import Quantity
-from .handles import Node, Owner
+from .handles import Lsp, Node, Owner
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from .handles import Hop, Lsp
+    from .handles import Hop
 
 
 __all__ = ["Edge", "External", "HeadEnd", "Host", "Node", "Peer", "Prober", "Router"]
@@ -54,8 +54,8 @@ class HeadEnd(Node):
         `shortest` the shortest path is an explicit route behind these.
 
         `carries` are prefixes whose packets take the LSP; `filters` take packets wherever they go, by
-        `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp` (`twinplane.filters`). Both are for one
-        LSP, not for a group.
+        `src`, `dst`, `protocol`, `src_ports`, `dst_ports` and `dscp`, as in a network file
+        (docs/reference/network-file.md). Both are for one LSP, not for a group.
 
         `diffserv` makes it an E-LSP or an L-LSP of RFC 3270: ``"e-lsp"``, ``"l-lsp AF1"``, or an `ELsp` or
         `LLsp` of `twinplane.diffserv`. With `classes` only packets of these behaviours take it on their way
@@ -184,6 +184,10 @@ class Edge(HeadEnd):
         ``flap`` tears down all of the group that are up, then signals those again.
         """
         self.owner.require_unstarted("a programme")
+        if not isinstance(lsps, Lsp):
+            raise TwinplaneError(f"node '{self.name}': programme: lsps: {lsps!r}, no LSP has that name")
+        if lsps.owner is not self.owner or lsps.spec["from"] != self.name:
+            raise TwinplaneError(f"node '{self.name}': programme: lsps: '{lsps.name}' does not begin here")
         step = {"at": at, "action": action, "lsps": lsps.name, "rate": rate}
         said = self.owner.element("nodes", self.index)["programme"]
         self.owner.change_node(self, {"programme": [*said, step]})

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import core
+from ..errors import TwinplaneError
 from .handles import Lsp, Node
 
 if TYPE_CHECKING:
@@ -27,16 +28,26 @@ def add_lsp(
     **said: Any,
 ) -> Lsp:
     """See `twinplane.network.nodes.HeadEnd.lsp`."""
-    tail = draft.node(to, f"lsp '{name}'")
+    tail = draft.node(to, f"lsp '{name}': to:")
     spec: dict[str, Any] = {"name": name, "from": head.name, "to": tail.name}
-    spec |= {key: draft.hops(hops) for key, hops in (("route", route), ("fallback", fallback)) if len(hops)}
+    for key, hops in (("route", route), ("fallback", fallback)):
+        if isinstance(hops, str) or not isinstance(hops, Sequence):
+            raise TwinplaneError(f"lsp '{name}': {key}: {hops!r}: it should be a list of nodes or links")
+        if len(hops):
+            spec[key] = draft.hops(hops)
     spec |= {key: value for key, value in said.items() if value is not None and value != ()}
-    lsp = Lsp(owner, len(draft.lsps), name, int(said.get("count", 1)))
     if not engine.started:
         engine.require_unstarted(f"lsp '{name}'")
+    place = len(draft.lsps)
     with core.translated():
         draft.core.add_lsp(spec)
-        if engine.started:
-            lsp.index = engine.running().add_lsp(spec)
+    lsp = Lsp(owner, place, str(name), int(said.get("count", 1)))
     draft.lsps.append(lsp)
+    if engine.started:
+        try:
+            with core.translated():
+                lsp.index = engine.running().add_lsp(spec)
+        except TwinplaneError:
+            draft.remove(lsp)  # what is refused leaves nothing behind
+            raise
     return lsp

@@ -87,7 +87,9 @@ def adopt(network: Network, description: Mapping[str, Any]) -> None:
             own = None if address is None else str(address).partition("/")[0]
             made: Node = Host(network.answers, name, index, own)
         else:
-            made = kinds[said["kind"]](network.answers, name, index)
+            # A kind without a handle of its own is a node like any other.
+            made = kinds.get(said["kind"], Node)(network.answers, name, index)
+            made.kind = said["kind"]
         fields = {key: value for key, value in said.items() if key != "programme"}
         draft.add_node(made, fields)
     for index, said in enumerate(description["links"]):

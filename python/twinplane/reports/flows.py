@@ -147,14 +147,15 @@ def delays(found: Sequence[Course], titles: list[str], curves: list[Curve], log:
 
 def table(network: Network, stats: Sequence[Any], found: Sequence[Course]) -> Table:
     """What each flow sent, and what of it arrived; with the line that it has in the figure."""
-    titles = ["flow", "phase", "sent", "received", "lost", "duplicated", "mean delay", "max delay", "jitter"]
+    counts_of = ("phase", "sent", "received", "lost", "duplicated")
+    titles = ["flow", *counts_of, "mean delay", "max delay", "mean IPDV"]
     styles = {flow: course.style for course in found for flow in course.flows}
     rows: list[list[str]] = []
     keys: list[int | None] = []
     for flow, (name, of_flow) in enumerate(zip(_names(network), stats, strict=True)):
         for row in of_flow.iter_rows(named=True):
-            counts = [str(row[key]) for key in ("phase", "sent", "received", "lost", "duplicated")]
-            times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "jitter_s")]
+            counts = [str(row[key]) for key in counts_of]
+            times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "ipdv_mean_s")]
             rows.append([name, *counts, *times])
             keys.append(styles.get(flow))
     return Table("What was sent and what arrived", titles, rows, keys=keys if styles else ())

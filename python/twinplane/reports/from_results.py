@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ..charts import Mark
 from ..charts.table import Table
 from ..errors import TwinplaneError
-from ..experiments import load
-from ..experiments.base import Comparison, Experiment
+from ..experiments import load, scores
+from ..experiments.base import Experiment
 from ..results.folder import Results
 from ..results.manifest import time_of
 from ..results.real import real_of
 from ..results.repeats import seeds, told
-from ..units import format_time
-from . import kept_flows, kept_trees
+from . import kept_flows, kept_trees, losses
 from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
@@ -43,6 +42,7 @@ def page(found: Results) -> str:
         *([more] if len(charts) > 1 else []),
         *_planes(found),
         *_returns(found),
+        *losses.of_results(found),
         *(kept_trees.of_results(found) if experiment.trees else []),
         *_published(experiment, found),
         *([results] if long else []),
@@ -189,50 +189,18 @@ def _published(experiment: Experiment[Any], found: Results) -> list[Section]:
     rows = experiment.comparisons(found.points)
     if not rows or found.manifest.get("real") is not None:
         return []  # what is published is judged by the model of the device that it was measured on
-    table = Table(
-        "Published, predicted in closed form, and measured here",
-        ["figure", "claim", "published", "predicted", "measured", "residual", "relative", "holds"],
-        [_comparison(row) for row in rows],
-        2,
-    )
-    judged = [row for row in rows if row.holds is not None]
-    held = sum(bool(row.holds) for row in judged)
-    verdict = (
-        f"{held} of {len(judged)} published claims hold in these runs."
-        if judged
-        else "Nothing is published for these runs."
-    )
     text = (
-        f"{verdict} A residual is measured less published;"
-        " where nothing is published the measured figure is a prediction."
+        f"{scores.headline(rows)}. A row holds if the measured figure lies between the stated ends. Of a"
+        " published figure these are its rounding and, of repeated runs, where 95 % of single runs lie: what"
+        " chance does to one run alone counts as missed. A residual is measured less published."
     )
     return [
         Section(
             "Published, predicted and measured",
             [text],
-            tables=[table],
-            points=experiment.arithmetic(found.points),
+            tables=[scores.table(rows)],
+            points=[*scores.reasons(rows), *experiment.arithmetic(found.points)],
         )
-    ]
-
-
-def _comparison(row: Comparison) -> list[str]:
-    def text(value: float | None) -> str:
-        if value is None:
-            return "-"
-        return format_time(value, 5) if row.unit == "s" else f"{value:g}"
-
-    relative = "-" if row.relative is None else f"{row.relative:+.2%}"
-    holds = "-" if row.holds is None else "yes" if row.holds else "NO"
-    return [
-        row.what,
-        row.claim,
-        text(row.published),
-        text(row.predicted),
-        text(row.measured),
-        text(row.residual),
-        relative,
-        holds,
     ]
 
 

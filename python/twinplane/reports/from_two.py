@@ -10,7 +10,7 @@ from ..charts.table import Table
 from ..experiments import load
 from ..files import write_text
 from ..measure.alignment import TITLES
-from ..measure.comparison import EPHEMERAL, Pair, Row, different, number
+from ..measure.comparison import EPHEMERAL, Pair, Row, different, number, remarks
 from ..results.manifest import time_of
 from .page import Page, Section, render
 
@@ -71,12 +71,20 @@ def asked(a: Results, b: Results) -> list[Table]:
 
 def answer(rows: list[Row], pairs: list[Pair]) -> str:
     """Counts, delays and messages in one sentence."""
-    exact = [row for row in rows if row.bound is None and row.residual is not None]
-    blurred = [row for row in rows if row.bound is not None and row.within is not None]
+    judged = [row for row in rows if row.within is not None]
+    exact = [row for row in judged if row.bound is None and row.spread is None]
+    blurred = [row for row in judged if row.bound is not None or row.spread is not None]
     same, within = sum(row.equal for row in exact), sum(bool(row.within) for row in blurred)
-    text = f"{same} of {len(exact)} exact figures are the same"
+    parts = []
+    if exact:
+        parts.append(f"{same} of {len(exact)} exact figures are the same")
     if blurred:
-        text += f", {within} of {len(blurred)} others agree within their bounds"
+        parts.append(f"{within} of {len(blurred)} others agree within their bounds")
+    if modelled := sum(row.why == "modelled" for row in rows):
+        parts.append(f"{modelled} are modelled, and equal by construction")
+    if unknown := sum(row.why == "other seed" for row in rows):
+        parts.append(f"of {unknown} nobody knows how far other seeds are apart")
+    text = ", ".join(parts) or "no figure stands in both runs"
     found = [one for pair in pairs for one in pair.signals or []]
     if found:
         equal = sum(one.equal for one in found)
@@ -95,14 +103,16 @@ def residuals(rows: list[Row]) -> Section:
             "-" if row.residual is None else f"{row.residual:.6g}",
             "-" if row.relative is None else f"{row.relative:+.3%}",
             "exact" if row.bound is None else f"{row.bound:.3g}",
-            "-" if row.within is None else "yes" if row.within else "NO",
+            "-" if row.spread is None else f"{row.spread:.3g}",
+            "NO" if row.within is False else row.verdict,
         ]
         for row in rows[:ROWS_MAX]
     ]
-    titles = ["point", "metric", "first", "second", "residual", "relative", "bound", "within"]
+    titles = ["point", "metric", "first", "second", "residual", "relative", "bound", "spread", "within"]
+    text = "A residual is second less first; the bound is the sum of both runs' bounds. Times are in seconds."
     return Section(
         "Residuals",
-        ["A residual is second less first; the bound is the sum of both runs' bounds. Times are in seconds."],
+        [text, *(f"{said[:1].upper()}{said[1:]}." for said in remarks(rows))],
         tables=[Table("Metrics of both runs", titles, cells, 2)],
     )
 

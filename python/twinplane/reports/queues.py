@@ -189,9 +189,9 @@ def counts(tree: Shown, seconds: float) -> Table:
 
 
 def drops(row: Row) -> str:
-    """How many packets for which reason; of several reasons together first."""
+    """How many packets together, and below it how many for which reason."""
     reasons = [f"{count} {reason}" for reason, count in row["drops"].items() if count]
-    return "\n".join(reasons if len(reasons) == 1 else [str(row["dropped_packets"]), *reasons])
+    return "\n".join([str(row["dropped_packets"]), *reasons])
 
 
 def _held(row: Row, text: str) -> str:

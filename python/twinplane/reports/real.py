@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..results.folder import Results
 
 POINTS_MAX = 12
+WITHIN = {True: "yes", False: "no", None: "modelled"}
+"""Does a residual lie within its bound? In one process one model makes both runs: equal by construction."""
 
 
 def entries(found: Results) -> list[Mapping[str, Any]]:
@@ -146,7 +148,7 @@ def twins(found: Results) -> list[Section]:
                     _text(key, value["residual"]),
                     "-" if value["relative"] is None else f"{value['relative']:+.2%}",
                     "exact" if value["bound"] is None else _text(key, value["bound"]),
-                    "yes" if value["within"] else "no",
+                    WITHIN[value["within"]],
                 ]
             )
         rows += [
@@ -160,6 +162,12 @@ def twins(found: Results) -> list[Section]:
         " A residual is real less virtual: beyond the bound it is what the real system adds, or what the"
         " model leaves out."
     )
+    if any(one["within"] is None for _, entry in known for one in entry["twin"]["residuals"].values()):
+        text += (
+            " In one process nothing outside the model is measured: figures are equal by construction"
+            " (modelled), which is no agreement with anything. What the machine did is its lateness: see"
+            " Calibration."
+        )
     section = Section(
         "Residual against the virtual run", [text], tables=[Table("By metric", titles, rows, 2)]
     )

@@ -107,6 +107,7 @@ def check_taken(
     """Refuse to write over results of another experiment, format or seed, or of points that would be lost."""
     path = folder / "manifest.json"
     if not path.exists():
+        _check_foreign(folder)
         return
     found = load(folder)
     if found.experiment != experiment:
@@ -119,6 +120,23 @@ def check_taken(
         raise TwinplaneError(
             f"{folder}: it holds results of another run, which would be lost: choose another folder"
             f" ({found.manifest['command']})"
+        )
+
+
+OWN = {"points", "captures", "tables", "figures", "summary.json", "report.html"}
+"""What stands in a results folder that is not finished yet, or whose manifest was not written."""
+
+
+def _check_foreign(folder: Path) -> None:
+    """Refuse a folder that holds anything else than results: reports and tables would lie among it."""
+    try:
+        foreign = sorted(path.name for path in folder.iterdir() if path.name not in OWN)
+    except OSError:
+        return  # it is not there, or cannot be read: whoever makes or opens it says so
+    if foreign:
+        others = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise TwinplaneError(
+            f"{folder}: it holds other files than results ({foreign[0]}{others}): choose another folder"
         )
 
 

@@ -77,7 +77,7 @@ class Subject(Protocol):
 
 def network(lsps: int, seed: int, refresh: str, reduction: bool, **options: Any) -> Network:
     """A ring of four routers; `lsps` LSPs begin at one of them, and as many end there."""
-    net = Network(seed=seed, series_bin="10 min", **options)
+    net = Network(seed=seed, series_bin="10 min", loss_bin="10 min", **options)
     rsvp: dict[str, Any] = {"refresh": refresh, "refresh_reduction": reduction, "hello_interval": "1 s"}
     a, b, c, d = (net.router(name, **rsvp) for name in "abcd")
     for x, y in ((a, b), (b, c), (c, d), (d, a)):

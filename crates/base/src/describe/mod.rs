@@ -7,6 +7,7 @@
 //!   once: type, default,
 //!   range, meaning, what its absence means, and the name that it had before
 //! - [`Schemas`]: what all of them look like, for generators
+//! - [`Section`]: the settings of one kind of protocol or driver at a node, declared in its folder
 //! - [`quantity`]: times, rates and sizes with their units
 //!
 //! Why not `serde`: its errors are sentences, it buffers tagged values and so forgets where they stood, and it knows
@@ -22,6 +23,7 @@ mod problem;
 pub mod quantity;
 mod record;
 mod schema;
+mod section;
 mod several;
 mod value;
 
@@ -35,6 +37,7 @@ pub use problem::{malformed, unknown_word, wrong_type};
 pub use quantity::Size;
 pub use record::{named_of, tag_of, unknown_tag};
 pub use schema::{Choice, Field, Named, RecordSchema, Schema, Schemas, Variant, Word, meaning};
+pub use section::{ReadSection, Section, SectionDecl};
 pub use several::{Dscps, LabelRange, PortRange, Protocol, SetProblem, Several, refuse_twice};
 pub use value::{Value, deserialize};
 

@@ -9,8 +9,8 @@ use crate::phb::{Phb, PhbSet, SchedulingClass};
 crate::problems! {
     /// What can be wrong with a set.
     pub enum SetProblem {
-        /// A set of nothing, which takes no packet.
-        Empty { what: String } is OutOfRange, "empty-set", "no {what} is named, so that it takes nothing";
+        /// A list without an element, which would mean nothing.
+        Empty { what: String } is OutOfRange, "empty-set", "the list is empty: at least one {what} is needed";
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Several<T>(pub Vec<T>);
 
 impl<T: Describe> Describe for Several<T> {
     fn read(value: &Value) -> Result<Several<T>, Diagnostic> {
-        each(value, "one", T::read).map(Several)
+        each(value, "element", T::read).map(Several)
     }
     fn write(&self) -> Value {
         self.0.write()

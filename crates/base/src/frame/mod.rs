@@ -12,13 +12,15 @@
 //! ```
 
 mod body;
+mod framing;
 mod offload;
 mod tags;
 #[cfg(test)]
 mod tests;
 
 pub use body::Body;
-pub use offload::{Offload, Segment};
+pub use framing::{ETHERTYPE_MIN, Framing};
+pub use offload::{Lengths, Offload, Segment};
 
 use crate::diffserv::Encaps;
 use crate::ids::{LinkId, PortId};
@@ -75,6 +77,8 @@ struct Extras {
     input: Option<PortId>,
     /// What TC of the outermost label means to the next router; left over likewise.
     encaps: Option<Encaps>,
+    /// How long the frame is on its medium; left over unless [`flag::FRAMED`] is set.
+    framing: Framing,
 }
 
 /// Each constant is one bit of [`Data::flags`].
@@ -87,6 +91,10 @@ mod flag {
     pub(super) const TAGGED: u8 = 4;
     /// The links that the frame crosses are written down.
     pub(super) const TRACED: u8 = 8;
+    /// It is as its medium carries it, and that is not Ethernet.
+    pub(super) const FRAMED: u8 = 16;
+    /// Its length on the wire is not that of one Ethernet frame.
+    pub(super) const UNCOMMON: u8 = UNDONE | FRAMED;
 }
 
 /// No PHB has been determined.
@@ -257,11 +265,12 @@ impl Frame {
     }
 
     /// Bytes on the wire: padded to the shortest frame, with the frame check sequence, without preamble and gap. Of a
-    /// frame that is to be cut, those of all its pieces.
+    /// frame that is to be cut, those of all its pieces. In a node, those of an Ethernet frame; on a link, those that
+    /// its medium carries.
     #[inline]
     pub fn wire_len(&self) -> u32 {
-        if self.0.flags & flag::UNDONE != 0 {
-            return self.wire_len_of_pieces();
+        if self.0.flags & flag::UNCOMMON != 0 {
+            return self.uncommon_wire_len();
         }
         (self.len() + FCS_LEN).max(MIN_FRAME_LEN)
     }

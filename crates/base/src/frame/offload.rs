@@ -36,6 +36,15 @@ pub struct Offload {
     pub header_len: u16,
 }
 
+/// How long a frame is on a wire, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Of the longest frame that it is there, without padding and frame check sequence.
+    pub segment: u32,
+    /// Of all frames that it is there, with padding and frame check sequence.
+    pub wire: u32,
+}
+
 impl Frame {
     /// What a kernel left undone on the frame.
     #[inline]
@@ -84,11 +93,29 @@ impl Frame {
         if self.0.flags & flag::UNDONE == 0 {
             return self.len();
         }
-        self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
+        self.longest_piece()
     }
 
     #[cold]
-    pub(super) fn wire_len_of_pieces(&self) -> u32 {
+    fn longest_piece(&self) -> u32 {
+        self.pieces().map_or(self.len(), |(header, payload, size)| header + payload.min(size))
+    }
+
+    /// [`Frame::segment_len`] and [`Frame::wire_len`], looked up at once.
+    #[inline]
+    pub fn lengths(&self) -> Lengths {
+        if self.0.flags & flag::UNCOMMON == 0 {
+            let len = self.len();
+            return Lengths { segment: len, wire: (len + FCS_LEN).max(MIN_FRAME_LEN) };
+        }
+        Lengths { segment: self.longest_piece(), wire: self.uncommon_wire_len() }
+    }
+
+    #[cold]
+    pub(super) fn uncommon_wire_len(&self) -> u32 {
+        if let Some(framing) = self.framing() {
+            return framing.framed_len(self.len());
+        }
         let one = |len: u32| (len + FCS_LEN).max(MIN_FRAME_LEN);
         let Some((header, payload, size)) = self.pieces() else { return one(self.len()) };
         let rest = payload % size;

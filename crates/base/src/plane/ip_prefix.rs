@@ -2,15 +2,54 @@
 
 use super::{Prefix, Prefix6};
 use core::fmt;
+use core::net::IpAddr;
 use core::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 /// A prefix of either family. Tables keep the families apart; people need not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum IpPrefix {
     /// One of IPv4.
     V4(Prefix),
     /// One of IPv6.
     V6(Prefix6),
+}
+
+impl IpPrefix {
+    /// Is `address` within the prefix? One of the other family never is.
+    pub fn contains(self, address: IpAddr) -> bool {
+        match (self, address) {
+            (IpPrefix::V4(prefix), IpAddr::V4(address)) => prefix.contains(address),
+            (IpPrefix::V6(prefix), IpAddr::V6(address)) => prefix.contains(address),
+            _ => false,
+        }
+    }
+}
+
+impl From<Prefix> for IpPrefix {
+    fn from(prefix: Prefix) -> IpPrefix {
+        IpPrefix::V4(prefix)
+    }
+}
+
+impl From<Prefix6> for IpPrefix {
+    fn from(prefix: Prefix6) -> IpPrefix {
+        IpPrefix::V6(prefix)
+    }
+}
+
+impl TryFrom<String> for IpPrefix {
+    type Error = String;
+    fn try_from(text: String) -> Result<IpPrefix, String> {
+        text.parse()
+    }
+}
+
+impl From<IpPrefix> for String {
+    fn from(prefix: IpPrefix) -> String {
+        prefix.to_string()
+    }
 }
 
 impl fmt::Display for IpPrefix {

@@ -9,6 +9,7 @@
 //! - [`Cell`]: which Rust types may stand in a column
 //! - [`Column`]: the cells of a column, laid out as Arrow wants them
 //! - [`Rows`]: takes rows of one type; [`Table`]: what it becomes, and what crosses to people
+//! - [`View`]: a table of one kind of protocol or driver, declared in its folder
 //! - [`arrow`]: a table by Arrow's C data interface, without copying its columns
 //!
 //! Names have their unit as the last word. Times are picoseconds (`_ps`) in Rust and in JSON, where they must be exact,
@@ -20,6 +21,7 @@ mod column;
 mod declaration;
 mod rows;
 mod value;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -29,3 +31,4 @@ pub use column::{Bits, Column, Data};
 pub use declaration::{ColumnDecl, TableDecl, Type, column_name};
 pub use rows::{Row, Rows, Table};
 pub use value::Value;
+pub use view::{RowsOf, View};

@@ -21,9 +21,9 @@ pub use section::GreetSpec;
 use crate::protocol::{
     Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
 };
-use crate::section::SectionDecl;
 use crate::services::sessions::{Connect, Options, SessionEvent, SessionId, SessionOutput};
 use crate::services::{LabelSpace, Route, Services, Source};
+use base::describe::SectionDecl;
 use base::plane::{
     Ack, Batch, LabelStack, NextHop, Nhlfe, Prefix, TableOp, TcSource, TransactionId, TtlModel,
 };

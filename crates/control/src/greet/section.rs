@@ -1,8 +1,8 @@
 //! What users write of greet at a router.
 
 use crate::protocol::Setup;
-use crate::section::Section;
 use base::Span;
+use base::describe::Section;
 use std::sync::Arc;
 
 base::record! {
@@ -16,7 +16,7 @@ base::record! {
     }
 }
 
-impl Section for GreetSpec {
+impl Section<dyn Setup> for GreetSpec {
     fn setup(&self) -> Arc<dyn Setup> {
         Arc::new(self.clone())
     }

@@ -1,8 +1,7 @@
 //! The table of greet.
 
 use super::Greet;
-use crate::view::{Rows, View};
-use base::table::{Table, word};
+use base::table::{RowsOf, Table, View, word};
 use base::{Label, PortId};
 use core::net::Ipv4Addr;
 
@@ -27,7 +26,7 @@ base::table! {
     }
 }
 
-impl Rows<Greet> for GreetRow<'static> {
+impl RowsOf<Greet> for GreetRow<'static> {
     fn rows(greet: &Greet, node: &str, to: &mut Table) {
         for (router_id, neighbor) in &greet.neighbors {
             to.push(GreetRow {

@@ -1,6 +1,7 @@
 //! Admission control: bandwidth per link and priority, sharing within a tunnel, preemption (RFC 3209, 2.5 and 4.7.3).
 
 use super::Rsvp;
+use super::faults::Fault;
 use super::link::{ByPriority, sum};
 use super::lsp::{Lsp, SessionKey};
 use super::slab::NIL;
@@ -49,16 +50,19 @@ impl Rsvp {
         bandwidth: Rate,
         setup: u8,
     ) -> bool {
-        let Some(link) = self.links.get(port) else { return false };
         let shared = |_: u32, lsp: &Lsp| lsp.style == Some(Style::SharedExplicit);
         let held = sum(&share(&self.store, self.store.first(session), port, shared));
-        bandwidth.0.saturating_sub(held) <= link.available(setup)
+        let more = bandwidth.0.saturating_sub(held);
+        self.links.get(port).is_some_and(|link| more <= link.available(setup))
     }
 
     /// Reserves, or changes the reservation of, an LSP on its outgoing link. Preempts weaker LSPs if it must.
     /// Nothing has changed if it fails.
     pub(super) fn reserve(&mut self, index: u32, style: Style, flowspec: Flowspec) -> Result<(), Refused> {
-        let Some(lsp) = self.store.get(index) else { return Err(Refused) };
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return Err(Refused);
+        };
         if lsp.style == Some(style) && lsp.flowspec() == flowspec {
             return Ok(());
         }
@@ -100,7 +104,12 @@ impl Rsvp {
 
     /// Gives the bandwidth of an LSP's reservation back.
     pub(super) fn unreserve(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index).filter(|lsp| lsp.is_reserved()) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if !lsp.is_reserved() {
+            return;
+        }
         let session = lsp.session;
         let flowspec = lsp.flowspec();
         let Some(port) = lsp.next_hop.map(|hop| hop.port) else {
@@ -119,7 +128,9 @@ impl Rsvp {
 
     /// Changes the priorities of an LSP, and where its bandwidth is accounted for.
     pub(super) fn set_priorities(&mut self, index: u32, setup: u8, holding: u8) {
-        let Some(lsp) = self.store.get(index) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let (session, port) = (lsp.session, lsp.next_hop.map(|hop| hop.port));
         let held = port.filter(|_| lsp.is_reserved());
         let first = self.store.first(&session);
@@ -194,8 +205,11 @@ impl Rsvp {
     /// Puts an LSP in front of the list of those who hold bandwidth at its priority.
     fn hold(&mut self, index: u32) {
         self.unhold(index);
+        // An LSP that ends here takes from no link.
         let Some((port, holding)) = self.held_at(index) else { return };
-        let Some(link) = self.links.get_mut(port) else { return };
+        let Some(link) = self.links.get_mut(port) else {
+            return self.counters.faults.note(Fault::NoLink);
+        };
         let head = std::mem::replace(&mut link.holders[holding], index);
         if let Some(lsp) = self.store.get_mut(index) {
             (lsp.link_prev, lsp.link_next) = (NIL, head);
@@ -206,8 +220,11 @@ impl Rsvp {
     }
 
     fn unhold(&mut self, index: u32) {
+        // An LSP that ends here takes from no link.
         let Some((port, holding)) = self.held_at(index) else { return };
-        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let (prev, next) = (lsp.link_prev, lsp.link_next);
         (lsp.link_prev, lsp.link_next) = (NIL, NIL);
         match self.store.get_mut(prev) {

@@ -8,6 +8,7 @@ use base::protocol_value::{ProtocolType, ProtocolValue};
 use base::{PhbSet, ProtocolId, Rate, Span};
 use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A hop of an explicit route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,7 +93,7 @@ pub struct TunnelId {
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
     /// Sets a tunnel up, or changes it: make before break (RFC 3209, 2.5).
-    TunnelSet(Box<TunnelSpec>),
+    TunnelSet(Arc<TunnelSpec>),
     /// Tears a tunnel down and forgets it.
     TunnelRemove(TunnelId),
     /// Signals a new LSP of the tunnel along its preferred route and moves the traffic over when it is up.

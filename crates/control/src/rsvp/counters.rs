@@ -1,5 +1,6 @@
 //! What has been counted.
 
+use super::faults::Faults;
 use std::collections::BTreeMap;
 use wire::rsvp::{MessageType, error_code};
 
@@ -59,6 +60,8 @@ pub struct Counters {
     pub confirmed: u64,
     /// Messages that were never acknowledged, however often they were sent.
     pub unacknowledged: u64,
+    /// Invariants that did not hold above the transport.
+    pub faults: Faults,
 }
 
 impl Counters {

@@ -137,7 +137,7 @@ impl Rsvp {
         let members: Vec<u32> = self.store.session(&session).collect();
         for index in members {
             self.classes_changed(index);
-            if self.store.get(index).is_some_and(|lsp| lsp.role == Role::Egress) {
+            if self.store.get(index).is_some_and(|lsp| lsp.role() == Role::Egress) {
                 self.egress_reserve(index);
             }
         }

@@ -2,18 +2,19 @@
 
 use super::Rsvp;
 use super::counters::Discard;
+use super::faults::Fault;
 use super::head::Loss;
-use super::lsp::{Hop, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, ipv4};
+use super::lsp::{Role, SenderKey, SessionKey};
+use super::outbox::ipv4;
 use super::path::path_handle;
 use super::resv::resv_handle;
-use super::transport::{Delivery, Handle};
+use super::transport::{Arrival, Delivery, Handle, Neighbor};
 use base::Rate;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, notify, policy, routing};
 use wire::rsvp::{
-    Common, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor,
-    SenderTemplate, SenderTspec, Session, Style, Unknown, UnknownAction, class,
+    Common, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor, Session,
+    Style, Unknown, UnknownAction, class,
 };
 
 /// What is wrong with a message.
@@ -95,13 +96,12 @@ impl Rsvp {
         ErrorSpec { node: IpAddr::V4(self.config.router_id), flags, code, value }
     }
 
-    /// Answers a Path that this router does not take.
+    /// Answers a Path that this router does not take. `sender` is what that said of its sender (RFC 2205, 3.1.7).
     pub(super) fn originate_path_err(
         &mut self,
-        to: Hop,
+        to: Neighbor,
         session: Session,
-        sender: SenderTemplate,
-        tspec: Option<SenderTspec>,
+        sender: SenderDescriptor,
         code: u8,
         value: u16,
     ) {
@@ -110,7 +110,7 @@ impl Rsvp {
             session,
             error_spec: self.error_spec(0, code, value),
             policy_data: Vec::new(),
-            sender: Some(SenderDescriptor { sender_tspec: tspec, ..SenderDescriptor::of(sender) }),
+            sender: Some(sender),
         };
         self.counters.error_sent(code, value);
         self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
@@ -118,20 +118,30 @@ impl Rsvp {
 
     /// Reports to the ingress of an LSP what is wrong with it.
     pub(super) fn path_problem(&mut self, index: u32, code: u8, value: u16) {
-        let Some(lsp) = self.store.get(index) else { return };
-        if lsp.role == Role::Head {
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if lsp.role() == Role::Head {
             let node = self.config.router_id;
             self.lose(index, Loss::Error { node, code, value });
             return;
         }
-        let (to, session, sender, tspec) =
-            (lsp.prev_hop, lsp.session.to_wire(), lsp.sender.to_wire(), Some(lsp.tspec));
-        self.originate_path_err(to, session, sender, tspec, code, value);
+        let rare = lsp.rare.as_deref();
+        let sender = SenderDescriptor {
+            sender_template: lsp.sender.to_wire(),
+            sender_tspec: Some(lsp.tspec),
+            adspec: rare.and_then(|rare| rare.adspec.clone()),
+            rro: rare.and_then(|rare| rare.path_rro.clone()),
+        };
+        let (to, session) = (lsp.prev_hop, lsp.session.to_wire());
+        self.originate_path_err(to, session, sender, code, value);
     }
 
     /// RFC 3209, 4.4.3: a recorded route that no longer fits is dropped, and the ingress gets one report of it.
     pub(super) fn rro_dropped(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         if !std::mem::replace(&mut lsp.rare_mut().rro_dropped, true) {
             self.path_problem(index, error_code::NOTIFY, notify::RRO_TOO_LARGE);
         }
@@ -165,7 +175,7 @@ impl Rsvp {
     #[expect(clippy::too_many_arguments, reason = "the parts of a ResvErr")]
     fn originate_resv_err(
         &mut self,
-        to: Hop,
+        to: Neighbor,
         lih: u32,
         session: Session,
         style: Style,
@@ -190,7 +200,9 @@ impl Rsvp {
     /// Takes the bandwidth of a weaker LSP away: tail and head get an error (RFC 3209, 4.7.3).
     pub(super) fn preempt(&mut self, index: u32) {
         self.counters.preempted += 1;
-        let Some(lsp) = self.store.get(index) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         if let (Some(hop), Some(style)) = (lsp.next_hop, lsp.style) {
             let filter = Filter { filter_spec: lsp.sender.to_wire(), label: Some(lsp.out_label), rro: None };
             let descriptor = FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] };
@@ -226,10 +238,10 @@ impl Rsvp {
             self.counters.discard(Discard::WrongHop);
             return;
         }
-        let (role, to) = (lsp.role, lsp.prev_hop);
+        let (role, to) = (lsp.role(), lsp.prev_hop);
         self.transport.acknowledge(Handle(path_handle(index)));
         if role == Role::Head {
-            let node = ipv4(spec.node).unwrap_or(arrival.src);
+            let node = ipv4(spec.node).unwrap_or(arrival.ip.src);
             self.lose(index, Loss::Error { node, code: spec.code, value: spec.value });
             return;
         }
@@ -253,14 +265,14 @@ impl Rsvp {
             + base::Span(
                 self.config.refresh_period.0.saturating_mul(i64::from(self.config.blockade_multiplier)),
             );
-        let mut onward: Vec<Hop> = Vec::new();
+        let mut onward: Vec<Neighbor> = Vec::new();
         for sender in senders {
             let found = self.store.find(&session, &sender);
             let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get_mut(index)?))) else {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
-            if lsp.role == Role::Head || lsp.prev_hop.port != arrival.from.port || !lsp.is_reserved() {
+            if lsp.role() == Role::Head || lsp.prev_hop.port != arrival.from.port || !lsp.is_reserved() {
                 self.counters.discard(Discard::WrongHop);
                 continue;
             }

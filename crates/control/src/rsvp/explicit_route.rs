@@ -1,6 +1,6 @@
 //! Where a Path goes next (RFC 3209, 4.3.4): a pure function of the explicit route and of what this router knows.
 
-use super::lsp::Hop;
+use super::transport::Neighbor;
 use core::net::Ipv4Addr;
 use wire::rsvp::error_code::routing;
 use wire::rsvp::{EroHop, EroSubobject};
@@ -10,11 +10,11 @@ pub(super) trait Topology {
     /// Is this router part of the abstract node?
     fn is_self(&self, node: &EroSubobject) -> bool;
     /// A neighbour that is part of the abstract node.
-    fn adjacent(&self, node: &EroSubobject) -> Option<Hop>;
+    fn adjacent(&self, node: &EroSubobject) -> Option<Neighbor>;
     /// The next hop towards an address by the routing table, and whether the route is for that host alone.
-    fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)>;
+    fn route(&self, to: Ipv4Addr) -> Option<(Neighbor, bool)>;
     /// May the neighbour be part of the abstract node, as far as is known?
-    fn may_be(&self, hop: Hop, node: &EroSubobject) -> bool;
+    fn may_be(&self, hop: Neighbor, node: &EroSubobject) -> bool;
 }
 
 /// What to do with a Path.
@@ -25,7 +25,7 @@ pub(super) enum Step {
     /// The Path goes on to a neighbour.
     Forward {
         /// The neighbour, and the port that it is beyond.
-        hop: Hop,
+        hop: Neighbor,
         /// Subobjects that do not go on.
         consumed: u8,
         /// A strict hop to put before the rest.
@@ -121,21 +121,21 @@ mod tests {
     const fn ip(c: u8, d: u8) -> Ipv4Addr {
         Ipv4Addr::new(10, c, 0, d)
     }
-    const NEIGHBOURS: [Hop; 2] =
-        [Hop { port: PortId(2), address: ip(0, 2) }, Hop { port: PortId(3), address: ip(9, 3) }];
+    const NEIGHBOURS: [Neighbor; 2] =
+        [Neighbor { port: PortId(2), address: ip(0, 2) }, Neighbor { port: PortId(3), address: ip(9, 3) }];
 
     impl Topology for Here {
         fn is_self(&self, node: &EroSubobject) -> bool {
             node.contains(ip(0, 1))
         }
-        fn adjacent(&self, node: &EroSubobject) -> Option<Hop> {
+        fn adjacent(&self, node: &EroSubobject) -> Option<Neighbor> {
             NEIGHBOURS.into_iter().find(|hop| node.contains(hop.address))
         }
-        fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
+        fn route(&self, to: Ipv4Addr) -> Option<(Neighbor, bool)> {
             let host = to == Ipv4Addr::new(10, 7, 7, 7);
             (to.octets()[0] == 10).then_some((NEIGHBOURS[1], host))
         }
-        fn may_be(&self, hop: Hop, _: &EroSubobject) -> bool {
+        fn may_be(&self, hop: Neighbor, _: &EroSubobject) -> bool {
             hop == NEIGHBOURS[1]
         }
     }

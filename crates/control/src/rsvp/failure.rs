@@ -3,13 +3,16 @@
 use super::Rsvp;
 use super::event::Event;
 use super::explicit_route::{self, Step};
+use super::faults::Fault;
 use super::head::Loss;
-use super::lsp::{Hop, Role};
+use super::lsp::Role;
 use super::outbox::{self, Sending};
 use super::path::View;
 use super::slab::NIL;
+use super::states::PathEvent;
 use super::store::Store;
 use super::tables::Held;
+use super::transport::Neighbor;
 use super::tunnel::Tunnels;
 use base::{PortId, Wheel};
 
@@ -34,14 +37,17 @@ impl Rsvp {
     ///
     /// Path state from there is torn down towards the egress, reservations from there towards the ingress; the
     /// ingress is told by a PathErr, unless the routing table knows another way (RFC 2205, 3.6).
-    pub(super) fn lost_beyond(&mut self, gone: impl Fn(Hop) -> bool) {
+    pub(super) fn lost_beyond(&mut self, gone: impl Fn(Neighbor) -> bool) {
         for index in self.store.indices() {
-            let Some(lsp) = self.store.get(index) else { continue };
-            if lsp.role != Role::Head && gone(lsp.prev_hop) {
+            let Some(lsp) = self.store.get(index) else {
+                self.counters.faults.note(Fault::NoLsp);
+                continue;
+            };
+            if lsp.role() != Role::Head && gone(lsp.prev_hop) {
                 self.send_path_tear(index);
-                self.remove_lsp(index);
+                self.remove_lsp(index, PathEvent::PreviousHopLost);
             } else if lsp.next_hop.is_some_and(&gone) {
-                if lsp.role == Role::Head {
+                if lsp.role() == Role::Head {
                     self.lose(index, Loss::PortDown);
                 } else {
                     self.repair(index);
@@ -52,7 +58,9 @@ impl Rsvp {
 
     /// The next hop of an LSP is gone: another one, or none.
     fn repair(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let (gone, end_point) = (lsp.next_hop, lsp.session.end_point);
         let hops = lsp.ero.hops().unwrap_or_default();
         let bandwidth = lsp.requested_rate();
@@ -69,6 +77,7 @@ impl Rsvp {
                 self.drop_reservation(index);
                 self.forget_outgoing_path(index);
                 if let Some(lsp) = self.store.get_mut(index) {
+                    self.counters.faults.step(&mut lsp.path, PathEvent::NextHopLost);
                     lsp.next_hop = None;
                     lsp.path_refresh_at = base::Time::MAX;
                 }

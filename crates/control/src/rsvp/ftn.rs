@@ -1,16 +1,17 @@
 //! Traffic of a tunnel: mapped to its LSP, moved to another in one step, taken off (RFC 3209, 2.5).
 //!
-//! A tunnel carries prefixes, perhaps only packets of some PHBs to them, and filters. They are mapped to its LSP
-//! while it has one; a prefix that several tunnels carry goes by the first of
-//! them, by the bindings of the node's services. Filters, and entries of a prefix
-//! for some PHBs, are looked at in the order in which their tunnels were declared, and within a tunnel in the order
-//! given; a tunnel that is changed keeps its position.
+//! A tunnel carries prefixes, perhaps only packets of some PHBs to them, and filters. They are mapped to its LSP while
+//! it has one; a prefix that several tunnels carry goes by the first of them, by the bindings of the node's services.
+//! Filters, and entries of a prefix for some PHBs, are looked at in the order in which their tunnels were declared, and
+//! within a tunnel in the order given; a tunnel that is changed keeps its position.
 
 use super::Rsvp;
 use super::command::TunnelSpec;
 use super::event::Event;
+use super::faults::Fault;
 use super::head::Loss;
 use super::record_route;
+use super::states::{ResvEvent, TunnelEvent};
 use super::tables::Purpose;
 use base::Label;
 use base::plane::{Fec, IpPrefix, LabelStack, Nhlfe, Prefix, Prefix6, TableOp};
@@ -53,10 +54,17 @@ fn entry(fec: Fec) -> Entry {
 }
 
 /// The entry of what a FEC is carried by an LSP whose entry for IPv4 is `nhlfe`. IPv6 lies below the label IPv6
-/// explicit
-/// null, so that no router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032, 2.1).
+/// explicit null, so that no router on the way takes it for IPv4, the penultimate one included (RFC 4798, 3; RFC 3032,
+/// 2.1).
 fn carried(fec: &Fec, nhlfe: Nhlfe) -> Nhlfe {
-    let Fec::Prefix6(_) = fec else { return nhlfe };
+    let of_ipv6 = match fec {
+        Fec::Prefix6(_) => true,
+        Fec::Flow { filter, .. } => filter.is_ipv6(),
+        Fec::Prefix(_) | Fec::ClassPrefix { .. } => false,
+    };
+    if !of_ipv6 {
+        return nhlfe;
+    }
     let labels = [&[Label::EXPLICIT_NULL_V6], nhlfe.push.as_slice()].concat();
     Nhlfe { push: LabelStack::new(&labels).unwrap_or(nhlfe.push), ..nhlfe }
 }
@@ -64,12 +72,16 @@ fn carried(fec: &Fec, nhlfe: Nhlfe) -> Nhlfe {
 impl Rsvp {
     /// The reservation of an LSP of a tunnel is there, or its label has changed: writes the FTN.
     pub(super) fn head_install(&mut self, lsp: u32) {
-        let Some(index) = self.tunnel_of(lsp) else { return };
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(index) = self.tunnel_of(lsp) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         let sequence = tunnel.sequence;
         if tunnel.candidate == Some(lsp) {
             // A new label while the entries are on their way: the same entries once more.
-            let again = tunnel.offered.clone().filter(|_| tunnel.moving.is_some());
+            let again = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
             let spec = again.unwrap_or_else(|| tunnel.spec.clone());
             tunnel.offered = Some(spec.clone());
             let ops = self.map_to(lsp, sequence, &spec);
@@ -86,10 +98,13 @@ impl Rsvp {
             // Two writes of one entry must not overtake each other.
             let transaction = self.write(ops, true, purpose);
             if let Some(tunnel) = self.tunnels.get_mut(index) {
+                self.counters.faults.step(&mut tunnel.state, TunnelEvent::Mapped);
                 tunnel.moving = Some(transaction);
             }
-        } else if tunnel.active == Some(lsp) && tunnel.moving.is_none() {
-            let Some(carried) = tunnel.carried.clone() else { return };
+        } else if tunnel.active == Some(lsp) && !tunnel.state.is_mapping() {
+            let Some(carried) = tunnel.carried.clone() else {
+                return self.counters.faults.note(Fault::Incomplete);
+            };
             let ops = self.map_to(lsp, sequence, &carried);
             self.write_ftn(ops);
         }
@@ -97,7 +112,10 @@ impl Rsvp {
 
     /// Maps what `spec` carries to an LSP: the writes that this takes.
     fn map_to(&mut self, lsp: u32, sequence: u64, spec: &TunnelSpec) -> Vec<TableOp> {
-        let Some(state) = self.store.get(lsp) else { return Vec::new() };
+        let Some(state) = self.store.get(lsp) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return Vec::new();
+        };
         let nhlfe = self.nhlfe_of(state);
         let own = |fec: &Fec| match *fec {
             Fec::Prefix(prefix) => self.bind(IpPrefix::V4(prefix), sequence, nhlfe),
@@ -130,7 +148,9 @@ impl Rsvp {
     /// The tables send the tunnel's traffic along its new LSP, or could not be written.
     pub(super) fn moved(&mut self, index: u32, lsp: u32, transaction: u64, success: bool) {
         let linger = self.now + self.config.linger;
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         if tunnel.candidate != Some(lsp) || (transaction != 0 && tunnel.moving != Some(transaction)) {
             return;
         }
@@ -138,6 +158,7 @@ impl Rsvp {
             self.lose(lsp, Loss::TablesFull);
             return;
         }
+        self.counters.faults.step(&mut tunnel.state, TunnelEvent::Moved);
         tunnel.moving = None;
         tunnel.candidate = None;
         tunnel.give_up_at = base::Time::MAX;
@@ -156,8 +177,10 @@ impl Rsvp {
         }
         // It may have been changed while the batch was on its way.
         self.carry(index);
-        let Some(state) = self.store.get_mut(lsp) else { return };
-        state.installed = true;
+        let Some(state) = self.store.get_mut(lsp) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        self.counters.faults.step(&mut state.resv, ResvEvent::Written);
         let (lsp_id, label) = (state.sender.lsp_id, state.out_label);
         let recorded = state.rare.as_ref().and_then(|rare| rare.resv_rro.as_deref());
         let route = recorded.map(record_route::addresses).unwrap_or_default();
@@ -174,9 +197,11 @@ impl Rsvp {
 
     /// What the tunnel carries may have changed.
     pub(super) fn carry(&mut self, index: u32) {
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         // What is on its way to a new LSP is looked at when it is there.
-        let Some(active) = tunnel.active.filter(|_| tunnel.moving.is_none()) else { return };
+        let Some(active) = tunnel.active.filter(|_| !tunnel.state.is_mapping()) else { return };
         let (sequence, wanted) = (tunnel.sequence, tunnel.spec.clone());
         let carried = tunnel.carried.replace(wanted.clone());
         if carried.as_ref().is_some_and(|c| {
@@ -195,10 +220,17 @@ impl Rsvp {
 
     /// Gives the attempt up that is under way.
     pub(super) fn abandon_candidate(&mut self, index: u32) {
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
-        let (candidate, moving) = (tunnel.candidate.take(), tunnel.moving.take());
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let mapping = tunnel.state.is_mapping();
+        let candidate = tunnel.candidate.take();
+        if candidate.is_some() {
+            self.counters.faults.step(&mut tunnel.state, TunnelEvent::Abandoned);
+        }
+        tunnel.moving = None;
         tunnel.give_up_at = base::Time::MAX;
-        let offered = tunnel.offered.take().filter(|_| moving.is_some());
+        let offered = tunnel.offered.take().filter(|_| mapping);
         let (sequence, active, carried) = (tunnel.sequence, tunnel.active, tunnel.carried.clone());
         if let Some(offered) = offered {
             // The entries may point to the candidate by now.
@@ -215,11 +247,15 @@ impl Rsvp {
 
     /// Takes traffic off the active LSP and tears it down.
     pub(super) fn drop_active(&mut self, index: u32, reason: &str) {
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        // No LSP carries its traffic.
         let Some(lsp) = tunnel.active.take() else { return };
+        self.counters.faults.step(&mut tunnel.state, TunnelEvent::Dropped);
         let (id, sequence) = (tunnel.id(), tunnel.sequence);
         // Entries on their way to a new LSP are left to it.
-        let offered: Option<Arc<TunnelSpec>> = tunnel.offered.clone().filter(|_| tunnel.moving.is_some());
+        let offered: Option<Arc<TunnelSpec>> = tunnel.offered.clone().filter(|_| tunnel.state.is_mapping());
         if let Some(carried) = tunnel.carried.take() {
             let ops = self.unmap(sequence, &carried, offered.as_deref());
             self.write_ftn(ops);

@@ -5,7 +5,9 @@
 
 use super::command::{TunnelId, TunnelSpec};
 use super::event::Event;
+use super::faults::Fault;
 use super::lsp::Role;
+use super::states::{PathEvent, TunnelEvent};
 use super::tunnel::Tunnel;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
@@ -71,17 +73,19 @@ impl Rsvp {
     }
 
     /// Sets a tunnel up, or changes it.
-    pub(super) fn tunnel_set(&mut self, spec: &TunnelSpec) {
+    pub(super) fn tunnel_set(&mut self, spec: &Arc<TunnelSpec>) {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
         self.tunnel_model(self.config.router_id, id, spec.diffserv.and_then(|lsp| lsp.model()));
         let Some(index) = self.tunnels.find(id) else {
             let first = self.restarts.wrapping_mul(4096).wrapping_add(1);
-            let index = self.tunnels.insert(Tunnel::new(Arc::new(spec.clone()), first));
+            let index = self.tunnels.insert(Tunnel::new(Arc::clone(spec), first));
             self.signal(index);
             return;
         };
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
-        let before = std::mem::replace(&mut tunnel.spec, Arc::new(spec.clone()));
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
+        let before = std::mem::replace(&mut tunnel.spec, Arc::clone(spec));
         let same_lsp = TunnelSpec {
             carries: spec.carries.clone(),
             carries6: spec.carries6.clone(),
@@ -91,7 +95,7 @@ impl Rsvp {
             retry_first: spec.retry_first,
             retry_max: spec.retry_max,
             ..(*before).clone()
-        } == *spec;
+        } == **spec;
         if same_lsp {
             self.carry(index);
             return;
@@ -111,6 +115,7 @@ impl Rsvp {
 
     /// Tears a tunnel down and forgets it.
     pub(super) fn tunnel_remove(&mut self, id: TunnelId) {
+        // One that is not there need not be removed.
         let Some(index) = self.tunnels.find(id) else { return };
         self.abandon_candidate(index);
         self.drop_active(index, "removed");
@@ -123,10 +128,14 @@ impl Rsvp {
 
     /// Signals a new LSP along the preferred route; the old one stays until that is up.
     pub(super) fn tunnel_reoptimise(&mut self, id: TunnelId) {
+        // One that is not there has no route.
         let Some(index) = self.tunnels.find(id) else { return };
-        let Some(tunnel) = self.tunnels.get_mut(index).filter(|tunnel| tunnel.candidate.is_none()) else {
-            return;
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
         };
+        if tunnel.state.has_candidate() {
+            return;
+        }
         tunnel.begin_round();
         tunnel.failures = 0;
         self.signal(index);
@@ -141,6 +150,7 @@ impl Rsvp {
                 Ok(lsp) => {
                     let give_up_at = self.now + self.config.setup_timeout;
                     if let Some(tunnel) = self.tunnels.get_mut(index) {
+                        self.counters.faults.step(&mut tunnel.state, TunnelEvent::Signalled);
                         tunnel.candidate = Some(lsp);
                         tunnel.give_up_at = give_up_at;
                     }
@@ -161,7 +171,9 @@ impl Rsvp {
 
     /// Waits before the next round: twice as long each time, and up to a quarter less or more.
     fn pause(&mut self, index: u32) {
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         tunnel.failures = tunnel.failures.saturating_add(1);
         tunnel.give_up_at = Time::MAX;
         let spec = &tunnel.spec;
@@ -182,14 +194,14 @@ impl Rsvp {
     }
 
     pub(super) fn tunnel_of(&self, lsp: u32) -> Option<u32> {
-        let session = self.store.get(lsp).filter(|lsp| lsp.role == Role::Head)?.session;
+        let session = self.store.get(lsp).filter(|lsp| lsp.role() == Role::Head)?.session;
         self.tunnels.find(TunnelId { to: session.end_point, id: session.tunnel_id })
     }
 
     /// Sends a PathTear and forgets the LSP.
     pub(super) fn tear_down(&mut self, lsp: u32) {
         self.send_path_tear(lsp);
-        self.remove_lsp(lsp);
+        self.remove_lsp(lsp, PathEvent::Withdrawn);
     }
 
     /// Tears the LSPs down that carried traffic before.
@@ -202,9 +214,13 @@ impl Rsvp {
 
     /// An LSP that starts here has to go.
     fn lsp_lost(&mut self, lsp: u32, why: Loss) {
-        let Some(index) = self.tunnel_of(lsp) else { return };
+        let Some(index) = self.tunnel_of(lsp) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         let lsp_id = self.store.get(lsp).map_or(0, |lsp| lsp.sender.lsp_id);
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         let id = tunnel.id();
         if let Loss::Error { node, code, value } = why {
             self.event(Event::LspError { tunnel: id, lsp_id, node, code, value });
@@ -213,9 +229,11 @@ impl Rsvp {
                 return;
             }
         }
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         if tunnel.candidate == Some(lsp) {
-            if tunnel.active.is_none() && !matches!(why, Loss::Error { .. }) {
+            if !tunnel.state.has_active() && !matches!(why, Loss::Error { .. }) {
                 self.event(Event::LspDown { tunnel: id, lsp_id, reason: why.describe() });
             }
             self.abandon_candidate(index);
@@ -225,8 +243,10 @@ impl Rsvp {
             self.signal(index);
         } else if tunnel.active == Some(lsp) {
             self.drop_active(index, &why.describe());
-            let Some(tunnel) = self.tunnels.get_mut(index) else { return };
-            if tunnel.candidate.is_none() {
+            let Some(tunnel) = self.tunnels.get_mut(index) else {
+                return self.counters.faults.note(Fault::NoTunnel);
+            };
+            if !tunnel.state.has_candidate() {
                 // The route that just failed is not the first to be tried.
                 tunnel.begin_round();
                 tunnel.route = tunnel.active_route.min(tunnel.routes() - 1);
@@ -242,7 +262,9 @@ impl Rsvp {
     /// The timer of a tunnel went off.
     pub(super) fn tunnel_timeout(&mut self, index: u32) {
         let now = self.now;
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         tunnel.timer = None;
         tunnel.timer_at = Time::MAX;
         let gone: Vec<u32> = tunnel.retiring.iter().filter(|e| e.0 <= now).map(|e| e.1).collect();
@@ -256,8 +278,10 @@ impl Rsvp {
         for lsp in gone {
             self.tear_down(lsp);
         }
-        let due =
-            self.tunnels.get_mut(index).filter(|tunnel| tunnel.retry_at <= now && tunnel.candidate.is_none());
+        let due = self
+            .tunnels
+            .get_mut(index)
+            .filter(|tunnel| tunnel.retry_at <= now && !tunnel.state.has_candidate());
         if let Some(tunnel) = due {
             tunnel.begin_round();
             self.signal(index);
@@ -266,7 +290,9 @@ impl Rsvp {
     }
 
     pub(super) fn arm_tunnel(&mut self, index: u32) {
-        let Some(tunnel) = self.tunnels.get_mut(index) else { return };
+        let Some(tunnel) = self.tunnels.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoTunnel);
+        };
         let deadline = tunnel.deadline();
         if deadline == tunnel.timer_at {
             return;

@@ -5,10 +5,13 @@ use super::command::{ReservationStyle, TunnelSpec};
 use super::diffserv;
 use super::error::Problem;
 use super::explicit_route::{self, Step};
-use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
+use super::faults::Fault;
+use super::lsp::{Lsp, SenderKey, SessionKey};
 use super::outbox::Sending;
 use super::path::View;
 use super::route::Ero;
+use super::states::PathState;
+use super::transport::Neighbor;
 use base::PortId;
 use wire::rsvp::{Adspec, General, SenderTspec, SessionAttribute, TokenBucket, error_code};
 
@@ -16,7 +19,10 @@ impl Rsvp {
     /// Makes the state of a new LSP along the tunnel's current route, and sends its Path.
     pub(super) fn start(&mut self, index: u32) -> (u16, Result<u32, (u8, u16)>) {
         let router_id = self.config.router_id;
-        let Some(tunnel) = self.tunnels.get(index) else { return (0, Err((error_code::RSVP_SYSTEM, 0))) };
+        let Some(tunnel) = self.tunnels.get(index) else {
+            self.counters.faults.note(Fault::NoTunnel);
+            return (0, Err((error_code::RSVP_SYSTEM, 0)));
+        };
         let spec = tunnel.spec.clone();
         let session = SessionKey { end_point: spec.to, tunnel_id: spec.tunnel_id, extended: router_id };
         let route = spec.routes.get(tunnel.route).map(Vec::as_slice).unwrap_or_default();
@@ -63,10 +69,10 @@ impl Rsvp {
         (lsp_id, Ok(lsp))
     }
 
-    fn new_lsp(&self, spec: &TunnelSpec, session: SessionKey, lsp_id: u16, hop: Hop) -> Lsp {
+    fn new_lsp(&self, spec: &TunnelSpec, session: SessionKey, lsp_id: u16, hop: Neighbor) -> Lsp {
         let router_id = self.config.router_id;
-        let here = Hop { port: PortId(u16::MAX), address: router_id };
-        let mut lsp = Lsp::new(session, SenderKey { address: router_id, lsp_id }, Role::Head, here);
+        let here = Neighbor { port: PortId(u16::MAX), address: router_id };
+        let mut lsp = Lsp::new(session, SenderKey { address: router_id, lsp_id }, PathState::Ingress, here);
         let (mtu, reservable) = self
             .links
             .get(hop.port)

@@ -1,8 +1,8 @@
 //! Interfaces and the bandwidth that is reserved on them.
 
 use super::config::Interface;
-use super::lsp::Hop;
 use super::slab::NIL;
+use super::transport::Neighbor;
 use base::plane::Prefix;
 use base::{Map, PortId, Rate};
 use core::net::Ipv4Addr;
@@ -104,6 +104,7 @@ impl Links {
         self.own.contains_key(&address.to_bits())
     }
     /// Does the abstract node contain the router?
+    #[inline]
     pub(super) fn is_self(&self, node: &EroSubobject) -> bool {
         match *node {
             EroSubobject::Ipv4 { address, prefix_length: 32 } => self.is_own(address),
@@ -113,11 +114,16 @@ impl Links {
 
     /// The neighbour that has an address in the abstract node, or whose link does: over the first link that is up
     /// and still has this much bandwidth at this priority, else over the first that is up.
-    pub(super) fn adjacent(&self, node: &EroSubobject, bandwidth: Rate, setup_priority: u8) -> Option<Hop> {
+    pub(super) fn adjacent(
+        &self,
+        node: &EroSubobject,
+        bandwidth: Rate,
+        setup_priority: u8,
+    ) -> Option<Neighbor> {
         let mut first = None;
         for link in self.iter().filter(|link| link.up) {
             let Some(address) = neighbor_in(link, node) else { continue };
-            let hop = Hop { port: link.interface.port, address };
+            let hop = Neighbor { port: link.interface.port, address };
             if link.available(setup_priority) >= bandwidth.0 {
                 return Some(hop);
             }
@@ -127,8 +133,8 @@ impl Links {
     }
 
     /// The neighbour to send to for a packet to `gateway` by `port`.
-    pub(super) fn hop(&self, port: PortId, gateway: Ipv4Addr) -> Option<Hop> {
-        self.is_up(port).then_some(Hop { port, address: gateway })
+    pub(super) fn hop(&self, port: PortId, gateway: Ipv4Addr) -> Option<Neighbor> {
+        self.is_up(port).then_some(Neighbor { port, address: gateway })
     }
 }
 

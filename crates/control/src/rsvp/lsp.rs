@@ -5,7 +5,9 @@
 
 use super::route::Ero;
 use super::slab::NIL;
-use base::{Label, PortId, Rate, Time, TimerId};
+use super::states::{PathState, ResvState};
+use super::transport::Neighbor;
+use base::{Label, Rate, Time, TimerId};
 use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
@@ -72,15 +74,6 @@ impl SenderKey {
     }
 }
 
-/// A neighbour as a hop of an LSP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hop {
-    /// The port that it is beyond.
-    pub port: PortId,
-    /// The address to which RSVP messages for it go.
-    pub address: Ipv4Addr,
-}
-
 /// What this router is to an LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -125,15 +118,15 @@ pub(super) struct Lsp {
     pub sender: SenderKey,
     /// The next LSP of the session, or [`NIL`].
     pub next: u32,
-    pub role: Role,
 
     // Path state.
+    pub path: PathState,
     /// Where the Path came from; at the head this router itself.
-    pub prev_hop: Hop,
+    pub prev_hop: Neighbor,
     /// The previous hop's logical interface handle.
     pub lih: u32,
     /// Where the Path goes; nothing at the egress, and while there is no way on.
-    pub next_hop: Option<Hop>,
+    pub next_hop: Option<Neighbor>,
     /// Send_TTL of the Path that goes on.
     pub ttl: u8,
     pub setup_priority: u8,
@@ -151,16 +144,13 @@ pub(super) struct Lsp {
     pub path_refresh_at: Time,
 
     // Reservation.
+    pub resv: ResvState,
     /// The style; nothing means no reservation.
     pub style: Option<Style>,
     /// Label that this router gave to the previous hop.
     pub in_label: Option<Label>,
     /// Label that the next hop gave.
     pub out_label: Label,
-    /// The table entry is in force.
-    pub installed: bool,
-    /// A Resv has gone to the previous hop.
-    pub announced: bool,
     /// Transaction of the latest table write.
     pub transaction: u64,
     /// Refresh period that the next hop announced, milliseconds.
@@ -177,12 +167,13 @@ pub(super) struct Lsp {
 }
 
 impl Lsp {
-    pub(super) fn new(session: SessionKey, sender: SenderKey, role: Role, prev_hop: Hop) -> Lsp {
+    /// A block without a reservation.
+    pub(super) fn new(session: SessionKey, sender: SenderKey, path: PathState, prev_hop: Neighbor) -> Lsp {
         Lsp {
             session,
             sender,
             next: NIL,
-            role,
+            path,
             prev_hop,
             lih: 0,
             next_hop: None,
@@ -198,11 +189,10 @@ impl Lsp {
             path_period_ms: 0,
             path_expires: Time::MAX,
             path_refresh_at: Time::MAX,
+            resv: ResvState::Absent,
             style: None,
             in_label: None,
             out_label: Label::EXPLICIT_NULL,
-            installed: false,
-            announced: false,
             transaction: 0,
             resv_period_ms: 0,
             resv_expires: Time::MAX,
@@ -212,6 +202,15 @@ impl Lsp {
             timer: None,
             timer_at: Time::MAX,
             rare: None,
+        }
+    }
+
+    /// What this router is to the LSP.
+    pub(super) const fn role(&self) -> Role {
+        match self.path {
+            PathState::Ingress => Role::Head,
+            PathState::Egress => Role::Egress,
+            PathState::New | PathState::Transit | PathState::Stranded | PathState::Gone => Role::Transit,
         }
     }
 

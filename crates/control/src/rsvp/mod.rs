@@ -2,7 +2,7 @@
 //!
 //! [`Rsvp`] is a sans-I/O state machine. What belongs together lives together:
 //!
-//! - state: `lsp` (PSB and RSB side by side), `store`, `link`
+//! - state: `lsp` (PSB and RSB side by side), `store`, `link`; how far each has come, as tables: `states`
 //! - messages: `path`, `path_send`, `resv`, `resv_send`, `tear`, `error`, `outbox`
 //! - decisions, as pure as they can be: `explicit_route`, `record_route`, `admission`
 //! - soft state: `refresh`; link failures and restarts: `failure`
@@ -10,7 +10,8 @@
 //! - tunnels at their head end: `head`, `ingress`, `ftn`; what is taken from the services, and the plane boundary:
 //!   `tables`
 //! - what users say and are told: [`command`], `event`
-//! - what can be seen from outside: `views`, `counters`, `signals`, `audit`, and as tables `shown`
+//! - what can be seen from outside: `views`, `counters`, `faults`, `unreadable`, `signals`, `audit`, and as tables
+//!   `shown`
 //! - the contract of protocols: `speaker`
 
 mod admission;
@@ -23,6 +24,7 @@ mod error;
 mod event;
 mod explicit_route;
 mod failure;
+mod faults;
 mod ftn;
 mod head;
 mod ingress;
@@ -40,6 +42,7 @@ mod shown;
 mod signals;
 mod slab;
 mod speaker;
+mod states;
 mod store;
 mod tables;
 mod tear;
@@ -47,6 +50,7 @@ mod tear;
 mod tests;
 pub mod transport;
 mod tunnel;
+mod unreadable;
 mod views;
 
 pub use audit::Audit;
@@ -54,8 +58,11 @@ pub use command::Command;
 pub use config::{Config, EgressLabel, Interface, Limits};
 pub use counters::{Counters, Discard};
 pub use event::Event;
-pub use lsp::{Hop, Role, SenderKey, SessionKey};
+pub use faults::{Fault, Faults};
+pub use lsp::{Role, SenderKey, SessionKey};
 pub use signals::SignalRecord;
+pub(crate) use states::CHARTS;
+pub use unreadable::Unreadable;
 pub use views::{LinkView, LspView, TunnelView};
 
 use crate::protocol::{Change, IpArrival, Output};
@@ -64,13 +71,13 @@ use base::plane::{Ack, TunnelModel};
 use base::random::Stream;
 use base::{Time, Wheel};
 use link::Links;
-use outbox::Arrival;
 use signals::Signals;
 use std::collections::{BTreeMap, VecDeque};
 use store::Store;
 use tables::{Held, Tables};
-use transport::{Envelope, Incoming, Transport};
+use transport::{Arrival, Incoming, Transport};
 use tunnel::Tunnels;
+use unreadable::UnreadableLog;
 use wire::rsvp::Message;
 
 /// Timers of the speaker: one for each block of state.
@@ -108,6 +115,7 @@ pub struct Rsvp {
     lost: VecDeque<head::Lost>,
     outputs: VecDeque<Output>,
     counters: Counters,
+    unreadable: UnreadableLog,
     /// For people: nothing depends on it.
     signals: Signals,
     restarts: u16,
@@ -132,6 +140,7 @@ impl Rsvp {
             lost: VecDeque::new(),
             outputs: VecDeque::new(),
             counters: Counters::default(),
+            unreadable: UnreadableLog::default(),
             signals: Signals::default(),
             restarts: 0,
             config,
@@ -146,14 +155,12 @@ impl Rsvp {
     /// Takes an RSVP message: the bytes after the IP header.
     pub fn handle_message(&mut self, now: Time, arrival: &IpArrival, bytes: &[u8]) {
         self.now = now;
-        let IpArrival { port, src, dst, ttl, router_alert, .. } = *arrival;
-        if !self.links.is_up(port) {
+        if !self.links.is_up(arrival.port) {
             self.counters.discard(Discard::NotAnInterface);
             return;
         }
-        let envelope = Envelope { src, dst, ttl, router_alert };
         let mut incoming = std::mem::take(&mut self.incoming);
-        self.transport.receive(now, port, envelope, bytes, &mut incoming);
+        self.transport.receive(now, arrival, bytes, &mut incoming);
         for each in incoming.drain(..) {
             self.take_in(each, Some(bytes));
         }
@@ -197,7 +204,7 @@ impl Rsvp {
 
     /// When to call [`Rsvp::handle_timeout`]: never later than the next thing due, perhaps earlier.
     pub fn poll_timeout(&self) -> Option<Time> {
-        [self.wheel.next(), self.transport.poll_timeout()].into_iter().flatten().min()
+        Time::earliest([self.wheel.next(), self.transport.poll_timeout()])
     }
 
     /// Carries out a command.
@@ -234,7 +241,10 @@ impl Rsvp {
 
     /// What is to be done next; nothing when the speaker is drained.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front().or_else(|| self.poll_transport())
+        match self.outputs.pop_front() {
+            None => self.poll_transport(),
+            output => output,
+        }
     }
 
     /// Counters of messages and errors.
@@ -245,6 +255,18 @@ impl Rsvp {
     /// Counters of what lies below: retransmissions, acknowledgements, bundles, summaries, Hellos, INTEGRITY.
     pub const fn transport_counters(&self) -> &transport::Counters {
         self.transport.counters()
+    }
+
+    /// The last messages that were discarded because of their bytes, oldest first.
+    pub fn unreadable(&self) -> impl Iterator<Item = &Unreadable> {
+        self.unreadable.iter()
+    }
+
+    /// Invariants that did not hold, here or in the transport.
+    pub fn faults(&self) -> Faults {
+        let mut all = self.counters.faults;
+        all += self.transport.counters().faults;
+        all
     }
 
     /// The neighbours that the transport knows.

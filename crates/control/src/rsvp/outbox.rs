@@ -2,31 +2,16 @@
 
 use super::counters::Discard;
 use super::event::Event;
-use super::lsp::Hop;
 use super::speaker::IP_PROTOCOL;
-use super::transport::{self, Delivery, Envelope, Handle, Incoming, Neighbor, ReceivedId, Transport};
+use super::transport::{self, Arrival, Delivery, Envelope, Handle, Incoming, Neighbor, Transport};
+use super::unreadable::Unreadable;
 use super::{Config, Rsvp};
-use crate::protocol::{self, Output, Over};
+use crate::protocol::{self, IpArrival, Output, Over};
 use base::{PortId, Time};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::reply::Reply;
 use wire::rsvp::{Message, RsvpHop, TimeValues};
-
-/// Where a message came from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    /// The RSVP neighbour: the address in its RSVP_HOP, or the IP source.
-    pub from: Hop,
-    /// IP source, which may be a node further away than the neighbour.
-    pub src: Ipv4Addr,
-    /// IP TTL on arrival.
-    pub ttl: u8,
-    /// The TTL that it was sent with (RFC 2205, 3.8).
-    pub send_ttl: u8,
-    /// Its MESSAGE_ID, if it has one.
-    pub id: Option<ReceivedId>,
-}
 
 /// How much of a Path or Resv is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +43,7 @@ pub(super) const fn ipv4(address: IpAddr) -> Option<Ipv4Addr> {
 
 impl Rsvp {
     /// RSVP_HOP with this router's address on the port that a message leaves by.
-    pub(super) fn own_hop(&self, to: Hop, lih: u32) -> RsvpHop {
+    pub(super) fn own_hop(&self, to: Neighbor, lih: u32) -> RsvpHop {
         let address = self.links.address(to.port).unwrap_or(self.config.router_id);
         RsvpHop { address: IpAddr::V4(address), lih }
     }
@@ -70,7 +55,7 @@ impl Rsvp {
     }
 
     /// Sends a message to a neighbour (RFC 2205, 3.1: all but Path, PathTear and ResvConf).
-    pub(super) fn send_to_neighbor(&mut self, to: Hop, message: Message, delivery: Delivery) {
+    pub(super) fn send_to_neighbor(&mut self, to: Neighbor, message: Message, delivery: Delivery) {
         let src = self.links.address(to.port).unwrap_or(self.config.router_id);
         let ttl = self.config.message_ttl;
         self.send(to, (src, to.address), ttl, false, message, delivery);
@@ -78,10 +63,10 @@ impl Rsvp {
 
     /// Passes a message on to the next neighbour, which ends when it goes in circles; without a TTL that is left, no
     /// more.
-    pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Hop, message: Message) {
+    pub(super) fn pass_on(&mut self, arrival: &Arrival, to: Neighbor, message: Message) {
         let src = self.links.address(to.port).unwrap_or(self.config.router_id);
-        if arrival.ttl > 1 {
-            self.send(to, (src, to.address), arrival.ttl - 1, false, message, Delivery::Reliable);
+        if arrival.ip.ttl > 1 {
+            self.send(to, (src, to.address), arrival.ip.ttl - 1, false, message, Delivery::Reliable);
         } else {
             self.counters.discard(Discard::TtlExpired);
         }
@@ -90,7 +75,7 @@ impl Rsvp {
     /// Sends a message that is addressed to the far end and picked up by every router on its way (RFC 2113).
     pub(super) fn send_end_to_end(
         &mut self,
-        to: Hop,
+        to: Neighbor,
         ends: (Ipv4Addr, Ipv4Addr),
         ttl: u8,
         message: Message,
@@ -101,7 +86,7 @@ impl Rsvp {
 
     fn send(
         &mut self,
-        to: Hop,
+        to: Neighbor,
         (src, dst): (Ipv4Addr, Ipv4Addr),
         ttl: u8,
         router_alert: bool,
@@ -111,13 +96,13 @@ impl Rsvp {
         if self.links.is_up(to.port) {
             self.counters.sent(message.message_type());
             let envelope = Envelope { src, dst, ttl, router_alert };
-            self.transport.send(self.now, neighbor(to), envelope, &mut message, delivery);
+            self.transport.send(self.now, to, envelope, &mut message, delivery);
         }
     }
 
     /// Does a summary take the place of a refresh message (RFC 2961, 5)?
-    pub(super) fn summarised(&mut self, to: Hop, sending: Sending, handle: u32) -> bool {
-        sending == Sending::Refresh && self.transport.refresh(self.now, neighbor(to), Handle(handle))
+    pub(super) fn summarised(&mut self, to: Neighbor, sending: Sending, handle: u32) -> bool {
+        sending == Sending::Refresh && self.transport.refresh(self.now, to, Handle(handle))
     }
 
     /// The next message of the transport, if there is one.
@@ -132,32 +117,24 @@ impl Rsvp {
     /// Takes what the transport has for the LSPs. `bytes` are what came in, if anything did.
     pub(super) fn take_in(&mut self, incoming: Incoming, bytes: Option<&[u8]>) {
         match incoming {
-            Incoming::Message(received) => {
-                let from = Hop { port: received.from.port, address: received.from.address };
-                let (src, ttl) = (received.envelope.src, received.envelope.ttl);
-                let arrival = Arrival { from, src, ttl, send_ttl: received.send_ttl, id: received.id };
-                self.dispatch(&arrival, received.message);
-            }
+            Incoming::Message(arrival, message) => self.dispatch(&arrival, message),
             Incoming::Refreshed(Handle(handle)) if handle & 1 == 0 => self.path_refreshed(handle >> 1),
             Incoming::Refreshed(Handle(handle)) => self.resv_refreshed(handle >> 1),
-            Incoming::SendFull(Handle(handle)) if handle & 1 == 0 => {
-                self.send_path(handle >> 1, Sending::Full)
-            }
-            Incoming::SendFull(Handle(handle)) => {
-                self.send_resv(handle >> 1, Sending::Full);
-            }
+            Incoming::SendFull(Handle(handle)) => self.send_full(handle),
             Incoming::NeighborUp(neighbor) => self.event(Event::NeighborUp { neighbor: neighbor.address }),
-            Incoming::NeighborDown { neighbor: Neighbor { port, address }, restarted } => {
-                self.event(Event::NeighborDown { neighbor: address, restarted });
-                self.lost_beyond(|hop| hop == Hop { port, address });
+            Incoming::NeighborDown { neighbor, restarted } => {
+                self.event(Event::NeighborDown { neighbor: neighbor.address, restarted });
+                self.lost_beyond(|hop| hop == neighbor);
             }
             // The state is refreshed again in its time.
             Incoming::Lost { .. } => self.counters.unacknowledged += 1,
-            Incoming::Malformed { port, error, .. } => {
+            Incoming::Malformed { ip: IpArrival { port, src, .. }, begins, reason, error } => {
                 self.counters.discard(Discard::Malformed);
+                self.unreadable.push(Unreadable { at: self.now, port, src, reason, error });
                 let node = IpAddr::V4(self.config.router_id);
                 // RFC 2205, 3.10: answered, if the message says enough of itself.
-                let reply = bytes.zip(error).and_then(|(bytes, error)| Reply::to(bytes, &error, node));
+                let message = bytes.and_then(|bytes| bytes.get(begins..));
+                let reply = message.zip(error).and_then(|(message, error)| Reply::to(message, &error, node));
                 if let Some(reply) = reply.filter(|_| self.links.is_up(port)) {
                     self.reply(port, reply);
                 }
@@ -165,9 +142,23 @@ impl Rsvp {
         }
     }
 
+    /// A neighbour has lost what it was sent. A message of the same Bundle may have torn down what that was about.
+    fn send_full(&mut self, handle: u32) {
+        let index = handle >> 1;
+        if self.store.get(index).is_none() {
+            return;
+        }
+        if handle & 1 == 0 {
+            self.send_path(index, Sending::Full);
+        } else {
+            self.send_resv(index, Sending::Full);
+        }
+    }
+
     fn reply(&mut self, port: PortId, reply: Reply) {
+        // Neighbours have addresses of IPv4; what says otherwise gets no answer.
         let Some(address) = ipv4(reply.to.address) else { return };
-        let to = Hop { port, address };
+        let to = Neighbor { port, address };
         let mut message = reply.message;
         if let Message::ResvErr(error) = &mut message {
             error.hop = self.own_hop(to, reply.to.lih);
@@ -212,8 +203,4 @@ pub(super) fn track(transport: &mut Transport, config: &Config, now: Time) {
             }
         }
     }
-}
-
-const fn neighbor(hop: Hop) -> Neighbor {
-    Neighbor { port: hop.port, address: hop.address }
 }

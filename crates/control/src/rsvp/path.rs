@@ -4,19 +4,21 @@ use super::counters::Discard;
 use super::diffserv;
 use super::error::{Problem, unknown_object};
 use super::explicit_route::{self, Step, Topology};
+use super::faults::Fault;
 use super::link::Links;
-use super::lsp::{Hop, Lsp, Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending, ipv4};
+use super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::outbox::{Sending, ipv4};
 use super::record_route;
 use super::route::Ero;
-use super::transport::Handle;
+use super::states::{PathEvent, PathState, ResvEvent, ResvState};
+use super::transport::{Arrival, Handle, Neighbor};
 use super::{EgressLabel, Rsvp};
 use crate::services::Rib;
 use base::Rate;
 use base::plane::NextHop;
 use core::net::{IpAddr, Ipv4Addr};
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{EroHop, EroSubobject, LabelRequest, Path};
+use wire::rsvp::{EroHop, EroSubobject, LabelRequest, Path, SenderDescriptor};
 
 /// What the selection of a next hop looks at.
 pub(super) struct View<'a> {
@@ -27,13 +29,14 @@ pub(super) struct View<'a> {
 }
 
 impl Topology for View<'_> {
+    #[inline]
     fn is_self(&self, node: &EroSubobject) -> bool {
         self.links.is_self(node)
     }
-    fn adjacent(&self, node: &EroSubobject) -> Option<Hop> {
+    fn adjacent(&self, node: &EroSubobject) -> Option<Neighbor> {
         self.links.adjacent(node, self.bandwidth, self.setup_priority)
     }
-    fn route(&self, to: Ipv4Addr) -> Option<(Hop, bool)> {
+    fn route(&self, to: Ipv4Addr) -> Option<(Neighbor, bool)> {
         match self.rib.lookup(to)? {
             (prefix, &[NextHop::Via { port, gateway: IpAddr::V4(gateway) }, ..]) => {
                 // Gateway 0.0.0.0 is a connected network: the destination is the neighbour.
@@ -43,7 +46,7 @@ impl Topology for View<'_> {
             _ => None,
         }
     }
-    fn may_be(&self, hop: Hop, node: &EroSubobject) -> bool {
+    fn may_be(&self, hop: Neighbor, node: &EroSubobject) -> bool {
         let known = self.links.get(hop.port).and_then(|link| link.interface.neighbor_id);
         known.is_none_or(|id| node.contains(id))
     }
@@ -75,15 +78,22 @@ impl Rsvp {
             }
             Err(Problem::Error(code, value)) => {
                 self.counters.discard(Discard::Refused);
-                let tspec = Some(path.sender_tspec);
-                self.originate_path_err(arrival.from, path.session, path.sender_template, tspec, code, value);
+                let sender = SenderDescriptor {
+                    sender_template: path.sender_template,
+                    sender_tspec: Some(path.sender_tspec),
+                    adspec: path.adspec,
+                    rro: path.rro,
+                };
+                self.originate_path_err(arrival.from, path.session, sender, code, value);
                 return;
             }
         };
-        let Some((session, sender)) = keys else { return };
+        let Some((session, sender)) = keys else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
         let index = match existing {
             Some(index) => index,
-            None => self.store.insert(Lsp::new(session, sender, Role::Transit, arrival.from)),
+            None => self.store.insert(Lsp::new(session, sender, PathState::New, arrival.from)),
         };
         let mut changed = existing.is_none();
         if let Some(step) = step {
@@ -116,7 +126,7 @@ impl Rsvp {
             return Err(Problem::routing(routing::LOOP));
         }
         // RFC 2205, 3.8: the TTL is smaller than it was sent if a router in between does not speak RSVP.
-        if arrival.ttl != arrival.send_ttl {
+        if arrival.ip.ttl != arrival.send_ttl {
             return Err(Problem::routing(routing::NON_RSVP_ROUTER));
         }
         match path.label_request {
@@ -141,7 +151,8 @@ impl Rsvp {
         }
         self.check_limits(path, session, existing.is_none())?;
         if let Some(lsp) = known {
-            let way = lsp.role == Role::Egress || lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
+            let way =
+                lsp.role() == Role::Egress || lsp.next_hop.is_some_and(|hop| self.links.is_up(hop.port));
             if way && lsp.ero.is_same(path.ero.as_deref()) {
                 return Ok(None);
             }
@@ -152,7 +163,7 @@ impl Rsvp {
         let hops: &[EroHop] = path.ero.as_deref().unwrap_or_default();
         let step = explicit_route::select(hops, false, session.end_point, &view).map_err(Problem::routing)?;
         if let Step::Forward { hop, .. } = step {
-            if arrival.ttl <= 1 {
+            if arrival.ip.ttl <= 1 {
                 return Err(Problem::Silent(Discard::TtlExpired));
             }
             let reserved = known.is_some_and(Lsp::is_reserved);
@@ -188,15 +199,21 @@ impl Rsvp {
 
     /// Takes the way that was found; gives up what lay on another one. Has anything changed?
     pub(super) fn reroute(&mut self, index: u32, step: Step) -> bool {
-        let (role, next_hop, consumed, inserted) = match step {
-            Step::Egress => (Role::Egress, None, 0, None),
-            Step::Forward { hop, consumed, inserted } => (Role::Transit, Some(hop), consumed, inserted),
+        let (event, next_hop, consumed, inserted) = match step {
+            Step::Egress => (PathEvent::Terminated, None, 0, None),
+            Step::Forward { hop, consumed, inserted } => {
+                (PathEvent::Forwarded, Some(hop), consumed, inserted)
+            }
         };
-        let Some(lsp) = self.store.get(index) else { return false };
-        let moved = (lsp.role, lsp.next_hop) != (role, next_hop);
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return false;
+        };
+        let ends = event == PathEvent::Terminated;
+        let moved = (lsp.role() == Role::Egress, lsp.next_hop) != (ends, next_hop);
         if moved {
             self.send_path_tear(index);
-            if role == Role::Transit {
+            if !ends {
                 self.suspend_reservation(index);
             } else {
                 self.send_resv_tear(index);
@@ -204,7 +221,8 @@ impl Rsvp {
             }
         }
         if let Some(lsp) = self.store.get_mut(index) {
-            (lsp.role, lsp.next_hop) = (role, next_hop);
+            self.counters.faults.step(&mut lsp.path, event);
+            lsp.next_hop = next_hop;
             lsp.ero.advance(consumed, inserted);
         }
         moved
@@ -217,20 +235,26 @@ impl Rsvp {
         let attribute = path.session_attribute;
         let (setup, holding) =
             attribute.as_ref().map_or((7, 7), |a| (a.setup_priority.min(7), a.holding_priority.min(7)));
-        let Some(lsp) = self.store.get(index) else { return false };
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return false;
+        };
         let priorities = (lsp.setup_priority, lsp.holding_priority) != (setup, holding);
         if priorities {
             self.set_priorities(index, setup, holding);
         }
-        let Some(lsp) = self.store.get_mut(index) else { return false };
+        let Some(lsp) = self.store.get_mut(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return false;
+        };
         let mut changed = priorities;
         lsp.path_period_ms = path.time_values.refresh_ms;
         lsp.path_expires = now + lifetime;
-        lsp.ttl = arrival.ttl.saturating_sub(1);
+        lsp.ttl = arrival.ip.ttl.saturating_sub(1);
         if (lsp.prev_hop, lsp.lih) != (arrival.from, path.hop.lih) {
             // The Resv has to go elsewhere from now on.
             (lsp.prev_hop, lsp.lih) = (arrival.from, path.hop.lih);
-            lsp.announced = false;
+            self.counters.faults.step(&mut lsp.resv, ResvEvent::Unannounced);
             changed = true;
         }
         if lsp.tspec != path.sender_tspec {
@@ -282,16 +306,20 @@ impl Rsvp {
 
     /// Sends the Path on, or answers it.
     fn after_path(&mut self, index: u32, changed: bool, new: bool) {
-        let Some(lsp) = self.store.get(index) else { return };
-        if lsp.role == Role::Egress {
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if lsp.role() == Role::Egress {
             if changed {
                 self.egress_reserve(index);
             }
         } else if changed {
             self.send_path(index, Sending::Trigger);
         }
+        // An egress without a label has given the LSP up.
+        let Some(lsp) = self.store.get(index) else { return };
         // The previous hop has changed, or lost what it knew: tell it again.
-        let tell = self.store.get(index).is_some_and(|lsp| lsp.installed && !lsp.announced);
+        let tell = lsp.resv == ResvState::Installed;
         if tell && !new {
             self.send_resv(index, Sending::Trigger);
         }

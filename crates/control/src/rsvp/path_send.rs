@@ -1,10 +1,11 @@
 //! Path messages on their way to the next hop.
 
 use super::Rsvp;
-use super::lsp::Hop;
+use super::faults::Fault;
 use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
+use super::transport::Neighbor;
 use base::{Rate, Time};
 use wire::rsvp::{Adspec, DiffServ, LabelRequest, Message, Path, SessionAttribute};
 
@@ -12,7 +13,9 @@ impl Rsvp {
     /// Sends the Path of an LSP to its next hop, and sets the time of the next one.
     pub(super) fn send_path(&mut self, index: u32, sending: Sending) {
         let next = self.next_refresh();
-        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let Some(hop) = lsp.next_hop else {
             lsp.path_refresh_at = Time::MAX;
             return;
@@ -20,14 +23,16 @@ impl Rsvp {
         lsp.path_refresh_at = next;
         let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
         if !self.summarised(hop, sending, path_handle(index)) {
-            let Some(path) = self.build_path(index, hop) else { return };
+            let Some(path) = self.build_path(index, hop) else {
+                return self.counters.faults.note(Fault::NoLink);
+            };
             let delivery = sending.delivery(path_handle(index));
             self.send_end_to_end(hop, ends, ttl, Message::Path(path), delivery);
         }
         self.arm(index);
     }
 
-    fn build_path(&mut self, index: u32, hop: Hop) -> Option<Path> {
+    fn build_path(&mut self, index: u32, hop: Neighbor) -> Option<Path> {
         let own = self.own_hop(hop, u32::from(hop.port.0));
         let link = self.links.get(hop.port)?;
         let (address, mtu, reservable) =

@@ -1,8 +1,10 @@
 //! Soft state: one timer for each LSP, refreshes and lifetimes (RFC 2205, 3.7).
 
+use super::faults::Fault;
 use super::head::Loss;
 use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
+use super::states::PathEvent;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
 use rand_chacha::rand_core::Rng;
@@ -34,7 +36,9 @@ impl Rsvp {
     /// Makes sure that the timer of an LSP goes off in time. One that goes off early is set again then, so that
     /// a refresh, which only moves lifetimes away, costs nothing here.
     pub(super) fn arm(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let deadline = lsp.deadline();
         if deadline < lsp.timer_at {
             if let Some(timer) = lsp.timer.take() {
@@ -47,7 +51,9 @@ impl Rsvp {
 
     /// The timer of an LSP went off.
     pub(super) fn lsp_timeout(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index) else { return };
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         lsp.timer = None;
         lsp.timer_at = Time::MAX;
         let now = self.now;
@@ -55,7 +61,7 @@ impl Rsvp {
             // Path state that nobody refreshes goes, as if torn down (RFC 2205, 2.3).
             self.counters.expired += 1;
             self.send_path_tear(index);
-            self.remove_lsp(index);
+            self.remove_lsp(index, PathEvent::Expired);
             return;
         }
         if lsp.resv_expires <= now {
@@ -66,7 +72,7 @@ impl Rsvp {
         if self.store.get(index).is_some_and(|lsp| lsp.path_refresh_at <= now) {
             self.send_path(index, Sending::Refresh);
         }
-        let due = |lsp: &Lsp| lsp.resv_refresh_at <= now && lsp.role != Role::Head;
+        let due = |lsp: &Lsp| lsp.resv_refresh_at <= now && lsp.role() != Role::Head;
         if self.store.get(index).is_some_and(due) {
             self.send_resv(index, Sending::Refresh);
         }
@@ -75,15 +81,17 @@ impl Rsvp {
 
     /// The neighbour says that the path state still stands.
     pub(super) fn path_refreshed(&mut self, index: u32) {
+        // A message of the same Bundle may have torn it down.
         let Some(period) = self.store.get(index).map(|lsp| lsp.path_period_ms) else { return };
         let expires = self.now + self.lifetime(period);
-        if let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.role != Role::Head) {
+        if let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.role() != Role::Head) {
             lsp.path_expires = expires;
         }
     }
 
     /// The neighbour says that a reservation still stands, and with it all that one Resv set.
     pub(super) fn resv_refreshed(&mut self, index: u32) {
+        // A message of the same Bundle may have torn it down.
         let Some(lsp) = self.store.get(index) else { return };
         let (session, style, hop) = (lsp.session, lsp.style, lsp.next_hop);
         let expires = self.now + self.lifetime(lsp.resv_period_ms);
@@ -93,7 +101,7 @@ impl Rsvp {
             let other = style == Some(Style::SharedExplicit);
             next = other.then_some(lsp.next);
             let same = member == index || lsp.style == style && lsp.next_hop == hop;
-            if same && lsp.is_reserved() && lsp.role != Role::Egress {
+            if same && lsp.is_reserved() && lsp.role() != Role::Egress {
                 lsp.resv_expires = expires;
             }
         }

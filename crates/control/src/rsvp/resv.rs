@@ -3,11 +3,13 @@
 use super::Rsvp;
 use super::counters::Discard;
 use super::error::{Problem, unknown_object};
+use super::faults::Fault;
 use super::lsp::{Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending};
+use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
-use super::transport::Handle;
+use super::states::ResvEvent;
+use super::transport::{Arrival, Handle};
 use base::Label;
 use wire::rsvp::error_code::{self, routing, traffic_control};
 use wire::rsvp::{Filter, FlowDescriptor, Flowspec, Resv, RroSubobject, Style};
@@ -129,8 +131,11 @@ impl Rsvp {
 
     /// Reserves for one LSP. Must the previous hop be told something new at once?
     fn accept(&mut self, index: u32, request: Request<'_>) -> Result<bool, (u8, u16)> {
-        let Some(lsp) = self.store.get(index) else { return Ok(false) };
-        let (was_reserved, old_label, role) = (lsp.is_reserved(), lsp.out_label, lsp.role);
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return Ok(false);
+        };
+        let (was_reserved, old_label, role) = (lsp.is_reserved(), lsp.out_label, lsp.role());
         let mut changed = lsp.style != Some(request.style) || lsp.flowspec() != request.flowspec;
         self.reserve(index, request.style, request.flowspec)
             .map_err(|_| (error_code::ADMISSION, error_code::admission::BANDWIDTH))?;
@@ -146,7 +151,11 @@ impl Rsvp {
         let period = request.resv.time_values.refresh_ms;
         let expires = self.now + self.lifetime(period);
         let confirm = request.resv.resv_confirm;
-        let Some(lsp) = self.store.get_mut(index) else { return Ok(false) };
+        let Some(lsp) = self.store.get_mut(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return Ok(false);
+        };
+        self.counters.faults.step(&mut lsp.resv, ResvEvent::Reserved);
         lsp.out_label = request.label;
         lsp.resv_period_ms = period;
         lsp.resv_expires = expires;
@@ -171,7 +180,7 @@ impl Rsvp {
                 rare.confirm = confirm;
             }
         }
-        let installed = lsp.installed;
+        let installed = lsp.resv.is_installed();
         if !was_reserved || old_label != request.label {
             self.install(index);
         }

@@ -2,11 +2,13 @@
 
 use super::Rsvp;
 use super::counters::Discard;
-use super::lsp::{Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending, ipv4};
+use super::faults::Fault;
+use super::lsp::{Lsp, Role, SenderKey, SessionKey};
+use super::outbox::{Sending, ipv4};
 use super::record_route;
 use super::resv::resv_handle;
-use super::transport::Delivery;
+use super::states::{PathEvent, ResvEvent};
+use super::transport::{Arrival, Delivery};
 use base::{Label, Rate, Time};
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing};
@@ -35,18 +37,24 @@ impl Group {
 impl Rsvp {
     /// The egress's own reservation (RFC 3209, 2.2 and 4.1.1).
     pub(super) fn egress_reserve(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let shared = lsp.attribute_flags & SessionAttribute::SE_STYLE != 0;
         let style = if shared { Style::SharedExplicit } else { Style::FixedFilter };
         let (new, flowspec) = (!lsp.is_reserved(), Flowspec::ControlledLoad(lsp.tspec.0));
         if self.reserve(index, style, flowspec).is_err() {
             return;
         }
-        let Some(lsp) = self.store.get(index) else { return };
-        let own_context = self.has_own_context(lsp);
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        self.counters.faults.step(&mut lsp.resv, ResvEvent::Reserved);
+        let has_null = lsp.in_label == Some(Label::EXPLICIT_NULL);
+        let own_context = self.store.get(index).is_some_and(|lsp| self.has_own_context(lsp));
         // An LSP that got a context of its own can't go on with explicit null, even if it began with it; one with a
         // label keeps that.
-        let too_little = own_context && lsp.in_label == Some(Label::EXPLICIT_NULL);
+        let too_little = own_context && has_null;
         if !(new || too_little) {
             self.send_resv(index, Sending::Trigger);
             return;
@@ -60,13 +68,14 @@ impl Rsvp {
         };
         let Some(label) = label else {
             self.path_problem(index, error_code::ROUTING, routing::LABEL_ALLOCATION);
-            self.remove_lsp(index);
+            self.remove_lsp(index, PathEvent::LabelRefused);
             return;
         };
         let confirm = self.config.confirm.then_some(IpAddr::V4(self.config.router_id));
         if let Some(lsp) = self.store.get_mut(index) {
             // The Resv that brings a new label waits for its entry.
-            (lsp.in_label, lsp.installed) = (Some(label), false);
+            lsp.in_label = Some(label);
+            self.counters.faults.step(&mut lsp.resv, ResvEvent::Relabelled);
             if confirm.is_some() {
                 lsp.rare_mut().confirm = confirm;
             }
@@ -77,25 +86,32 @@ impl Rsvp {
     /// Sends the Resv for an LSP to its previous hop; in SE style for all LSPs of the session that came from there.
     /// Sets the time of the next one. Returns the LSPs that it was about.
     pub(super) fn send_resv(&mut self, index: u32, sending: Sending) -> Group {
-        let group = self.resv_group(index);
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return Group::NONE;
+        };
+        let hop = lsp.prev_hop;
+        let group = self.resv_group(index, lsp);
         let next = self.next_refresh();
         if !group.members().contains(&index) {
             if let Some(lsp) = self.store.get_mut(index) {
                 // Nothing to send now: blockaded (RFC 2205, 3.5), or not in the tables yet.
-                lsp.resv_refresh_at = if lsp.installed { next } else { Time::MAX };
+                lsp.resv_refresh_at = if lsp.resv.is_installed() { next } else { Time::MAX };
             }
             self.arm(index);
             return Group::NONE;
         }
         let handle = resv_handle(group.members().first().copied().unwrap_or(index));
-        let Some(hop) = self.store.get(index).map(|lsp| lsp.prev_hop) else { return group };
         if !self.summarised(hop, sending, handle) {
-            let Some(resv) = self.build_resv(index, group.members()) else { return group };
+            let Some(resv) = self.build_resv(index, group.members()) else {
+                self.counters.faults.note(Fault::Incomplete);
+                return group;
+            };
             self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
         }
         for &member in group.members() {
             if let Some(lsp) = self.store.get_mut(member) {
-                lsp.announced = true;
+                self.counters.faults.step(&mut lsp.resv, ResvEvent::Announced);
                 lsp.resv_refresh_at = next;
                 if let Some(rare) = &mut lsp.rare {
                     // Asked for once, not with every refresh.
@@ -110,18 +126,18 @@ impl Rsvp {
     /// The bandwidth that one Resv asks for, for all LSPs that it is about.
     pub(super) fn merged_rate(&self, index: u32) -> Rate {
         let rate = |&i: &u32| self.store.get(i).map(|lsp| lsp.reserved_rate());
-        self.resv_group(index).members().iter().filter_map(rate).max().unwrap_or_default()
+        let group = self.store.get(index).map_or(Group::NONE, |lsp| self.resv_group(index, lsp));
+        group.members().iter().filter_map(rate).max().unwrap_or_default()
     }
 
     /// The LSPs that go into one Resv: those of the session with the same previous hop in SE style, else one.
-    fn resv_group(&self, index: u32) -> Group {
-        let Some(lsp) = self.store.get(index) else { return Group::NONE };
+    fn resv_group(&self, index: u32, lsp: &Lsp) -> Group {
         let now = self.now;
         let ready = |i: u32| {
             self.store.get(i).is_some_and(|other| {
                 let blockaded = other.rare.as_ref().and_then(|rare| rare.blockade);
-                other.installed
-                    && other.role != Role::Head
+                other.resv.is_installed()
+                    && other.role() != Role::Head
                     && other.style == lsp.style
                     && other.prev_hop == lsp.prev_hop
                     && blockaded.is_none_or(|(until, rate)| now >= until || other.reserved_rate() < rate)
@@ -146,7 +162,7 @@ impl Rsvp {
         let filters = members().filter_map(|member| {
             let label = member.in_label?;
             let rare = member.rare.as_deref();
-            let recorded = if member.role == Role::Egress {
+            let recorded = if member.role() == Role::Egress {
                 rare.and_then(|rare| rare.path_rro.as_ref()).map(|_| &[][..])
             } else {
                 rare.and_then(|rare| rare.resv_rro.as_deref())
@@ -178,8 +194,14 @@ impl Rsvp {
 
     /// Confirms to a receiver that its reservation is in force (RFC 2205, 2.6).
     pub(super) fn confirm(&mut self, index: u32, receiver: IpAddr) {
-        let Some(lsp) = self.store.get(index) else { return };
-        let (Some(hop), Some(style), Some(to)) = (lsp.next_hop, lsp.style, ipv4(receiver)) else { return };
+        // Receivers of IPv6 are not reached.
+        let Some(to) = ipv4(receiver) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let (Some(hop), Some(style)) = (lsp.next_hop, lsp.style) else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
         let filter = Filter { filter_spec: lsp.sender.to_wire(), label: None, rro: None };
         let confirmation = ResvConf {
             common: wire::rsvp::Common::default(),
@@ -200,7 +222,9 @@ impl Rsvp {
 
     /// Sends a ResvConf on its way to the receiver (RFC 2205, 3.1.9).
     pub(super) fn handle_resv_conf(&mut self, arrival: &Arrival, confirmation: ResvConf) {
-        let Some(receiver) = ipv4(confirmation.resv_confirm) else { return };
+        let Some(receiver) = ipv4(confirmation.resv_confirm) else {
+            return self.counters.discard(Discard::NotAnLspTunnel);
+        };
         if self.links.is_own(receiver) {
             self.counters.confirmed += 1;
             return;
@@ -212,11 +236,17 @@ impl Rsvp {
             senders.iter().find_map(|sender| self.store.get(self.store.find(&session, sender)?)?.next_hop)
         });
         match hop {
-            Some(hop) if arrival.ttl > 1 => {
+            Some(hop) if arrival.ip.ttl > 1 => {
                 let mut message = confirmation;
                 message.common = super::error::passed_on(message.common);
-                let ends = (arrival.src, receiver);
-                self.send_end_to_end(hop, ends, arrival.ttl - 1, Message::ResvConf(message), Delivery::Plain);
+                let ends = (arrival.ip.src, receiver);
+                self.send_end_to_end(
+                    hop,
+                    ends,
+                    arrival.ip.ttl - 1,
+                    Message::ResvConf(message),
+                    Delivery::Plain,
+                );
             }
             Some(_) => self.counters.discard(Discard::TtlExpired),
             None => self.counters.discard(Discard::NoState),

@@ -1,15 +1,18 @@
 //! What RSVP-TE counts and holds, as tables.
 
 use super::transport::{self, Malformed};
-use super::{Audit, Counters, Rsvp};
-use crate::view::{Rows, View};
-use base::table::{Counts, Table, word};
+use super::{Audit, Counters, Rsvp, Unreadable};
+use base::table::{Counts, RowsOf, Table, View, word};
+use base::{PortId, Time};
+use core::net::Ipv4Addr;
 use wire::rsvp::MessageType;
 
 /// The tables of RSVP-TE that show nothing else.
 pub(super) const VIEWS: &[View] = &[
     View::of::<Rsvp, RsvpRow<'static>>(),
     View::of::<Rsvp, RsvpErrorRow<'static>>(),
+    View::of::<Rsvp, RsvpFaultRow<'static>>(),
+    View::of::<Rsvp, UnreadableRow<'static>>(),
     View::of::<Rsvp, TransportRow<'static>>(),
     View::of::<Rsvp, RsvpStateRow<'static>>(),
 ];
@@ -53,6 +56,42 @@ base::table! {
         meaning: &'static str,
         /// Messages with this code and value.
         count: u64 = "messages",
+    }
+}
+
+base::table! {
+    /// Invariants of RSVP-TE that did not hold at each router, by kind. There are none unless the program has a fault;
+    /// what such a router did is not to be relied on.
+    pub struct RsvpFaultRow<'a> in "rsvp_faults" key ["node", "fault"] {
+        /// The router.
+        node: &'a str,
+        /// What did not hold, such as `no-step`: something happened in a state that has no step for it.
+        fault: String,
+        /// How often.
+        count: u64 = "faults",
+    }
+}
+
+base::table! {
+    /// The last 64 RSVP messages that each router discarded because of their bytes, oldest first.
+    pub struct UnreadableRow<'a> in "rsvp_unreadable" key [] of (node: &'a str) from m: &Unreadable {
+        /// The router.
+        node: &'a str => node,
+        /// When the message came.
+        time_s: Time = "s" => m.at,
+        /// The port that it came by.
+        port: PortId,
+        /// IP source of the message.
+        source: Ipv4Addr => m.src,
+        /// The check that it did not pass, as in column `malformed` of table `rsvp_transport`.
+        reason: String => word(&m.reason),
+        /// The layer that found the fault: `rsvp` for the message as a whole, or the class of an object; absent if all
+        /// bytes could be read.
+        layer: Option<String> => m.error.map(|error| error.layer()),
+        /// Byte after the IP header at which the fault is, in a Bundle counted from its beginning.
+        byte: Option<usize> => m.error.map(|error| error.offset),
+        /// What is wrong there, in words.
+        fault: Option<String> => m.error.map(|error| error.reason.to_string()),
     }
 }
 
@@ -174,13 +213,13 @@ fn by_type(count: impl Fn(MessageType) -> u64) -> Counts {
     Counts(kinds.map(|kind| (kind.name().to_string(), count(kind))).collect())
 }
 
-impl Rows<Rsvp> for RsvpRow<'static> {
+impl RowsOf<Rsvp> for RsvpRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         to.push(RsvpRow::of(node, rsvp.counters()));
     }
 }
 
-impl Rows<Rsvp> for RsvpErrorRow<'static> {
+impl RowsOf<Rsvp> for RsvpErrorRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         let counters = rsvp.counters();
         let sent = counters.errors_sent().map(|error| ("tx", error));
@@ -191,13 +230,27 @@ impl Rows<Rsvp> for RsvpErrorRow<'static> {
     }
 }
 
-impl Rows<Rsvp> for TransportRow<'static> {
+impl RowsOf<Rsvp> for RsvpFaultRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        for (fault, count) in rsvp.faults().iter() {
+            to.push(RsvpFaultRow { node, fault: word(&fault), count });
+        }
+    }
+}
+
+impl RowsOf<Rsvp> for UnreadableRow<'static> {
+    fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
+        rsvp.unreadable().for_each(|message| to.push(UnreadableRow::of(node, message)));
+    }
+}
+
+impl RowsOf<Rsvp> for TransportRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         to.push(TransportRow::of(node, rsvp.transport_counters()));
     }
 }
 
-impl Rows<Rsvp> for RsvpStateRow<'static> {
+impl RowsOf<Rsvp> for RsvpStateRow<'static> {
     fn rows(rsvp: &Rsvp, node: &str, to: &mut Table) {
         to.push(RsvpStateRow::of(node, rsvp.audit()));
     }

@@ -99,7 +99,8 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rsvp::lsp::{Hop, Role};
+    use crate::rsvp::states::PathState;
+    use crate::rsvp::transport::Neighbor;
     use base::PortId;
     use core::net::Ipv4Addr;
 
@@ -107,8 +108,8 @@ mod tests {
     fn sessions_chain_their_lsps() {
         let a = Ipv4Addr::new(10, 0, 0, 1);
         let session = SessionKey { end_point: a, tunnel_id: 1, extended: a };
-        let hop = Hop { port: PortId(0), address: a };
-        let lsp = |lsp_id| Lsp::new(session, SenderKey { address: a, lsp_id }, Role::Transit, hop);
+        let hop = Neighbor { port: PortId(0), address: a };
+        let lsp = |lsp_id| Lsp::new(session, SenderKey { address: a, lsp_id }, PathState::New, hop);
         for gone in 0..3 {
             let mut store = Store::default();
             let ids: Vec<u32> = (1..=3).map(|id| store.insert(lsp(id))).collect();

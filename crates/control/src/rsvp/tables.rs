@@ -4,8 +4,11 @@
 //! its entry is gone.
 
 use super::Rsvp;
-use super::lsp::{Hop, Lsp, Role};
+use super::faults::Fault;
+use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
+use super::states::{ResvEvent, ResvState};
+use super::transport::Neighbor;
 use crate::protocol::Output;
 use crate::services::{After, Binder, LabelSpace};
 use base::plane::{
@@ -120,7 +123,7 @@ impl Rsvp {
     }
 
     /// The entry that puts `label` on, unless it is implicit null, and sends to `hop`.
-    pub(super) fn nhlfe(&self, label: Label, hop: Option<Hop>, tc: TcSource) -> Nhlfe {
+    pub(super) fn nhlfe(&self, label: Label, hop: Option<Neighbor>, tc: TcSource) -> Nhlfe {
         let push = if hop.is_none() || label == Label::IMPLICIT_NULL {
             LabelStack::EMPTY
         } else {
@@ -133,8 +136,10 @@ impl Rsvp {
 
     /// Puts the entry of an LSP's reservation in the tables, or changes it in one step.
     pub(super) fn install(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
-        if lsp.role == Role::Head {
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if lsp.role() == Role::Head {
             self.head_install(index);
             return;
         }
@@ -161,8 +166,11 @@ impl Rsvp {
 
     /// Takes the entry of an LSP out of the tables; its label is free when that is done.
     pub(super) fn uninstall(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index) else { return };
-        let installed = std::mem::replace(&mut lsp.installed, false);
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let installed = lsp.resv.is_installed();
+        self.counters.faults.step(&mut lsp.resv, ResvEvent::Released);
         lsp.transaction = 0;
         if let Some(label) = lsp.in_label.take().filter(|label| !label.is_reserved()) {
             self.write(vec![TableOp::IlmRemove { label }], !installed, Purpose::Release(label));
@@ -171,9 +179,13 @@ impl Rsvp {
 
     /// The entry of an LSP is in force: the previous hop may have its label.
     fn installed(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index) else { return };
-        let first = !std::mem::replace(&mut lsp.installed, true);
-        if first || !lsp.announced {
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        let before = lsp.resv;
+        self.counters.faults.step(&mut lsp.resv, ResvEvent::Written);
+        // What is in force and known already needs no Resv.
+        if before != ResvState::Announced {
             self.send_resv(index, Sending::Trigger);
         }
     }

@@ -2,15 +2,18 @@
 
 use super::Rsvp;
 use super::counters::Discard;
+use super::error::passed_on;
+use super::faults::Fault;
 use super::head::Loss;
 use super::lsp::{Role, SenderKey, SessionKey};
-use super::outbox::{Arrival, Sending};
+use super::outbox::Sending;
 use super::path::path_handle;
 use super::resv::resv_handle;
 use super::slab::NIL;
-use super::transport::{Delivery, Handle};
+use super::states::{PathEvent, ResvEvent, ResvState};
+use super::transport::{Arrival, Delivery, Handle};
 use base::{Rate, Time};
-use wire::rsvp::{Message, PathTear, ResvTear, SenderDescriptor, Style};
+use wire::rsvp::{Common, Message, PathTear, ResvTear, SenderDescriptor, Style};
 
 impl Rsvp {
     pub(super) fn handle_path_tear(&mut self, arrival: &Arrival, tear: PathTear) {
@@ -22,14 +25,14 @@ impl Rsvp {
             return;
         };
         // Only from where the Path came (RFC 2205, 3.1.5).
-        if lsp.role == Role::Head || lsp.prev_hop != arrival.from {
+        if lsp.role() == Role::Head || lsp.prev_hop != arrival.from {
             self.counters.discard(Discard::WrongHop);
             return;
         }
-        lsp.ttl = arrival.ttl.saturating_sub(1);
+        lsp.ttl = arrival.ip.ttl.saturating_sub(1);
         self.transport.retire(Handle(path_handle(index)));
-        self.send_path_tear(index);
-        self.remove_lsp(index);
+        self.forward_path_tear(index, passed_on(tear.common), tear.sender);
+        self.remove_lsp(index, PathEvent::Torn);
     }
 
     pub(super) fn handle_resv_tear(&mut self, arrival: &Arrival, tear: ResvTear) {
@@ -54,28 +57,39 @@ impl Rsvp {
 
     /// The reservation of an LSP has gone: gives back what it held, and tells whoever comes before.
     pub(super) fn reservation_lost(&mut self, index: u32, why: Loss) {
-        match self.store.get(index).map(|lsp| lsp.role) {
+        match self.store.get(index).map(|lsp| lsp.role()) {
             Some(Role::Head) => self.lose(index, why),
             Some(_) => {
                 self.send_resv_tear(index);
                 self.drop_reservation(index);
             }
-            None => {}
+            None => self.counters.faults.note(Fault::NoLsp),
         }
     }
 
     /// Sends a PathTear to the next hop: the path state is gone.
     pub(super) fn send_path_tear(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
-        let Some(hop) = lsp.next_hop else { return };
-        let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         let sender =
             SenderDescriptor { sender_tspec: Some(lsp.tspec), ..SenderDescriptor::of(lsp.sender.to_wire()) };
+        self.forward_path_tear(index, Common::default(), Some(sender));
+    }
+
+    /// Passes a PathTear on with what it came with (RFC 2205, 3.1.5 and 3.10).
+    fn forward_path_tear(&mut self, index: u32, common: Common, sender: Option<SenderDescriptor>) {
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        // At the egress, and without a way on, there is nobody to tell.
+        let Some(hop) = lsp.next_hop else { return };
+        let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
         let tear = PathTear {
-            common: wire::rsvp::Common::default(),
+            common,
             session: lsp.session.to_wire(),
             hop: self.own_hop(hop, u32::from(hop.port.0)),
-            sender: Some(sender),
+            sender,
         };
         if ttl > 0 {
             self.send_end_to_end(hop, ends, ttl, Message::PathTear(tear), Delivery::Reliable);
@@ -84,8 +98,14 @@ impl Rsvp {
 
     /// Sends a ResvTear to the previous hop, if it knew of the reservation: it is gone.
     pub(super) fn send_resv_tear(&mut self, index: u32) {
-        let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.announced) else { return };
-        lsp.announced = false;
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if !lsp.resv.is_announced() {
+            return;
+        }
+        self.counters.faults.step(&mut lsp.resv, ResvEvent::Unannounced);
+        // A reservation that is parked has no style any more; the previous hop lets it expire.
         let Some(style) = lsp.style else { return };
         let (session, sender, hop, lih) = (lsp.session, lsp.sender, lsp.prev_hop, lsp.lih);
         let tear = ResvTear {
@@ -101,7 +121,9 @@ impl Rsvp {
 
     /// Gives back label, table entry and bandwidth of a reservation. Sends no message.
     pub(super) fn drop_reservation(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
         if !lsp.is_reserved() && lsp.in_label.is_none() {
             return;
         }
@@ -114,8 +136,6 @@ impl Rsvp {
         self.uninstall(index);
         self.forget_reservation(index);
         if let Some(lsp) = self.store.get_mut(index) {
-            lsp.installed = false;
-            lsp.announced = false;
             lsp.resv_expires = Time::MAX;
             lsp.resv_refresh_at = Time::MAX;
             if let Some(rare) = &mut lsp.rare {
@@ -128,7 +148,7 @@ impl Rsvp {
         // What the others of a shared reservation ask for together may be less now (RFC 2205, 2.2).
         if shared {
             let left = self.store.session(&session).find(|&i| {
-                self.store.get(i).is_some_and(|lsp| lsp.installed && lsp.announced && lsp.prev_hop == hop)
+                self.store.get(i).is_some_and(|lsp| lsp.resv == ResvState::Announced && lsp.prev_hop == hop)
             });
             if let Some(left) = left.filter(|&left| self.merged_rate(left) != merged) {
                 self.send_resv(left, Sending::Trigger);
@@ -139,7 +159,12 @@ impl Rsvp {
     /// The next hop changes: bandwidth and entry on the old way go, but the label that the previous hop knows stays,
     /// until a Resv comes along the new way (RFC 2205, 3.6).
     pub(super) fn suspend_reservation(&mut self, index: u32) {
-        let Some(lsp) = self.store.get(index).filter(|lsp| lsp.is_reserved()) else { return };
+        let Some(lsp) = self.store.get(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if !lsp.is_reserved() {
+            return;
+        }
         let label = lsp.in_label.filter(|label| !label.is_reserved());
         self.unreserve(index);
         self.transport.unbind(Handle(resv_handle(index)));
@@ -147,14 +172,19 @@ impl Rsvp {
             self.park(label);
         }
         if let Some(lsp) = self.store.get_mut(index) {
-            (lsp.installed, lsp.transaction) = (false, 0);
+            self.counters.faults.step(&mut lsp.resv, ResvEvent::Rerouted);
+            lsp.transaction = 0;
             (lsp.resv_expires, lsp.resv_refresh_at) = (Time::MAX, Time::MAX);
         }
     }
 
-    /// Gives back all that an LSP has here. Sends no message.
-    pub(super) fn remove_lsp(&mut self, index: u32) {
+    /// Gives back all that an LSP has here: its path state is gone. Sends no message.
+    pub(super) fn remove_lsp(&mut self, index: u32, why: PathEvent) {
         self.drop_reservation(index);
+        match self.store.get_mut(index) {
+            Some(lsp) => self.counters.faults.step(&mut lsp.path, why),
+            None => self.counters.faults.note(Fault::NoLsp),
+        }
         self.forget_path(index);
         if let Some(timer) = self.store.get_mut(index).and_then(|lsp| lsp.timer.take()) {
             self.wheel.cancel(timer);

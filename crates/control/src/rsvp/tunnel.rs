@@ -3,14 +3,15 @@
 use super::command::TunnelId;
 use super::command::TunnelSpec;
 use super::slab::Slab;
-use base::{Time, TimerId};
-use std::collections::BTreeMap;
+use super::states::TunnelState;
+use base::{Map, Time, TimerId};
 use std::sync::Arc;
 
 /// A tunnel at its head end.
 #[derive(Clone, Debug)]
 pub(super) struct Tunnel {
     pub spec: Arc<TunnelSpec>,
+    pub state: TunnelState,
     /// The LSP that carries traffic.
     pub active: Option<u32>,
     /// Which of the routes it takes.
@@ -44,6 +45,7 @@ impl Tunnel {
     pub(super) fn new(spec: Arc<TunnelSpec>, first_lsp_id: u16) -> Tunnel {
         Tunnel {
             spec,
+            state: TunnelState::Down,
             active: None,
             active_route: 0,
             candidate: None,
@@ -95,7 +97,7 @@ impl Tunnel {
 #[derive(Debug, Default)]
 pub(super) struct Tunnels {
     slab: Slab<Tunnel>,
-    by_id: BTreeMap<TunnelId, u32>,
+    by_id: Map<TunnelId, u32>,
     declared: u64,
 }
 
@@ -131,6 +133,8 @@ impl Tunnels {
     }
     /// Tunnels in the order of their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Tunnel)> {
-        self.by_id.values().filter_map(|&index| Some((index, self.slab.get(index)?)))
+        let mut all: Vec<_> = self.slab.iter().collect();
+        all.sort_unstable_by_key(|(_, tunnel)| tunnel.id());
+        all.into_iter()
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Rsvp;
 use super::command::TunnelId;
-use super::lsp::{Hop, Lsp, Role};
+use super::lsp::{Lsp, Role};
 use super::record_route;
+use super::transport::Neighbor;
 use base::{Label, PortId, Rate, Time};
 use core::net::Ipv4Addr;
 use wire::rsvp::{DiffServ, RroSubobject, Style};
@@ -26,9 +27,9 @@ pub struct LspView {
     /// What this router is to it.
     pub role: Role,
     /// Where the Path came from; nothing at the ingress.
-    pub previous_hop: Option<Hop>,
+    pub previous_hop: Option<Neighbor>,
     /// Where the Path went; nothing at the egress.
-    pub next_hop: Option<Hop>,
+    pub next_hop: Option<Neighbor>,
     /// Setup priority, 0 (highest) to 7: what the LSP may preempt (RFC 3209, 4.7.1).
     pub setup_priority: u8,
     /// Holding priority, 0 (highest) to 7: what may preempt the LSP (RFC 3209, 4.7.1).
@@ -113,8 +114,8 @@ fn view(lsp: &Lsp) -> LspView {
         sender: lsp.sender.address,
         lsp_id: lsp.sender.lsp_id,
         name: String::from_utf8_lossy(&lsp.name).into_owned(),
-        role: lsp.role,
-        previous_hop: (lsp.role != Role::Head).then_some(lsp.prev_hop),
+        role: lsp.role(),
+        previous_hop: (lsp.role() != Role::Head).then_some(lsp.prev_hop),
         next_hop: lsp.next_hop,
         setup_priority: lsp.setup_priority,
         holding_priority: lsp.holding_priority,
@@ -123,8 +124,8 @@ fn view(lsp: &Lsp) -> LspView {
         reserved: lsp.reserved_rate(),
         style: lsp.style,
         in_label: lsp.in_label,
-        out_label: (lsp.is_reserved() && lsp.role != Role::Egress).then_some(lsp.out_label),
-        installed: lsp.installed,
+        out_label: (lsp.is_reserved() && lsp.role() != Role::Egress).then_some(lsp.out_label),
+        installed: lsp.resv.is_installed(),
         recorded_upstream: record_route::addresses(up),
         recorded_downstream: record_route::addresses(down),
         recorded_labels: down.iter().filter_map(label).collect(),

@@ -2,11 +2,11 @@
 //!
 //! Among the bindings of a prefix the one with the least preference wins; then the protocol that comes first by name;
 //! then the one with the least rank, by which a protocol orders its own. When that one is withdrawn, the next takes
-//! over
-//! in the same batch of writes, whoever writes it.
+//! over in the same batch of writes, whoever writes it.
 
-use base::ProtocolId;
-use base::plane::{IpPrefix, Nhlfe};
+use base::plane::{IpPrefix, LabelStack, NextHop, Nhlfe, Prefix, Prefix6, TcSource, TtlModel};
+use base::{Label, Map, PortId, ProtocolId, TrafficClass};
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
 
 /// Whose a binding is, and how good. In their order bindings win.
@@ -42,51 +42,179 @@ pub enum After {
     Nothing,
 }
 
+/// A binding in force. Nearly all lead to an IPv4 neighbour by one label at most, and take a third of the memory of an
+/// entry that can be anything; a head end keeps one for each LSP.
+#[derive(Clone, Debug)]
+enum InForce {
+    Plain {
+        rank: u64,
+        /// Implicit null, which no entry pushes, stands for no label.
+        label: Label,
+        gateway: Ipv4Addr,
+        port: PortId,
+        ttl: TtlModel,
+        /// Copied, if absent.
+        tc: Option<TrafficClass>,
+        source: Place,
+    },
+    Other(Box<(Place, u64, Nhlfe)>),
+}
+
+/// Index of a preference and a protocol in [`Bindings::sources`]. There are at most as many preferences as a byte has
+/// values, for each protocol that is linked.
+type Place = u16;
+
+const _: () = assert!(size_of::<InForce>() == 24);
+
+impl InForce {
+    fn new(source: Place, rank: u64, nhlfe: Nhlfe) -> InForce {
+        let label = match nhlfe.push.as_slice() {
+            [] => Some(Label::IMPLICIT_NULL),
+            [one] if *one != Label::IMPLICIT_NULL => Some(*one),
+            _ => None,
+        };
+        let tc = match nhlfe.tc {
+            TcSource::Copy => Some(None),
+            TcSource::Set(tc) => Some(Some(tc)),
+            TcSource::DiffServ(_) => None,
+        };
+        match (label, tc, nhlfe.next_hop) {
+            (Some(label), Some(tc), NextHop::Via { port, gateway: IpAddr::V4(gateway) }) => {
+                InForce::Plain { rank, label, gateway, port, ttl: nhlfe.ttl, tc, source }
+            }
+            _ => InForce::Other(Box::new((source, rank, nhlfe))),
+        }
+    }
+
+    fn name(&self) -> (Place, u64) {
+        match self {
+            InForce::Plain { source, rank, .. } => (*source, *rank),
+            InForce::Other(other) => (other.0, other.1),
+        }
+    }
+
+    fn nhlfe(&self) -> Nhlfe {
+        match *self {
+            InForce::Plain { label, gateway, port, ttl, tc, .. } => {
+                let labelled = label != Label::IMPLICIT_NULL;
+                let push = if labelled { LabelStack::one(label) } else { LabelStack::EMPTY };
+                let next_hop = NextHop::Via { port, gateway: IpAddr::V4(gateway) };
+                Nhlfe { push, next_hop, ttl, tc: tc.map_or(TcSource::Copy, TcSource::Set) }
+            }
+            InForce::Other(ref other) => other.2,
+        }
+    }
+}
+
 /// The bindings of a node, each with its entry.
 #[derive(Clone, Debug, Default)]
-pub struct Bindings(BTreeMap<(IpPrefix, Binder), Nhlfe>);
+pub struct Bindings {
+    /// Of each prefix the best, by family.
+    v4: Map<Prefix, InForce>,
+    v6: Map<Prefix6, InForce>,
+    /// The others, which wait until those before them are withdrawn.
+    behind: BTreeMap<(IpPrefix, Binder), Nhlfe>,
+    /// Preferences and protocols that there have ever been: a handful.
+    sources: Vec<(u8, ProtocolId)>,
+}
 
 impl Bindings {
-    fn first(&self, prefix: IpPrefix) -> Option<(Binder, Nhlfe)> {
-        let least = Binder { preference: 0, owner: ProtocolId::LEAST, rank: 0 };
-        let ((found, binder), nhlfe) = self.0.range((prefix, least)..).next()?;
-        (*found == prefix).then_some((*binder, *nhlfe))
+    fn get(&self, prefix: IpPrefix) -> Option<&InForce> {
+        match prefix {
+            IpPrefix::V4(prefix) => self.v4.get(&prefix),
+            IpPrefix::V6(prefix) => self.v6.get(&prefix),
+        }
+    }
+
+    fn remove(&mut self, prefix: IpPrefix) {
+        match prefix {
+            IpPrefix::V4(prefix) => self.v4.remove(&prefix),
+            IpPrefix::V6(prefix) => self.v6.remove(&prefix),
+        };
+    }
+
+    /// Puts a binding in force, and returns the one that was.
+    fn put(&mut self, prefix: IpPrefix, binder: Binder, nhlfe: Nhlfe) -> Option<InForce> {
+        let source = (binder.preference, binder.owner);
+        let place = self.sources.iter().position(|known| *known == source).unwrap_or_else(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        });
+        let binding = InForce::new(place as Place, binder.rank, nhlfe);
+        match prefix {
+            IpPrefix::V4(prefix) => self.v4.insert(prefix, binding),
+            IpPrefix::V6(prefix) => self.v6.insert(prefix, binding),
+        }
+    }
+
+    fn binder_of(&self, binding: &InForce) -> Binder {
+        let (source, rank) = binding.name();
+        let (preference, owner) = self.sources[usize::from(source)];
+        Binder { preference, owner, rank }
     }
 
     /// Binds a prefix to an entry, or to another than before.
     pub fn bind(&mut self, prefix: IpPrefix, binder: Binder, nhlfe: Nhlfe) -> Bound {
-        let new = self.0.insert((prefix, binder), nhlfe).is_none();
-        Bound { new, in_force: self.first(prefix).is_some_and(|(first, _)| first == binder) }
+        let first = self.get(prefix).map(|first| self.binder_of(first));
+        if first.is_some_and(|first| first < binder) {
+            let new = self.behind.insert((prefix, binder), nhlfe).is_none();
+            return Bound { new, in_force: false };
+        }
+        let before = self.put(prefix, binder, nhlfe);
+        if first == Some(binder) {
+            return Bound { new: false, in_force: true };
+        }
+        let moved_up = self.behind.remove(&(prefix, binder)).is_some();
+        debug_assert!(!moved_up, "a better binding of {prefix} waited behind another");
+        if let (Some(first), Some(before)) = (first, before) {
+            self.behind.insert((prefix, first), before.nhlfe());
+        }
+        Bound { new: true, in_force: true }
     }
 
     /// Withdraws a binding.
     pub fn withdraw(&mut self, prefix: IpPrefix, binder: Binder) -> After {
-        let first = self.first(prefix).is_some_and(|(first, _)| first == binder);
-        match (self.0.remove(&(prefix, binder)), self.first(prefix)) {
-            (None, _) => After::Absent,
-            (Some(_), _) if !first => After::Same,
-            (Some(_), Some((_, nhlfe))) => After::Next(nhlfe),
-            (Some(_), None) => After::Nothing,
+        let Some(first) = self.get(prefix) else { return After::Absent };
+        if self.binder_of(first) != binder {
+            let waited = self.behind.remove(&(prefix, binder)).is_some();
+            return if waited { After::Same } else { After::Absent };
+        }
+        let least = Binder { preference: 0, owner: ProtocolId::LEAST, rank: 0 };
+        let next =
+            self.behind.range((prefix, least)..).next().map(|(&(of, binder), nhlfe)| (of, binder, *nhlfe));
+        match next.filter(|(of, ..)| *of == prefix) {
+            Some((_, binder, nhlfe)) => {
+                self.behind.remove(&(prefix, binder));
+                self.put(prefix, binder, nhlfe);
+                After::Next(nhlfe)
+            }
+            None => {
+                self.remove(prefix);
+                After::Nothing
+            }
         }
     }
 
-    /// All bindings, those of one prefix together, the one in force first.
-    pub fn iter(&self) -> impl Iterator<Item = (IpPrefix, Binder, &Nhlfe)> {
-        self.0.iter().map(|((prefix, binder), nhlfe)| (*prefix, *binder, nhlfe))
+    /// How many bindings there are, those in force and those behind them.
+    pub fn len(&self) -> usize {
+        self.v4.len() + self.v6.len() + self.behind.len()
+    }
+
+    /// Is nothing bound?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// There are none after a restart.
     pub(crate) fn restart(&mut self) {
-        self.0.clear();
+        *self = Bindings::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::plane::{LabelStack, NextHop, Prefix, TcSource, TtlModel};
-    use base::{Label, PortId};
-    use core::net::Ipv4Addr;
+    use base::plane::GroupId;
 
     fn entry(label: u32) -> Nhlfe {
         Nhlfe {
@@ -115,8 +243,29 @@ mod tests {
         assert_eq!(bindings.withdraw(prefix, order[3]), After::Next(entry(17)));
         assert_eq!(bindings.withdraw(prefix, order[1]), After::Next(entry(16)));
         assert_eq!(bindings.withdraw(prefix, order[0]), After::Nothing);
-        assert_eq!(bindings.iter().count(), 1);
+        assert_eq!((bindings.len(), bindings.is_empty()), (1, false));
         bindings.restart();
-        assert_eq!(bindings.iter().count(), 0);
+        assert_eq!((bindings.len(), bindings.is_empty()), (0, true));
+    }
+
+    #[test]
+    fn entries_are_kept_whole() {
+        let two = LabelStack::new(&[Label::truncate(16), Label::truncate(17)]).expect("two");
+        let local = Nhlfe { push: LabelStack::EMPTY, next_hop: NextHop::Local, ..entry(16) };
+        let all = [
+            entry(16),
+            Nhlfe { push: LabelStack::EMPTY, ttl: TtlModel::Pipe, ..entry(16) },
+            Nhlfe { tc: TcSource::Set(TrafficClass::truncate(5)), ttl: TtlModel::ShortPipe, ..entry(16) },
+            Nhlfe { push: two, ..entry(16) },
+            local,
+            Nhlfe { next_hop: NextHop::Group(GroupId(7)), ..local },
+            Nhlfe {
+                next_hop: NextHop::Via { port: PortId(1), gateway: core::net::Ipv6Addr::LOCALHOST.into() },
+                ..local
+            },
+        ];
+        for nhlfe in all {
+            assert_eq!(InForce::new(3, 4, nhlfe).nhlfe(), nhlfe);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What the forwarding plane is told of routes: those with several next hops share a group for each set of next hops.
 
-use super::Rib;
+use super::{Rib, RoutePrefix};
 use base::Map;
-use base::plane::{GroupId, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Prefix, TableOp};
+use base::plane::{GroupId, IpPrefix, LabelStack, Leg, MEMBERS_MAX, Member, NextHop, Prefix6, TableOp};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The number of the first group of routes: those below are for users to choose.
@@ -14,7 +14,7 @@ pub struct RouteWrites {
     by_members: Map<Box<[Member]>, GroupId>,
     groups: BTreeMap<GroupId, Group>,
     /// The group of each prefix that has one.
-    used: BTreeMap<Prefix, GroupId>,
+    used: BTreeMap<IpPrefix, GroupId>,
     made: u32,
     ops: VecDeque<TableOp>,
 }
@@ -28,14 +28,13 @@ struct Group {
 
 impl RouteWrites {
     /// Has the tables follow the routes to a prefix. A group is written before the first route that uses it, and
-    /// removed
-    /// behind the last.
-    pub fn follow(&mut self, rib: &Rib, prefix: Prefix) {
-        let before = self.used.remove(&prefix);
+    /// removed behind the last.
+    pub fn follow<P: RoutePrefix>(&mut self, rib: &Rib<P>, prefix: P) {
+        let before = self.used.remove(&prefix.into());
         let op = match rib.next_hops(prefix) {
-            [] => TableOp::RouteRemove { prefix },
-            [next_hop] => TableOp::RouteSet { prefix, next_hop: *next_hop },
-            all => TableOp::RouteSet { prefix, next_hop: self.shared(prefix, all) },
+            [] => prefix.unset(),
+            [next_hop] => prefix.set(*next_hop),
+            all => prefix.set(self.shared(prefix.into(), all)),
         };
         self.ops.push_back(op);
         if let Some(group) = before {
@@ -44,10 +43,13 @@ impl RouteWrites {
     }
 
     /// The tables are empty: all routes are written again.
-    pub fn again(&mut self, rib: &Rib) {
+    pub fn again(&mut self, rib: &Rib, rib6: &Rib<Prefix6>) {
         *self = RouteWrites { made: self.made, ..RouteWrites::default() };
         for (prefix, _) in rib.active() {
             self.follow(rib, prefix);
+        }
+        for (prefix, _) in rib6.active() {
+            self.follow(rib6, prefix);
         }
     }
 
@@ -57,7 +59,7 @@ impl RouteWrites {
     }
 
     /// The group of several next hops; the first of them where they can't share: one of them is no neighbour.
-    fn shared(&mut self, prefix: Prefix, hops: &[NextHop]) -> NextHop {
+    fn shared(&mut self, prefix: IpPrefix, hops: &[NextHop]) -> NextHop {
         let member = |hop: &NextHop| match *hop {
             NextHop::Via { port, gateway } if !gateway.is_unspecified() => {
                 Some(Member { leg: Leg { labels: LabelStack::EMPTY, port, gateway }, backup: None })
@@ -100,6 +102,7 @@ impl RouteWrites {
 mod tests {
     use super::super::{Route, RouteHop, Source};
     use super::*;
+    use base::plane::Prefix;
     use base::{PortId, ProtocolId};
 
     fn via(port: u16) -> NextHop {

@@ -2,7 +2,7 @@
 //! too.
 
 use base::{PortId, Rate};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Identifies an interface at its node. Those of ports have the ports' numbers.
@@ -110,6 +110,25 @@ impl Interfaces {
         Interfaces { node, router_id, next: loopback.0 + 1, all, changed: VecDeque::new() }
     }
 
+    /// The same with an IPv6 address on the loopback, which is always reachable, too.
+    #[must_use]
+    pub fn with_loopback6(mut self, address: Ipv6Addr) -> Interfaces {
+        let loopback = self.all.values_mut().find(|interface| interface.kind == InterfaceKind::Loopback);
+        if let Some(loopback) = loopback {
+            loopback.addresses.push(InterfaceAddress { address: address.into(), prefix_len: 128 });
+        }
+        self
+    }
+
+    /// IPv6 addresses of loopbacks.
+    pub fn loopbacks6(&self) -> impl Iterator<Item = Ipv6Addr> {
+        let loopbacks = self.all.values().filter(|interface| interface.kind == InterfaceKind::Loopback);
+        loopbacks.flat_map(|interface| &interface.addresses).filter_map(|own| match own.address {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(address) => Some(address),
+        })
+    }
+
     /// An interface by its number.
     pub fn get(&self, id: InterfaceId) -> Option<&Interface> {
         self.all.get(&id)
@@ -161,6 +180,12 @@ impl Interfaces {
     pub(crate) fn restart(&mut self) {
         self.all.retain(|_, interface| interface.kind != InterfaceKind::Tunnel);
         self.changed.clear();
+    }
+
+    /// Is anybody to be told of a change?
+    #[inline]
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.changed.is_empty()
     }
 
     /// An interface that changed, in the order of the changes.

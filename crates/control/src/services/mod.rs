@@ -1,7 +1,8 @@
 //! What the protocols of a node share.
 //!
 //! - [`Interfaces`]: where packets come in and leave
-//! - [`rib`]: the routing table, with routes of several sources; [`RouteWrites`]: how the forwarding plane follows it
+//! - [`rib`]: the routing tables, one for each family, with routes of several sources; [`RouteWrites`]: how the
+//!   forwarding plane follows them
 //! - [`labels`]: labels, by space, in blocks to those who ask; [`bindings`]: which entry the packets of an FEC take
 //! - [`sessions`]: TCP connections and UDP datagrams
 //!
@@ -19,12 +20,12 @@ pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::RouteWrites;
 pub use interfaces::{Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labels::{LabelSpace, Labels};
-pub use rib::{Hops, Rib, Route, RouteHop, Source};
+pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;
 
-use base::plane::{NextHop, Prefix};
-use base::{Label, Streams};
-use core::net::{IpAddr, Ipv4Addr};
+use base::plane::{NextHop, Prefix, Prefix6};
+use base::{Label, PortId, Streams};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The services of one node.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Services {
     pub interfaces: Interfaces,
     /// Its routes.
     pub rib: Rib,
+    /// Its routes of IPv6; a node that has no IPv6 address and is told none has none.
+    pub rib6: Rib<Prefix6>,
     /// Its labels.
     pub labels: Labels,
     /// Which entries the packets of FECs take.
@@ -47,18 +50,25 @@ impl Services {
     /// The services of a node with these interfaces, which hands out labels of a range, as it starts: connected routes
     /// are in.
     pub fn new(interfaces: Interfaces, (first, last): (Label, Label), streams: Streams) -> Services {
-        let mut rib = Rib::default();
+        let (mut rib, mut rib6) = (Rib::default(), Rib::default());
         rib.set(Prefix::host(interfaces.router_id), Route::connected(NextHop::Local));
+        for address in interfaces.loopbacks6() {
+            rib6.set(Prefix6::host(address), Route::connected(NextHop::Local));
+        }
         for (port, interface) in interfaces.ports() {
             for own in &interface.addresses {
-                let IpAddr::V4(address) = own.address else { continue };
-                let next_hop = NextHop::Via { port, gateway: Ipv4Addr::UNSPECIFIED.into() };
-                rib.set(Prefix::new(address, own.prefix_len), Route::connected(next_hop));
-                rib.set(Prefix::host(address), Route::connected(NextHop::Local));
+                match own.address {
+                    IpAddr::V4(address) => {
+                        connect(&mut rib, port, address, own.prefix_len, Ipv4Addr::UNSPECIFIED)
+                    }
+                    IpAddr::V6(address) => {
+                        connect(&mut rib6, port, address, own.prefix_len, Ipv6Addr::UNSPECIFIED)
+                    }
+                }
             }
         }
         let (labels, sessions) = (Labels::new(first, last), Sessions::new(&interfaces.node, streams));
-        Services { interfaces, rib, labels, bindings: Bindings::default(), streams, sessions }
+        Services { interfaces, rib, rib6, labels, bindings: Bindings::default(), streams, sessions }
     }
 
     /// Services of no node: without interfaces, routes and labels.
@@ -66,15 +76,23 @@ impl Services {
         let interfaces = Interfaces::new(String::new(), Ipv4Addr::UNSPECIFIED, Vec::new());
         let (labels, streams) = (Labels::new(Label::MAX, Label::FIRST_UNRESERVED), Streams::new(0));
         let (rib, bindings, sessions) = (Rib::default(), Bindings::default(), Sessions::new("", streams));
-        Services { interfaces, rib, labels, bindings, streams, sessions }
+        Services { interfaces, rib, rib6: Rib::default(), labels, bindings, streams, sessions }
     }
 
     /// The node restarts: what was configured is left, what was learnt and handed out is not.
     pub(crate) fn restart(&mut self) {
         self.interfaces.restart();
         self.rib.forget_learnt();
+        self.rib6.forget_learnt();
         self.labels.restart();
         self.bindings.restart();
         self.sessions.restart();
     }
+}
+
+/// Enters an address of a port: the node's own, and the network beyond, whose packets have no gateway.
+fn connect<P: RoutePrefix>(rib: &mut Rib<P>, port: PortId, address: P::Address, len: u8, none: P::Address) {
+    let next_hop = NextHop::Via { port, gateway: none.into() };
+    rib.set(P::of(address, len), Route::connected(next_hop));
+    rib.set(P::of(address, P::BITS), Route::connected(NextHop::Local));
 }

@@ -57,10 +57,16 @@ impl BlockWriter {
         self.finish(out)
     }
 
-    /// An Ethernet interface with times in nanoseconds, frames without check sequence, and a speed if it has one.
-    pub fn interface(&mut self, out: &mut dyn Write, name: &str, bits_per_s: u64) -> io::Result<()> {
+    /// An interface with times in nanoseconds, frames of a link type without check sequence, and a speed if it has one.
+    pub fn interface(
+        &mut self,
+        out: &mut dyn Write,
+        name: &str,
+        bits_per_s: u64,
+        link_type: u16,
+    ) -> io::Result<()> {
         self.begin(INTERFACE_DESCRIPTION);
-        self.u16(ETHERNET);
+        self.u16(link_type);
         self.u16(0); // reserved
         self.u32(0); // snapshot length: no limit
         self.option(IF_NAME, &name.as_bytes()[..name.len().min(usize::from(u16::MAX))]);

@@ -130,8 +130,8 @@ struct Pending {
 }
 
 impl Tap {
-    /// A capture of the ports given with number, name and speed.
-    pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64)]) -> Result<Tap, CaptureError> {
+    /// A capture of the ports given with number, name, speed and link type.
+    pub fn new(spec: CaptureSpec, ports: &[(u32, String, u64, u16)]) -> Result<Tap, CaptureError> {
         let (name, out) = Out::open(spec.to)?;
         let mut tap = Tap {
             name,
@@ -147,8 +147,8 @@ impl Tap {
         };
         let mut begin = || -> std::io::Result<()> {
             tap.blocks.section(tap.out.writer())?;
-            for (index, (port, name, speed)) in ports.iter().enumerate() {
-                tap.blocks.interface(tap.out.writer(), name, *speed)?;
+            for (index, (port, name, speed, link_type)) in ports.iter().enumerate() {
+                tap.blocks.interface(tap.out.writer(), name, *speed, *link_type)?;
                 tap.interfaces.insert(*port, index as u32);
             }
             Ok(())

@@ -21,7 +21,7 @@ use super::interface::{Interface, Probe};
 use super::netns;
 use super::packet::incoming::Incoming;
 use super::sys::wait_readable;
-use crate::capture::pcapng::{BlockWriter, Way};
+use crate::capture::pcapng::{BlockWriter, ETHERNET, Way};
 use crate::capture::tap::Out;
 use crate::capture::{CaptureError, CaptureTo};
 use crate::offload;
@@ -190,7 +190,7 @@ impl InterfaceCapture {
         self.blocks.section(self.out.writer())?;
         for source in sources {
             let label = source.label.as_ref().unwrap_or(&source.interface);
-            self.blocks.interface(self.out.writer(), label, 0)?;
+            self.blocks.interface(self.out.writer(), label, 0, ETHERNET)?;
         }
         self.out.writer().flush()
     }

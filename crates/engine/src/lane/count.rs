@@ -23,6 +23,11 @@ impl Lane {
         self.ring.tail() + self.removed.0
     }
 
+    /// Has the port taken a frame, onto the wire or into its queues?
+    pub fn is_used(&self) -> bool {
+        self.sent_frames() > 0 || self.egress.as_ref().is_some_and(|egress| egress.is_used())
+    }
+
     /// Bytes on the wire of these frames.
     pub fn sent_bytes(&self) -> u64 {
         self.taken_bytes + self.removed.1

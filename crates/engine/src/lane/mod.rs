@@ -7,7 +7,7 @@
 //! enters  = max(now, ready, enters of the frame before)      a device keeps the order of an egress port
 //! start   = max(enters, free)                                the first bit leaves
 //! last    = start + wire_len * 8 / rate                      the last bit leaves
-//! free    = last + 20 * 8 / rate                             preamble and gap, accounted behind the frame
+//! free    = last + gap * 8 / rate                            what the medium needs between two frames
 //! arrival = last + propagation                               store and forward: the far device sees it now
 //! ```
 //!
@@ -19,14 +19,19 @@
 
 mod clear;
 mod count;
+mod losses;
+#[cfg(test)]
+mod tests;
 
 use crate::digest::{self, Digest};
 use crate::egress::Egress;
-use crate::link::{OVERHEAD_BYTES, PortSpec};
+use crate::link::PortSpec;
+use crate::medium::Medium;
+use crate::offload::real_frames;
 use crate::ring::FlightRing;
-use base::device::DropReason;
-use base::frame::MIN_FRAME_LEN;
-use base::{Frame, LinkId, NodeId, PortId, Rate, Serialiser, Span, Time};
+use base::device::{DropCounters, DropReason};
+use base::frame::Framing;
+use base::{Frame, LinkId, LossBook, NodeId, PortId, Rate, Serialiser, Span, Time};
 use forwarding::queue::Tree;
 
 /// One direction of a link.
@@ -74,6 +79,14 @@ pub struct Lane {
     spec: PortSpec,
     /// The queues in front of the wire, if frames don't leave in the order in which they come.
     egress: Option<Box<Egress>>,
+    /// What frames are on the wire, if not those of Ethernet.
+    medium: Option<&'static Medium>,
+    /// Pieces of super-frames that found no room, but for those of which the caller of [`Lane::transmit`] knows.
+    refused_pieces: Option<Box<DropCounters>>,
+    /// Whose frames the port refused, or gave up before their first bit had left.
+    port_losses: LossBook,
+    /// Whose frames were lost behind it.
+    link_losses: LossBook,
 }
 
 /// What became of a frame that was handed to a port.
@@ -119,6 +132,10 @@ impl Lane {
             removed: (0, 0),
             spec,
             egress: None,
+            medium: None,
+            refused_pieces: None,
+            port_losses: LossBook::default(),
+            link_losses: LossBook::default(),
         };
         lane.limit_rate(None);
         lane
@@ -151,7 +168,7 @@ impl Lane {
         self.entered = enters;
         let start = if self.free > enters {
             if !self.wait(enters, wire_len) {
-                return Sent::Refused(DropReason::BufferFull);
+                return self.refuse(now, frame, DropReason::BufferFull);
             }
             self.free
         } else {
@@ -181,17 +198,24 @@ impl Lane {
         arrival
     }
 
-    /// The same of a port that is down, or that has queues.
+    /// The same of a port that is down, that has queues, or whose medium is not Ethernet.
     #[inline(never)]
     fn transmit_queued(&mut self, now: Time, ready: Time, frame: Frame) -> Sent {
         if !self.up {
-            return Sent::Refused(DropReason::PortDown);
+            return self.refuse(now, frame, DropReason::PortDown);
         }
-        let Some(mut egress) = self.egress.take() else { return Sent::Refused(DropReason::PortDown) };
+        let framing = self.framing();
+        if framing.len(frame.header(), frame.segment_len()) > framing.most {
+            return self.refuse(now, frame, DropReason::TooBig);
+        }
         let first = self.ring.is_empty();
-        self.entered = now.max(ready).max(self.entered);
-        egress.hand_over(now, self.entered, frame, &mut |start, frame| self.take(start, frame));
-        self.egress = Some(egress);
+        let refused = match self.medium {
+            Some(_) if frame.offload().is_some() => self.put_pieces(now, ready, frame),
+            _ => self.put(now, ready, frame),
+        };
+        if let Some(reason) = refused {
+            return Sent::Refused(reason);
+        }
         match self.ring.next_arrival() {
             None => Sent::Waits(self.upcoming()),
             Some(arrival) if first => Sent::First(arrival),
@@ -199,9 +223,56 @@ impl Lane {
         }
     }
 
+    /// Takes a frame into the queues or, if there are none, onto the wire; or says why not.
+    #[inline]
+    fn put(&mut self, now: Time, ready: Time, mut frame: Frame) -> Option<DropReason> {
+        let enters = now.max(ready).max(self.entered);
+        self.entered = enters;
+        if let Some(mut egress) = self.egress.take() {
+            egress.hand_over(now, enters, frame, &mut |start, frame| self.take(start, frame));
+            self.egress = Some(egress);
+            return None;
+        }
+        if let Some(medium) = self.medium {
+            medium.encode(&mut frame);
+        }
+        let wire_len = frame.wire_len();
+        if self.free > enters && !self.wait(enters, wire_len) {
+            self.lost_at_port(now, frame, DropReason::BufferFull);
+            return Some(DropReason::BufferFull);
+        }
+        self.leave(self.free.max(enters), frame, wire_len);
+        None
+    }
+
+    /// The same of a frame on which a kernel left something undone, which is done first: a medium other than Ethernet
+    /// makes its header for one frame. Says why not if no piece was taken; otherwise it counts the others here.
+    #[cold]
+    fn put_pieces(&mut self, now: Time, ready: Time, frame: Frame) -> Option<DropReason> {
+        let tags = frame.clone();
+        let (mut taken, mut refused) = (0, Vec::new());
+        real_frames(frame, &mut |mut piece| {
+            piece.copy_tags(&tags);
+            match self.put(now, ready, piece) {
+                None => taken += 1,
+                Some(reason) => refused.push(reason),
+            }
+        });
+        // The caller counts one.
+        let told = match taken {
+            0 => Some(refused.pop().unwrap_or(DropReason::Malformed)),
+            _ => None,
+        };
+        refused.into_iter().for_each(|reason| self.refused_pieces.get_or_insert_default().count(reason));
+        told
+    }
+
     /// The wire takes a frame from the queues. Returns when the port is free again.
     #[inline]
-    fn take(&mut self, start: Time, frame: Frame) -> Time {
+    fn take(&mut self, start: Time, mut frame: Frame) -> Time {
+        if let Some(medium) = self.medium {
+            medium.encode(&mut frame);
+        }
         let wire_len = frame.wire_len();
         self.leave(start, frame, wire_len);
         self.free
@@ -209,8 +280,43 @@ impl Lane {
 
     /// Puts queues in front of the wire.
     pub fn set_queue(&mut self, tree: Tree) {
+        debug_assert!(self.egress.is_none(), "queues are put there once");
         self.egress = Some(Box::new(Egress::new(tree, self.free)));
+        self.frame_queue();
         self.direct = false;
+    }
+
+    /// Says what frames are on the wire. The caller has seen that none has been sent.
+    pub fn set_medium(&mut self, medium: &'static Medium) {
+        debug_assert!(self.sent_frames() == 0, "frames on their way are those of another medium");
+        self.medium = (!medium.is_plain()).then_some(medium);
+        self.frame_queue();
+        self.set_up(self.up);
+        self.limit_rate(None);
+    }
+
+    /// Tells the queues, if there are any, how long frames are on the wire.
+    fn frame_queue(&mut self) {
+        let framing = self.framing();
+        if let Some(egress) = &mut self.egress {
+            egress.set_framing(framing);
+        }
+    }
+
+    /// What frames are on the wire, if not those of Ethernet.
+    #[inline]
+    pub fn medium(&self) -> Option<&'static Medium> {
+        self.medium
+    }
+
+    /// How long frames are on the wire.
+    pub fn framing(&self) -> Framing {
+        self.medium.map_or(Framing::ETHERNET, |medium| medium.framing)
+    }
+
+    /// Pieces of super-frames that found no room, but for those of which [`Lane::transmit`] told.
+    pub fn refused_pieces(&self) -> DropCounters {
+        self.refused_pieces.as_deref().cloned().unwrap_or_default()
     }
 
     /// The queues, if there are any.
@@ -271,7 +377,7 @@ impl Lane {
     /// The link can be used, or can't.
     pub fn set_up(&mut self, up: bool) {
         self.up = up;
-        self.direct = up && self.egress.is_none();
+        self.direct = up && self.egress.is_none() && self.medium.is_none();
     }
 
     /// When the last bit of a frame leaves whose first bit leaves at `start`, at a rate that does not divide evenly.
@@ -281,7 +387,7 @@ impl Lane {
             self.serialiser.restart();
         }
         let last = start + self.serialiser.advance(wire_len);
-        self.free = last + self.serialiser.advance(OVERHEAD_BYTES);
+        self.free = last + self.serialiser.advance(self.framing().gap);
         last.0
     }
 
@@ -330,7 +436,8 @@ impl Lane {
         };
         self.serialiser = Serialiser::new(rate, self.spec.clock_offset_ppb);
         self.per_byte = self.serialiser.per_byte().unwrap_or(0);
-        self.per_gap = self.per_byte * u64::from(OVERHEAD_BYTES);
-        self.shortest = self.delay + self.serialiser.span(MIN_FRAME_LEN).0 as u64;
+        let framing = self.framing();
+        self.per_gap = self.per_byte * u64::from(framing.gap);
+        self.shortest = self.delay + self.serialiser.span(framing.least).0 as u64;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Lateness, PortState, PortView};
 use crate::external::{Clock, ExternalPort, PortError};
+use base::device::DropReason;
 use base::{Frame, NodeId, PortId, Span, Time};
 use std::collections::VecDeque;
 
@@ -44,18 +45,20 @@ impl AttachedPort {
         }
     }
 
-    /// Takes a frame that is to leave, or drops it.
+    /// Takes a frame that is to leave, or drops it: then it comes back, with the reason.
     #[inline]
-    pub(super) fn push(&mut self, due: Time, frame: Frame) {
+    pub(super) fn push(&mut self, due: Time, frame: Frame) -> Option<(Frame, DropReason)> {
         let room = self.queue.len() < QUEUE_MAX && self.bytes < QUEUE_BYTES;
         if self.state != PortState::Up || !room {
             self.dropped += 1;
-            return;
+            let reason = if room { DropReason::LinkDown } else { DropReason::BufferFull };
+            return Some((frame, reason));
         }
         let len = frame.len();
         self.bytes += u64::from(len);
         self.queue.push_back(frame);
         self.waiting.push_back((due, len));
+        None
     }
 
     /// Does anything wait to be sent?
@@ -76,15 +79,17 @@ impl AttachedPort {
         sent.map(|_| ())
     }
 
-    /// Takes note of how the interface is; what waits for one that can't be used is dropped. Returns how it was.
-    pub(super) fn become_so(&mut self, state: PortState) -> PortState {
+    /// Takes note of how the interface is; what waits for one that can't be used is dropped. Returns how it was, and
+    /// what was dropped.
+    pub(super) fn become_so(&mut self, state: PortState) -> (PortState, VecDeque<Frame>) {
+        let mut gone = VecDeque::new();
         if state != PortState::Up {
             self.dropped += self.queue.len() as u64;
-            self.queue.clear();
+            gone = core::mem::take(&mut self.queue);
             self.waiting.clear();
             self.bytes = 0;
         }
-        std::mem::replace(&mut self.state, state)
+        (core::mem::replace(&mut self.state, state), gone)
     }
 
     /// How the interface is now. One that went away and is there again is taken again.

@@ -5,6 +5,7 @@ use super::attached_port::AttachedPort;
 use crate::error::EngineError;
 use crate::external::{Clock, ExternalCounters, ExternalPort, PortError};
 use crate::virtual_time::{Progress, World};
+use base::device::DropReason;
 use base::{Command, Frame, NodeId, PortId, Span, Time};
 use std::os::fd::RawFd;
 
@@ -268,7 +269,9 @@ impl Runner {
         for index in 0..self.ports.len() {
             let attached = &mut self.ports[index];
             while let Some((due, frame)) = world.leave(attached.node, attached.port) {
-                attached.push(due, frame);
+                if let Some((frame, reason)) = attached.push(due, frame) {
+                    world.lost_outside(attached.node, attached.port, frame, reason);
+                }
             }
             if !attached.has_unsent() {
                 continue;
@@ -309,7 +312,10 @@ impl Runner {
         if attached.state == state {
             return Ok(());
         }
-        let was = attached.become_so(state);
+        let (was, gone) = attached.become_so(state);
+        for frame in gone {
+            world.lost_outside(attached.node, attached.port, frame, DropReason::LinkDown);
+        }
         let (node, port, name) = (attached.node, attached.port, attached.external.name().to_string());
         self.changes.push(PortChange { at, node, port, name, state });
         if (state == PortState::Up) == (was == PortState::Up) {

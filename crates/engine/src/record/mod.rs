@@ -107,7 +107,9 @@ fn give(
     }
     while let Some(output) = device.poll_output() {
         recorder.output(at, &output);
-        outputs.push((at, output));
+        if matches!(output, Output::Transmit { .. } | Output::Event(_)) {
+            outputs.push((at, output));
+        }
     }
     device.poll_timeout();
 }

@@ -70,6 +70,8 @@ impl Recorder {
                 let text = serde_json::to_vec(event).unwrap_or_default();
                 self.count.digest.fold(at, digest::bytes(&text));
             }
+            // Whose frames ended or were made tells the user something about the run; the device sends nothing by it.
+            Output::Discard { .. } | Output::Copied { .. } => {}
         }
     }
     /// How many outputs were counted.

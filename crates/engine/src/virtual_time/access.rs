@@ -102,6 +102,7 @@ impl World {
         let queue_drops = lane.egress().map_or_else(DropCounters::default, Egress::drops);
         let mut drops = port.drops.clone();
         drops.merge(&queue_drops);
+        drops.merge(&lane.refused_pieces());
         DirectionCounters {
             sent_frames: lane.sent_frames() + entered.0,
             sent_bytes: lane.sent_bytes() + entered.1,

@@ -5,7 +5,8 @@ use super::{Node, NodeState, PortState, World};
 use crate::error::{EngineError, check};
 use crate::lane::Lane;
 use crate::link::{LinkSpec, PortSpec};
-use base::{Command, Device, Frame, LinkId, NodeId, PortId, Span, Time};
+use crate::medium::{Ends, Medium};
+use base::{Command, Device, Frame, LinkId, MacAddr, NodeId, PortId, Span, Time};
 use std::collections::VecDeque;
 
 impl World {
@@ -50,9 +51,31 @@ impl World {
         self.lanes.push(Lane::new(link, spec_a, delay, b, port_b));
         self.lanes.push(Lane::new(link, spec_b, delay, a, port_a));
         self.ports.resize_with(self.lanes.len(), PortState::default);
-        self.attend(lane);
-        self.attend(lane + 1);
+        for lane in [lane, lane + 1] {
+            self.keep_losses_too(lane);
+            self.attend(lane);
+        }
         Ok((link, port_a, port_b))
+    }
+
+    /// Says what frames are on a link; refused once it has carried some.
+    pub fn set_medium(&mut self, link: LinkId, medium: &'static Medium) -> Result<(), EngineError> {
+        self.check_link(link)?;
+        let both = [2 * link.0, 2 * link.0 + 1];
+        if both.iter().any(|&g| self.lanes[g as usize].is_used()) {
+            return Err(EngineError::LinkInUse { link });
+        }
+        for g in both {
+            self.lanes[g as usize].set_medium(medium);
+            self.attend(g);
+        }
+        Ok(())
+    }
+
+    /// The addresses of the ports at both ends of lane `g`.
+    pub(super) fn ends_of(&self, g: u32) -> Ends {
+        let end = |g: u32| MacAddr::of_port(self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
+        Ends { from: end(g ^ 1), to: end(g) }
     }
 
     fn add_port(&mut self, node: NodeId, lane: u32) -> Result<PortId, EngineError> {

@@ -40,6 +40,13 @@ impl World {
         self.ports[g as usize].external.as_mut()?.leaving.pop_front()
     }
 
+    /// A frame that left by a port ended before any interface took it.
+    pub(crate) fn lost_outside(&mut self, node: NodeId, port: PortId, frame: Frame, reason: DropReason) {
+        if let Ok(g) = self.lane_of(node, port) {
+            self.lanes[g as usize].lost_on_link(self.now, frame, reason);
+        }
+    }
+
     /// When the next thing happens of which the world knows; nothing if it needs no waiting for.
     pub fn next_event(&self) -> Option<Time> {
         if !self.touched.is_empty() {
@@ -76,7 +83,9 @@ impl World {
         let port = &mut self.ports[lane as usize];
         if let Some(reason) = refused {
             port.drops.add(reason, count);
-            frames.clear();
+            for frame in frames.drain(..) {
+                self.lanes[lane as usize].lost_on_link(self.now, frame, reason);
+            }
             return;
         }
         port.delivered.0 += count;
@@ -84,6 +93,10 @@ impl World {
         if !port.out_taps.is_empty() || !port.in_taps.is_empty() {
             frames.iter().for_each(|frame| self.tap_entry(lane, frame));
         }
+        let (unread, their_bytes) = self.decode_all(lane, frames);
+        let port = &mut self.ports[lane as usize];
+        port.delivered.0 -= unread;
+        port.delivered.1 -= their_bytes;
         self.events_done += count;
         // What is recorded is replayed one by one: so it is done.
         let batch = if self.nodes[id.index()].recorder.is_some() { 1 } else { BATCH };
@@ -97,6 +110,23 @@ impl World {
             }
             self.forward_in(id, in_port, &mut some, &mut verdicts);
         }
+    }
+
+    /// Frames that came in by a link whose medium is not Ethernet get Ethernet headers. Those that are none of the
+    /// medium are dropped; returns how many, and their bytes.
+    fn decode_all(&mut self, lane: u32, frames: &mut Vec<Frame>) -> (u64, u64) {
+        let Some(medium) = self.lanes[lane as usize].medium() else { return (0, 0) };
+        let (ends, mut unread) = (self.ends_of(lane), (0, 0));
+        frames.retain_mut(|frame| {
+            let bytes = u64::from(frame.wire_len());
+            let read = medium.decode(frame, ends);
+            if !read {
+                unread = (unread.0 + 1, unread.1 + bytes);
+            }
+            read
+        });
+        self.ports[lane as usize].drops.add(DropReason::Malformed, unread.0);
+        unread
     }
 
     fn forward_in(
@@ -130,7 +160,8 @@ impl World {
                     self.nodes[id.index()].device.handle_packet(now, in_port, frame);
                     self.drain(id);
                 }
-                Verdict::Drop(_) | Verdict::Consume => {}
+                Verdict::Drop(reason) => self.lost_in_device(id, in_port, &frame, reason),
+                Verdict::Consume => {}
             }
         }
     }

@@ -116,7 +116,9 @@ impl World {
             if gone + queued > 0 {
                 port.fates.fold(self.now, CLEARED | (gone + queued));
                 self.lane_heap.remove(g);
-                self.late.clear(g ^ 1);
+                for frame in self.late.clear(g ^ 1) {
+                    lane.lost_on_link(self.now, frame, DropReason::LinkDown);
+                }
                 port.late = 0;
                 port.drops.add(DropReason::LinkDown, gone);
             }

@@ -117,7 +117,8 @@ impl World {
         let (lane, port) = (&mut self.lanes[g as usize], &self.ports[g as usize]);
         let watched = node.recorder.is_some() || !port.in_taps.is_empty();
         let leaves = port.external.is_some();
-        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched || leaves;
+        let converted = lane.medium().is_some();
+        lane.attend_arrivals = node.state != NodeState::Up || impaired || watched || leaves || converted;
         lane.attend_departures = !port.out_taps.is_empty();
     }
 

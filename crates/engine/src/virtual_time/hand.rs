@@ -30,20 +30,31 @@ impl World {
     }
 
     /// A frame reaches the far end of lane `g`.
-    pub(super) fn arrive_at(&mut self, g: u32, frame: Frame, punted: bool) {
+    pub(super) fn arrive_at(&mut self, g: u32, mut frame: Frame, punted: bool) {
         let (node, to_port) = (self.lanes[g as usize].to_node, self.lanes[g as usize].to_port);
         let port = &mut self.ports[g as usize];
         if self.nodes[node.index()].state != NodeState::Up {
             port.drops.count(DropReason::NodeDown);
+            self.lanes[g as usize].lost_on_link(self.now, frame, DropReason::NodeDown);
             return;
         }
+        let bytes = u64::from(frame.wire_len());
         port.delivered.0 += 1;
-        port.delivered.1 += u64::from(frame.wire_len());
+        port.delivered.1 += bytes;
         if let Some(external) = &mut port.external {
             external.leaving.push_back((self.now, frame));
             return;
         }
         self.tap_arrival(g, &frame);
+        if let Some(medium) = self.lanes[g as usize].medium()
+            && !medium.decode(&mut frame, self.ends_of(g))
+        {
+            let port = &mut self.ports[g as usize];
+            port.delivered.0 -= 1;
+            port.delivered.1 -= bytes;
+            port.drops.count(DropReason::Malformed);
+            return;
+        }
         self.deliver(node, to_port, frame, punted);
     }
 
@@ -73,7 +84,8 @@ impl World {
                 node.device.handle_packet(now, in_port, frame);
                 self.drain(id);
             }
-            Verdict::Drop(_) | Verdict::Consume => {}
+            Verdict::Drop(reason) => self.lost_in_device(id, in_port, &frame, reason),
+            Verdict::Consume => {}
         }
     }
 
@@ -83,6 +95,7 @@ impl World {
         let node = &mut self.nodes[id.index()];
         let Some(&out) = node.ports.get(port.index()) else {
             node.stray_frames += 1;
+            self.lost_in_device(id, port, &frame, DropReason::PortDown);
             return Time::MAX;
         };
         let lane = &mut self.lanes[out as usize];
@@ -127,6 +140,12 @@ impl World {
                 }
                 Some(Output::Event(event)) => {
                     self.events.push(EventRecord { at: self.now, node: id, event });
+                }
+                Some(Output::Discard { port, frame, reason }) => {
+                    self.lost_in_device(id, port, &frame, reason);
+                }
+                Some(Output::Copied { port, frame, copies }) => {
+                    self.copied_in_device(id, port, &frame, u64::from(copies));
                 }
                 None => break,
             }

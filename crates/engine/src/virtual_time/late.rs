@@ -34,8 +34,15 @@ impl LateFrames {
         self.order += 1;
     }
     /// Takes out what was to arrive by `port`.
-    pub(super) fn clear(&mut self, port: u32) {
-        self.heap.retain(|Reverse(late)| late.port != port);
+    pub(super) fn clear(&mut self, port: u32) -> Vec<Frame> {
+        let all = core::mem::take(&mut self.heap).into_vec();
+        let (gone, stays): (Vec<_>, Vec<_>) = all.into_iter().partition(|Reverse(late)| late.port == port);
+        self.heap = stays.into();
+        gone.into_iter().map(|Reverse(late)| late.frame).collect()
+    }
+    /// Each frame, with the port that it is to arrive by, in any order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Frame)> {
+        self.heap.iter().map(|Reverse(late)| (late.port, &late.frame))
     }
 }
 
@@ -52,17 +59,21 @@ impl World {
         let Some(impairments) = &mut port.impairments else { return };
         let fate = impairments.decide(now, wire_len, frame);
         match fate {
-            Fate::Lost(reason) => {
+            Fate::Lost(reason, frame) => {
                 port.drops.count(reason);
                 port.fates.fold(now, LOST ^ (reason as u64) << 32);
+                self.lanes[g as usize].lost_on_link(now, frame, reason);
             }
             Fate::Arrives { at, frame, corrupted, copied } => {
-                if corrupted {
+                let lane = &mut self.lanes[g as usize];
+                if let Some(before) = corrupted {
                     port.fates.fold(at, digest::content(&frame, wire_len));
+                    lane.altered_on_link(now, before, &frame);
                 }
                 if copied {
                     port.fates.fold(at, COPIED);
                     port.duplicated += 1;
+                    lane.copied_on_link(&frame, 1);
                 }
                 let copies = if copied { 2 } else { 1 };
                 if at > now {

@@ -28,6 +28,7 @@ mod faults;
 mod general;
 mod hand;
 mod late;
+mod losses;
 mod queues;
 mod run;
 mod taps;
@@ -41,9 +42,11 @@ use crate::queue::{LaneHeap, TimerHeap};
 use crate::record::Recorder;
 use agenda::Agenda;
 use base::device::DropCounters;
-use base::{Command, Device, Event, NodeId, Streams, Time};
+use base::losses::Keeping;
+use base::{Command, Device, Event, LossBook, NodeId, Streams, Time};
 use external::ExternalEnd;
 use late::LateFrames;
+pub use losses::{LossPlace, LossesAt};
 use queues::Queues;
 use std::collections::VecDeque;
 
@@ -115,6 +118,8 @@ struct PortState {
     told_down: bool,
     /// How often the link went up or down.
     changes: u32,
+    /// Whose frames ended in the port's device, of those that came by the port or were to leave by it.
+    device_losses: LossBook,
     /// The far end, if it is not in this world.
     external: Option<Box<ExternalEnd>>,
 }
@@ -126,6 +131,7 @@ struct PortState {
 /// - run: [`World::run_until`], or [`World::step`] to come back every so many events
 /// - watch: [`World::capture`], [`World::record`]
 /// - look: [`World::device`], [`World::drain_events`], [`World::port_counters`], [`World::digest`], [`World::audit`]
+/// - account: [`World::keep_losses`], [`World::losses`], [`World::show_held`]
 ///
 /// Several networks in one process know nothing of each other. The same seed and the same calls give the same bytes.
 pub struct World {
@@ -160,6 +166,8 @@ pub struct World {
     /// The last timeout: when, of which device, and how many in a row.
     spinning: (Time, NodeId, u32),
     events_done: u64,
+    /// How losses are kept, if they are.
+    keeping: Option<Keeping>,
 }
 
 impl World {
@@ -187,6 +195,7 @@ impl World {
             running: NodeId(0),
             spinning: (Time::ZERO, NodeId(0), 0),
             events_done: 0,
+            keeping: None,
         }
     }
 

@@ -60,6 +60,7 @@ impl World {
         }
         lane.set_queue(tree);
         self.queues.lanes.push(g);
+        self.keep_losses_too(g);
         Ok(())
     }
 

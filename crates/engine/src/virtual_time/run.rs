@@ -6,6 +6,7 @@ use super::{Progress, World};
 use crate::error::EngineError;
 use crate::lane::Sent;
 use crate::record::Input;
+use base::device::DropReason;
 use base::{Time, Verdict};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -160,9 +161,13 @@ impl World {
                             Sent::Refused(reason) => ports[out as usize].drops.count(reason),
                         }
                     }
-                    None => node.stray_frames += 1,
+                    None => {
+                        node.stray_frames += 1;
+                        ports[g as usize ^ 1].device_losses.lost(now, &frame, DropReason::PortDown);
+                    }
                 },
-                Verdict::Drop(_) | Verdict::Consume => {}
+                Verdict::Drop(reason) => ports[g as usize ^ 1].device_losses.lost(now, &frame, reason),
+                Verdict::Consume => {}
                 Verdict::Punt | Verdict::Replicate if done == 1 => break Some(frame),
                 Verdict::Punt | Verdict::Replicate => {
                     // Its turn has not come: what the device reports is reported in order of time.

@@ -1,7 +1,7 @@
 //! Captures and recordings of a network in virtual time.
 
 use super::{PortState, World};
-use crate::capture::pcapng::Way;
+use crate::capture::pcapng::{ETHERNET, Way};
 use crate::capture::tap::Tap;
 use crate::capture::{CaptureError, CaptureId, CaptureSpec, CaptureSummary, CaptureTarget};
 use crate::error::EngineError;
@@ -24,7 +24,8 @@ impl World {
             }
             CaptureTarget::Everything => (0..self.lanes.len() as u32, false),
         };
-        let described: Vec<_> = ports.clone().map(|g| (g, self.port_name(g), self.port_rate(g))).collect();
+        let described = |g| (g, self.port_name(g), self.port_rate(g), self.link_type(g));
+        let described: Vec<_> = ports.clone().map(described).collect();
         let tap = Tap::new(spec, &described)?;
         let id = self.taps.len() as u32;
         self.taps.push(Some(tap));
@@ -124,6 +125,10 @@ impl World {
 
     fn port_rate(&self, g: u32) -> u64 {
         self.lanes[g as usize].spec().rate.0
+    }
+
+    fn link_type(&self, g: u32) -> u16 {
+        self.lanes[g as usize].medium().map_or(ETHERNET, |medium| medium.link_type)
     }
 
     /// A frame that arrives at the end of lane `g` is captured there.

@@ -21,12 +21,14 @@ pub use advice::warnings;
 pub use meter::{Colour, Meter};
 pub use spec::{ActionSpec, ConditionerSpec, MeterSpec, RuleSpec, SingleRate, TokenBucket, TwoRate};
 
-use crate::packet::{ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, IPV6, u16_at};
+use crate::queue::Backlog;
+use crate::queue::accounting::Counting;
 use crate::queue::classify::{Matcher, phb_of};
-use crate::queue::{Accounting, Backlog};
 use base::device::DropReason;
 use base::diagnostic::{At, Diagnostic};
 use base::diffserv::{DiffServConfig, DscpMap, TcMap};
+use base::frame::Framing;
 use base::{Frame, Time};
 pub(crate) use install::Conditioners;
 use remark::Remark;
@@ -47,6 +49,17 @@ struct Rule {
     counted: [Backlog; 3],
 }
 
+/// Is it a message of neighbour discovery, unlabelled and without extension headers? Those types of ICMPv6, with the
+/// hop limit that no router has lowered (RFC 4861, 4). Its destination does not matter: a neighbour is also probed at
+/// any of its addresses (7.3.3), which a conditioner does not know.
+fn is_discovery(header: &[u8]) -> bool {
+    let Some(ip) = header.get(ETHERNET..) else { return false };
+    let Some((ip, rest)) = ip.split_first_chunk::<IPV6>() else { return false };
+    ip[6] == wire::ipv6::Protocol::ICMPV6.0
+        && ip[7] == wire::nd::HOP_LIMIT
+        && rest.first().is_some_and(|kind| (133..=137).contains(kind))
+}
+
 /// What a conditioner counted, for a rule and a colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionerRow {
@@ -65,7 +78,7 @@ pub struct ConditionerRow {
 pub struct Conditioner {
     matcher: Matcher,
     rules: Vec<Rule>,
-    accounting: Accounting,
+    counting: Counting,
     codes: Codes,
     unmatched: Backlog,
 }
@@ -84,7 +97,7 @@ impl Conditioner {
         Ok(Conditioner {
             matcher,
             rules,
-            accounting: spec.accounting,
+            counting: spec.accounting.into(),
             codes: Codes::default(),
             unmatched: Backlog::default(),
         })
@@ -95,20 +108,27 @@ impl Conditioner {
         self.codes = Codes { tc: config.tc_map, dscp: config.dscp };
     }
 
+    /// Says on which medium the packets are or come; on Ethernet if it is never told.
+    pub fn set_framing(&mut self, framing: Framing) {
+        self.counting.set_framing(framing);
+    }
+
     /// Does any rule ask for the port by which a packet came?
     pub fn asks_input(&self) -> bool {
         self.matcher.asks_input()
     }
 
     /// Meters a packet at `now` and does with it what its colour asks for; or says why it is to be dropped. A frame
-    /// that is neither IPv4 nor MPLS passes: there is no code point on it, and a policer that dropped ARP would cut
-    /// the link.
+    /// that is neither IP nor MPLS passes: there is no code point on it, and a policer that dropped ARP would cut the
+    /// link. So does neighbour discovery, which does for IPv6 what ARP does for IPv4.
     #[inline]
     pub fn condition(&mut self, now: Time, frame: &mut Frame) -> Result<(), DropReason> {
-        if !matches!(u16_at(frame.header(), 12), Some(ETHERTYPE_IPV4 | ETHERTYPE_MPLS)) {
-            return Ok(());
+        match u16_at(frame.header(), 12) {
+            Some(ETHERTYPE_IPV4 | ETHERTYPE_MPLS) => {}
+            Some(ETHERTYPE_IPV6) if !is_discovery(frame.header()) => {}
+            _ => return Ok(()),
         }
-        let bytes = self.accounting.bytes(frame);
+        let bytes = self.counting.bytes(frame);
         let count = |counted: &mut Backlog| {
             counted.packets += 1;
             counted.bytes += u64::from(bytes);

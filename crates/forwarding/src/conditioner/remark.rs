@@ -2,8 +2,8 @@
 
 use super::Codes;
 use crate::entry::TC;
-use crate::flow::ipv4_at;
-use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, u16_at, u32_at};
+use crate::flow::ip_at;
+use crate::packet::{ETHERNET, ETHERTYPE_MPLS, LABEL, set_ipv4_dscp, set_ipv6_dscp, u16_at, u32_at};
 use crate::phb::tc_bits;
 use base::{Frame, Phb, TrafficClass};
 
@@ -37,8 +37,9 @@ impl Remark {
         if labelled && !self.below_labels {
             return;
         }
-        if let Some(ip) = ipv4_at(header).and_then(|at| header.get_mut(at..)) {
-            set_ipv4_dscp(ip, codes.dscp.dscp(self.phb));
+        if let Some(ip) = ip_at(header).and_then(|at| header.get_mut(at..)) {
+            let set = if ip[0] >> 4 == 6 { set_ipv6_dscp } else { set_ipv4_dscp };
+            set(ip, codes.dscp.dscp(self.phb));
         }
     }
 }

@@ -39,7 +39,8 @@ impl Forwarding {
         if total > bytes.len as usize - at {
             return Err(DropReason::Truncated.into());
         }
-        if checksum::sum(options) != 0xffff {
+        let sum = if header_len == IPV4 { checksum::sum_header(ip) } else { checksum::sum(options) };
+        if sum != 0xffff {
             return Err(DropReason::BadChecksum.into());
         }
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);

@@ -3,6 +3,7 @@
 use super::{By, Bytes, Plan, Popped};
 use crate::addresses6::may_be_forwarded;
 use crate::entry::Kind;
+use crate::flow::flow_at;
 use crate::hash;
 use crate::packet::{ETHERNET, IPV6, address6, class6};
 use crate::punt::{Exception, PuntReason};
@@ -58,7 +59,19 @@ impl Forwarding {
         let class = class6(ip);
         popped.known.note(self.phb_of_tos(class));
         let treatment = popped.known.treatment;
-        let (place, entry) = place.zip(entry).ok_or(PuntReason::NoRoute { labels })?;
+        // A filter that gives no address is for IPv4: an LSP that carries IPv6 has a label more, which says so.
+        let filtered = if self.filters.len() > 0 && entry.is_none_or(|e| e.kind != Kind::Connected) {
+            flow_at(bytes.frame, at).and_then(|flow| self.filters.find_by_address(&flow))
+        } else {
+            None
+        };
+        let (by, entry) = match filtered.and_then(|place| Some((place, self.filters.get(place)?))) {
+            Some((place, filtered)) => (By::Filter(place), &filtered.entry),
+            None => {
+                let (place, entry) = place.zip(entry).ok_or(PuntReason::NoRoute { labels })?;
+                (By::Prefix6(place), entry)
+            }
+        };
         let list = (entry.kind == Kind::Replicate).then_some(entry.next_hop);
         let entry = self.branch_of(entry, bytes.branch)?;
         match entry.kind {
@@ -66,7 +79,6 @@ impl Forwarding {
             Kind::Local => return Err(PuntReason::Local { labels }.into()),
             Kind::One | Kind::Via | Kind::Connected => {}
         }
-        let by = By::Prefix6(place);
         let mut plan = Plan { pop: popped.count(), by, list, phb: treatment, ..Plan::default() };
         (plan.below_is_ip, plan.below_is_ipv6) = (true, true);
         plan.below_dscp = popped.known.imposed.and_then(|phb| self.dscp_for(phb, class));

@@ -2,58 +2,121 @@
 //!
 //! All that is written to a forwarding plane comes as a [`Batch`] with a transaction (owner and number) and is answered
 //! by an [`Ack`]. Flows are written as other entries are ([`Fec::Flow`](base::plane::Fec::Flow)), and so are groups
-//! and replication lists. [`Soft`] writes the tables of this process at once; [`Model`] does so with the write times,
-//! capacities and failures of a device that was measured.
+//! and replication lists.
+//!
+//! - [`ForwardingPlane`]: the tables of a node and the driver that writes them; what a router has
+//! - [`Driver`]: the contract of drivers; [`Setup`]: how one is made
+//! - [`Soft`]: the tables of this process, as drivers write them
+//! - [`model`]: the driver of a router unless its description names another: write times, limits and failures of a
+//!   device that was measured
+//! - [`staged`]: a made-up driver, an example for developers
+//!
+//! A driver decides when and whether a write comes into force, and nothing else. It reads no clock, and no packet in
+//! transit passes it.
 
-mod model;
+pub mod model;
+mod plane;
 mod soft;
+pub mod staged;
 #[cfg(test)]
 mod tests;
+mod timing;
 
-pub use model::{Model, Timing, WriteTime};
+pub use model::Model;
+pub use plane::ForwardingPlane;
 pub use soft::{Soft, Written};
+pub use timing::{Timing, WriteTime};
 
 use crate::port::PortCounters;
 use crate::punt::{Exception, PuntReason};
+use crate::tables::Config;
+use base::describe::SectionDecl;
 use base::device::DropCounters;
-use base::plane::{Ack, Batch, LabelStack, MEMBERS_MAX, Table, TableOp};
+use base::plane::{Batch, LabelStack, MEMBERS_MAX, Table, TableOp};
+use base::table::View;
 use base::{Frame, PortId, Time};
+use core::any::Any;
+use core::fmt::Debug;
 use core::net::IpAddr;
 
-/// A forwarding plane as a control plane writes it. `now` never goes back.
+/// The drivers that there are, a line for each.
+pub const DRIVERS: &[Known] = &[model::KNOWN, staged::KNOWN];
+
+/// What writes the tables of a forwarding plane. `now` never goes back.
 ///
-/// Drain: after [`Driver::submit`] and whenever [`Driver::poll_timeout`] is due, call [`Driver::poll_ack`] and then
-/// [`Driver::poll_notice`] until they return nothing.
-pub trait Driver {
-    /// What the forwarding plane can do, and how much of it.
-    fn capabilities(&self) -> Capabilities;
-
+/// Time: [`Driver::advance`] is called when [`Driver::poll_timeout`] is due, and before every [`Driver::submit`].
+/// Answers and notices go to the [`Soft`] that every call is given: [`Soft::answer`], [`Soft::tell`].
+///
+/// The functions with a body are those of the tables in this process. A driver whose tables are elsewhere has its own.
+pub trait Driver: Any + Debug + Send {
     /// Takes a batch. Its operations come into force in order, each at once and whole. Batches come into force in
-    /// order, but for those of which no operation costs any time: they never wait, unless they are barriers.
-    fn submit(&mut self, now: Time, batch: Batch);
+    /// order, but for those of which no operation costs any time: they never wait, unless they are barriers. Each is
+    /// answered once, when its last operation is in force or has failed; one without operations asks when those before
+    /// it are in force.
+    fn submit(&mut self, now: Time, soft: &mut Soft, batch: Batch);
 
-    /// Does what is due at `now` and returns the next acknowledgement, or nothing.
-    fn poll_ack(&mut self, now: Time) -> Option<Ack>;
+    /// Does what is due at `now`.
+    fn advance(&mut self, now: Time, soft: &mut Soft);
 
     /// When the next operation is due.
     fn poll_timeout(&self) -> Option<Time>;
 
-    /// What the forwarding plane has to tell by itself, or nothing.
-    fn poll_notice(&mut self) -> Option<Notice>;
+    /// Operations that are not in force yet.
+    fn backlog(&self) -> usize;
+
+    /// What the forwarding plane can do, and how much of it.
+    fn capabilities(&self, soft: &Soft) -> Capabilities {
+        soft.capabilities()
+    }
 
     /// Sends an IP packet of the node; `frame` has 14 bytes of room for an Ethernet header in front of it. It goes to
     /// the neighbour `via`, or where the tables say. Returns the egress port.
-    fn packet_out(&mut self, frame: &mut Frame, via: Option<(PortId, IpAddr)>) -> Result<PortId, Exception>;
+    fn packet_out(
+        &mut self,
+        soft: &mut Soft,
+        frame: &mut Frame,
+        via: Option<(PortId, IpAddr)>,
+    ) -> Result<PortId, Exception> {
+        soft.packet_out(frame, via)
+    }
 
     /// Can frames leave by the port? Nothing if there is no such port.
-    fn port_state(&self, port: PortId) -> Option<bool>;
+    fn port_state(&self, soft: &Soft, port: PortId) -> Option<bool> {
+        soft.port_state(port)
+    }
 
     /// What went through every port, and what was dropped.
-    fn counters(&self) -> Counters;
+    fn counters(&self, soft: &Soft) -> Counters {
+        soft.counters()
+    }
 
     /// All that is in force, as operations that write it into an empty forwarding plane in an order in which none
     /// fails. Who lost sight of a forwarding plane compares it with what should be there.
-    fn resync(&self) -> Vec<TableOp>;
+    fn resync(&self, soft: &Soft) -> Vec<TableOp> {
+        soft.resync()
+    }
+}
+
+/// How the driver of a node is made.
+pub trait Setup: Debug + Send + Sync {
+    /// The tables as the driver lets them be: it may lower the limits of a device.
+    fn config(&self, config: Config) -> Config {
+        config
+    }
+
+    /// The driver of empty tables, of a device that is as fast and as reliable as `timing` says.
+    fn driver(&self, timing: Timing) -> Box<dyn Driver>;
+}
+
+/// What is known of a driver without a node that has it: a line of [`DRIVERS`].
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its name: what users write as `table_driver` of a router.
+    pub name: &'static str,
+    /// Its tables, of routers that have it.
+    pub views: &'static [View],
+    /// What users write of it, under its name.
+    pub section: SectionDecl<dyn Setup>,
 }
 
 /// What a forwarding plane can do.
@@ -67,9 +130,8 @@ pub struct Capabilities {
     /// share one limit.
     pub entries: [Option<usize>; Table::ALL.len()],
 }
-
 impl Capabilities {
-    pub(crate) fn of(config: &crate::Config) -> Capabilities {
+    pub(crate) fn of(config: &Config) -> Capabilities {
         let limit = |table: Table| match table {
             Table::Ports | Table::Neighbors => usize::MAX,
             Table::Groups => config.groups_max,

@@ -1,10 +1,10 @@
-//! The tables of this process, written at once.
+//! The tables of this process, as drivers write them.
 
-use super::{Capabilities, Counters, Driver, Notice};
+use super::{Capabilities, Counters, Notice};
 use crate::punt::Exception;
 use crate::tables::{Config, Forwarding};
 use base::plane::{Ack, Batch, Fec, Table, TableError, TableOp};
-use base::{Frame, PortId, Time};
+use base::{Frame, PortId};
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,7 +17,7 @@ pub struct Written {
     pub failed: BTreeMap<(Table, TableError), u64>,
 }
 
-/// The driver of the tables in this process.
+/// The tables of this process with what a driver wrote to them, and what it has to say of that.
 #[derive(Clone, Debug, Default)]
 pub struct Soft {
     forwarding: Forwarding,
@@ -29,7 +29,7 @@ pub struct Soft {
 }
 
 impl Soft {
-    /// A driver with empty tables.
+    /// Empty tables.
     pub fn new(config: Config) -> Soft {
         Soft { forwarding: Forwarding::new(config), ..Soft::default() }
     }
@@ -63,7 +63,7 @@ impl Soft {
     }
 
     /// Carries one operation out and counts it; `refused` if the device does not do it.
-    pub(super) fn write(&mut self, op: &TableOp, refused: bool) -> Result<(), TableError> {
+    pub fn write(&mut self, op: &TableOp, refused: bool) -> Result<(), TableError> {
         let done = if refused { Err(TableError::Refused) } else { self.forwarding.apply(op) };
         let table = op.table();
         match done {
@@ -81,7 +81,8 @@ impl Soft {
         done
     }
 
-    pub(super) fn answer(&mut self, ack: Ack) {
+    /// Answers a batch.
+    pub fn answer(&mut self, ack: Ack) {
         self.acks.push_back(ack);
     }
 
@@ -89,8 +90,17 @@ impl Soft {
         self.acks.pop_front()
     }
 
-    /// Carries a batch out in order and answers it.
-    pub(super) fn write_batch(&mut self, batch: &Batch, mut refused: impl FnMut(&TableOp) -> bool) {
+    /// Tells the node something by itself.
+    pub fn tell(&mut self, notice: Notice) {
+        self.notices.push_back(notice);
+    }
+
+    pub(super) fn poll_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// Carries a batch out in order and answers it; `refused` says which operations the device does not do.
+    pub fn write_batch(&mut self, batch: &Batch, mut refused: impl FnMut(&TableOp) -> bool) {
         let mut ack = Ack { transaction: batch.transaction, failed: Vec::new() };
         for (place, op) in batch.ops.iter().enumerate() {
             if let Err(error) = self.write(op, refused(op)) {
@@ -99,46 +109,32 @@ impl Soft {
         }
         self.answer(ack);
     }
-}
 
-impl Driver for Soft {
-    fn capabilities(&self) -> Capabilities {
+    pub(super) fn capabilities(&self) -> Capabilities {
         Capabilities::of(&self.forwarding.config)
     }
 
-    fn submit(&mut self, _: Time, batch: Batch) {
-        self.write_batch(&batch, |_| false);
-    }
-
-    fn poll_ack(&mut self, _: Time) -> Option<Ack> {
-        self.next_ack()
-    }
-
-    fn poll_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    fn poll_notice(&mut self) -> Option<Notice> {
-        self.notices.pop_front()
-    }
-
-    fn packet_out(&mut self, frame: &mut Frame, via: Option<(PortId, IpAddr)>) -> Result<PortId, Exception> {
+    pub(super) fn packet_out(
+        &mut self,
+        frame: &mut Frame,
+        via: Option<(PortId, IpAddr)>,
+    ) -> Result<PortId, Exception> {
         match via {
             Some((port, gateway)) => self.forwarding.transmit_via(port, gateway, frame),
             None => self.forwarding.originate(frame),
         }
     }
 
-    fn port_state(&self, port: PortId) -> Option<bool> {
+    pub(super) fn port_state(&self, port: PortId) -> Option<bool> {
         self.forwarding.port(port).map(|config| config.up)
     }
 
-    fn counters(&self) -> Counters {
+    pub(super) fn counters(&self) -> Counters {
         let ports = self.forwarding.ports().map(|row| (row.port, row.counters)).collect();
         Counters { ports, drops: self.forwarding.drops().clone() }
     }
 
-    fn resync(&self) -> Vec<TableOp> {
+    pub(super) fn resync(&self) -> Vec<TableOp> {
         let tables = &self.forwarding;
         let mut ops: Vec<_> =
             tables.ports().map(|row| TableOp::PortSet { port: row.port, config: row.config }).collect();

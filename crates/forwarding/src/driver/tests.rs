@@ -1,8 +1,8 @@
 use super::*;
 use base::Streams;
 use base::plane::{
-    Fec, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, ReplicationId, TableError,
-    TcSource, TransactionId, TtlModel,
+    Ack, Fec, GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, ReplicationId,
+    TableError, TcSource, TransactionId, TtlModel,
 };
 use base::{Label, MacAddr, NodeId, Span};
 use core::net::Ipv4Addr;
@@ -14,46 +14,70 @@ fn nhlfe(next_hop: NextHop, push: &[u32]) -> Nhlfe {
     let push = LabelStack::new(&labels).expect("four at most");
     Nhlfe { push, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
 }
-fn set(label: u32) -> TableOp {
+pub(super) fn set(label: u32) -> TableOp {
     TableOp::IlmSet { label: Label::truncate(label), nhlfe: nhlfe(NextHop::Local, &[]) }
 }
 fn remove(label: u32) -> TableOp {
     TableOp::IlmRemove { label: Label::truncate(label) }
 }
-fn route(n: u8, next_hop: NextHop) -> TableOp {
+pub(super) fn route(n: u8, next_hop: NextHop) -> TableOp {
     TableOp::RouteSet { prefix: Prefix::new(Ipv4Addr::new(10, n, 0, 0), 16), next_hop }
 }
-fn port(up: bool) -> TableOp {
+pub(super) fn port(up: bool) -> TableOp {
     TableOp::PortSet { port: P, config: PortConfig { mac: MacAddr::of_port(NodeId(1), P), mtu: 1500, up } }
 }
-fn batch(transaction: u64, ops: Vec<TableOp>) -> Batch {
+pub(super) fn batch(transaction: u64, ops: Vec<TableOp>) -> Batch {
     Batch { transaction: TransactionId(transaction), ops, barrier: false }
 }
-/// Writing the ILM takes time, nothing else does.
-fn model(config: crate::Config, ilm: WriteTime, failures: f64) -> Model {
+/// Tables that are written by a driver of a device that takes so long for the ILM, nothing for the others, and fails so
+/// often.
+pub(super) fn plane_of(
+    setup: &dyn Setup,
+    config: crate::Config,
+    ilm: WriteTime,
+    failures: f64,
+) -> ForwardingPlane {
     let mut timing = Timing::ideal(Streams::new(1).stream("tables"));
     timing.times[Table::Ilm.index()] = ilm;
-    Model::new(config, Timing { failures, ..timing })
+    ForwardingPlane::new(setup, config, Timing { failures, ..timing })
 }
-fn acks(driver: &mut impl Driver, at: u64) -> Vec<(u64, Vec<(u32, TableError)>)> {
-    core::iter::from_fn(|| driver.poll_ack(Time(at))).map(|ack| (ack.transaction.0, ack.failed)).collect()
+fn model(config: crate::Config, ilm: WriteTime, failures: f64) -> ForwardingPlane {
+    plane_of(&model::ModelSpec {}, config, ilm, failures)
 }
-fn notices(driver: &mut impl Driver) -> Vec<Notice> {
-    core::iter::from_fn(|| driver.poll_notice()).collect()
+/// The driver with its defaults, of an ideal device.
+fn ideal(known: &Known) -> ForwardingPlane {
+    let (_, setup) = (known.section.read)(&base::describe::Value::Map(Vec::new())).expect("defaults");
+    plane_of(&*setup, crate::Config::default(), WriteTime::IDEAL, 0.0)
+}
+/// The number of a batch, and which of its operations failed.
+type Answer = (u64, Vec<(u32, TableError)>);
+
+pub(super) fn acks(plane: &mut ForwardingPlane, at: u64) -> Vec<Answer> {
+    core::iter::from_fn(|| plane.poll_ack(Time(at))).map(|ack| (ack.transaction.0, ack.failed)).collect()
+}
+fn notices(plane: &mut ForwardingPlane) -> Vec<Notice> {
+    core::iter::from_fn(|| plane.poll_notice()).collect()
+}
+/// Waits until nothing is left to do, and says when that was.
+fn wait(plane: &mut ForwardingPlane) -> (Time, Vec<Answer>) {
+    let (mut now, mut answers) = (Time(10), acks(plane, 10));
+    while let Some(due) = plane.poll_timeout() {
+        assert!(due > now, "time goes on");
+        now = due;
+        answers.extend(acks(plane, now.0));
+    }
+    (now, answers)
 }
 
 #[test]
 fn ideal_tables_are_written_at_once() {
-    let mut soft = Soft::new(crate::Config::default());
-    let mut ideal = model(crate::Config::default(), WriteTime::IDEAL, 0.0);
-    for driver in [&mut soft as &mut dyn Driver, &mut ideal] {
-        driver.submit(Time(5), batch(1, vec![set(16), set(3)]));
-        assert_eq!((driver.resync().len(), driver.poll_timeout()), (1, None));
-        let failed = vec![(1, TableError::ReservedLabel)];
-        assert_eq!(driver.poll_ack(Time(5)), Some(Ack { transaction: TransactionId(1), failed }));
-        assert_eq!(driver.poll_ack(Time(5)), None);
-    }
-    let counted = soft.written();
+    let mut plane = model(crate::Config::default(), WriteTime::IDEAL, 0.0);
+    plane.submit(Time(5), batch(1, vec![set(16), set(3)]));
+    assert_eq!((plane.resync().len(), plane.poll_timeout()), (1, None));
+    let failed = vec![(1, TableError::ReservedLabel)];
+    assert_eq!(plane.poll_ack(Time(5)), Some(Ack { transaction: TransactionId(1), failed }));
+    assert_eq!(plane.poll_ack(Time(5)), None);
+    let counted = plane.soft().written();
     assert_eq!(counted.done[Table::Ilm.index()], 1);
     assert_eq!(counted.failed, [((Table::Ilm, TableError::ReservedLabel), 1)].into());
 }
@@ -141,19 +165,41 @@ fn what_is_in_force_can_be_written_again() {
         set(16),
         TableOp::IlmSet { label: Label::truncate(17), nhlfe: nhlfe(NextHop::Replicate(list), &[]) },
     ];
-    let mut first = Soft::new(crate::Config::default());
-    first.submit(Time(0), batch(1, ops.clone()));
-    assert_eq!(acks(&mut first, 0), [(1, vec![])]);
-    assert_eq!(first.resync(), ops);
-    let mut second = Soft::new(crate::Config::default());
-    second.submit(Time(0), batch(1, first.resync()));
-    assert_eq!((acks(&mut second, 0), second.resync()), (vec![(1, vec![])], ops));
-    assert_eq!(second.counters().ports.len(), 1);
+    for known in DRIVERS {
+        let mut first = ideal(known);
+        first.submit(Time(0), batch(1, ops.clone()));
+        assert_eq!((wait(&mut first).1, first.backlog()), (vec![(1, vec![])], 0), "{}", known.name);
+        assert_eq!(first.resync(), ops);
+        let mut second = ideal(known);
+        second.submit(Time(0), batch(1, first.resync()));
+        assert_eq!((wait(&mut second).1, second.resync()), (vec![(1, vec![])], ops.clone()));
+        assert_eq!(second.counters().ports.len(), 1);
+    }
+}
+
+#[test]
+fn every_driver_answers_each_batch_once_and_in_order() {
+    for known in DRIVERS {
+        let mut plane = ideal(known);
+        plane.submit(Time(0), batch(1, vec![port(true)]));
+        plane.submit(Time(1), batch(2, vec![set(16), set(3), set(17)]));
+        plane.submit(Time(2), batch(3, vec![remove(16)]));
+        plane.submit(Time(3), batch(4, vec![]));
+        plane.submit(Time(4), Batch { barrier: true, ..batch(5, vec![route(1, NextHop::Local)]) });
+        let (_, answers) = wait(&mut plane);
+        let reserved = vec![(1, TableError::ReservedLabel)];
+        let expected = [(1, vec![]), (2, reserved), (3, vec![]), (4, vec![]), (5, vec![])];
+        assert_eq!(answers, expected, "{}", known.name);
+        assert_eq!(plane.resync(), [port(true), route(1, NextHop::Local), set(17)], "{}", known.name);
+        assert_eq!((plane.backlog(), plane.poll_timeout(), notices(&mut plane)), (0, None, vec![]));
+        let written: u64 = plane.soft().written().done.iter().sum();
+        assert_eq!(written, 5, "{}: all that is in force is counted", known.name);
+    }
 }
 
 #[test]
 fn punts_and_packets_out_pass_the_boundary() {
-    let mut soft = Soft::new(crate::Config::default());
+    let mut soft = model(crate::Config::default(), WriteTime::IDEAL, 0.0);
     let connected = NextHop::Via { port: P, gateway: Ipv4Addr::UNSPECIFIED.into() };
     let gateway = Ipv4Addr::new(10, 1, 0, 9);
     let mac = MacAddr::of_port(NodeId(2), P);

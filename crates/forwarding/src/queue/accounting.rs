@@ -1,11 +1,10 @@
 //! How many bytes a packet counts for: published results depend on it.
 
 use base::Frame;
-use base::frame::FCS_LEN;
+use base::frame::Framing;
 
 const ETHERNET: u32 = 14;
 const LABEL: u32 = 4;
-const PREAMBLE_AND_GAP: u32 = 20;
 /// The least overhead, as tc-cake has it.
 const OVERHEAD_MIN: i32 = -64;
 /// Bytes of the shortest IPv4 header: no packet has fewer.
@@ -19,12 +18,13 @@ base::words! {
         Ip = "ip",
         /// Those behind the Ethernet header: labels and IP packet.
         Network = "network",
-        /// Ethernet header, labels and IP packet, without frame check sequence and padding: what Linux counts on an
-        /// Ethernet interface.
+        /// The medium's header (that of Ethernet), labels and IP packet, without frame check sequence and padding: what
+        /// Linux counts on an Ethernet interface.
         Link = "link",
-        /// The Ethernet frame with its padding and frame check sequence.
+        /// The frame of the link's medium, with padding and frame check sequence.
         Frame = "frame",
-        /// The frame with preamble, start delimiter and gap: the time that it takes on the wire.
+        /// The frame with what the medium needs between two, on Ethernet preamble, start delimiter and gap: the time
+        /// that it takes on the wire.
         Wire = "wire",
     }
     default Link;
@@ -44,39 +44,31 @@ base::record! {
 }
 
 impl Accounting {
-    /// What the frame counts for. Of a frame that is still to be cut, what all its pieces do.
-    #[inline]
-    pub fn bytes(&self, frame: &Frame) -> u32 {
-        if frame.offload().is_some() {
-            return self.of_pieces(frame);
-        }
-        self.adjusted(self.layer_bytes(frame, frame.len()))
+    /// What a packet of IP with `len` bytes counts for behind so many labels, on a medium.
+    pub fn of_packet(&self, len: u32, labels: u32, framing: &Framing) -> u32 {
+        self.adjusted(self.packet_bytes(len, labels, framing))
     }
 
-    /// What a packet of IP with `len` bytes counts for behind so many labels.
-    pub fn of_packet(&self, len: u32, labels: u32) -> u32 {
-        self.adjusted(self.packet_bytes(len, labels))
-    }
-
-    fn packet_bytes(&self, len: u32, labels: u32) -> u32 {
+    fn packet_bytes(&self, len: u32, labels: u32, framing: &Framing) -> u32 {
         if self.layer == Layer::Ip {
             return len;
         }
-        let frame = len.saturating_add(LABEL.saturating_mul(labels)).saturating_add(ETHERNET);
+        let packet = len.saturating_add(LABEL.saturating_mul(labels));
+        let frame = packet.saturating_add(ETHERNET).saturating_add_signed(framing.typed);
         match self.layer {
-            Layer::Ip | Layer::Link => frame,
-            Layer::Network => frame - ETHERNET,
-            Layer::Frame => frame.saturating_add(FCS_LEN).max(base::frame::MIN_FRAME_LEN),
-            Layer::Wire => {
-                frame.saturating_add(FCS_LEN).max(base::frame::MIN_FRAME_LEN).saturating_add(PREAMBLE_AND_GAP)
-            }
+            Layer::Ip | Layer::Network => packet,
+            Layer::Link => frame,
+            Layer::Frame => framing.framed_len(frame),
+            Layer::Wire => framing.framed_len(frame).saturating_add(framing.gap),
         }
     }
 
     /// The longest packets of IP that count for one byte only, since `overhead` takes away all that they have; 0 if
     /// there are none.
     pub fn vanishing(&self) -> u32 {
-        let gone = |len: &u32| self.packet_bytes(*len, 0).saturating_add_signed(self.overhead) <= 1;
+        let gone = |len: &u32| {
+            self.packet_bytes(*len, 0, &Framing::ETHERNET).saturating_add_signed(self.overhead) <= 1
+        };
         if self.minimum > 1 {
             0
         } else {
@@ -84,34 +76,68 @@ impl Accounting {
         }
     }
 
-    /// What one of them counts for whose frame has `len` bytes without frame check sequence.
-    #[inline]
-    fn layer_bytes(&self, frame: &Frame, len: u32) -> u32 {
-        match self.layer {
-            Layer::Link => len,
-            Layer::Network => len.saturating_sub(ETHERNET),
-            Layer::Ip => len.saturating_sub(ETHERNET + LABEL * labels(frame.header())),
-            Layer::Frame => (len + FCS_LEN).max(base::frame::MIN_FRAME_LEN),
-            Layer::Wire => (len + FCS_LEN).max(base::frame::MIN_FRAME_LEN) + PREAMBLE_AND_GAP,
-        }
-    }
-
     #[inline]
     fn adjusted(&self, bytes: u32) -> u32 {
         bytes.saturating_add_signed(self.overhead).max(self.minimum).max(1)
+    }
+}
+
+/// How many bytes a packet counts for at a port whose medium is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counting {
+    accounting: Accounting,
+    framing: Framing,
+}
+
+impl From<Accounting> for Counting {
+    /// On Ethernet.
+    fn from(accounting: Accounting) -> Counting {
+        Counting { accounting, framing: Framing::ETHERNET }
+    }
+}
+
+impl Counting {
+    /// Counts as the packets are on this medium.
+    pub fn set_framing(&mut self, framing: Framing) {
+        self.framing = framing;
+    }
+
+    /// What the frame counts for. Of a frame that is still to be cut, what all its pieces do.
+    #[inline]
+    pub fn bytes(&self, frame: &Frame) -> u32 {
+        if frame.offload().is_some() {
+            return self.of_pieces(frame);
+        }
+        self.accounting.adjusted(self.layer_bytes(frame, frame.len()))
+    }
+
+    /// What one of them counts for whose frame has `len` bytes inside the node.
+    #[inline]
+    fn layer_bytes(&self, frame: &Frame, len: u32) -> u32 {
+        let framing = &self.framing;
+        match self.accounting.layer {
+            Layer::Link if framing.typed == 0 && framing.llc == 0 => len,
+            Layer::Link => len.saturating_add_signed(framing.added(frame.header())),
+            Layer::Network => len.saturating_sub(ETHERNET),
+            Layer::Ip => len.saturating_sub(ETHERNET + LABEL * labels(frame.header())),
+            Layer::Frame => framing.len(frame.header(), len),
+            Layer::Wire => framing.len(frame.header(), len) + framing.gap,
+        }
     }
 
     #[cold]
     fn of_pieces(&self, frame: &Frame) -> u32 {
         let (whole, longest) = (frame.len(), frame.segment_len());
-        let Some(offload) = frame.offload() else { return self.adjusted(self.layer_bytes(frame, whole)) };
+        let Some(offload) = frame.offload() else {
+            return self.accounting.adjusted(self.layer_bytes(frame, whole));
+        };
         let header = u32::from(offload.header_len).min(whole);
         let size = longest - header.min(longest);
         if longest >= whole || size == 0 {
-            return self.adjusted(self.layer_bytes(frame, whole));
+            return self.accounting.adjusted(self.layer_bytes(frame, whole));
         }
         let payload = whole - header;
-        let one = |len| self.adjusted(self.layer_bytes(frame, len));
+        let one = |len| self.accounting.adjusted(self.layer_bytes(frame, len));
         let rest = payload % size;
         let last = if rest > 0 { one(header + rest) } else { 0 };
         (payload / size).saturating_mul(one(longest)).saturating_add(last)
@@ -141,11 +167,16 @@ mod tests {
                     }
                     header.extend([0x45; 20]);
                     let frame = Frame::new(&header, Body::Pattern { start: 0, len: len - 20 });
-                    assert_eq!(
-                        accounting.of_packet(len, labels),
-                        accounting.bytes(&frame),
-                        "{accounting:?} {len} {labels}"
-                    );
+                    let hdlc = Framing { typed: -10, llc: -10, trailer: 2, least: 6, most: 9000, gap: 1 };
+                    for framing in [Framing::ETHERNET, Framing { typed: 8, ..Framing::ETHERNET }, hdlc] {
+                        let mut counting = Counting::from(accounting);
+                        counting.set_framing(framing);
+                        assert_eq!(
+                            accounting.of_packet(len, labels, &framing),
+                            counting.bytes(&frame),
+                            "{counting:?} {len} {labels}"
+                        );
+                    }
                 }
             }
         }
@@ -170,12 +201,12 @@ mod tests {
         header.extend([0x88, 0x47, 0, 1, 0, 9, 0, 1, 1, 9]);
         header.extend([0x45; 20]);
         let frame = Frame::new(&header, Body::Pattern { start: 0, len: 980 });
-        let of = |layer| Accounting { layer, ..Accounting::default() }.bytes(&frame);
+        let of = |layer| Counting::from(Accounting { layer, ..Accounting::default() }).bytes(&frame);
         assert_eq!(
             [of(Layer::Ip), of(Layer::Network), of(Layer::Link), of(Layer::Frame), of(Layer::Wire)],
             [1000, 1008, 1022, 1026, 1046]
         );
-        let odd = Accounting { layer: Layer::Ip, overhead: -2000, minimum: 96 };
+        let odd = Counting::from(Accounting { layer: Layer::Ip, overhead: -2000, minimum: 96 });
         assert_eq!(odd.bytes(&frame), 96);
     }
 }

@@ -8,7 +8,7 @@ use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
 use base::describe::ClassName;
 use base::device::DropReason;
 use base::diagnostic::{At, Diagnostic};
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 use std::collections::VecDeque;
 
 /// Classes that take turns; each may send its quantum in a turn, and keeps what it could not use since the next
@@ -180,6 +180,10 @@ impl Discipline for Drr {
                 row.extra.push(("deficit_bytes", class.deficit as f64));
             }
         }
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.classes.iter().for_each(|class| class.queue.show_held(see));
     }
 
     fn watch(&mut self, bin: Span) {

@@ -4,7 +4,7 @@ use super::counters::{QueueCounters, QueueRow};
 use super::spec::{BfifoSpec, PfifoSpec};
 use super::{Backlog, Context, Discipline, Packet};
 use base::device::DropReason;
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 use std::collections::VecDeque;
 
 /// A queue that drops what finds no room.
@@ -70,6 +70,10 @@ impl Discipline for Fifo {
     fn report(&self, path: &str, _: Time, rows: &mut Vec<QueueRow>) {
         let counters = self.counters.clone();
         rows.push(QueueRow::new(path, self.name, counters));
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.packets.iter().for_each(|packet| see(&packet.frame));
     }
 
     fn watch(&mut self, bin: Span) {

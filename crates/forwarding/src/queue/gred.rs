@@ -195,6 +195,10 @@ impl Discipline for Gred {
         }
     }
 
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.packets.iter().for_each(|(packet, _)| see(&packet.frame));
+    }
+
     fn watch(&mut self, bin: Span) {
         self.counters.watch(bin);
         self.virtuals.iter_mut().for_each(|v| v.counters.watch(bin));

@@ -29,6 +29,11 @@ impl Held {
         self.0.as_ref().map(|packet| packet.len)
     }
 
+    /// The packet, if there is one.
+    pub fn get(&self) -> Option<&Packet> {
+        self.0.as_ref()
+    }
+
     /// Keeps a packet. One that was there already would be lost, so ask [`Held::is_empty`] before.
     #[inline]
     pub fn put(&mut self, packet: Option<Packet>) {

@@ -60,8 +60,9 @@ pub use tree::{Facts, Take, Totals, Tree};
 
 use base::device::{DropCounters, DropReason};
 use base::diagnostic::Diagnostic;
+use base::frame::Framing;
 use base::random::Stream;
-use base::{Frame, Time};
+use base::{Frame, LossBook, Time};
 use core::fmt::Debug;
 use rand::RngExt;
 use spec::QueueSpec;
@@ -86,6 +87,7 @@ pub struct Context<'a> {
     pub wake: Time,
     random: &'a mut Stream,
     dropped: &'a mut Dropped,
+    losses: &'a mut LossBook,
 }
 
 /// What a tree has dropped.
@@ -97,6 +99,8 @@ pub struct Dropped {
     pub bytes: u64,
     /// Bytes that they would have taken on a wire.
     pub wire_bytes: u64,
+    /// How long packets are on the port's wire.
+    framing: Framing,
     /// Those of the present call, for the disciplines above.
     recent: Vec<Loss>,
 }
@@ -114,9 +118,14 @@ pub struct Loss {
 
 impl<'a> Context<'a> {
     /// For one call of a tree at `now`.
-    pub fn new(now: Time, random: &'a mut Stream, dropped: &'a mut Dropped) -> Context<'a> {
+    pub fn new(
+        now: Time,
+        random: &'a mut Stream,
+        dropped: &'a mut Dropped,
+        losses: &'a mut LossBook,
+    ) -> Context<'a> {
         dropped.recent.clear();
-        Context { now, wake: Time::MAX, random, dropped }
+        Context { now, wake: Time::MAX, random, dropped, losses }
     }
 
     /// Something that is held back may be sent at `at`.
@@ -130,8 +139,9 @@ impl<'a> Context<'a> {
     pub fn drop(&mut self, packet: Packet, reason: DropReason) {
         self.dropped.packets.count(reason);
         self.dropped.bytes += u64::from(packet.len);
-        self.dropped.wire_bytes += u64::from(packet.frame.wire_len());
+        self.dropped.wire_bytes += u64::from(self.dropped.framing.of(&packet.frame));
         self.dropped.recent.push(Loss { len: packet.len, entered: packet.entered, reason });
+        self.losses.lost(self.now, &packet.frame, reason);
     }
 
     /// How many packets have been dropped since the tree was called. See [`Context::lost_since`].
@@ -197,6 +207,9 @@ pub trait Discipline: Debug + Send {
 
     /// Adds a row for itself, called `path`, and rows for all below it, called `path/CLASS` and so on.
     fn report(&self, path: &str, now: Time, rows: &mut Vec<QueueRow>);
+
+    /// Shows each packet that waits, in any order.
+    fn show_held(&self, see: &mut dyn FnMut(&Frame));
 
     /// Keeps a series of its backlog from now on, in bins of `bin`, and so do all below it.
     fn watch(&mut self, bin: base::Span);

@@ -9,7 +9,7 @@ use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
 use base::describe::ClassName;
 use base::device::DropReason;
 use base::diagnostic::{At, Diagnostic};
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 
 /// Bands, the most urgent first.
 ///
@@ -123,6 +123,10 @@ impl Discipline for Prio {
                 row.extra.push(("band", place as f64));
             }
         }
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.bands.iter().for_each(|band| band.queue.show_held(see));
     }
 
     fn watch(&mut self, bin: Span) {

@@ -42,6 +42,8 @@ base::problems! {
         ImplicitNull {} is OutOfRange, "implicit-null", "it can take nothing: label 3, implicit null, is in no packet";
         /// Ports of a protocol that has none.
         NoPorts { protocol: String } is Conflict, "no-ports", "it can take nothing: protocol {protocol} has no ports (tcp and udp have)";
+        /// No packet has a source and a destination of different families.
+        TwoFamilies {} is Conflict, "two-families", "it can take nothing: src and dst are of different families";
         /// Ports mean nothing unless the protocol is known.
         PortsWithoutProtocol {} is Conflict, "ports-without-protocol", "ports need a protocol that has some, such as tcp";
         /// A neighbour where the number of a port is needed.

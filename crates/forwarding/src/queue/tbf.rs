@@ -6,7 +6,7 @@ use super::spec::{BfifoSpec, QueueSpec, TbfSpec};
 use super::{Backlog, Context, Discipline, Facts, Inner, Packet, build};
 use base::device::DropReason;
 use base::diagnostic::{At, Diagnostic};
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 
 /// A queue that is emptied at a rate.
 ///
@@ -95,6 +95,10 @@ impl Discipline for Tbf {
         if self.visible {
             self.queue.report(&format!("{path}/queue"), now, rows);
         }
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.queue.show_held(see);
     }
 
     fn watch(&mut self, bin: Span) {

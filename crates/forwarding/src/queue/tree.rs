@@ -1,6 +1,6 @@
 //! A tree of disciplines at an egress port: one way in, one way out.
 
-use super::accounting::Accounting;
+use super::accounting::Counting;
 use super::counters::QueueRow;
 use super::spec::TreeSpec;
 use super::{Backlog, Context, Discipline, Dropped, Packet, build};
@@ -8,8 +8,10 @@ use crate::conditioner::Conditioner;
 use base::device::DropReason;
 use base::diagnostic::{At, Diagnostic};
 use base::diffserv::DiffServConfig;
+use base::frame::Framing;
+use base::losses::Keeping;
 use base::random::Stream;
-use base::{Frame, Rate, Span, Time};
+use base::{Frame, LossBook, Rate, Span, Time};
 
 /// What a tree must know of the port that it is at.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +56,10 @@ pub struct Totals {
 pub struct Tree {
     root: Box<dyn Discipline>,
     conditioner: Option<Conditioner>,
-    accounting: Accounting,
+    counting: Counting,
     random: Stream,
     totals: Totals,
+    losses: LossBook,
 }
 
 impl Tree {
@@ -65,12 +68,22 @@ impl Tree {
         spec.resolved()?;
         let root = build(&spec.root, facts)?;
         let conditioner = spec.conditioner().map(Conditioner::new).transpose().at("conditioner")?;
-        Ok(Tree { root, conditioner, accounting: spec.accounting, random, totals: Totals::default() })
+        let (counting, totals) = (spec.accounting.into(), Totals::default());
+        Ok(Tree { root, conditioner, counting, random, totals, losses: LossBook::default() })
+    }
+
+    /// Says on which medium the port sends; on Ethernet if it is never told.
+    pub fn set_framing(&mut self, framing: Framing) {
+        self.counting.set_framing(framing);
+        self.totals.dropped.framing = framing;
+        if let Some(conditioner) = &mut self.conditioner {
+            conditioner.set_framing(framing);
+        }
     }
 
     /// A frame is to be sent.
     pub fn offer(&mut self, now: Time, mut frame: Frame) {
-        let len = self.accounting.bytes(&frame);
+        let len = self.counting.bytes(&frame);
         self.totals.offered.packets += 1;
         self.totals.offered.bytes += u64::from(len);
         if let Some(conditioner) = &mut self.conditioner
@@ -78,16 +91,17 @@ impl Tree {
         {
             self.totals.dropped.packets.count(reason);
             self.totals.dropped.bytes += u64::from(len);
-            self.totals.dropped.wire_bytes += u64::from(frame.wire_len());
+            self.totals.dropped.wire_bytes += u64::from(self.totals.dropped.framing.of(&frame));
+            self.losses.lost(now, &frame, reason);
             return;
         }
-        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped, &mut self.losses);
         self.root.enqueue(Packet { frame, len, entered: now }, &mut cx);
     }
 
     /// What the port is to send, which is free at `now`.
     pub fn take(&mut self, now: Time) -> Take {
-        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped, &mut self.losses);
         let packet = self.root.dequeue(&mut cx);
         let wake = cx.wake;
         match packet {
@@ -108,7 +122,7 @@ impl Tree {
 
     /// Drops all packets that wait, each counted with `reason`.
     pub fn clear(&mut self, now: Time, reason: DropReason) {
-        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped);
+        let mut cx = Context::new(now, &mut self.random, &mut self.totals.dropped, &mut self.losses);
         self.root.clear(&mut cx, reason);
     }
 
@@ -122,6 +136,21 @@ impl Tree {
         if let Some(conditioner) = &mut self.conditioner {
             conditioner.set_diffserv(config);
         }
+    }
+
+    /// Keeps whose packets are dropped, from now on.
+    pub fn keep_losses(&mut self, keeping: &Keeping) {
+        self.losses = LossBook::new(keeping.clone());
+    }
+
+    /// Whose packets were dropped.
+    pub fn losses(&self) -> &LossBook {
+        &self.losses
+    }
+
+    /// Shows each packet that waits, in any order.
+    pub fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.root.show_held(see);
     }
 
     /// What was offered, taken and dropped since the tree was built.

@@ -48,6 +48,9 @@ pub struct HostFacts {
     pub gateway: Option<Ipv4Addr>,
     /// Longest packet that it sends and takes, in bytes; that of its link if absent.
     pub mtu: Option<u32>,
+    /// Is it a host with a kernel of its own, where no process of ours has it?
+    #[serde(default)]
+    pub kernel: bool,
 }
 
 /// Where the test packets of a node begin and end.

@@ -8,6 +8,7 @@ mod external;
 mod facts;
 mod peer;
 mod placeholder;
+mod reflector;
 mod resolve;
 mod router;
 
@@ -15,6 +16,7 @@ pub use bridge::BRIDGE;
 pub use external::EXTERNAL;
 pub use facts::{Facts, HostFacts, Tests};
 pub use peer::PEER;
+pub use reflector::{REFLECTOR, Reflector};
 pub use resolve::write_facts;
 pub(crate) use resolve::{Resolved, resolve};
 pub use router::ROUTER;
@@ -33,7 +35,7 @@ use engine::World;
 use node::{Host, Router};
 
 /// The kinds that need nothing but devices of crate `node`.
-pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE];
+pub const KINDS: &[NodeKind] = &[ROUTER, PEER, EXTERNAL, BRIDGE, REFLECTOR];
 
 /// A kind of nodes: its name in descriptions, and what reads a node of it.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@ use crate::spec::profile::ProfileSpec;
 use crate::spec::protocols::Protocols;
 use crate::spec::route::RouteSpec;
 use crate::spec::rsvp::RsvpSpec;
+use crate::spec::table_driver::TableDriver;
 use base::describe::{Describe, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
 use base::{Device, DiffServConfig, NodeId};
@@ -41,6 +42,8 @@ base::record! {
         pub routes: Vec<RouteSpec> = Vec::new();
         /// How many signalling messages are kept for table `signals`.
         pub log_signals: u32 = 0;
+        /// What writes its forwarding tables: the name of a driver, or the name with settings.
+        pub table_driver: Option<TableDriver>, absent "model";
         /// How it opens its interfaces in a lab.
         pub driver: Option<Driver>, absent "packet";
         /// Take large segments and unfinished checksums of the kernel's.
@@ -93,6 +96,7 @@ impl Node for RouterSpec {
         entry.log_signals = self.log_signals;
         entry.routes = self.routes.clone();
         entry.driver = self.driver;
+        entry.table_driver = self.table_driver.clone();
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::address::InterfaceAddress;
 use super::address6::InterfaceAddress6;
 use super::labels::Labels;
+use super::medium::LinkMedium;
 use super::problem::NetworkProblem;
 use super::reference::Endpoint;
 use crate::description::{self, NodeSpec};
@@ -58,10 +59,12 @@ base::record! {
         pub endpoints: [Endpoint; 2];
         /// Rate of both ports, or none: as fast as the interfaces are.
         pub rate: LinkRate = LinkRate(None);
+        /// What frames are on it.
+        pub medium: Option<LinkMedium>, absent "ethernet";
         /// Propagation delay.
         pub delay: Span = Span::ZERO;
         /// Longest packet in bytes, labels included.
-        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; of a host's link 1500";
+        pub mtu: Option<u32>, in 68..=65_535, absent "9216; with driver xdp 3498; no more than a frame of its medium holds; of a host's link 1500";
         /// Buffer of both ports.
         pub buffer: Option<Size>, absent "that of the devices' profiles";
         /// Cost for shortest paths.
@@ -113,14 +116,17 @@ impl LinkSpec {
         };
         let [a, b] = self.endpoints.each_ref().map(|end| end.node.index());
         let [a_clock_ppb, b_clock_ppb] = self.clock_ppm.map(|ppm| (ppm * 1_000.0).round_ties_even() as i64);
+        let LinkMedium(medium) = self.medium.unwrap_or_default();
+        let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(medium.framing.mtu());
         Ok(description::LinkSpec {
             a,
             b,
             rate: self.rate.0.unwrap_or_default(),
+            medium,
             delay: self.delay,
             reservable: self.reservable.or(self.rate.0.is_none().then_some(RESERVABLE_WITHOUT_RATE)),
             buffer_bytes: self.buffer.map(|buffer| buffer.0),
-            mtu: said.unwrap_or(if is_xdp { MTU_XDP } else { MTU }),
+            mtu: said.unwrap_or(unsaid_mtu),
             mtu_said: said.is_some(),
             detection: self.detection,
             a_clock_ppb,

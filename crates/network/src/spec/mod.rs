@@ -5,6 +5,7 @@
 //! - [`link`], [`lsp`], [`route`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
 //! - [`placed`]: queues and conditioners at the ends of links
 //! - [`reference`]: names of nodes, ends of links, hops
+//! - [`protocols`], [`table_driver`]: what protocols and drivers declare in their folders
 //! - [`problem`]: what can be wrong, with its words
 
 pub mod address;
@@ -13,6 +14,7 @@ pub mod draft;
 pub mod labels;
 pub mod link;
 pub mod lsp;
+pub mod medium;
 pub mod placed;
 pub mod problem;
 pub mod profile;
@@ -20,6 +22,7 @@ pub mod protocols;
 pub mod reference;
 pub mod route;
 pub mod rsvp;
+pub mod table_driver;
 pub mod written;
 
 use crate::kind::{Facts, NodeKind};

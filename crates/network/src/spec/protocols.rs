@@ -3,11 +3,10 @@
 
 use base::ProtocolId;
 use base::describe::{
-    Describe, Field, Named, RecordSchema, Schema, Schemas, Value, unknown_field, wrong_type,
+    Describe, Field, Named, RecordSchema, Schema, Schemas, SectionDecl, Value, unknown_field, wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
 use control::protocol::Setup;
-use control::section::SectionDecl;
 use std::sync::Arc;
 
 /// What a node is to speak besides what its other fields say.
@@ -15,7 +14,7 @@ use std::sync::Arc;
 pub struct Protocols(Vec<(ProtocolId, Value, Arc<dyn Setup>)>);
 
 /// The sections that there are.
-fn sections() -> impl Iterator<Item = (&'static str, SectionDecl)> {
+fn sections() -> impl Iterator<Item = (&'static str, SectionDecl<dyn Setup>)> {
     control::PROTOCOLS.iter().filter_map(|known| Some((known.id.name(), known.section?)))
 }
 
@@ -58,7 +57,7 @@ impl Describe for Protocols {
 
     fn schema(known: &mut Schemas) -> Schema {
         known.named("Protocols", |known| {
-            let field = |(key, section): (&'static str, SectionDecl)| Field {
+            let field = |(key, section): (&'static str, SectionDecl<dyn Setup>)| Field {
                 key,
                 meaning: section.meaning.into(),
                 schema: (section.schema)(known),

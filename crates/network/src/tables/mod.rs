@@ -11,10 +11,10 @@ use crate::error::NetworkError;
 use crate::problem::RunProblem;
 use crate::{Network, conditioners, live, queues, signals};
 use base::diagnostic::Diagnostic;
-use base::table::{Row, Table, TableDecl};
+use base::table::{Row, Table, TableDecl, View};
 use base::{NodeId, ProtocolId, Time};
 use control::Protocol;
-use control::view::View;
+use core::any::Any;
 use node::Router;
 
 base::table! {
@@ -116,10 +116,12 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
 
-/// What is declared of every table of a network, and of what it can be asked for; those of protocols come last.
+/// What is declared of every table of a network, and of what it can be asked for; those of protocols and drivers come
+/// last.
 pub fn declared() -> impl Iterator<Item = (Scope, &'static TableDecl)> {
     let own = TABLES.iter().map(|entry| (entry.scope, entry.decl));
     own.chain(views().map(|(_, view)| (Scope::Either, view.decl)))
+        .chain(driver_views().map(|view| (Scope::Either, view.decl)))
 }
 
 /// The tables of protocols, each with its protocol.
@@ -127,11 +129,19 @@ fn views() -> impl Iterator<Item = (ProtocolId, &'static View)> {
     control::PROTOCOLS.iter().flat_map(|known| known.views.iter().map(|view| (known.id, view)))
 }
 
+/// The tables of drivers.
+fn driver_views() -> impl Iterator<Item = &'static View> {
+    forwarding::driver::DRIVERS.iter().flat_map(|known| known.views)
+}
+
 impl Network {
     /// A table by name: of one node where it needs one, else of all.
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Table, NetworkError> {
         if let Some((protocol, view)) = views().find(|(_, view)| view.decl.name == name) {
-            return self.view(protocol, view, node);
+            return self.view(view, node, |router| Some(router.control().speaker(protocol)?));
+        }
+        if let Some(view) = driver_views().find(|view| view.decl.name == name) {
+            return self.view(view, node, |router| Some(router.driver()));
         }
         let mut named = TABLES.iter().filter(|entry| entry.decl.name == name);
         let found = named.clone().find(|entry| entry.takes(node));
@@ -151,15 +161,20 @@ impl Network {
         Err(Diagnostic::new(problem).into())
     }
 
-    /// A table of a protocol, of the routers that speak it.
-    fn view(&self, protocol: ProtocolId, view: &View, only: Option<usize>) -> Result<Table, NetworkError> {
+    /// A table of what the routers that have it have, such as a protocol: `of` says what that is.
+    fn view(
+        &self,
+        view: &View,
+        only: Option<usize>,
+        of: impl Fn(&Router) -> Option<&dyn Any>,
+    ) -> Result<Table, NetworkError> {
         if let Some(node) = only {
             self.check_table(view.decl.name, node, false)?;
         }
         let mut table = Table::empty(view.decl);
         for (_, node, router) in self.routers(only) {
-            if let Some(protocol) = router.control().speaker(protocol) {
-                view.append(protocol, node, &mut table);
+            if let Some(of) = of(router) {
+                view.append(of, node, &mut table);
             }
         }
         Ok(table)

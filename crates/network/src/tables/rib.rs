@@ -2,9 +2,9 @@
 
 use super::router::hop;
 use crate::Network;
-use base::plane::{NextHop, Prefix};
+use base::plane::{IpPrefix, NextHop};
 use base::table::{Rows, Shown, Table};
-use control::services::RouteHop;
+use control::services::{Rib, RouteHop, RoutePrefix};
 
 base::table! {
     /// The routing table of each router: all routes of all sources, in force or not. What packets take is in `fib`.
@@ -12,7 +12,7 @@ base::table! {
         /// The router.
         node: &'a str,
         /// Destinations that take the route.
-        prefix: Shown<Prefix>,
+        prefix: Shown<IpPrefix>,
         /// Whence it comes: `connected`, `static`, or the protocol that has learnt it.
         source: &'a str,
         /// Administrative distance: of the routes of a prefix the least wins.
@@ -33,22 +33,34 @@ pub fn rib(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, node, router) in network.routers(only) {
         let name = |next_hop: &NextHop| hop(network, id, *next_hop).to.into_owned();
-        for (prefix, route, active) in router.control().services().rib.iter() {
-            let wanted = route.hops.as_slice().iter().map(|hop| match hop {
-                RouteHop::Direct(next_hop) => name(next_hop),
-                RouteHop::Through(gateway) => gateway.to_string(),
-            });
-            table.push(RibRow {
-                node,
-                prefix: Shown(prefix),
-                source: route.source.word(),
-                preference: route.preference,
-                metric: route.metric,
-                tag: route.tag,
-                next_hops: wanted.collect(),
-                active: active.unwrap_or_default().iter().map(name).collect(),
-            });
-        }
+        let services = router.control().services();
+        push(&mut table, node, &services.rib, &name);
+        push(&mut table, node, &services.rib6, &name);
     }
     table.finish()
+}
+
+/// The routes of a node for one family.
+fn push<'a, P: RoutePrefix>(
+    table: &mut Rows<RibRow<'a>>,
+    node: &'a str,
+    rib: &'a Rib<P>,
+    name: &dyn Fn(&NextHop) -> String,
+) {
+    for (prefix, route, active) in rib.iter() {
+        let wanted = route.hops.as_slice().iter().map(|hop| match *hop {
+            RouteHop::Direct(next_hop) => name(&next_hop),
+            RouteHop::Through(gateway) => gateway.into().to_string(),
+        });
+        table.push(RibRow {
+            node,
+            prefix: Shown(prefix.into()),
+            source: route.source.word(),
+            preference: route.preference,
+            metric: route.metric,
+            tag: route.tag,
+            next_hops: wanted.collect(),
+            active: active.unwrap_or_default().iter().map(name).collect(),
+        });
+    }
 }

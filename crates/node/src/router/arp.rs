@@ -106,13 +106,13 @@ impl Router {
         match self.neighbors.wait(now, port, gateway, item, bytes) {
             Ok(true) => self.ask(now, port, gateway, None),
             Ok(false) => {}
-            Err(item) => self.drop_waiting(&item, DropReason::NoAdjacency),
+            Err(item) => self.drop_waiting(item, DropReason::NoAdjacency),
         }
     }
 
-    pub(super) fn drop_waiting(&mut self, item: &Waiting, reason: DropReason) {
+    pub(super) fn drop_waiting(&mut self, item: Waiting, reason: DropReason) {
         match item {
-            Waiting::Transit(port, _) | Waiting::Copy(port, ..) => self.drop_received(*port, reason),
+            Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) => self.lose(port, frame, reason),
             Waiting::Own(..) | Waiting::Along(..) => self.own.count(reason),
         }
     }
@@ -136,7 +136,7 @@ impl Router {
 
     fn send_arp(&mut self, now: Time, port: PortId, repr: &arp::Repr) {
         let frame = arp_frame(repr);
-        self.driver.forwarding_mut().count_tx(port, &frame);
+        self.plane.forwarding_mut().count_tx(port, &frame);
         self.originated += 1;
         self.transmit(now, port, frame);
     }
@@ -151,13 +151,13 @@ impl Router {
                 Due::Gone(port, gateway) => {
                     self.write(now, vec![TableOp::AdjacencyRemove { port, gateway }]);
                 }
-                Due::GiveUp(waiting, reason) => {
+                Due::GiveUp(_, waiting, reason) => {
                     for item in waiting {
-                        self.drop_waiting(&item, reason);
-                        if let Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) = item {
+                        if let Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) = &item {
                             // RFC 1812, 5.2.7.1; RFC 4861, 7.2.2: the last router says that the host can't be reached.
-                            self.report(now, port, &frame, IcmpError::HostUnreachable);
+                            self.report(now, *port, frame, IcmpError::HostUnreachable);
                         }
+                        self.drop_waiting(item, reason);
                     }
                 }
             }

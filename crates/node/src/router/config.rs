@@ -8,7 +8,7 @@ use control::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, 
 use control::{ControlPlane, Setup, plane};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use forwarding::conditioner::Conditioner;
-use forwarding::{Seed, Timing};
+use forwarding::{ForwardingPlane, Seed, Timing, driver};
 use std::sync::Arc;
 
 /// A port of a router.
@@ -21,8 +21,7 @@ pub struct PortSetup {
     /// Length of the prefix of the link.
     pub prefix_len: u8,
     /// IPv6 address on the link, beside the link-local one that the port makes itself; IPv6 is spoken only where there
-    /// is
-    /// one.
+    /// is one.
     pub ipv6: Option<Address6>,
     /// The neighbour's address, if there is just one.
     pub neighbor: Option<Ipv4Addr>,
@@ -71,6 +70,8 @@ pub struct RouterConfig {
     pub profile: DeviceProfile,
     /// The protocols that it speaks, in the order in which they are asked.
     pub protocols: Vec<Arc<dyn Setup>>,
+    /// What writes its forwarding tables.
+    pub table_driver: Arc<dyn driver::Setup>,
     /// Time-to-live model of what arrives with explicit null, and of nothing else: each LSP says its own.
     pub ttl: TtlModel,
     /// DiffServ over MPLS (RFC 3270) of the forwarding plane; if absent, it does not support it.
@@ -81,11 +82,19 @@ pub struct RouterConfig {
     pub streams: Streams,
 }
 
+/// The addresses of a port, of both families.
+fn addresses_of(port: &PortSetup) -> Vec<InterfaceAddress> {
+    let own = InterfaceAddress { address: port.address.into(), prefix_len: port.prefix_len };
+    let own6 =
+        port.ipv6.map(|own| InterfaceAddress { address: own.address.into(), prefix_len: own.prefix_len });
+    core::iter::once(own).chain(own6).collect()
+}
+
 impl RouterConfig {
     pub(super) fn control(&self) -> plane::Config {
         let interface = |(i, p): (usize, &PortSetup)| Interface {
             kind: InterfaceKind::Port(PortId(i as u16)),
-            addresses: vec![InterfaceAddress { address: p.address.into(), prefix_len: p.prefix_len }],
+            addresses: addresses_of(p),
             neighbor: p.neighbor,
             neighbor_id: p.neighbor_id,
             mtu: p.mtu,
@@ -94,7 +103,10 @@ impl RouterConfig {
             up: true,
         };
         let interfaces = self.ports.iter().enumerate().map(interface).collect();
-        let interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
+        let mut interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
+        if let Some(address) = self.ipv6 {
+            interfaces = interfaces.with_loopback6(address);
+        }
         let control = &self.profile.control;
         plane::Config {
             services: Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), self.streams),
@@ -104,7 +116,12 @@ impl RouterConfig {
         }
     }
 
-    pub(super) fn forwarding(&self, control: &ControlPlane) -> forwarding::Config {
+    /// Empty forwarding tables, and the driver that writes them.
+    pub(super) fn plane(&self, control: &ControlPlane) -> ForwardingPlane {
+        ForwardingPlane::new(&*self.table_driver, self.forwarding(control), self.timing())
+    }
+
+    fn forwarding(&self, control: &ControlPlane) -> forwarding::Config {
         let (explicit_null_ttl, diffserv) = (self.ttl, self.diffserv);
         let llc = control.listens_to_llc();
         let mut random = self.streams.stream(&format!("{}/ecmp", self.name));
@@ -126,7 +143,7 @@ impl RouterConfig {
     }
 
     /// What the driver takes for writes; which fail is drawn from a stream of the router's own.
-    pub(super) fn timing(&self) -> Timing {
+    fn timing(&self) -> Timing {
         let random = self.streams.stream(&format!("{}/tables", self.name));
         let times = Table::ALL.map(|table| self.profile.tables.time(table));
         Timing { times, failures: self.profile.tables.failures, random }

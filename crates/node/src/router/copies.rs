@@ -8,24 +8,28 @@ use forwarding::{Exception, PuntReason, fragment};
 impl Router {
     /// Sends a copy of a received frame by each branch. Every copy is accounted for by itself.
     pub(super) fn replicate(&mut self, now: Time, port: PortId, frame: Frame, branches: u16) {
-        self.copies += u64::from(branches.saturating_sub(1));
+        let copies = u32::from(branches.saturating_sub(1));
+        self.copies += u64::from(copies);
+        if copies > 0 {
+            self.outputs.push_back(Output::Copied { port, frame: frame.clone(), copies });
+        }
         for branch in 0..branches.saturating_sub(1) {
             self.send_copy(now, port, frame.clone(), branch);
         }
         match branches.checked_sub(1) {
             Some(last) => self.send_copy(now, port, frame, last),
-            None => self.drop_received(port, DropReason::Discard),
+            None => self.lose(port, frame, DropReason::Discard),
         }
     }
 
     /// Sends one copy of a frame that is replicated.
     pub(super) fn send_copy(&mut self, now: Time, port: PortId, mut frame: Frame, branch: u16) {
-        match self.driver.forwarding_mut().copy(port, &mut frame, branch) {
+        match self.plane.forwarding_mut().copy(port, &mut frame, branch) {
             Ok(port) => {
                 let ready = self.pipeline.ready(now, frame.wire_len());
                 self.outputs.push_back(Output::Transmit { port, frame, ready });
             }
-            Err(Exception::Drop(reason)) => self.drop_received(port, reason),
+            Err(Exception::Drop(reason)) => self.lose(port, frame, reason),
             Err(Exception::Punt(PuntReason::NoAdjacency { port: out, gateway })) => {
                 self.wait_for(now, out, gateway, Waiting::Copy(port, frame, branch));
             }
@@ -34,7 +38,7 @@ impl Router {
                     self.fragments += fragments.len().saturating_sub(1) as u64;
                     fragments.into_iter().for_each(|f| self.send_copy(now, port, f, branch));
                 }
-                Err(reason) => self.drop_received(port, reason),
+                Err(reason) => self.lose(port, frame, reason),
             },
             // The branch ends here: what is below the label is for this router, or goes on from here.
             Err(Exception::Punt(reason)) => self.handle_exception(now, port, frame, reason),

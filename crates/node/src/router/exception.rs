@@ -10,9 +10,9 @@ use control::unheard::Unheard;
 use core::net::{IpAddr, Ipv4Addr};
 use forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use forwarding::icmpv6::Icmpv6Error;
-use forwarding::punt::{ip_offset, labels_of};
+use forwarding::punt::labels_of;
 use forwarding::{Exception, PuntReason, fragment};
-use wire::{ethernet, icmp, ipv4};
+use wire::{ethernet, icmp};
 
 /// ICMP errors that a router sends each second, and at once (RFC 1812, 4.3.2.8).
 pub(super) const ERRORS: (u32, u32) = (1_000, 1_000);
@@ -22,9 +22,21 @@ pub(super) const ECHOES: (u32, u32) = (20_000, 20_000);
 const SELF: PortId = PortId(u16::MAX);
 
 impl Router {
-    /// Counts a received frame that is discarded; what this router sends to itself was never received.
+    /// Counts the received frame that is being handled as discarded; what this router sends to itself was never
+    /// received. [`Router::handle_exception`] tells whose frame it was.
     pub(super) fn drop_received(&mut self, port: PortId, reason: DropReason) {
-        if port == SELF { self.own.count(reason) } else { self.drops.count(reason) }
+        if port == SELF {
+            self.own.count(reason);
+        } else {
+            self.drops.count(reason);
+            self.discarded = Some(reason);
+        }
+    }
+
+    /// Discards a frame in transit that was received by a port.
+    pub(super) fn lose(&mut self, port: PortId, frame: Frame, reason: DropReason) {
+        self.drops.count(reason);
+        self.outputs.push_back(Output::Discard { port, frame, reason });
     }
 
     /// Counts a received frame that has reached its end here.
@@ -38,8 +50,8 @@ impl Router {
             PuntReason::Llc => self.handle_llc(now, port, &frame),
             PuntReason::Local { labels } => self.handle_local(now, port, &frame, labels),
             PuntReason::RouterAlert { labels } | PuntReason::Options { labels } => {
-                if self.is_ipv6(&frame, labels) || !self.intercept(now, port, &frame, labels) {
-                    self.forward_again(now, port, frame);
+                if self.is_ipv6(&frame, labels) || !self.intercept(now, port, &frame, labels, reason) {
+                    return self.forward_again(now, port, frame);
                 }
             }
             PuntReason::TtlExpired { .. } => {
@@ -54,7 +66,7 @@ impl Router {
             PuntReason::TooBig { mtu, .. } => match fragment::fragment(&frame, mtu) {
                 Ok(fragments) => {
                     self.fragments += fragments.len().saturating_sub(1) as u64;
-                    fragments.into_iter().for_each(|f| self.forward_again(now, port, f));
+                    return fragments.into_iter().for_each(|f| self.forward_again(now, port, f));
                 }
                 Err(reason) => {
                     self.drop_received(port, reason);
@@ -64,13 +76,16 @@ impl Router {
                 }
             },
             PuntReason::NoAdjacency { port: out, gateway } => {
-                self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
+                return self.wait_for(now, out, gateway, Waiting::Transit(port, frame));
             }
-            PuntReason::Replicate { branches } => self.replicate(now, port, frame, branches),
+            PuntReason::Replicate { branches } => return self.replicate(now, port, frame, branches),
             PuntReason::NoRoute { .. } => {
                 self.drop_received(port, DropReason::NoRoute);
                 self.report(now, port, &frame, IcmpError::NetworkUnreachable);
             }
+        }
+        if let Some(reason) = self.discarded.take() {
+            self.outputs.push_back(Output::Discard { port, frame, reason });
         }
     }
 
@@ -140,7 +155,7 @@ impl Router {
 
     /// Sends an ICMP error on along the LSP of the packet that it is about.
     pub(super) fn send_along(&mut self, now: Time, port: PortId, mut frame: Frame) {
-        match self.driver.forwarding_mut().forward_own(port, &mut frame) {
+        match self.plane.forwarding_mut().forward_own(port, &mut frame) {
             Ok(port) => {
                 self.originated += 1;
                 let ready = self.pipeline.ready(now, frame.wire_len());
@@ -164,23 +179,18 @@ impl Router {
 
     /// Takes a packet with the option out of the stream, whatever its destination, if a protocol listens to such.
     /// Others go on unless they are for this router.
-    fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8) -> bool {
-        let bytes = self.bytes_of(frame);
-        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(ip_offset(labels)..).unwrap_or_default()) else {
-            self.drop_received(port, DropReason::Malformed);
-            return true;
-        };
-        let (protocol, dst) = (ip.protocol(), ip.dst());
-        if let Some(owner) = self.control.listener(Listen::RouterAlert(protocol.0)) {
-            self.signal(now, port, owner, bytes, ip_offset(labels));
+    fn intercept(&mut self, now: Time, port: PortId, frame: &Frame, labels: u8, reason: PuntReason) -> bool {
+        let Some(arrival) = self.read_ipv4(port, frame, labels, reason) else { return true };
+        if let Some(owner) = self.control.listener(Listen::RouterAlert(arrival.protocol.0)) {
+            self.signal(now, owner, arrival);
             return true;
         }
-        self.recycle(bytes);
-        let local = self.forwarding().route_local(dst).map(|n| n.next_hop);
+        let local = self.forwarding().route_local(arrival.ip.dst).map(|n| n.next_hop);
         if local == Some(NextHop::Local) {
-            self.handle_local(now, port, frame, labels);
+            self.handle_ipv4(now, frame, arrival);
             return true;
         }
+        self.recycle(arrival.frame);
         false
     }
 

@@ -6,13 +6,14 @@ use crate::discovery::{self, HOP_LIMIT, Heard, Own};
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Frame, MacAddr, Output, PortId, Time};
+use control::services::sessions::Trouble;
 use control::unheard::Unheard;
 use core::net::Ipv6Addr;
 use forwarding::icmp::along_lsp;
 use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
 use forwarding::is_single_node;
 use forwarding::punt::ip_offset;
-use wire::{ethernet, icmpv6, ipv6, nd};
+use wire::{ethernet, icmpv6, ipv6, nd, tcp};
 
 impl Router {
     /// Is the packet behind `labels` one of IPv6, and does this router know such?
@@ -51,6 +52,9 @@ impl Router {
         }
         let payload = packet.payload().get(upper.offset..).unwrap_or_default();
         match upper.protocol {
+            ipv6::Protocol::TCP if self.control.has_tcp() && !ip.dst.is_multicast() => {
+                self.handle_segment6(now, port, &ip, payload);
+            }
             ipv6::Protocol::ICMPV6 => {
                 let from =
                     frame.header().get(6..12).and_then(|mac| mac.first_chunk::<6>()).map(|mac| MacAddr(*mac));
@@ -69,6 +73,58 @@ impl Router {
             }
         }
         self.recycle(bytes);
+    }
+
+    /// A TCP segment for a node that has TCP.
+    fn handle_segment6(&mut self, now: Time, port: PortId, ip: &ipv6::Repr, bytes: &[u8]) {
+        let Ok(segment) = tcp::Packet::new_checked(bytes) else {
+            return self.drop_received(port, DropReason::Malformed);
+        };
+        if segment.verify_checksum(ip.src.into(), ip.dst.into()).is_err() {
+            return self.drop_received(port, DropReason::BadChecksum);
+        }
+        if !is_single_node(ip.src) {
+            return self.drop_received(port, DropReason::Malformed);
+        }
+        self.offer_segment(now, port, (ip.src.into(), ip.dst.into()), ip.hop_limit, bytes);
+        self.process(now);
+    }
+
+    /// An ICMPv6 error about a packet that this node sent to another: does it mean anything to a protocol?
+    fn handle_trouble6(&mut self, now: Time, message: &icmpv6::Repr<'_>) -> bool {
+        let (what, quote) = match message {
+            icmpv6::Repr::PacketTooBig { mtu, quote } => {
+                (Trouble::TooBig(u16::try_from(*mtu).unwrap_or(u16::MAX)), *quote)
+            }
+            icmpv6::Repr::DestinationUnreachable { code: icmpv6::unreachable::PORT, quote } => {
+                (Trouble::Unreachable, quote.original)
+            }
+            _ => return false,
+        };
+        // What is quoted need not be the whole packet.
+        let Ok(ip) = ipv6::Packet::new_header_checked(quote) else { return false };
+        let segment = quote.get(ipv6::HEADER_LEN..).unwrap_or_default();
+        let ends = (ip.src().into(), ip.dst().into());
+        ip.next_header() == ipv6::Protocol::TCP && self.control.handle_trouble(now, ends, segment, what)
+    }
+
+    /// Sends a TCP segment of a session. No router on its way may cut it: the path's MTU is learnt (RFC 8201).
+    pub(super) fn send_segment6(
+        &mut self,
+        now: Time,
+        (src, dst): (Ipv6Addr, Ipv6Addr),
+        (hop_limit, dscp): (u8, base::Dscp),
+        bytes: &[u8],
+    ) {
+        let ip = ipv6::Repr {
+            hop_limit,
+            dscp,
+            ..ipv6::Repr::new(src, dst, ipv6::Protocol::TCP, bytes.len() as u16)
+        };
+        let mut packet = vec![0; ip.buffer_len()];
+        ip.emit(&mut packet);
+        packet.extend_from_slice(bytes);
+        self.send_ipv6(now, PortId(0), dst, &packet);
     }
 
     /// Takes an ICMPv6 message, from the Ethernet address `mac` if it came without labels.
@@ -98,6 +154,10 @@ impl Router {
                 let reply = icmpv6::Repr::EchoReply { ident, sequence, data };
                 self.deliver(port);
                 self.send_icmpv6(now, port, src, ip.src, HOP_LIMIT, &reply);
+            }
+            Ok(other) if self.handle_trouble6(now, &other) => {
+                self.deliver(port);
+                self.process(now);
             }
             Ok(other) => match discovery::answer(ip.src, &other) {
                 Some(event) if self.is_asked(&event) => {
@@ -209,8 +269,7 @@ impl Router {
     }
 
     /// Reports an error to the sender of a packet, as [`Router::send_icmp_error`] does for IPv4. A router without an
-    /// IPv6
-    /// address says nothing.
+    /// IPv6 address says nothing.
     pub(super) fn send_icmpv6_error(&mut self, now: Time, port: PortId, frame: &Frame, error: Icmpv6Error) {
         let Some(source) = self.source6(port) else { return };
         let Some(packet) = icmpv6_error(frame, error, source) else { return };

@@ -1,15 +1,17 @@
 //! What comes for this router itself: to the protocol that listens to it, to ICMP, or to nobody.
 
 use super::Router;
+use super::arrival::Ipv4Arrival;
 use base::device::DropReason;
 use base::{Frame, MacAddr, PortId, Time};
 use control::owner::Owner;
 use control::protocol::{Arrival, IpArrival, Listen, LlcArrival, Over};
 use control::services::sessions::{Heard, Segment, Trouble};
 use control::unheard::Unheard;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr};
+use core::ops::Range;
+use forwarding::PuntReason;
 use forwarding::icmp::IcmpError;
-use forwarding::punt::ip_offset;
 use wire::{ethernet, icmp, ipv4, tcp, udp};
 
 /// Bytes of an LLC header for unnumbered information (IEEE 802.2, 3.2): two service access points and a control byte.
@@ -26,37 +28,40 @@ impl Router {
         if self.is_ipv6(frame, labels) {
             return self.handle_local6(now, port, frame, labels);
         }
-        let bytes = self.bytes_of(frame);
-        let at = ip_offset(labels);
-        let Ok(ip) = ipv4::Packet::new_checked(bytes.get(at..).unwrap_or_default()) else {
-            return self.drop_received(port, DropReason::Malformed);
-        };
-        if ip.fragment_offset() != 0 || ip.more_fragments() {
+        if let Some(arrival) = self.read_ipv4(port, frame, labels, PuntReason::Local { labels }) {
+            self.handle_ipv4(now, frame, arrival);
+        }
+    }
+
+    /// An IPv4 packet that is for this router; `frame` is what it came in.
+    pub(super) fn handle_ipv4(&mut self, now: Time, frame: &Frame, arrival: Ipv4Arrival) {
+        let IpArrival { port, src, dst, .. } = arrival.ip;
+        if arrival.is_fragment {
             return self.drop_unheard(port, Unheard::Fragment);
         }
         // RFC 1812, 5.3.5, and RFC 2644: a broadcast to one of our links ends here, wherever it came from.
-        let group = ip.dst().is_multicast() || self.forwarding().is_broadcast(ip.dst());
-        let protocol = ip.protocol();
+        let group = dst.is_multicast() || self.forwarding().is_broadcast(dst);
+        let protocol = arrival.protocol;
         if protocol == ipv4::Protocol::TCP && !group && self.control.has_tcp() {
-            return self.handle_segment(now, port, bytes, at);
+            return self.handle_segment(now, arrival);
         }
         let listen = match protocol {
-            ipv4::Protocol::UDP => match udp::Packet::new_checked(ip.payload()) {
+            ipv4::Protocol::UDP => match udp::Packet::new_checked(arrival.payload()) {
                 Ok(udp) => Some(Listen::UdpPort(udp.dst_port())),
                 Err(_) => None,
             },
             ipv4::Protocol(number) => Some(Listen::IpProtocol(number)),
         };
         let listener = listen.and_then(|listen| {
-            if group { self.control.group_listener(listen, ip.dst()) } else { self.control.listener(listen) }
+            if group { self.control.group_listener(listen, dst) } else { self.control.listener(listen) }
         });
         if let Some(owner) = listener {
-            return self.signal(now, port, owner, bytes, at);
+            return self.signal(now, owner, arrival);
         }
         match protocol {
             // RFC 1122, 3.2.2.6; RFC 1812, 4.3.3.6: an echo request to a group may be, and here is, discarded.
             _ if group => self.drop_unheard(port, Unheard::Group),
-            ipv4::Protocol::ICMP => self.handle_icmp(now, port, ip.src(), ip.dst(), ip.payload()),
+            ipv4::Protocol::ICMP => self.handle_icmp(now, port, src, dst, arrival.payload()),
             ipv4::Protocol::UDP => {
                 self.drop_unheard(port, Unheard::UdpPort);
                 self.send_icmp_error(now, port, frame, IcmpError::PortUnreachable);
@@ -69,13 +74,13 @@ impl Router {
         }
     }
 
-    /// A TCP segment in the IP packet that begins at `offset` of a frame, for a node that has TCP.
-    fn handle_segment(&mut self, now: Time, port: PortId, frame: Vec<u8>, offset: usize) {
-        let read = ipv4::Packet::new_checked(frame.get(offset..).unwrap_or_default());
-        let Ok(ip) = read.and_then(|ip| tcp::Packet::new_checked(ip.payload()).map(|_| ip)) else {
+    /// A packet that carries a TCP segment, for a node that has TCP.
+    fn handle_segment(&mut self, now: Time, arrival: Ipv4Arrival) {
+        let IpArrival { port, src, dst, ttl, .. } = arrival.ip;
+        let bytes = arrival.payload();
+        if tcp::Packet::new_checked(bytes).is_err() {
             return self.drop_received(port, DropReason::Malformed);
-        };
-        let (src, dst, bytes) = (ip.src(), ip.dst(), ip.payload());
+        }
         if tcp::Packet::new_unchecked(bytes).verify_checksum(src.into(), dst.into()).is_err() {
             return self.drop_received(port, DropReason::BadChecksum);
         }
@@ -83,16 +88,28 @@ impl Router {
             // RFC 9293, 3.9.2.3: a segment from a group or a broadcast address is discarded.
             return self.drop_received(port, DropReason::Malformed);
         }
+        self.offer_segment(now, port, (src.into(), dst.into()), ttl, bytes);
+        self.recycle(arrival.frame);
+        self.process(now);
+    }
+
+    /// Offers a segment to the sessions of the control plane.
+    pub(super) fn offer_segment(
+        &mut self,
+        now: Time,
+        port: PortId,
+        (src, dst): (IpAddr, IpAddr),
+        ttl: u8,
+        bytes: &[u8],
+    ) {
         let mtu = self.config.ports.get(port.index()).map_or(ipv4::MAX_TOTAL_LEN as u32, |setup| setup.mtu);
-        let segment = Segment { src: src.into(), dst: dst.into(), ttl: ip.ttl(), mtu, bytes };
+        let segment = Segment { src, dst, ttl, mtu, bytes };
         match self.control.handle_segment(now, &segment) {
             Heard::Taken => self.deliver(port),
             Heard::Nobody => self.drop_unheard(port, Unheard::TcpPort),
             Heard::Ttl => self.drop_unheard(port, Unheard::Ttl),
             Heard::Full => self.drop_received(port, DropReason::ControlQueueFull),
         }
-        self.recycle(frame);
-        self.process(now);
     }
 
     /// An ICMP error about a packet that this node sent to another: does it mean anything to a protocol?
@@ -114,29 +131,22 @@ impl Router {
         protocol == ipv4::Protocol::TCP.0 && self.control.handle_trouble(now, ends, segment, what)
     }
 
-    /// Hands the message in the IP packet that begins at `offset` of a frame to the protocol that listens to it.
-    pub(super) fn signal(&mut self, now: Time, port: PortId, owner: Owner, frame: Vec<u8>, offset: usize) {
-        let Ok(ip) = ipv4::Packet::new_checked(frame.get(offset..).unwrap_or_default()) else {
-            return self.drop_received(port, DropReason::Malformed);
-        };
-        let options = ipv4::Options::from_bytes(ip.options());
-        let router_alert = options.is_ok_and(|o| o.router_alert());
-        let (mut start, mut end) = (ip.header_len(), ip.header_len() + ip.payload().len());
-        let mut over = Over::Ip(ip.protocol().0);
-        if ip.protocol() == ipv4::Protocol::UDP {
-            let Ok(datagram) = udp::Packet::new_checked(ip.payload()) else {
-                return self.drop_received(port, DropReason::Malformed);
+    /// Hands the message that an IP packet carries to the protocol that listens to it.
+    pub(super) fn signal(&mut self, now: Time, owner: Owner, arrival: Ipv4Arrival) {
+        let Range { mut start, mut end } = arrival.payload.clone();
+        let mut ip = arrival.ip;
+        if arrival.protocol == ipv4::Protocol::UDP {
+            let Ok(datagram) = udp::Packet::new_checked(arrival.payload()) else {
+                return self.drop_received(ip.port, DropReason::Malformed);
             };
-            if datagram.verify_checksum(ip.src(), ip.dst()).is_err() {
-                return self.drop_received(port, DropReason::BadChecksum);
+            if datagram.verify_checksum(ip.src, ip.dst).is_err() {
+                return self.drop_received(ip.port, DropReason::BadChecksum);
             }
-            over = Over::Udp { src: datagram.src_port(), dst: datagram.dst_port() };
+            ip.over = Over::Udp { src: datagram.src_port(), dst: datagram.dst_port() };
             end = start + usize::from(datagram.length());
             start += udp::HEADER_LEN;
         }
-        let (src, dst, ttl) = (ip.src(), ip.dst(), ip.ttl());
-        let arrival = Arrival::Ip(IpArrival { port, src, dst, ttl, router_alert, over });
-        self.offer(now, owner, arrival, frame, (offset + start, offset + end));
+        self.offer(now, owner, Arrival::Ip(ip), arrival.frame, (start, end));
     }
 
     /// A frame with a length in the place of an EtherType: what follows is LLC (IEEE 802.3, 3.2.6).

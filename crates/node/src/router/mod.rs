@@ -5,6 +5,7 @@
 //! control processor.
 
 mod arp;
+mod arrival;
 mod config;
 mod copies;
 mod exception;
@@ -27,7 +28,7 @@ use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::{IpAddr, Ipv6Addr};
 use forwarding::driver::Written;
-use forwarding::{Driver, Exception, Forwarding, Model, Notice};
+use forwarding::{Driver, Exception, Forwarding, ForwardingPlane, Notice};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What waits for a neighbour's Ethernet address.
@@ -84,7 +85,7 @@ pub struct Balance {
 #[derive(Debug)]
 pub struct Router {
     config: RouterConfig,
-    driver: Model,
+    plane: ForwardingPlane,
     /// Batches that the router has written by itself.
     batches: u64,
     pipeline: Pipeline,
@@ -109,8 +110,6 @@ pub struct Router {
     echoes: Limiter,
     /// Groups of next hops that were configured, for static routes.
     groups: BTreeMap<GroupId, Box<[Member]>>,
-    /// Static IPv6 routes; they survive a restart.
-    routes6: BTreeMap<Prefix6, NextHop>,
     /// Pings that nobody has answered, by sequence number.
     asked: BTreeMap<u16, u32>,
     /// For each port, until when its address is not defended once more.
@@ -119,6 +118,8 @@ pub struct Router {
     /// For each port that is down, neighbours that were known when it went down.
     stale: Vec<Vec<IpAddr>>,
     ident: u16,
+    /// Why the received frame that is being handled is discarded, once that is so.
+    discarded: Option<DropReason>,
 }
 
 impl Router {
@@ -126,7 +127,7 @@ impl Router {
     pub fn new(config: RouterConfig) -> Router {
         let control = ControlPlane::new(config.control(), &config.protocols);
         let mut router = Router {
-            driver: Model::new(config.forwarding(&control), config.timing()),
+            plane: config.plane(&control),
             batches: 0,
             pipeline: config.profile.forwarding.pipeline(),
             control,
@@ -142,12 +143,12 @@ impl Router {
             errors: Limiter::new(exception::ERRORS.0, exception::ERRORS.1),
             echoes: Limiter::new(exception::ECHOES.0, exception::ECHOES.1),
             groups: BTreeMap::new(),
-            routes6: BTreeMap::new(),
             asked: BTreeMap::new(),
             defended: vec![Time::ZERO; config.ports.len()],
             up: vec![true; config.ports.len()],
             stale: vec![Vec::new(); config.ports.len()],
             ident: 0,
+            discarded: None,
             config,
         };
         router.connect(Time::ZERO);
@@ -164,24 +165,13 @@ impl Router {
         }
         let routes: Vec<_> = core::iter::from_fn(|| self.control.poll_route()).collect();
         self.write(now, routes);
-        let mut own: Vec<TableOp> = self.config.ipv6.map(local6).into_iter().collect();
-        for (index, port) in self.config.ports.iter().enumerate() {
-            let Some(Address6 { address, prefix_len }) = port.ipv6 else { continue };
-            let gateway = Ipv6Addr::UNSPECIFIED.into();
-            let next_hop = NextHop::Via { port: PortId(index as u16), gateway };
-            own.push(TableOp::Route6Set { prefix: Prefix6::new(address, prefix_len), next_hop });
-            own.push(local6(address));
-            own.push(local6(wire::nd::link_local(port.mac)));
-        }
-        own.extend(
-            self.routes6
-                .iter()
-                .map(|(prefix, next_hop)| TableOp::Route6Set { prefix: *prefix, next_hop: *next_hop }),
-        );
+        // Addresses that ports make themselves are of their links alone: no protocol has to know of them.
+        let ports = self.config.ports.iter().filter(|port| port.ipv6.is_some());
+        let own: Vec<TableOp> = ports.map(|port| local6(wire::nd::link_local(port.mac))).collect();
         if !own.is_empty() {
             self.write(now, own);
         }
-        let forwarding = self.driver.forwarding_mut();
+        let forwarding = self.plane.forwarding_mut();
         forwarding.note_inputs(self.config.conditioning.note_inputs);
         forwarding.note_encaps(self.config.conditioning.note_encaps);
         for (port, conditioner) in &self.config.conditioning.at {
@@ -200,7 +190,7 @@ impl Router {
     fn write(&mut self, now: Time, ops: Vec<TableOp>) {
         self.batches += 1;
         let transaction = TransactionId::of(TransactionId::NODE, self.batches);
-        self.driver.submit(now, Batch { transaction, ops, barrier: false });
+        self.plane.submit(now, Batch { transaction, ops, barrier: false });
     }
 
     /// How it was set up.
@@ -209,7 +199,7 @@ impl Router {
     }
     /// The forwarding tables as they are in force, to be looked at.
     pub fn forwarding(&self) -> &Forwarding {
-        self.driver.forwarding()
+        self.plane.forwarding()
     }
     /// The control plane, to be looked at.
     pub fn control(&self) -> &ControlPlane {
@@ -244,11 +234,15 @@ impl Router {
     }
     /// Table operations that are not in force yet, and signalling messages that wait.
     pub fn backlog(&self) -> (usize, usize) {
-        (self.driver.backlog(), self.control.waiting())
+        (self.plane.backlog(), self.control.waiting())
+    }
+    /// The driver that writes the forwarding tables, to be looked at.
+    pub fn driver(&self) -> &dyn Driver {
+        self.plane.driver()
     }
     /// What was written to the forwarding plane, and what of it failed.
     pub fn written(&self) -> &Written {
-        self.driver.soft().written()
+        self.plane.soft().written()
     }
     /// The Ethernet address of a neighbour, if it is known.
     pub fn neighbor_mac(&self, port: PortId, address: impl Into<IpAddr>) -> Option<base::MacAddr> {
@@ -270,7 +264,7 @@ impl Router {
     /// Sends an IP packet of this router; `frame` has 14 bytes of room in front of it. `via` is the neighbour where
     /// it is not for the tables to say.
     fn send(&mut self, now: Time, mut frame: Frame, via: Option<(PortId, IpAddr)>) {
-        match self.driver.packet_out(&mut frame, via) {
+        match self.plane.packet_out(&mut frame, via) {
             Ok(port) => {
                 self.originated += 1;
                 self.transmit(now, port, frame);
@@ -282,15 +276,16 @@ impl Router {
 
     /// Gives a frame in transit to the forwarding plane once more.
     fn forward_again(&mut self, now: Time, port: PortId, mut frame: Frame) {
-        match self.driver.forwarding_mut().forward_again(now, port, &mut frame) {
+        match self.plane.forwarding_mut().forward_again(now, port, &mut frame) {
             Verdict::Transmit { port, .. } => {
                 let ready = self.pipeline.ready(now, frame.wire_len());
                 self.outputs.push_back(Output::Transmit { port, frame, ready });
             }
-            Verdict::Drop(_) | Verdict::Consume => {}
+            Verdict::Drop(reason) => self.outputs.push_back(Output::Discard { port, frame, reason }),
+            Verdict::Consume => {}
             Verdict::Punt | Verdict::Replicate => match self.forwarding().classify_again(port, &frame) {
                 Some(reason) => self.handle_exception(now, port, frame, reason),
-                None => self.drop_received(port, DropReason::Malformed),
+                None => self.lose(port, frame, DropReason::Malformed),
             },
         }
     }
@@ -312,7 +307,7 @@ impl Router {
             // on; they are taken out of the tables when that makes a difference.
             let (known, lost) = self.neighbors.forget_port(port);
             self.stale[port.index()] = known;
-            lost.iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
+            lost.into_iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
         self.configure_port(now, port);
         self.control.port_changed(now, port, up);
@@ -322,8 +317,15 @@ impl Router {
     }
 
     fn restart(&mut self, now: Time) {
-        self.driver = Model::new(self.config.forwarding(&self.control), self.config.timing());
-        self.neighbors = Neighbors::default();
+        self.plane = self.config.plane(&self.control);
+        let mut neighbors = core::mem::take(&mut self.neighbors);
+        for port in (0..self.config.ports.len()).map(|index| PortId(index as u16)) {
+            for item in neighbors.forget_port(port).1 {
+                if let Waiting::Transit(port, frame) | Waiting::Copy(port, frame, _) = item {
+                    self.outputs.push_back(Output::Discard { port, frame, reason: DropReason::NodeDown });
+                }
+            }
+        }
         self.stale.iter_mut().for_each(Vec::clear);
         self.pipeline = self.config.profile.forwarding.pipeline();
         self.control.restart(now);
@@ -332,7 +334,7 @@ impl Router {
 
     /// Handles what the forwarding plane tells by itself.
     fn notice(&mut self, now: Time) {
-        while let Some(notice) = self.driver.poll_notice() {
+        while let Some(notice) = self.plane.poll_notice() {
             match notice {
                 Notice::Punt { port, frame, reason } => self.handle_exception(now, port, frame, reason),
                 Notice::Full(table) => {
@@ -343,7 +345,7 @@ impl Router {
     }
 
     fn write_now(&mut self, now: Time, batch: Batch) {
-        self.driver.submit(now, batch);
+        self.plane.submit(now, batch);
     }
 }
 
@@ -355,7 +357,7 @@ fn local6(address: Ipv6Addr) -> TableOp {
 impl Device for Router {
     #[inline]
     fn forward_batch(&mut self, now: Time, port: PortId, frames: &mut [Frame], verdicts: &mut [Verdict]) {
-        self.driver.forwarding_mut().forward_batch(now, port, frames, verdicts);
+        self.plane.forwarding_mut().forward_batch(now, port, frames, verdicts);
         if !self.pipeline.is_ideal() {
             for (frame, verdict) in frames.iter().zip(verdicts) {
                 if let Verdict::Transmit { ready, .. } = verdict {
@@ -366,7 +368,7 @@ impl Device for Router {
     }
 
     fn handle_packet(&mut self, now: Time, port: PortId, frame: Frame) {
-        if let Some(frame) = self.driver.soft_mut().punt(port, frame) {
+        if let Some(frame) = self.plane.punt(port, frame) {
             self.forward_again(now, port, frame);
         }
         self.notice(now);
@@ -395,13 +397,10 @@ impl Device for Router {
                 self.control.set_static(now, prefix, None);
             }
             Command::Route6Set { prefix, next_hop } => {
-                self.routes6.insert(prefix, next_hop);
-                self.write(now, vec![TableOp::Route6Set { prefix, next_hop }]);
+                self.control.set_static6(now, prefix, Some(next_hop));
             }
             Command::Route6Remove { prefix } => {
-                if self.routes6.remove(&prefix).is_some() {
-                    self.write(now, vec![TableOp::Route6Remove { prefix }]);
-                }
+                self.control.set_static6(now, prefix, None);
             }
             Command::Restart => self.restart(now),
             Command::Probe { to: IpAddr::V4(to), ttl, sequence } => self.send_echo(now, to, ttl, sequence),
@@ -417,7 +416,10 @@ impl Device for Router {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let times = [self.control.poll_timeout(), self.driver.poll_timeout(), self.neighbors.next()];
-        times.into_iter().flatten().min()
+        Time::earliest([self.control.poll_timeout(), self.plane.poll_timeout(), self.neighbors.next()])
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.neighbors.items().filter(|item| item.is_received()).for_each(|item| see(item.frame()));
     }
 }

@@ -10,7 +10,6 @@ use control::plane::{self, Offered};
 use control::protocol::{Arrival, LlcMessage, Message, Over};
 use control::services::sessions::Packet;
 use core::net::{IpAddr, Ipv4Addr};
-use forwarding::Driver;
 use wire::{ethernet, ipv4, udp};
 
 /// How many signalling frames' memory is kept, and the longest that is.
@@ -72,7 +71,7 @@ impl Router {
         }
     }
 
-    /// Carries messages between control plane, driver and ports until all are quiet.
+    /// Carries messages between control plane, forwarding plane and ports until all are quiet.
     pub(super) fn settle(&mut self, now: Time) {
         loop {
             while let Some(output) = self.control.poll_output(now) {
@@ -80,12 +79,12 @@ impl Router {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
                     plane::Output::Llc(message) => self.send_llc(now, &message),
                     plane::Output::Packet(packet) => self.send_packet(now, packet),
-                    plane::Output::Route(op) => self.write(now, vec![op]),
+                    plane::Output::Route(op) => self.write(now, vec![*op]),
                     plane::Output::Tables(batch) => self.write_now(now, batch),
                     plane::Output::Event(event) => self.outputs.push_back(Output::Event(event)),
                 }
             }
-            match self.driver.poll_ack(now) {
+            match self.plane.poll_ack(now) {
                 Some(ack) if ack.transaction.owner() == TransactionId::NODE => {}
                 Some(ack) => self.control.handle_ack(now, ack),
                 None => return self.notice(now),
@@ -110,8 +109,12 @@ impl Router {
     /// instead (RFC 1191).
     fn send_packet(&mut self, now: Time, packet: Packet) {
         let Packet { src, dst, ttl, dscp, over, bytes } = packet;
-        let (IpAddr::V4(src), IpAddr::V4(dst)) = (src, dst) else {
-            return self.own.count(DropReason::NoRoute);
+        let (src, dst) = match (src, dst, over) {
+            (IpAddr::V4(src), IpAddr::V4(dst), _) => (src, dst),
+            (IpAddr::V6(src), IpAddr::V6(dst), Over::Ip(_)) => {
+                return self.send_segment6(now, (src, dst), (ttl, dscp), &bytes);
+            }
+            _ => return self.own.count(DropReason::NoRoute),
         };
         let dont_fragment = matches!(over, Over::Ip(_));
         let header = Header { src, dst, ttl, dscp, dont_fragment, options: ipv4::Options::NONE };
@@ -164,7 +167,7 @@ impl Router {
 
     /// Sends a frame of this router as it is.
     pub(super) fn send_frame(&mut self, now: Time, port: PortId, frame: Frame) {
-        self.driver.forwarding_mut().count_tx(port, &frame);
+        self.plane.forwarding_mut().count_tx(port, &frame);
         self.originated += 1;
         self.transmit(now, port, frame);
     }

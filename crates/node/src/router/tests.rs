@@ -41,6 +41,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
         profile: crate::DeviceProfile::ideal(),
         protocols,
+        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
         ttl: TtlModel::Uniform,
         diffserv: None,
         conditioning: super::Conditioning::default(),

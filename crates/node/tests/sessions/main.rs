@@ -4,5 +4,6 @@
 mod kernel;
 mod many;
 mod open;
+mod six;
 mod stream;
 mod talk;

@@ -284,6 +284,7 @@ pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConf
         ports: if router == 0 { vec![port(1)] } else { vec![port(0), port(1)] },
         profile: DeviceProfile::ideal(),
         protocols: role.into_iter().map(|role| Arc::new(role) as Arc<dyn Setup>).collect(),
+        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
         ttl: TtlModel::Uniform,
         diffserv: None,
         conditioning: Conditioning::default(),
@@ -322,7 +323,8 @@ pub fn chain(seed: u64, roles: Vec<Option<Role>>) -> World {
     world
 }
 
-fn link(world: &mut World, count: usize) {
+/// Links the routers of a chain.
+pub fn link(world: &mut World, count: usize) {
     for router in 1..count {
         let [a, b] = [router - 1, router].map(|node| NodeId(node as u32));
         world.add_link(LinkSpec::new(a, b, Rate::from_gbps(1), Span::from_ms(1))).expect("a link");

@@ -62,7 +62,7 @@ impl Node for HostSpec {
     }
 
     fn facts(&self) -> Facts {
-        host(HostFacts { address: self.address, gateway: self.gateway, mtu: self.mtu })
+        host(HostFacts { address: self.address, gateway: self.gateway, mtu: self.mtu, kernel: true })
     }
 
     fn device(&self, network: &Network, node: usize) -> Box<dyn Device> {

@@ -7,12 +7,20 @@ pub use edge::EDGE;
 pub use host::{HOST, STATION};
 
 use network::NodeKind;
-use network::kind::{BRIDGE, EXTERNAL, PEER, ROUTER};
+use network::kind::{BRIDGE, EXTERNAL, PEER, REFLECTOR, ROUTER};
 use network::spec::placed::Ports;
 
 /// All kinds that a testbed is built with.
-pub const KINDS: &[NodeKind] = &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE];
+pub const KINDS: &[NodeKind] = &[ROUTER, HOST, STATION, EDGE, EXTERNAL, PEER, BRIDGE, REFLECTOR];
 
 /// The same in files: a host of a lab has the kernel's own stack, and its port is the kernel's.
-pub const FILE_KINDS: &[NodeKind] =
-    &[ROUTER, HOST.with_ports(Ports { queue: false, ingress: false }), STATION, EDGE, EXTERNAL, PEER, BRIDGE];
+pub const FILE_KINDS: &[NodeKind] = &[
+    ROUTER,
+    HOST.with_ports(Ports { queue: false, ingress: false }),
+    STATION,
+    EDGE,
+    EXTERNAL,
+    PEER,
+    BRIDGE,
+    REFLECTOR,
+];

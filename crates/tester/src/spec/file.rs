@@ -11,6 +11,7 @@ use crate::programme::Action;
 use base::describe::{AtEnds, Describe, DescribeProblem, Name, Value};
 use base::diagnostic::Diagnostic;
 use base::{Span, Time};
+use network::spec::medium::LinkMedium;
 use network::spec::reference::Endpoint;
 
 /// Interval of Hellos: by them neighbours notice a router that lost its state.
@@ -58,7 +59,8 @@ impl NetworkFile {
         for index in 0..self.network.nodes.len() {
             let links = self.network.spec.links.iter();
             let mut own = links.filter(|link| link.endpoints.iter().any(|end| end.node.index() == index));
-            let mtu = own.find_map(|link| link.mtu);
+            let of_medium = |LinkMedium(medium): LinkMedium| medium.framing.mtu().min(HOST_MTU);
+            let mtu = own.find_map(|link| link.mtu.or(link.medium.map(of_medium)));
             let (name, node) = &mut self.network.nodes[index];
             match &*node.kind {
                 "router" => say_hello(&mut node.fields),

@@ -4,7 +4,7 @@ use super::arrivals::ArrivalsSpec;
 use super::ends::place_of;
 use super::problem::FlowProblem;
 use super::sizes::{FrameSize, SizesSpec};
-use crate::testbed;
+use crate::testbed::{self, Family};
 use base::describe::{Describe, Name};
 use base::diagnostic::{At, Diagnostic};
 use base::{Dscp, Rate, Time};
@@ -32,6 +32,8 @@ base::record! {
         pub from: NodeRef;
         /// Where it ends.
         pub to: NodeRef;
+        /// Which IP its packets are of: ipv6 goes from host to host, whose links have IPv6 addresses.
+        pub family: Option<Family>, absent "ipv4";
         /// LSP that it takes from where it begins.
         pub over: Option<Name>, absent "routers decide";
         /// Rate of all its packets; of arrivals on-off while it is on.
@@ -96,6 +98,7 @@ impl FlowSpec {
             to: self.to.index(),
             from_link: link(&self.from, &self.from_link).at("from_link")?,
             to_link: link(&self.to, &self.to_link).at("to_link")?,
+            family: self.family.unwrap_or(Family::Ipv4),
             over,
             rate: self.rate,
             rate_counts: match self.rate_counts {

@@ -16,6 +16,8 @@ base::record! {
         pub convention: Convention = Convention::FirstToFirst;
         /// Width of the bins of series of delays.
         pub series_bin: Span = Span::from_ms(10), in 1..=9_223_372_036_854_775_807;
+        /// Width of the bins of time in which lost packets are counted.
+        pub loss_bin: Span = Span::from_secs(1), in 1..=9_223_372_036_854_775_807;
     }
     check MeasuringSpec::check;
 }
@@ -26,6 +28,7 @@ impl Default for MeasuringSpec {
             phases: vec![Time::ZERO],
             convention: Convention::FirstToFirst,
             series_bin: Span::from_ms(10),
+            loss_bin: Span::from_secs(1),
         }
     }
 }

@@ -47,7 +47,7 @@ impl Testbed {
             "" => "a flow".into(),
             name => format!("flow '{name}'"),
         };
-        Longest { bytes, labels, whose: Some(whose) }
+        Longest { bytes, labels, whose: Some(whose), ..Longest::default() }
     }
 }
 

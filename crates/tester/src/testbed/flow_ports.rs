@@ -95,7 +95,7 @@ pub fn alike(flows: &[Flow]) -> Vec<Diagnostic> {
     let mut by_tuple: BTreeMap<_, Vec<(usize, &Flow)>> = BTreeMap::new();
     for (index, flow) in flows.iter().enumerate() {
         let spec = &flow.spec;
-        let tuple = (spec.from, flow.links, spec.over, spec.to, flow.ports);
+        let tuple = (spec.from, flow.links, spec.over, spec.to, spec.family, flow.ports);
         by_tuple.entry(tuple).or_default().push((index, flow));
     }
     let several = by_tuple.values().filter(|flows| flows.len() > 1);

@@ -19,6 +19,8 @@ pub struct FlowSpec {
     pub from_link: Option<usize>,
     /// Link of a host whose address it goes to; the last on the shortest path if absent.
     pub to_link: Option<usize>,
+    /// Which IP its packets are of.
+    pub family: Family,
     /// Group of LSPs that it takes; the routing table decides if absent.
     pub over: Option<usize>,
     /// Mean rate of all its streams together (of an on-off source the rate while it is on, unless it says otherwise). A
@@ -44,6 +46,18 @@ pub struct FlowSpec {
     pub trace: bool,
     /// Keep every packet, for table `packets`.
     pub log: bool,
+}
+
+base::words! {
+    /// Which IP packets are of.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Family {
+        /// IPv4.
+        Ipv4 = "ipv4",
+        /// IPv6, between hosts whose links have IPv6 addresses.
+        Ipv6 = "ipv6",
+    }
+    default Ipv4;
 }
 
 /// Which bytes of a packet a rate counts.

@@ -1,17 +1,18 @@
 //! Flows: from a rate between two nodes to sources, streams and sinks.
 
 use super::flow_ports::port;
-use super::flow_spec::FlowSpec;
+use super::flow_spec::{Family, FlowSpec};
 use super::place::OfFlow;
 use super::{Flow, Testbed};
 use crate::packet::{Ports, Shape};
 use crate::probe::StreamSpec;
 use crate::problem::TrafficProblem;
-use crate::sink::Wires;
+use crate::sink::{Wire, Wires};
 use crate::source::Source;
 use base::diagnostic::{At, Diagnostic};
+use base::frame::Framing;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use network::NetworkError;
 use network::addressing;
 use network::kind::Tests;
@@ -36,12 +37,12 @@ impl Testbed {
         let first_stream = self.streams.len() as u32;
         let dscp = Dscp::new(spec.dscp).unwrap_or_default();
         let [from_link, to_link] = self.links_of_flow(&spec);
-        let destinations: Vec<Ipv4Addr> = match spec.over.and_then(|group| self.lsps().get(group)) {
-            Some(group) => (0..group.spec.count).map(|i| addressing::test_address(group.first + i)).collect(),
-            None => vec![match to_link.map(|link| &self.links()[link]) {
-                Some(link) => link.addresses[link.side(spec.to)],
-                None => addressing::probe(spec.to),
-            }],
+        self.check_family(&spec, [from_link, to_link]).map_err(of)?;
+        let destinations: Vec<IpAddr> = match spec.over.and_then(|group| self.lsps().get(group)) {
+            Some(group) => {
+                (0..group.spec.count).map(|i| addressing::test_address(group.first + i).into()).collect()
+            }
+            None => vec![self.address_of(&spec, to_link)],
         };
         let count = destinations.len() as u32;
         if first_stream + count > wire::measurement::MAX_STREAM {
@@ -57,6 +58,7 @@ impl Testbed {
             self.expect(&spec, stream, ports, &wires);
         }
         self.streams.extend((0..count).map(|_| flow as u32));
+        (0..count).for_each(|_| self.owners.add(ports, flow as u32));
         let (source, size) = self.source_of(&spec, from_link);
         let now = self.now();
         let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
@@ -70,6 +72,37 @@ impl Testbed {
         Ok(flow)
     }
 
+    /// The address that a flow goes to which takes no LSP of its own.
+    fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
+        let Some(link) = to_link.map(|link| &self.links()[link]) else {
+            return addressing::probe(spec.to).into();
+        };
+        let side = link.side(spec.to);
+        match link.spec.ipv6.filter(|_| spec.family == Family::Ipv6) {
+            Some(ends) => ends[side].address.into(),
+            None => link.addresses[side].into(),
+        }
+    }
+
+    /// Refuses a flow of IPv6 where an end has no address for it.
+    fn check_family(&self, spec: &FlowSpec, links: [Option<usize>; 2]) -> Result<(), Diagnostic> {
+        if spec.family == Family::Ipv4 {
+            return Ok(());
+        }
+        for (end, link) in [spec.from, spec.to].into_iter().zip(links) {
+            let problem = match link.map(|link| &self.links()[link]) {
+                None => TrafficProblem::Ipv6End { node: self.node_name(end).into() },
+                Some(link) if link.spec.ipv6.is_none() => {
+                    let [a, b] = link.ends().map(|node| self.node_name(node).to_string());
+                    TrafficProblem::Ipv6Link { a, b }
+                }
+                Some(_) => continue,
+            };
+            return Err(Diagnostic::new(problem).at("family").on_key());
+        }
+        Ok(())
+    }
+
     /// What sends a flow's packets, and how long they are if they are all alike.
     fn source_of(&self, spec: &FlowSpec, from_link: Option<usize>) -> (Source, u32) {
         let streams = Streams::new(self.description().seed);
@@ -78,6 +111,7 @@ impl Testbed {
         let port = from_link.and_then(|link| self.links()[link].port_at(spec.from)).unwrap_or(PortId(0));
         let source = Source::new(arrivals, stop, phases, spec.trace);
         let source = source.with_sizes(spec.sizes(streams)).by(port).keeping(spec.log);
+        let source = source.binned(self.measuring.loss_bin);
         // By the clock on the wall neighbours answer when they do: no flow loses what it would send before that.
         let source = source.held(self.is_live() && self.facts(spec.from).host.is_some());
         (source, spec.size_range().map_or(0, |range| range.0))
@@ -94,9 +128,9 @@ impl Testbed {
         let flow = self.flows.len();
         let Some(instrument) = self.instrument_mut(node) else { return };
         let sink = instrument.sink_mut();
-        sink.expect(stream, ports, wires.clone(), keep);
+        sink.expect(stream, flow as u32, ports, wires.clone(), keep);
         if flow < FOLLOWED_MAX {
-            sink.follow(stream, flow as u32);
+            sink.follow(flow as u32);
         }
     }
 
@@ -122,10 +156,12 @@ impl Testbed {
 
     /// The wire of the port by which a node sends and takes test packets: that of a host's link, of an edge's only one,
     /// or one without a rate to a tester beside a router.
-    fn wire_of(&self, node: usize, link: Option<usize>) -> Serialiser {
+    fn wire_of(&self, node: usize, link: Option<usize>) -> Wire {
         let edge = self.facts(node).tests == Tests::Labelled;
         let own = link.or_else(|| self.graph().links_of(node).next().filter(|_| edge));
-        Serialiser::new(own.map_or(Rate(0), |link| self.links()[link].spec.rate), 0)
+        let own = own.map(|link| &self.links()[link].spec);
+        let serialiser = Serialiser::new(own.map_or(Rate(0), |link| link.rate), 0);
+        Wire { serialiser, framing: own.map_or(Framing::ETHERNET, |link| link.medium.framing) }
     }
 
     /// Refuses a flow that can't be. Paths begin at the flow.
@@ -210,7 +246,10 @@ impl Testbed {
     fn check_flow_packets(&self, spec: &FlowSpec) -> Result<(), Diagnostic> {
         let labels = self.labels_of(spec);
         spec.check_emission(labels)?;
-        let least = Shape::size_min(labels as usize);
+        let least = match spec.family {
+            Family::Ipv4 => Shape::size_min(labels as usize),
+            Family::Ipv6 => Shape::size_min6(labels as usize),
+        };
         let taken = self.ports_of(spec.from).map(|(link, _)| link.spec.mtu.saturating_add(ETHERNET)).max();
         let most = taken.unwrap_or(0).clamp(SIZE_USUAL, Shape::SIZE_MAX);
         if let Some((min, max)) = spec.size_range() {

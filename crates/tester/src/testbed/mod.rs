@@ -10,14 +10,15 @@ mod emission;
 mod flow_ports;
 mod flow_spec;
 mod flows;
+mod losses;
 mod packets;
 mod place;
 mod processes;
 mod traffic;
 
 pub use flow_spec::{
-    ArrivalSpec, EmpiricalSpec, ExponentialSpec, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec, RateCounts,
-    SizeSpec, TraceSpec, UniformSpec,
+    ArrivalSpec, EmpiricalSpec, ExponentialSpec, Family, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec,
+    RateCounts, SizeSpec, TraceSpec, UniformSpec,
 };
 pub use processes::for_processes;
 
@@ -38,11 +39,13 @@ use base::{Device, NodeId, StreamId};
 use core::ops::{Deref, DerefMut};
 use engine::external;
 use flow_ports::SourcePorts;
+use losses::Owners;
 use network::beside::BesideConfig;
 use network::{Build, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
+use std::sync::Arc;
 
 /// A flow as it was built.
 #[derive(Clone, Debug)]
@@ -76,6 +79,8 @@ pub struct Testbed {
     streams: Vec<u32>,
     /// By group of LSPs.
     traced: BTreeMap<usize, Traced>,
+    /// Whose test packets are.
+    owners: Arc<Owners>,
 }
 
 impl Deref for Testbed {
@@ -124,7 +129,9 @@ impl Testbed {
     /// in it.
     pub fn planned(file: &NetworkFile) -> Result<Testbed, NetworkError> {
         let nowhere = Placement { local: Some(Vec::new()), ..Placement::default() };
-        Testbed::build(file, Build { placement: Some(&nowhere), ..Build::default() })
+        let planned = Testbed::build(file, Build { placement: Some(&nowhere), ..Build::default() })?;
+        planned.network.check_media_outside()?;
+        Ok(planned)
     }
 
     /// The network of a recording's file, with the router in the state that it had at the end, whose tables can be
@@ -148,7 +155,9 @@ impl Testbed {
             random_flows: BTreeSet::new(),
             streams: Vec::new(),
             traced: BTreeMap::new(),
+            owners: Arc::default(),
         };
+        testbed.keep_losses();
         testbed.set_sinks();
         for (index, flow) in file.flows.iter().enumerate() {
             let flow = testbed
@@ -260,6 +269,8 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed))),
     TableEntry::new::<traffic::SeriesRow>(Scope::Network, |testbed, _| Ok(traffic::series(testbed))),
     TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| Ok(traffic::flow_series(testbed))),
+    TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
+    TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed))),
     TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
         traffic::check_routes(testbed);

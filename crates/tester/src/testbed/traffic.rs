@@ -1,6 +1,7 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
 use super::Testbed;
+use crate::batches::NoInterval;
 use crate::course::CourseBin;
 use crate::delay::DelayStats;
 use crate::generator::Generator;
@@ -40,23 +41,23 @@ base::table! {
         delay_min_s: Option<f64> = "s" => known.delay(DelayStats::min_s),
         /// Greatest delay.
         delay_max_s: Option<f64> = "s" => known.delay(DelayStats::max_s),
-        /// Delay that half of the packets do not exceed.
-        delay_p50_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.5)),
-        /// Delay that 90 % of the packets do not exceed.
-        delay_p90_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.9)),
-        /// Delay that 99 % of the packets do not exceed.
-        delay_p99_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.99)),
-        /// Delay that 99.9 % of the packets do not exceed.
-        delay_p999_s: Option<f64> = "s" => known.delay(|delay| delay.quantile_s(0.999)),
-        /// Jitter: how much the delays of packets in succession differ.
-        jitter_s: Option<f64> = "s" => known.delay(DelayStats::jitter_s),
+        /// Delay that half of the packets do not exceed; absent of fewer than 6 packets.
+        delay_p50_s: Option<f64> = "s" => known.delay(|delay| delay.bounded_quantile_s(0.5)),
+        /// Delay that 90 % of the packets do not exceed; absent of fewer than 36 packets.
+        delay_p90_s: Option<f64> = "s" => known.delay(|delay| delay.bounded_quantile_s(0.9)),
+        /// Delay that 99 % of the packets do not exceed; absent of fewer than 368 packets.
+        delay_p99_s: Option<f64> = "s" => known.delay(|delay| delay.bounded_quantile_s(0.99)),
+        /// Delay that 99.9 % of the packets do not exceed; absent of fewer than 3,688 packets.
+        delay_p999_s: Option<f64> = "s" => known.delay(|delay| delay.bounded_quantile_s(0.999)),
+        /// Mean IPDV: how much the delays of consecutive packets differ that both arrived (RFC 3393).
+        ipdv_mean_s: Option<f64> = "s" => known.delay(DelayStats::ipdv_mean_s),
     }
 }
 
 base::table! {
     /// The delays of each flow in each phase, all its streams together; rows without packets are left out.
     pub struct DelayRow in "delays" key ["flow", "phase"]
-    of (flow: usize, phase: usize, bins: (Vec<f64>, Vec<u32>)) from delay: &DelayStats {
+    of (flow: usize, phase: usize, bins: (Vec<f64>, Vec<u32>), interval: Result<[f64; 2], NoInterval>) from delay: &DelayStats {
         /// The flow, by its place in the description.
         flow: usize => flow,
         /// The phase by time of departure, from 0; -1 is before the first.
@@ -65,20 +66,28 @@ base::table! {
         received: u64 = "packets" => delay.count(),
         /// Mean delay.
         mean_s: Option<f64> = "s" => delay.mean_s(),
+        /// Below this the expected mean lies with a probability of 2.5 %; absent if that can't be said.
+        low_s: Option<f64> = "s" => interval.ok().map(|[low, _]| low),
+        /// Above this the expected mean lies with a probability of 2.5 %; absent if that can't be said.
+        high_s: Option<f64> = "s" => interval.ok().map(|[_, high]| high),
+        /// Why the mean has no interval; absent if it has one.
+        no_interval: Option<&'static str> => interval.err().map(NoInterval::word),
         /// Standard deviation; absent of fewer than two packets.
         sd_s: Option<f64> = "s" => delay.sd_s(),
         /// Least delay.
         min_s: Option<f64> = "s" => delay.min_s(),
-        /// Delay that half of the packets do not exceed.
-        p50_s: Option<f64> = "s" => delay.quantile_s(0.5),
-        /// Delay that 90 % of the packets do not exceed.
-        p90_s: Option<f64> = "s" => delay.quantile_s(0.9),
-        /// Delay that 99 % of the packets do not exceed.
-        p99_s: Option<f64> = "s" => delay.quantile_s(0.99),
-        /// Delay that 99.9 % of the packets do not exceed.
-        p999_s: Option<f64> = "s" => delay.quantile_s(0.999),
+        /// Delay that half of the packets do not exceed; absent of fewer than 6 packets.
+        p50_s: Option<f64> = "s" => delay.bounded_quantile_s(0.5),
+        /// Delay that 90 % of the packets do not exceed; absent of fewer than 36 packets.
+        p90_s: Option<f64> = "s" => delay.bounded_quantile_s(0.9),
+        /// Delay that 99 % of the packets do not exceed; absent of fewer than 368 packets.
+        p99_s: Option<f64> = "s" => delay.bounded_quantile_s(0.99),
+        /// Delay that 99.9 % of the packets do not exceed; absent of fewer than 3,688 packets.
+        p999_s: Option<f64> = "s" => delay.bounded_quantile_s(0.999),
         /// Greatest delay.
         max_s: Option<f64> = "s" => delay.max_s(),
+        /// Mean IPDV: how much the delays of a stream's consecutive packets differ that both arrived (RFC 3393).
+        ipdv_mean_s: Option<f64> = "s" => delay.ipdv_mean_s(),
         /// Upper bounds of the bins of the histogram; empty bins are left out.
         upper_s: Vec<f64> = "s" => bins.0,
         /// Packets in each bin.
@@ -100,9 +109,9 @@ base::table! {
         mean_s: f64 = "s",
         /// Least delay.
         min_s: f64 = "s",
-        /// Delay that half of the packets do not exceed.
+        /// Delay that half of the packets of the bin do not exceed, however few they are.
         p50_s: f64 = "s",
-        /// Delay that 99 % of the packets do not exceed.
+        /// Delay that 99 % of the packets of the bin do not exceed, however few they are.
         p99_s: f64 = "s",
         /// Greatest delay.
         max_s: f64 = "s",
@@ -217,7 +226,10 @@ pub fn delays(testbed: &Testbed) -> Table {
             phases.iter_mut().zip(&stats.phases).for_each(|(all, one)| all.merge(&one.delay));
         }
         for (phase, delay) in phases.iter().enumerate().filter(|(_, delay)| delay.count() > 0) {
-            table.push(DelayRow::of(number, phase, delay.bins().unzip(), delay));
+            let batches = sink.batches(number as u32).get(phase);
+            let interval = batches.zip(delay.mean_s()).map(|(batches, mean_s)| batches.interval_s(mean_s));
+            let interval = interval.unwrap_or(Err(NoInterval::TooFew));
+            table.push(DelayRow::of(number, phase, delay.bins().unzip(), interval, delay));
         }
     }
     table.finish()

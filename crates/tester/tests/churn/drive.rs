@@ -162,7 +162,7 @@ impl Run {
                 tunnel.plan = plan.clone();
                 tunnel.wanted = true;
                 let spec = self.spec(*index);
-                self.command(plan.from, rsvp::Command::TunnelSet(Box::new(spec)))
+                self.command(plan.from, rsvp::Command::TunnelSet(spec.into()))
             }
             Action::Tear(index) => self.tear(*index),
             Action::Reoptimise(index) => {

@@ -38,6 +38,9 @@ pub struct Quote<'a> {
     pub original: &'a [u8],
     /// The bytes of the extension objects; none means that there is no extension structure.
     pub objects: &'a [u8],
+    /// Is the length field zero although objects follow? So it was before RFC 4884: the original datagram has 128
+    /// bytes.
+    pub without_length: bool,
 }
 
 /// How messages of a family say how long the quoted packet is.
@@ -71,13 +74,13 @@ impl<'a> Quote<'a> {
         let structure = if objects.is_empty() { 0 } else { EXTENSION_HEADER_LEN + objects.len() };
         let room = (MAX_ERROR_LEN - ipv4::MIN_HEADER_LEN - HEADER_LEN).saturating_sub(structure);
         // RFC 4884, 5: whole words only; a quote that is cut short to the word needs no padding.
-        Quote { original: &datagram[..datagram.len().min(room & !3)], objects }
+        Quote { original: &datagram[..datagram.len().min(room & !3)], objects, without_length: false }
     }
 
     /// Reads what follows the header of an error whose length field is `words`.
     pub(crate) fn parse(form: Form, words: u8, data: &'a [u8]) -> Result<Quote<'a>, Error> {
         if words == 0 {
-            return Ok(Quote { original: data, objects: &[] });
+            return Ok(Quote { original: data, ..Quote::default() });
         }
         // RFC 4884, 5: the original datagram has at least 128 bytes; a structure with an object follows.
         let (original_len, max) =
@@ -88,6 +91,27 @@ impl<'a> Quote<'a> {
             let reason = Reason::OutOfRange { field: "length", found, min, max };
             return Err(Error::new(form.layer, form.field, reason));
         }
+        Quote::split(form, original_len, data)
+    }
+
+    /// Reads what follows the header of an error whose length field is zero: the packet, and behind 128 bytes of it the
+    /// extension structure of a sender that knows nothing of the length field (RFC 4884), if there is a whole one
+    /// with a checksum that is right.
+    pub(crate) fn parse_without_length(form: Form, data: &'a [u8]) -> Quote<'a> {
+        let plain = Quote { original: data, ..Quote::default() };
+        let has_checksum = matches!(data.get(MIN_ORIGINAL_LEN..), Some([_, _, high, low, _, _, _, _, ..])
+            if [*high, *low] != [0, 0]);
+        if !has_checksum {
+            return plain;
+        }
+        match Quote::split(form, MIN_ORIGINAL_LEN, data) {
+            Ok(quote) => Quote { without_length: true, ..quote },
+            Err(_) => plain,
+        }
+    }
+
+    /// A packet of `original_len` bytes and the extension structure behind it.
+    fn split(form: Form, original_len: usize, data: &'a [u8]) -> Result<Quote<'a>, Error> {
         let (original, structure) = data.split_at(original_len);
         let at = HEADER_LEN + original_len;
         let (header, objects) = structure.split_at(EXTENSION_HEADER_LEN);
@@ -105,7 +129,7 @@ impl<'a> Quote<'a> {
         for object in Objects::new(objects) {
             object.map_err(|e| Error { layer: form.layer, ..e.at(at + EXTENSION_HEADER_LEN) })?;
         }
-        Ok(Quote { original, objects })
+        Ok(Quote { original, objects, without_length: false })
     }
 
     /// The extension objects in order.
@@ -124,6 +148,9 @@ impl<'a> Quote<'a> {
     fn original_len(&self, word: usize) -> usize {
         if self.objects.is_empty() {
             return self.original.len();
+        }
+        if self.without_length {
+            return MIN_ORIGINAL_LEN;
         }
         self.original.len().next_multiple_of(word).clamp(MIN_ORIGINAL_LEN, MAX_WORDS * word)
     }
@@ -154,7 +181,7 @@ impl<'a> Quote<'a> {
         header[..2].copy_from_slice(&[VERSION << 4, 0]);
         let value = structure_checksum(&header[..2], objects);
         header[2..].copy_from_slice(&value.to_be_bytes());
-        (original_len / form.word) as u8
+        if self.without_length { 0 } else { (original_len / form.word) as u8 }
     }
 }
 

@@ -246,7 +246,10 @@ impl<'a> Repr<'a> {
         let (code, rest) = (packet.code(), packet.rest());
         let [a, b, c, d] = rest;
         let (ident, sequence) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        let quote = || Quote::parse(FORM, rest[field::LENGTH - field::REST], data);
+        let quote = || match rest[field::LENGTH - field::REST] {
+            0 => Ok(Quote::parse_without_length(FORM, data)),
+            words => Quote::parse(FORM, words, data),
+        };
         Ok(match packet.icmp_type() {
             Type::ECHO_REQUEST if code == 0 => Repr::EchoRequest { ident, sequence, data },
             Type::ECHO_REPLY if code == 0 => Repr::EchoReply { ident, sequence, data },

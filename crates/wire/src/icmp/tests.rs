@@ -37,13 +37,16 @@ fn vectors() -> Vec<(&'static str, String, Repr<'static>)> {
             Repr::DestinationUnreachable {
                 code: unreachable::FRAGMENTATION_NEEDED,
                 next_hop_mtu: 1500,
-                quote: Quote { original, objects: &[] },
+                quote: Quote { original, objects: &[], without_length: false },
             },
         ),
         (
             "time exceeded with a label stack",
             format!("0b004a1b 00200000 {ORIGINAL}{} 2000cdb5 00080101 00401101", "00".repeat(100)),
-            Repr::TimeExceeded { code: time_exceeded::TTL, quote: Quote { original: padded, objects } },
+            Repr::TimeExceeded {
+                code: time_exceeded::TTL,
+                quote: Quote { original: padded, objects, without_length: false },
+            },
         ),
     ]
 }
@@ -146,7 +149,7 @@ proptest! {
         code: u8, pointer: u8,
     ) {
         let objects = if stack.is_empty() { vec![] } else { mpls_stack_object(&stack) };
-        let repr = Repr::ParameterProblem { code, pointer, quote: Quote { original: &original, objects: &objects } };
+        let repr = Repr::ParameterProblem { code, pointer, quote: Quote { original: &original, objects: &objects, without_length: false } };
         let bytes = emitted(&repr);
         let read = Repr::parse(&Packet::new_checked(&bytes).unwrap()).unwrap();
         let quote = read.quote().unwrap();

@@ -125,7 +125,7 @@ impl<'a> Repr<'a> {
         match *self {
             Repr::DestinationUnreachable { quote, .. } | Repr::TimeExceeded { quote, .. } => Some(quote),
             Repr::PacketTooBig { quote, .. } | Repr::ParameterProblem { quote, .. } => {
-                Some(Quote { original: quote, objects: &[] })
+                Some(Quote { original: quote, objects: &[], without_length: false })
             }
             _ => None,
         }

@@ -40,7 +40,10 @@ fn messages_have_the_bytes_of_the_rfc() {
             "0402 0000 0000002a 60000000 00003b01",
         ),
         (
-            Repr::TimeExceeded { code: 0, quote: Quote { original: &original, objects: &[] } },
+            Repr::TimeExceeded {
+                code: 0,
+                quote: Quote { original: &original, objects: &[], without_length: false },
+            },
             "0300 0000 00000000 60000000 00003b01",
         ),
     ];
@@ -57,7 +60,7 @@ fn messages_have_the_bytes_of_the_rfc() {
 fn a_label_stack_stands_behind_the_packet_in_words_of_eight_bytes() {
     let original: Vec<u8> = (0..131).collect();
     let objects = mpls_stack_object(&[0, 0x40, 0x11, 1]);
-    let quote = Quote { original: &original, objects: &objects };
+    let quote = Quote { original: &original, objects: &objects, without_length: false };
     let repr = Repr::TimeExceeded { code: time_exceeded::HOP_LIMIT, quote };
     let bytes = emitted(&repr);
     assert_eq!((bytes[4], bytes.len()), (17, 8 + 136 + 4 + 8));

@@ -11,7 +11,7 @@ impl Bundle {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Bundle, Error> {
         let mut packets = Vec::new();
         for (offset, message) in messages(bytes)? {
-            let at = |error: Error| Error { offset: error.offset + offset, ..error };
+            let at = |error: Error| error.within(offset);
             let message = message.map_err(at)?;
             // RFC 2961, 3.2: any message but a Bundle. Looked at first, so that depth is bounded.
             if message.get(1) == Some(&MessageType::Bundle.number()) {

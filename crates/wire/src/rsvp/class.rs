@@ -132,6 +132,16 @@ classes! {
     CHALLENGE = 64;
     /// How the packets of an LSP get their PHB (RFC 3270, 5.2).
     DIFFSERV = 65;
+    /// The class-type of a DiffServ-aware tunnel (RFC 4124, 6.2.1).
+    CLASSTYPE = 66;
+    /// Attributes that every router on the way has to support (RFC 5420, 5).
+    LSP_REQUIRED_ATTRIBUTES = 67;
+    /// Whom to tell of errors (RFC 3473, 4.2).
+    NOTIFY_REQUEST = 195;
+    /// What an end of the LSP wants to do with it (RFC 3473, 7.1).
+    ADMIN_STATUS = 196;
+    /// Attributes of an LSP (RFC 5420, 4).
+    LSP_ATTRIBUTES = 197;
     /// RFC 4873; RFC 4875, 19.5.
     SECONDARY_EXPLICIT_ROUTE = 200;
     /// RFC 4873; RFC 4875, 19.6.

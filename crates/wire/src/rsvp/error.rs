@@ -75,17 +75,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.object {
             None => write!(f, "rsvp: {} (at byte {})", self.reason, self.offset),
-            Some((class, c_type)) => {
-                f.write_str("rsvp: ")?;
-                match class_name(class) {
-                    Some(name) => f.write_str(name)?,
-                    None => write!(f, "class {class}")?,
-                }
-                if c_type != 0 {
-                    write!(f, " C-Type {c_type}")?;
-                }
-                write!(f, ": {} (at byte {})", self.reason, self.offset)
-            }
+            Some(_) => write!(f, "rsvp: {}: {} (at byte {})", self.layer(), self.reason, self.offset),
         }
     }
 }
@@ -97,6 +87,19 @@ impl Error {
 
     pub(crate) const fn missing(class: u8, offset: usize) -> Error {
         Error { offset, object: Some((class, 0)), reason: Reason::Missing }
+    }
+
+    /// The same error, in a message that begins at byte `offset` of something longer: of a Bundle.
+    #[must_use]
+    pub const fn within(self, offset: usize) -> Error {
+        Error { offset: self.offset + offset, ..self }
+    }
+
+    /// Which layer found it: `rsvp`, or the class of the object at fault with its C-Type, if that has been seen.
+    pub fn layer(&self) -> String {
+        let Some((class, c_type)) = self.object else { return "rsvp".into() };
+        let name = class_name(class).map_or_else(|| format!("class {class}"), str::to_string);
+        if c_type == 0 { name } else { format!("{name} C-Type {c_type}") }
     }
 
     /// Error code and value for the PathErr or ResvErr that this error is to be answered with, if it is.

@@ -13,6 +13,7 @@ pub mod adspec;
 pub mod attribute;
 pub mod basic;
 pub mod bundle;
+mod carried;
 pub mod class;
 pub mod common;
 pub mod diffserv;
@@ -47,6 +48,7 @@ pub use adspec::{Adspec, AdspecFragment, ControlledLoadFragment, General, Guaran
 pub use attribute::{Affinities, SessionAttribute};
 pub use basic::{ErrorSpec, RsvpHop, Scope, TimeValues};
 pub use bundle::{SubMessages, emit_bundle, messages};
+pub use carried::{AdminStatus, AttributeTlv, ClassType};
 pub use class::{MessageType, UnknownAction, unknown_action};
 pub use diffserv::{DiffServ, MapEntry, PhbId};
 pub use error::{Error, Reason};

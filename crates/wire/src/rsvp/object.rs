@@ -3,6 +3,7 @@
 use super::adspec::Adspec;
 use super::attribute::SessionAttribute;
 use super::basic::{self, ErrorSpec, RsvpHop, Scope, TimeValues};
+use super::carried::{self, AdminStatus, AttributeTlv, ClassType};
 use super::class;
 use super::diffserv::DiffServ;
 use super::error::{Fault, Reason};
@@ -80,6 +81,16 @@ pub enum Object {
     Challenge(Challenge),
     #[serde(rename = "DIFFSERV")]
     DiffServ(DiffServ),
+    #[serde(rename = "CLASSTYPE")]
+    ClassType(ClassType),
+    #[serde(rename = "LSP_REQUIRED_ATTRIBUTES")]
+    LspRequiredAttributes(Vec<AttributeTlv>),
+    #[serde(rename = "NOTIFY_REQUEST")]
+    NotifyRequest(IpAddr),
+    #[serde(rename = "ADMIN_STATUS")]
+    AdminStatus(AdminStatus),
+    #[serde(rename = "LSP_ATTRIBUTES")]
+    LspAttributes(Vec<AttributeTlv>),
     #[serde(rename = "P2MP_SECONDARY_EXPLICIT_ROUTE")]
     SecondaryExplicitRoute(Vec<EroHop>),
     #[serde(rename = "P2MP_SECONDARY_RECORD_ROUTE")]
@@ -167,6 +178,13 @@ impl Object {
             class::DETOUR => Object::Detour(Detour::parse(c_type, body)?),
             class::CHALLENGE => Object::Challenge(Challenge::parse(c_type, body)?),
             class::DIFFSERV => Object::DiffServ(DiffServ::parse(c_type, body)?),
+            class::CLASSTYPE => Object::ClassType(ClassType::parse(c_type, body)?),
+            class::LSP_REQUIRED_ATTRIBUTES => {
+                Object::LspRequiredAttributes(carried::parse_attributes(c_type, body)?)
+            }
+            class::NOTIFY_REQUEST => Object::NotifyRequest(carried::parse_notify_request(c_type, body)?),
+            class::ADMIN_STATUS => Object::AdminStatus(AdminStatus::parse(c_type, body)?),
+            class::LSP_ATTRIBUTES => Object::LspAttributes(carried::parse_attributes(c_type, body)?),
             class::SECONDARY_EXPLICIT_ROUTE => {
                 only(2)?;
                 Object::SecondaryExplicitRoute(explicit_route::parse(body)?)
@@ -210,6 +228,13 @@ impl Object {
             Object::Detour(x) => x.emit(out)?,
             Object::Challenge(x) => x.emit(out)?,
             Object::DiffServ(x) => x.emit(out)?,
+            Object::ClassType(x) => x.emit(out),
+            Object::LspRequiredAttributes(x) => {
+                carried::emit_attributes(x, class::LSP_REQUIRED_ATTRIBUTES, out)?;
+            }
+            Object::NotifyRequest(x) => carried::emit_notify_request(*x, out),
+            Object::AdminStatus(x) => x.emit(out),
+            Object::LspAttributes(x) => carried::emit_attributes(x, class::LSP_ATTRIBUTES, out)?,
             Object::SecondaryExplicitRoute(x) => {
                 explicit_route::emit(x, class::SECONDARY_EXPLICIT_ROUTE, 2, out)?;
             }

@@ -52,20 +52,26 @@ impl Packet {
     /// A Bundle is read with all that is in it, and refused if one message of it is bad: [`super::messages`] does
     /// better.
     pub fn parse(bytes: &[u8]) -> Result<Packet, Error> {
+        let (flags, send_ttl, message) = Packet::parse_boxed(bytes)?;
+        Ok(Packet { flags, send_ttl, message: *message })
+    }
+
+    /// The same as flags, Send_TTL and message. A message is long: in a box it is not moved again.
+    pub fn parse_boxed(bytes: &[u8]) -> Result<(u8, u8, Box<Message>), Error> {
         let header = Header::parse(bytes)?;
         let bytes = header.message(bytes);
         header.check(bytes)?;
         let message = match MessageType::of(header.message_type) {
             None => return Err(Error::of_message(1, Reason::MessageType(header.message_type))),
-            Some(MessageType::Bundle) => Message::Bundle(Bundle::parse(bytes)?),
+            Some(MessageType::Bundle) => Box::new(Message::Bundle(Bundle::parse(bytes)?)),
             Some(kind) => parse_objects(kind, bytes)?,
         };
-        Ok(Packet { flags: header.flags, send_ttl: header.send_ttl, message })
+        Ok((header.flags, header.send_ttl, message))
     }
 }
 
 #[inline]
-fn parse_objects(kind: MessageType, bytes: &[u8]) -> Result<Message, Error> {
+fn parse_objects(kind: MessageType, bytes: &[u8]) -> Result<Box<Message>, Error> {
     let mut fields = Fields { length: bytes.len(), ..Fields::default() };
     for (position, object) in Objects::of(bytes).enumerate() {
         let object = object?;
@@ -208,9 +214,10 @@ impl Fields {
         })
     }
 
-    fn into_message(mut self, kind: MessageType) -> Result<Message, Error> {
+    #[inline(always)]
+    fn into_message(mut self, kind: MessageType) -> Result<Box<Message>, Error> {
         let length = self.length;
-        Ok(match kind {
+        Ok(Box::new(match kind {
             MessageType::Path => Message::Path(Path {
                 session: self.need(self.session, class::SESSION)?,
                 hop: self.need(self.hop, class::RSVP_HOP)?,
@@ -321,7 +328,7 @@ impl Fields {
             }
             // Read elsewhere: it has no objects.
             MessageType::Bundle => Message::Bundle(Bundle { packets: Vec::new() }),
-        })
+        }))
     }
 
     fn flow_descriptors(&mut self, style: style::Style) -> Result<Vec<FlowDescriptor>, Error> {

@@ -6,16 +6,28 @@ use crate::checksum::Addresses;
 use crate::error::Error;
 use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
-use crate::{arp, ethernet, ipv4, measurement, mpls, rsvp, udp};
+use crate::link::{Chdlc, Follows, LinkType, Null, Ppp, Sll, Sll2};
+use crate::llc::{Llc, Snap};
+use crate::lsp_ping::{self, LspPing};
+use crate::pseudowire::{Ach, Pseudowire};
+use crate::{arp, ethernet, ipv4, llc, measurement, mpls, rsvp, udp};
 use base::Label;
 use core::net::IpAddr;
 
 /// Reads a frame, from the Ethernet header on and without frame check sequence. Never fails.
 pub fn decode(frame: &[u8]) -> Tree {
+    decode_link(LinkType::Ethernet, frame)
+}
+
+/// Reads a packet that begins as the link type says. Never fails.
+pub fn decode_link(link: LinkType, packet: &[u8]) -> Tree {
     let mut decoder = Decoder { layers: Vec::new() };
-    decoder.ethernet(frame);
+    decoder.link(link, packet);
     Tree { layers: decoder.layers }
 }
+
+/// The UDP port of label stacks in UDP (RFC 7510).
+const MPLS_IN_UDP: u16 = 6635;
 
 /// Puts layers behind one another. `at` is the offset of `data` in the frame.
 struct Decoder {
@@ -30,8 +42,11 @@ impl Decoder {
     }
 
     fn padding(&mut self, data: &[u8]) {
-        if !data.is_empty() {
-            self.layers.push(Layer::Padding { bytes: data.into() });
+        match self.layers.last_mut() {
+            _ if data.is_empty() => {}
+            // Behind the packet, and behind the LLC frame around it.
+            Some(Layer::Padding { bytes }) => bytes.0.extend_from_slice(data),
+            _ => self.layers.push(Layer::Padding { bytes: data.into() }),
         }
     }
 
@@ -42,6 +57,61 @@ impl Decoder {
     fn malformed_layer(&mut self, of: &str, offset: usize, reason: String, data: &[u8]) {
         self.layers.push(Layer::Malformed { of: of.to_owned(), offset, reason });
         self.payload(data);
+    }
+
+    fn link(&mut self, link: LinkType, data: &[u8]) {
+        match link {
+            LinkType::Ethernet => self.ethernet(data),
+            LinkType::Ip => self.ip(data, 0),
+            LinkType::Mpls => self.mpls(data, 0),
+            LinkType::LinuxCooked => {
+                let header = Sll::read(data).map(|(header, len, follows)| (Layer::Sll(header), len, follows));
+                self.behind(header, data);
+            }
+            LinkType::LinuxCooked2 => {
+                let header =
+                    Sll2::read(data).map(|(header, len, follows)| (Layer::Sll2(header), len, follows));
+                self.behind(header, data);
+            }
+            LinkType::Ppp => {
+                let header =
+                    Ppp::read(data).map(|(header, len, ethertype)| (Layer::Ppp(header), len, ethertype));
+                self.behind(header, data);
+            }
+            LinkType::CiscoHdlc => {
+                let header =
+                    Chdlc::read(data).map(|(header, len, ethertype)| (Layer::Chdlc(header), len, ethertype));
+                self.behind(header, data);
+            }
+            LinkType::Null | LinkType::Loopback => {
+                let header = Null::read(data, link == LinkType::Loopback);
+                let header = header.map(|(header, len, ethertype)| (Layer::Null(header), len, ethertype));
+                self.behind(header, data);
+            }
+        }
+    }
+
+    /// A link-layer header, and what follows.
+    fn behind(&mut self, header: Result<(Layer, usize, impl Into<Follows>), Error>, data: &[u8]) {
+        let (layer, len, follows) = match header {
+            Ok(header) => header,
+            Err(error) => return self.malformed(error, data, 0),
+        };
+        self.layers.push(layer);
+        let rest = &data[len..];
+        match follows.into() {
+            Follows::Typed(ethertype) => self.typed(ethertype, rest, len),
+            Follows::Llc => self.llc(rest.len(), rest, len),
+            Follows::Unknown => self.payload(rest),
+        }
+    }
+
+    /// A packet of either family; its first bits say of which.
+    fn ip(&mut self, data: &[u8], at: usize) {
+        match data.first().map(|first| first >> 4) {
+            Some(6) => self.ipv6(data, at),
+            _ => self.ipv4(data, at),
+        }
     }
 
     fn ethernet(&mut self, data: &[u8]) {
@@ -57,12 +127,50 @@ impl Decoder {
             ethertype: Some(ethertype),
         }));
         let (payload, at) = (packet.payload(), packet.header_len());
+        if llc::is_length(ethertype) {
+            self.llc(usize::from(ethertype.0), payload, at);
+        } else {
+            self.typed(ethertype, payload, at);
+        }
+    }
+
+    /// What an EtherType says of it.
+    fn typed(&mut self, ethertype: EtherType, payload: &[u8], at: usize) {
         match ethertype {
             EtherType::ARP => self.arp(payload, at),
             EtherType::IPV4 => self.ipv4(payload, at),
             EtherType::IPV6 => self.ipv6(payload, at),
             EtherType::MPLS | EtherType::MPLS_UPSTREAM => self.mpls(payload, at),
             _ => self.payload(payload),
+        }
+    }
+
+    /// An LLC frame of `length` bytes, and padding.
+    fn llc(&mut self, length: usize, data: &[u8], at: usize) {
+        let Some((frame, padding)) = data.split_at_checked(length) else {
+            return self.malformed(Error::truncated("llc", length, data.len()), data, at);
+        };
+        match Llc::read(frame) {
+            Ok((llc, header, snap)) => {
+                self.layers.push(Layer::Llc(llc));
+                let (rest, at) = (&frame[header..], at + header);
+                if snap { self.snap(rest, at) } else { self.payload(rest) }
+            }
+            Err(error) => self.malformed(error, frame, at),
+        }
+        self.padding(padding);
+    }
+
+    fn snap(&mut self, data: &[u8], at: usize) {
+        let (snap, ethertype) = match Snap::read(data) {
+            Ok(read) => read,
+            Err(error) => return self.malformed(error, data, at),
+        };
+        self.layers.push(Layer::Snap(snap));
+        let (rest, at) = (&data[llc::SNAP_LEN..], at + llc::SNAP_LEN);
+        match ethertype {
+            Some(ethertype) => self.typed(ethertype, rest, at),
+            None => self.payload(rest),
         }
     }
 
@@ -93,7 +201,25 @@ impl Decoder {
         } else if version == Some(6) || bottom == Some(Label::EXPLICIT_NULL_V6.value()) {
             self.ipv6(rest, at);
         } else {
-            self.payload(rest);
+            self.behind_labels(version, rest);
+        }
+    }
+
+    /// What no IP packet is behind a label stack: in its place stand the control word of a pseudowire or the header of
+    /// an associated channel (RFC 5586, 2.1), or anything else.
+    fn behind_labels(&mut self, version: Option<u8>, data: &[u8]) {
+        let read = match version {
+            Some(0) => Pseudowire::read(data).map(|(word, len)| (Layer::Pseudowire(word), len)),
+            Some(1) => Ach::read(data).map(|(header, len)| (Layer::Ach(header), len)),
+            _ => return self.payload(data),
+        };
+        match read {
+            Ok((layer, len)) => {
+                self.layers.push(layer);
+                self.payload(&data[len..]);
+            }
+            // So few bytes are neither.
+            Err(_) => self.payload(data),
         }
     }
 
@@ -178,6 +304,13 @@ impl Decoder {
                     departure_ps,
                 }));
                 self.payload(&payload[measurement::LEN..]);
+            }
+            _ if packet.dst_port() == MPLS_IN_UDP => self.mpls(payload, at + udp::HEADER_LEN),
+            _ if [packet.src_port(), packet.dst_port()].contains(&lsp_ping::PORT) => {
+                match LspPing::read(payload) {
+                    Ok(message) => self.layers.push(Layer::LspPing(message)),
+                    Err(error) => self.malformed(error, payload, at + udp::HEADER_LEN),
+                }
             }
             _ => self.payload(payload),
         }

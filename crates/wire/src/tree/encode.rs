@@ -4,7 +4,7 @@ use super::layers::{Arp, Entry, Ethernet, IpOption, Ipv4, Layer, Measurement, Tr
 use crate::error::{Error, Reason};
 use crate::ethernet::EtherType;
 use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
-use crate::{arp, ethernet, ipv4, measurement, mpls, udp};
+use crate::{arp, ethernet, ipv4, llc, measurement, mpls, udp};
 use base::{Dscp, Label, StreamId, TrafficClass};
 
 /// Writes a frame. An error says which field of which layer has a value that its bits can't hold.
@@ -21,9 +21,18 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
     for (index, layer) in layers.iter().enumerate().rev() {
         let next = layers.get(index + 1);
         inner = match layer {
-            Layer::Ethernet(ethernet) => join(write_ethernet(ethernet, next)?, &inner),
+            Layer::Ethernet(ethernet) => join(write_ethernet(ethernet, next, inner.len())?, &inner),
+            Layer::Sll(sll) => join(sll.write(next.and_then(type_of))?, &inner),
+            Layer::Sll2(sll) => join(sll.write(next.and_then(type_of))?, &inner),
+            Layer::Ppp(ppp) => join(ppp.write(next.and_then(type_of))?, &inner),
+            Layer::Chdlc(hdlc) => join(hdlc.write(next.and_then(type_of))?, &inner),
+            Layer::Null(null) => join(null.write(next.and_then(type_of))?, &inner),
+            Layer::Llc(llc) => join(llc.write()?, &inner),
+            Layer::Snap(snap) => join(snap.write(next.and_then(type_of))?, &inner),
             Layer::Arp(arp) => join(write_arp(arp), &inner),
             Layer::Mpls(mpls) => join(stack(&mpls.stack)?, &inner),
+            Layer::Pseudowire(word) => join(word.write()?, &inner),
+            Layer::Ach(header) => join(header.write()?, &inner),
             Layer::Ipv4(ipv4) => write_ipv4(ipv4, next, &inner)?,
             Layer::Ipv6(ipv6) => ipv6.write(next, &inner)?,
             Layer::Udp(udp) => {
@@ -48,6 +57,7 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
                 message.encode(&mut bytes)?;
                 join(bytes, &inner)
             }
+            Layer::LspPing(message) => join(message.write()?, &inner),
             Layer::Measurement(measurement) => join(write_measurement(measurement)?, &inner),
             Layer::Payload { bytes } => join(bytes.0.clone(), &inner),
             Layer::Padding { .. } => return Err(Error::invalid("padding", 0, "padding is the last layer")),
@@ -66,17 +76,29 @@ pub(super) fn out_of_range(layer: &'static str, field: &'static str, found: u64,
     Error::new(layer, 0, Reason::OutOfRange { field, found, min: 0, max })
 }
 
-fn write_ethernet(layer: &Ethernet, next: Option<&Layer>) -> Result<Vec<u8>, Error> {
+/// The EtherType that says that this layer follows.
+fn type_of(layer: &Layer) -> Option<EtherType> {
+    match layer {
+        Layer::Arp(_) => Some(EtherType::ARP),
+        Layer::Mpls(_) => Some(EtherType::MPLS),
+        Layer::Ipv4(_) => Some(EtherType::IPV4),
+        Layer::Ipv6(_) => Some(EtherType::IPV6),
+        _ => None,
+    }
+}
+
+fn write_ethernet(layer: &Ethernet, next: Option<&Layer>, inner: usize) -> Result<Vec<u8>, Error> {
     if layer.tags.len() > ethernet::MAX_TAGS {
         return Err(out_of_range("ethernet", "tags", layer.tags.len() as u64, ethernet::MAX_TAGS as u64));
     }
     let ethertype = match (layer.ethertype, next) {
         (Some(ethertype), _) => ethertype,
-        (None, Some(Layer::Arp(_))) => EtherType::ARP,
-        (None, Some(Layer::Mpls(_))) => EtherType::MPLS,
-        (None, Some(Layer::Ipv4(_))) => EtherType::IPV4,
-        (None, Some(Layer::Ipv6(_))) => EtherType::IPV6,
-        (None, _) => return Err(Error::invalid("ethernet", 12, "the next layer does not say the ethertype")),
+        (None, Some(Layer::Llc(_))) => length(inner)?,
+        (None, next) => next.and_then(type_of).ok_or(Error::invalid(
+            "ethernet",
+            12,
+            "the next layer does not say the ethertype",
+        ))?,
     };
     let tag = |depth| layer.tags.get(depth).copied();
     let repr = ethernet::Repr { dst: layer.dst, src: layer.src, tags: [tag(0), tag(1)], ethertype };
@@ -84,6 +106,18 @@ fn write_ethernet(layer: &Ethernet, next: Option<&Layer>) -> Result<Vec<u8>, Err
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(&mut bytes);
     Ok(bytes)
+}
+
+/// The length of an LLC frame, in the place of the EtherType.
+fn length(inner: usize) -> Result<EtherType, Error> {
+    let reason = Reason::OutOfRange {
+        field: "length",
+        found: inner as u64,
+        min: llc::HEADER_LEN as u64,
+        max: llc::LENGTH_MAX.into(),
+    };
+    let wrong = Error::new("ethernet", 12, reason);
+    u16::try_from(inner).ok().filter(|inner| *inner <= llc::LENGTH_MAX).map(EtherType).ok_or(wrong)
 }
 
 fn write_arp(layer: &Arp) -> Vec<u8> {

@@ -27,7 +27,8 @@ impl Icmp {
     pub(super) fn write(&self) -> Result<Vec<u8>, Error> {
         let objects = self.message.quote().map(write_objects).transpose()?.unwrap_or_default();
         let original = self.message.quote().map_or(&[][..], |quote| &quote.original.0);
-        let quote = icmp::Quote { original, objects: &objects };
+        let without_length = self.message.quote().is_some_and(|quote| quote.without_length);
+        let quote = icmp::Quote { original, objects: &objects, without_length };
         let repr = match self.message {
             IcmpMessage::EchoRequest { ident, sequence, ref data } => {
                 Repr::EchoRequest { ident, sequence, data: &data.0 }
@@ -95,7 +96,7 @@ impl From<&Repr<'_>> for IcmpMessage {
 impl From<icmp::Quote<'_>> for Quote {
     fn from(quote: icmp::Quote<'_>) -> Quote {
         let extensions = quote.iter().map(Extension::from).collect();
-        Quote { original: quote.original.into(), extensions }
+        Quote { original: quote.original.into(), extensions, without_length: quote.without_length }
     }
 }
 

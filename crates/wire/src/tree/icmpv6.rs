@@ -39,7 +39,7 @@ impl Icmpv6 {
         };
         let objects = self.message.quote().map(write_objects).transpose()?.unwrap_or_default();
         let original = self.message.quote().map_or(&[][..], |quote| &quote.original.0);
-        let quote = icmpv6::Quote { original, objects: &objects };
+        let quote = icmpv6::Quote { original, objects: &objects, without_length: false };
         let mut options = Vec::new();
         let repr = match &self.message {
             &Icmpv6Message::DestinationUnreachable { code, .. } => {
@@ -95,7 +95,11 @@ impl Icmpv6Message {
 
 impl From<&Repr<'_>> for Icmpv6Message {
     fn from(repr: &Repr<'_>) -> Icmpv6Message {
-        let plain = |original: &[u8]| Quote { original: original.into(), extensions: Vec::new() };
+        let plain = |original: &[u8]| Quote {
+            original: original.into(),
+            extensions: Vec::new(),
+            without_length: false,
+        };
         match *repr {
             Repr::DestinationUnreachable { code, quote } => {
                 Icmpv6Message::DestinationUnreachable { code, quote: quote.into() }

@@ -2,6 +2,10 @@
 
 use super::layers6::{Icmpv6, Ipv6};
 use crate::hex::Hex;
+use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
+use crate::llc::{Llc, Snap};
+use crate::lsp_ping::LspPing;
+use crate::pseudowire::{Ach, Pseudowire};
 use crate::{arp, ethernet, icmp, ipv4, rsvp};
 use base::MacAddr;
 use core::net::Ipv4Addr;
@@ -21,10 +25,28 @@ pub struct Tree {
 pub enum Layer {
     /// Addresses, VLAN tags and type of the frame.
     Ethernet(Ethernet),
+    /// What Linux gives in the place of the link-layer header of any interface (`tcpdump -i any`).
+    Sll(Sll),
+    /// The same in its second form, with the interface.
+    Sll2(Sll2),
+    /// The protocol of a PPP frame.
+    Ppp(Ppp),
+    /// The type of an HDLC frame of a router of Cisco.
+    Chdlc(Chdlc),
+    /// The address family of a packet on a loopback interface of BSD or macOS.
+    Null(Null),
+    /// Service access points and control field of a frame that has a length in the place of its type.
+    Llc(Llc),
+    /// The type of a frame with LLC.
+    Snap(Snap),
     /// A request or reply for the Ethernet address of an IPv4 address.
     Arp(Arp),
     /// All label stack entries in one layer, the top first.
     Mpls(Mpls),
+    /// The control word of a pseudowire, behind a label stack.
+    Pseudowire(Pseudowire),
+    /// The header of an associated channel, behind a label stack.
+    Ach(Ach),
     /// An IPv4 header with its options.
     Ipv4(Ipv4),
     /// An IPv6 header with its extension headers.
@@ -39,6 +61,8 @@ pub enum Layer {
     Icmpv6(Icmpv6),
     /// An RSVP message with its objects.
     Rsvp(rsvp::RawMessage),
+    /// An MPLS echo request or reply.
+    LspPing(LspPing),
     /// Stream, sequence number and departure of a test packet.
     Measurement(Measurement),
     /// Bytes that no layer explains, or that the malformed layer before them could not.
@@ -72,7 +96,7 @@ pub struct Ethernet {
     /// VLAN tags, at most two, the outer one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<ethernet::Tag>,
-    /// Type of the payload; left out: that of the next layer.
+    /// Type of the payload, or up to 1500 its length; left out: that of the next layer.
     pub ethertype: Option<ethernet::EtherType>,
 }
 
@@ -351,6 +375,9 @@ pub struct Quote {
     /// Extension objects (RFC 4884).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extension>,
+    /// Is the length field zero although extensions follow? So it was before RFC 4884: they are behind 128 bytes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub without_length: bool,
 }
 
 /// An extension object of an ICMP error.

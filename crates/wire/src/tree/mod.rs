@@ -31,7 +31,11 @@ mod tests;
 #[cfg(test)]
 mod tests6;
 
-pub use decode::decode;
+pub use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
+pub use crate::llc::{Llc, Snap};
+pub use crate::lsp_ping::{Fec, LspPing, Tlv};
+pub use crate::pseudowire::{Ach, Pseudowire};
+pub use decode::{decode, decode_link};
 pub use encode::encode;
 pub use layers::{
     Arp, Entry, Ethernet, Extension, Icmp, IcmpMessage, IpOption, Ipv4, Layer, Measurement, Mpls, Quote, Tcp,

@@ -17,7 +17,7 @@ fn write(line: &mut String, tree: &Tree) -> fmt::Result {
     let mut previous = None;
     for (index, layer) in tree.layers.iter().enumerate() {
         let before = line.len();
-        write_layer(line, layer, previous, tree.layers.get(index + 1))?;
+        write_layer(line, layer, previous, &tree.layers[index + 1..])?;
         if line.len() > before {
             line.push(' ');
         }
@@ -27,14 +27,18 @@ fn write(line: &mut String, tree: &Tree) -> fmt::Result {
     Ok(())
 }
 
-fn write_layer(
-    out: &mut String,
-    layer: &Layer,
-    previous: Option<&Layer>,
-    next: Option<&Layer>,
-) -> fmt::Result {
+fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: &[Layer]) -> fmt::Result {
+    let next = rest.first();
     match layer {
-        Layer::Ethernet(ethernet) => write_ethernet(out, ethernet, next),
+        Layer::Ethernet(ethernet) => write_ethernet(out, ethernet, rest),
+        Layer::Sll(sll) => sll.summarise(out, next.is_some_and(has_name)),
+        Layer::Sll2(sll) => sll.summarise(out, next.is_some_and(has_name)),
+        Layer::Ppp(ppp) => ppp.summarise(out, next.is_some_and(has_name)),
+        Layer::Chdlc(hdlc) => hdlc.summarise(out, next.is_some_and(has_name)),
+        Layer::Null(null) => null.summarise(out, next.is_some_and(has_name)),
+        Layer::Llc(_) if matches!(next, Some(Layer::Snap(_))) => Ok(()),
+        Layer::Llc(llc) => llc.summarise(out),
+        Layer::Snap(snap) => snap.summarise(out, next.is_some_and(has_name)),
         Layer::Arp(arp) => write_arp(out, arp),
         Layer::Mpls(mpls) => {
             out.push_str("MPLS");
@@ -47,6 +51,8 @@ fn write_layer(
             }
             Ok(())
         }
+        Layer::Pseudowire(word) => word.summarise(out),
+        Layer::Ach(header) => header.summarise(out),
         Layer::Ipv4(ipv4) => write_ipv4(out, ipv4, next),
         Layer::Ipv6(ipv6) => ipv6.summarise(out, next),
         Layer::Udp(udp) => {
@@ -57,6 +63,7 @@ fn write_layer(
         Layer::Icmp(icmp) => write_icmp(out, icmp),
         Layer::Icmpv6(icmp) => icmp.summarise(out),
         Layer::Rsvp(message) => write_rsvp(out, message),
+        Layer::LspPing(message) => message.summarise(out),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
             write!(out, "test stream {} sequence {} departure {seconds}.{rest:012}", m.stream, m.sequence)
@@ -73,19 +80,27 @@ fn write_layer(
     }
 }
 
-fn write_ethernet(out: &mut String, ethernet: &Ethernet, next: Option<&Layer>) -> fmt::Result {
+fn write_ethernet(out: &mut String, ethernet: &Ethernet, rest: &[Layer]) -> fmt::Result {
     let mut tags = ethernet.tags.iter().map(|tag| tag.vlan);
     if let Some(outer) = tags.next() {
         write!(out, "vlan {outer}")?;
         tags.try_for_each(|inner| write!(out, " {inner}"))?;
         out.push(',');
     }
-    if matches!(next, Some(Layer::Arp(_) | Layer::Mpls(_) | Layer::Ipv4(_) | Layer::Ipv6(_))) {
+    let mut above = rest.iter().skip_while(|layer| matches!(layer, Layer::Llc(_) | Layer::Snap(_)));
+    if above.next().is_some_and(has_name) {
         return Ok(());
     }
     let space = if ethernet.tags.is_empty() { "" } else { " " };
     write!(out, "{space}{} > {}", ethernet.src, ethernet.dst)?;
-    ethernet.ethertype.map_or(Ok(()), |ethertype| write!(out, " ethertype {ethertype}"))
+    // The length of an LLC frame says nothing that the line does not say.
+    let ethertype = ethernet.ethertype.filter(|ethertype| !crate::llc::is_length(*ethertype));
+    ethertype.map_or(Ok(()), |ethertype| write!(out, " ethertype {ethertype}"))
+}
+
+/// Does the line say who speaks to whom when it comes to this layer?
+fn has_name(layer: &Layer) -> bool {
+    matches!(layer, Layer::Arp(_) | Layer::Mpls(_) | Layer::Ipv4(_) | Layer::Ipv6(_))
 }
 
 fn write_arp(out: &mut String, arp: &Arp) -> fmt::Result {

@@ -104,6 +104,7 @@ fn an_error_with_a_label_stack() {
             },
             Extension::Other { class: 2, c_type: 1, data: Hex(vec![1, 2, 3, 4]) },
         ],
+        without_length: false,
     };
     let message = IcmpMessage::TimeExceeded { code: 0, quote };
     let icmp = Layer::Icmp(Icmp { message, checksum: None, correct_checksum: None });
@@ -117,8 +118,56 @@ fn an_error_with_a_label_stack() {
 }
 
 #[test]
+fn a_label_stack_without_a_length_is_read() {
+    let stack = vec![Entry { label: 17, tc: 0, ttl: 1 }];
+    let quote = Quote {
+        original: Hex(vec![0x45; 128]),
+        extensions: vec![Extension::MplsStack { stack }],
+        without_length: true,
+    };
+    let message = IcmpMessage::TimeExceeded { code: 0, quote };
+    let icmp = Layer::Icmp(Icmp { message, checksum: None, correct_checksum: None });
+    let frame = encode(&Tree { layers: vec![ethernet(), Layer::Ipv4(ipv4(vec![])), icmp] }).unwrap();
+    assert_eq!(frame[14 + 20 + 5], 0, "the length field");
+    let tree = decode(&frame);
+    assert_eq!(summary(&tree), "10.0.0.1 > 10.0.0.2 ICMP time exceeded in transit, labels 17");
+    assert_eq!(encode(&tree), Ok(frame.clone()));
+    // Without the right checksum it may be part of the packet.
+    let mut other = frame;
+    let at = other.len() - 10;
+    other[at] ^= 1;
+    let Layer::Icmp(icmp) = &decode(&other).layers[2] else { panic!("ICMP") };
+    assert!(icmp.message.quote().is_some_and(|quote| quote.extensions.is_empty()));
+}
+
+#[test]
+fn what_follows_labels_in_the_place_of_an_ip_version_is_named() {
+    let labels = Layer::Mpls(Mpls { stack: vec![Entry { label: 100, tc: 0, ttl: 9 }] });
+    let rest = || Layer::Payload { bytes: Hex(vec![1, 2, 3]) };
+    let word = Pseudowire { flags: 1, fragmentation: 2, length: 3, sequence: 4 };
+    let channel = Ach { version: 0, reserved: 0, channel_type: 0x21 };
+    for (layer, line) in [
+        (Layer::Pseudowire(word), "pseudowire control word, sequence 4"),
+        (Layer::Ach(channel), "associated channel, type 0x0021"),
+    ] {
+        let tree = Tree { layers: vec![ethernet(), labels.clone(), layer.clone(), rest()] };
+        let frame = encode(&tree).unwrap();
+        let read = decode(&frame);
+        assert_eq!(read.layers[2], layer);
+        assert_eq!(summary(&read), format!("MPLS 100 ttl 9, {line} length 3"));
+        assert_eq!(encode(&read), Ok(frame));
+    }
+    let udp = |dst_port| {
+        Layer::Udp(Udp { src_port: 1, dst_port, length: None, checksum: None, correct_checksum: None })
+    };
+    let tree = Tree { layers: vec![ethernet(), Layer::Ipv4(ipv4(vec![])), udp(6635), labels, rest()] };
+    let frame = encode(&tree).unwrap();
+    assert_eq!(summary(&decode(&frame)), "10.0.0.1 > 10.0.0.2 UDP 1 > 6635 MPLS 100 ttl 9, length 3");
+}
+
+#[test]
 fn an_error_with_bytes_that_have_no_name_is_kept_whole() {
-    let quote = |extensions| Quote { original: Hex(vec![0x45; 128]), extensions };
+    let quote = |extensions| Quote { original: Hex(vec![0x45; 128]), extensions, without_length: false };
     let error = |quote| {
         let message = IcmpMessage::TimeExceeded { code: 0, quote };
         let icmp = Layer::Icmp(Icmp { message, checksum: None, correct_checksum: None });

@@ -140,7 +140,7 @@ fn lines_are_readable() {
         line.ends_with("router advertisement, lifetime 1800 s, prefix 2001:db8::/64, MTU 1500"),
         "{line}"
     );
-    let quote = || Quote { original: Hex(vec![0x60; 48]), extensions: vec![] };
+    let quote = || Quote { original: Hex(vec![0x60; 48]), extensions: vec![], without_length: false };
     let error = |message| round(vec![ethernet(), ipv6(vec![]), icmpv6(message)]);
     assert!(
         error(Icmpv6Message::PacketTooBig { mtu: 1400, quote: quote() })
@@ -149,6 +149,7 @@ fn lines_are_readable() {
     let labels = Quote {
         original: Hex(vec![0x60; 128]),
         extensions: vec![Extension::MplsStack { stack: vec![Entry { label: 17, tc: 0, ttl: 1 }] }],
+        without_length: false,
     };
     let line = error(Icmpv6Message::TimeExceeded { code: 0, quote: labels });
     assert!(line.ends_with("ICMPv6 time exceeded in transit, labels 17"), "{line}");
@@ -157,7 +158,7 @@ fn lines_are_readable() {
 #[test]
 fn what_has_no_name_is_kept_whole() {
     let other = |at: usize, value: u8| {
-        let quote = Quote { original: Hex(vec![0x60; 48]), extensions: vec![] };
+        let quote = Quote { original: Hex(vec![0x60; 48]), extensions: vec![], without_length: false };
         let message = Icmpv6Message::TimeExceeded { code: 0, quote };
         let mut frame = encode(&Tree { layers: vec![ethernet(), ipv6(options()), icmpv6(message)] }).unwrap();
         frame[at] = value;

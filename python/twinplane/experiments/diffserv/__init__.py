@@ -12,9 +12,9 @@ from ...measure.bounds import LEAST, MEAN, MOST, TIME
 from ...network import Network
 from ...profiles import resolve
 from ...results.points import Point
-from ..base import Column, Comparison, Experiment, Metrics, Outcome, Tick, steps
-from . import critique, figures, real
-from . import published as paper
+from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
+from ..scores import Comparison
+from . import compared, critique, figures, real
 from .build import build
 from .parameters import FLOWS, SCENARIOS, DiffservParameters
 from .summary import joined, summarise
@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 KINDS = {
     "mean_s": MEAN,
     **{key: LEAST for key in ("min_s", "p50_s", "p90_s", "p99_s")},
-    **{key: MOST for key in ("p999_s", "max_s", "jitter_s")},
+    **{key: MOST for key in ("p999_s", "max_s", "delay_range_s")},
     **{key: TIME for key in ("ipdv_mean_s", "jitter_rfc3550_s")},
 }
 """Figures of a flow that real time blurs."""
+
+POINTS_MAX = 3
+"""Published figures stand beside so many points, from the first."""
 
 
 class Diffserv(Experiment[DiffservParameters]):
@@ -116,8 +119,9 @@ class Diffserv(Experiment[DiffservParameters]):
         return figures.tables(found)
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
-        """See `published.comparisons`, of the first points."""
-        return [row for point in points[:3] for row in paper.comparisons(point, figures.said(points, point))]
+        """See `compared.comparisons`, of the first points."""
+        first = points[:POINTS_MAX]
+        return [row for point in first for row in compared.comparisons(point, figures.said(points, point))]
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:
         """See `critique`."""

@@ -88,7 +88,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
         metric("mean", "mean_s"),
         metric(f"{of}max", "max_s"),
         metric(f"{of}min", "min_s"),
-        metric(f"{of}jitter", "jitter_s"),
+        metric(f"{of}delay range", "delay_range_s"),
         metric("sent", "sent", count),
         metric("dropped", "dropped", count),
         told("published mean", "mean_s", _seconds),
@@ -250,7 +250,7 @@ def tables(found: Results) -> list[Table]:
 
 
 QUANTILES = (("p50_s", "50 %"), ("p90_s", "90 %"), ("p99_s", "99 %"), ("p999_s", "99.9 %"))
-VARIATION = (("jitter_rfc3550_s", "jitter (RFC 3550)"), ("ipdv_mean_s", "mean |IPDV| (RFC 3393)"))
+VARIATION = (("jitter_rfc3550_s", "jitter (RFC 3550)"), ("ipdv_mean_s", "mean IPDV (RFC 3393)"))
 
 
 def _quantiles(point: Point, lead: str) -> Table:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...frames import Columns, readable
-from ...measure.statistics import quantile
+from ...measure.statistics import bounded_quantile
 from ...network import Network
 from ...network.drawing import topology
 from ..base import Outcome
@@ -105,10 +105,10 @@ def figures(delays: Sequence[int | None]) -> dict[str, Any]:
         "mean_s": math.fsum(seconds) / len(seconds) if seconds else None,
         "max_s": seconds[-1] if seconds else None,
         "min_s": seconds[0] if seconds else None,
-        "jitter_s": (arrived[-1] - arrived[0]) / 1e12 if arrived else None,
+        "delay_range_s": (arrived[-1] - arrived[0]) / 1e12 if arrived else None,
         "dropped": len(delays) - len(arrived),
         "sent": len(delays),
-        **{key: quantile(seconds, share) for key, share in QUANTILES},
+        **{key: bounded_quantile(seconds, share) for key, share in QUANTILES},
         # RFC 3393, 4: of consecutive packets that both arrived.
         "ipdv_mean_s": math.fsum(steps) / len(steps) if steps else None,
         "jitter_rfc3550_s": interarrival_jitter([delay for delay in delays if delay is not None]),

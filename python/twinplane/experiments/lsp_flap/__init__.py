@@ -15,9 +15,10 @@ from ...network import Network
 from ...profiles import resolve
 from ...results.points import Point
 from ...units import format_time
-from ..base import Column, Comparison, Experiment, Metrics, Outcome, Tick, steps
+from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
 from ..parameters import build as build_parameters
-from . import figures, real
+from ..scores import Comparison
+from . import compared, figures, real
 from . import published as paper
 from .answered import check_answered
 from .build import build
@@ -119,8 +120,8 @@ class LspFlap(Experiment[FlapParameters]):
         return figures.charts(points)
 
     def comparisons(self, points: Sequence[Point]) -> list[Comparison]:
-        """See `published.comparisons`."""
-        return paper.comparisons(points)
+        """See `compared.comparisons`."""
+        return compared.comparisons(points)
 
     def arithmetic(self, points: Sequence[Point]) -> list[str]:
         """See `published.arithmetic`."""

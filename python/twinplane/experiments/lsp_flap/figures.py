@@ -10,7 +10,7 @@ from ...results.points import Point
 from ...units import format_time
 from ..base import Column
 from .parameters import FlapParameters
-from .published import closed_form, delay, is_line_rate, line_rate_delays, threshold
+from .published import closed_form, delay, delays_apart, is_line_rate, threshold
 
 
 def varying(points: Sequence[Point]) -> list[str]:
@@ -39,7 +39,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
         return point.metrics["lost_prior"] + point.metrics["lost_during"]
 
     def known(point: Point) -> str:
-        full = line_rate_delays(point.parameters)
+        full = delays_apart(point.parameters)
         if full is not None:
             return " / ".join(format_time(value) for value in full)
         value = delay(point.parameters)

@@ -131,7 +131,7 @@ class LspMesh(Experiment[MeshParameters]):
     def check(self, parameters: MeshParameters) -> None:
         """The profile and the topology file, whole."""
         super().check(parameters)
-        read(Path(parameters.topology))
+        read(Path(parameters.topology), parameters.component or None)
 
     def fault(self, point: Point) -> str | None:
         """LSPs that are down, packets that are lost, hops that are wrong."""

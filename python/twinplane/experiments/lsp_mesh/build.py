@@ -17,6 +17,7 @@ def build(p: MeshParameters, seed: int) -> Network:
         Path(p.topology),
         seed,
         profile=p.profile,
+        component=p.component or None,
         default_rate=f"{p.default_rate_mbps} Mbit/s",
         rsvp={"refresh_reduction": p.refresh_reduction},
         phases=(0,),

@@ -11,6 +11,9 @@ class MeshParameters(Parameters):
     """A full mesh of explicitly routed LSPs on a topology from a file."""
 
     topology: str = Field(description="a GraphML file of the Topology Zoo")
+    component: str = Field(
+        "", description="part of a graph that is not connected: 'largest', or a node of it; empty: all"
+    )
     profile: str = Field("ideal", description="device profile of the routers: a name or a TOML file")
     pairs_max: int = Field(
         100_000, ge=1, le=1_000_000, description="where there are more pairs, so many drawn with the seed"

@@ -26,7 +26,7 @@ KINDS = {
     "mean_s": MEAN,
     **{key: LEAST for key in ("min_s", "p50_s", "p90_s", "p99_s")},
     **{key: MOST for key in ("p999_s", "max_s")},
-    "jitter_s": TIME,
+    "ipdv_mean_s": TIME,
 }
 """Figures of a flow that real time blurs."""
 
@@ -132,8 +132,8 @@ class OwnNetwork(Experiment[NetworkParameters]):
         return [
             "Virtual time is counted in picoseconds: counts, and mean, least and greatest delays are exact"
             " for the stated parameters and seed; quantiles come from histograms and are within 1 %.",
-            "Delay is measured from the first bit sent to the first bit received (RFC 1242); jitter is the"
-            " mean difference in delay between one packet that arrived and the next (RFC 3393).",
+            "Delay is measured from the first bit sent to the first bit received (RFC 1242); mean IPDV is the"
+            " mean difference in delay of consecutive packets that both arrived (RFC 3393).",
             "Dropped is what was sent and has not arrived"
             f" {parameters['drain_s']:g} s after the flows ended.",
         ]

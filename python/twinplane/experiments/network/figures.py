@@ -67,7 +67,7 @@ def columns(points: Sequence[Point]) -> list[Column]:
         metric("mean", "mean_s"),
         metric("max", "max_s"),
         metric("min", "min_s"),
-        metric("jitter", "jitter_s"),
+        metric("mean IPDV", "ipdv_mean_s"),
         metric("50 %", "p50_s"),
         metric("99 %", "p99_s"),
         metric("99.9 %", "p999_s"),

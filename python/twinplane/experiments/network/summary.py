@@ -23,7 +23,7 @@ DELAYS = {
     "mean_s": "delay_mean_s",
     "max_s": "delay_max_s",
     "min_s": "delay_min_s",
-    "jitter_s": "jitter_s",
+    "ipdv_mean_s": "ipdv_mean_s",
     "p50_s": "delay_p50_s",
     "p90_s": "delay_p90_s",
     "p99_s": "delay_p99_s",
@@ -50,7 +50,10 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         "queue_series": _within(at_links(network, "queue_series"), p.end_s),
         "ports": readable(ports),
         **{name: readable(network.columns(name)) for name in ("series", "messages")},
-        **{name: _named(readable(network.columns(name)), network) for name in ("streams", "flow_series")},
+        **{
+            name: _named(readable(network.columns(name)), network)
+            for name in ("streams", "flow_series", "losses", "flow_accounts")
+        },
     }
     if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up

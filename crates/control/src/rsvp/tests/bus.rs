@@ -190,7 +190,7 @@ impl Net {
     /// Sets a tunnel up.
     pub(super) fn tunnel(&mut self, node: usize, spec: TunnelSpec) -> TunnelId {
         let id = TunnelId { to: spec.to, id: spec.tunnel_id };
-        self.command(node, Command::TunnelSet(Box::new(spec)));
+        self.command(node, Command::TunnelSet(spec.into()));
         id
     }
 
@@ -220,6 +220,7 @@ impl Net {
     }
 
     fn drain(&mut self, node: usize) {
+        self.nodes[node].assert_states();
         while let Some(output) = self.nodes[node].poll_output() {
             match output {
                 Output::Message(message) => {

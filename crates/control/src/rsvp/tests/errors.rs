@@ -8,6 +8,7 @@ use crate::rsvp::command::{Command, RouteHop, TunnelSpec};
 use crate::rsvp::{Config, Discard};
 use base::plane::Prefix;
 use base::{Label, PortId, Rate};
+use wire::rsvp::bundle::emit_bundle;
 use wire::rsvp::error_code::{self, routing, traffic_control};
 use wire::rsvp::{
     EroHop, EroSubobject, Flowspec, LabelRequest, Message, MessageType, Path, Resv, RroSubobject,
@@ -131,6 +132,84 @@ fn the_two_high_bits_of_an_unknown_class_decide() {
         });
         assert_eq!(onward, Some(forwarded), "class {class:#x}");
     }
+}
+
+#[test]
+fn a_path_err_says_all_that_the_path_said_of_its_sender() {
+    let mut net = Net::new(4, &ROW);
+    let mut message = path(&net, 3, &[1]);
+    let general = wire::rsvp::General { hops: 1, mtu: 1400, ..wire::rsvp::General::default() };
+    let adspec = wire::rsvp::Adspec { general, guaranteed: None, controlled_load: None, others: Vec::new() };
+    message.adspec = Some(adspec);
+    message.rro = Some(vec![RroSubobject::address(first_address(&net, 0))]);
+    let sent = message.clone();
+    let from = first_address(&net, 0);
+    net.inject(1, PortId(0), from, &packet(Message::Path(message)));
+    let sender = net.log.iter().find_map(|sent| match &sent.message {
+        Message::PathErr(error) if sent.from == 1 => error.sender.clone(),
+        _ => None,
+    });
+    let sender = sender.expect("a PathErr");
+    assert_eq!(
+        (sender.sender_template, sender.sender_tspec),
+        (sent.sender_template, Some(sent.sender_tspec))
+    );
+    assert_eq!((sender.adspec, sender.rro), (sent.adspec, sent.rro));
+}
+
+#[test]
+fn a_path_tear_is_passed_on_as_it_came() {
+    let mut net = Net::new(4, &ROW);
+    let message = path(&net, 3, &[1, 2, 3]);
+    let from = first_address(&net, 0);
+    net.inject(1, PortId(0), from, &packet(Message::Path(message.clone())));
+    net.run(10);
+    let object = |class| Unknown { class, c_type: 9, position: Unknown::LAST, data: vec![1, 2, 3, 4] };
+    let tear = wire::rsvp::PathTear {
+        common: wire::rsvp::Common { unknown: vec![object(0x9f), object(0xdf)], ..Default::default() },
+        session: message.session,
+        hop: message.hop,
+        sender: Some(wire::rsvp::SenderDescriptor::of(message.sender_template)),
+    };
+    net.inject(1, PortId(0), from, &packet(Message::PathTear(tear.clone())));
+    let passed = net.log.iter().find_map(|sent| match &sent.message {
+        Message::PathTear(tear) if sent.from == 1 => Some(tear.clone()),
+        _ => None,
+    });
+    let passed = passed.expect("a PathTear");
+    assert_eq!(passed.sender, tear.sender);
+    let classes: Vec<u8> = passed.common.unknown.iter().map(|object| object.class).collect();
+    assert_eq!(classes, [0xdf], "what is to be forwarded unexamined");
+    assert_ne!(passed.hop, tear.hop);
+}
+
+#[test]
+fn a_bad_message_of_a_bundle_is_answered_as_if_it_had_come_alone() {
+    let mut net = Net::new(4, &ROW);
+    let good = path(&net, 3, &[1, 2, 3]);
+    let mut bad = path(&net, 3, &[1, 2, 3]);
+    bad.common.unknown.push(Unknown {
+        class: 0x7e,
+        c_type: 9,
+        position: Unknown::LAST,
+        data: vec![1, 2, 3, 4],
+    });
+    let emit = |message| {
+        let mut bytes = Vec::new();
+        packet(Message::Path(message)).emit(&mut bytes).expect("a message");
+        bytes
+    };
+    let (good, bad) = (emit(good), emit(bad));
+    let mut bundle = Vec::new();
+    emit_bundle(0, 63, [&good[..], &bad[..]], &mut bundle).expect("a Bundle");
+    let from = first_address(&net, 0);
+    net.inject_bytes(1, PortId(0), from, 63, &bundle);
+    let answers = net.log.iter().filter_map(|sent| match &sent.message {
+        Message::PathErr(error) if sent.from == 1 => Some((error.error_spec.code, error.error_spec.value)),
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), [(error_code::UNKNOWN_CLASS, 0x7e09)]);
+    assert_eq!(net.nodes[1].lsps().count(), 1, "the good one counts");
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn commands_may_come_at_any_time() {
     for n in 1..=20 {
         let tunnel = spec(n, 3, &[&[1, 2, 3]], 1);
         let id = crate::rsvp::command::TunnelId { to: tunnel.to, id: n };
-        net.command_at(u64::from(n), 0, Command::TunnelSet(Box::new(tunnel)));
+        net.command_at(u64::from(n), 0, Command::TunnelSet(tunnel.into()));
         net.command_at(u64::from(n) * 2, 0, Command::TunnelRemove(id));
     }
     net.run(200);

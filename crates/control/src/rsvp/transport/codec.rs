@@ -62,8 +62,8 @@ pub(super) fn verify(bytes: &[u8], secret: &[u8]) -> bool {
 
 /// Writes the header of a Bundle before its messages (RFC 2961, 3.1).
 pub(super) fn bundle_header(bytes: &mut [u8], flags: u8, ttl: u8) {
-    let Ok(length) = u16::try_from(bytes.len()) else { return };
-    let [high, low] = length.to_be_bytes();
+    debug_assert!(bytes.len() <= usize::from(u16::MAX), "a Bundle of {} bytes", bytes.len());
+    let [.., high, low] = bytes.len().to_be_bytes();
     let first = header::VERSION << 4 | flags;
     let head = [first, MessageType::Bundle.number(), 0, 0, ttl, 0, high, low];
     if let Some(place) = bytes.first_chunk_mut() {

@@ -1,5 +1,6 @@
 //! What the transport counts, and what it holds.
 
+use super::super::faults::Faults;
 use serde::{Deserialize, Serialize};
 
 /// Why a message was discarded.
@@ -106,6 +107,8 @@ pub struct Counters {
     pub unsendable: u64,
     /// Messages discarded, by [`Malformed`].
     pub malformed: [u64; Malformed::ALL.len()],
+    /// Invariants that did not hold.
+    pub faults: Faults,
 }
 
 impl Counters {

@@ -4,7 +4,7 @@ use super::codec;
 use super::counters::Malformed;
 use super::hello::Change;
 use super::state::Transport;
-use super::types::{Envelope, Incoming, Neighbor};
+use super::types::{Arrival, Incoming};
 use rand::Rng;
 use wire::rsvp::{Common, Hello, HelloMessage, Message};
 
@@ -13,33 +13,22 @@ const HELLO_TTL: u8 = 1;
 
 impl Transport {
     /// Counts a Hello; one without an instance is malformed (RFC 3209, 5.2).
-    fn is_greeting(
-        &mut self,
-        from: Neighbor,
-        hello: Hello,
-        envelope: Envelope,
-        out: &mut Vec<Incoming>,
-    ) -> bool {
+    fn is_greeting(&mut self, arrival: &Arrival, hello: Hello, out: &mut Vec<Incoming>) -> bool {
         self.counters.hellos_received += 1;
         let (Hello::Request { src_instance, .. } | Hello::Ack { src_instance, .. }) = hello;
         if src_instance == 0 {
-            self.malformed(from.port, envelope, Malformed::HelloInstance, None, out);
+            self.malformed(&arrival.ip, 0, Malformed::HelloInstance, None, out);
         }
         src_instance != 0
     }
 
     /// A Hello from a neighbour whose state is not tracked. RFC 3209, 5: one side can use the mechanism while the other
     /// does not; all that it takes here is an answer, under one instance until the next restart.
-    pub(super) fn receive_greeting(
-        &mut self,
-        from: Neighbor,
-        hello: Hello,
-        envelope: Envelope,
-        out: &mut Vec<Incoming>,
-    ) {
-        if !self.is_greeting(from, hello, envelope, out) {
+    pub(super) fn receive_greeting(&mut self, arrival: &Arrival, hello: Hello, out: &mut Vec<Incoming>) {
+        if !self.is_greeting(arrival, hello, out) {
             return;
         }
+        // An acknowledgement needs no answer.
         let Hello::Request { src_instance: dst_instance, .. } = hello else { return };
         let src_instance = match self.instance {
             Some(instance) => instance,
@@ -48,8 +37,8 @@ impl Transport {
         let answer = Hello::Ack { src_instance, dst_instance };
         self.counters.hellos_sent += 1;
         if let Some(bytes) = self.hello_bytes(answer) {
-            let envelope = self.own_envelope(from, HELLO_TTL);
-            self.push(from, envelope, bytes);
+            let envelope = self.own_envelope(arrival.from, HELLO_TTL);
+            self.push(arrival.from, envelope, bytes);
         }
     }
 
@@ -61,18 +50,19 @@ impl Transport {
     pub(super) fn receive_hello(
         &mut self,
         peer: u32,
+        arrival: &Arrival,
         hello: Hello,
-        envelope: Envelope,
         out: &mut Vec<Incoming>,
     ) {
-        let neighbor = self.peers[peer as usize].neighbor;
-        let Some(config) = self.hello else { return self.receive_greeting(neighbor, hello, envelope, out) };
-        if !self.is_greeting(neighbor, hello, envelope, out) {
+        let Some(config) = self.hello else { return self.receive_greeting(arrival, hello, out) };
+        if !self.is_greeting(arrival, hello, out) {
             return;
         }
         self.greet(peer);
+        // By a port that is down nothing is exchanged.
         let Some(session) = &mut self.peers[peer as usize].hello else { return };
-        let (answer, change) = session.receive(self.now, hello, &config, &mut self.random);
+        let (answer, change) =
+            session.receive(self.now, hello, &config, &mut self.random, &mut self.counters.faults);
         if let Some(answer) = answer {
             self.send_hello(peer, answer);
         }

@@ -1,5 +1,7 @@
 //! Hello (RFC 3209, 5): is the neighbour there, and is it the same instance as before?
 
+use super::super::faults::Faults;
+use super::super::states::{HelloEvent, HelloState};
 use super::config::HelloConfig;
 use base::random::Stream;
 use base::{Span, Time};
@@ -27,7 +29,7 @@ pub(super) struct Session {
     own: u32,
     /// The neighbour's, or zero as long as none is known.
     other: u32,
-    up: bool,
+    state: HelloState,
     /// Hellos in a row that did not return our instance.
     mismatches: u8,
     /// When to ask next.
@@ -60,7 +62,7 @@ impl Session {
         Session {
             own: instance(random, 0),
             other: 0,
-            up: false,
+            state: HelloState::Unknown,
             mismatches: 0,
             ask: now + Span(offset),
             asked: None,
@@ -69,20 +71,21 @@ impl Session {
     }
     /// True while both sides return each other's instance.
     pub(super) const fn is_up(&self) -> bool {
-        self.up
+        matches!(self.state, HelloState::Up)
     }
     /// When [`Session::expire`] is to be called.
     pub(super) fn next(&self) -> Time {
-        if self.up { self.ask.min(self.dead) } else { self.ask }
+        if self.is_up() { self.ask.min(self.dead) } else { self.ask }
     }
 
-    /// A HELLO came. Returns the answer to a request.
+    /// A HELLO came, not from instance zero (RFC 3209, 5.2). Returns the answer to a request.
     pub(super) fn receive(
         &mut self,
         now: Time,
         hello: Hello,
         config: &HelloConfig,
         random: &mut Stream,
+        faults: &mut Faults,
     ) -> (Option<Hello>, Change) {
         let (src_instance, dst_instance, request) = match hello {
             Hello::Request { src_instance, dst_instance } => (src_instance, dst_instance, true),
@@ -95,51 +98,57 @@ impl Session {
         if request {
             self.asked = Some(now);
         }
-        let change = self.compare(now, src_instance, dst_instance, config, random);
+        self.dead = now + config.interval.mul_f64(config.dead_intervals);
+        let event = self.shown(src_instance, dst_instance, config);
+        if event == HelloEvent::Restarted {
+            // Ask the new instance at once, so that it is in use again after one round trip.
+            (self.ask, self.asked) = (now, None);
+        }
+        let change = self.step(event, src_instance, random, faults);
         let answer = request.then_some(Hello::Ack { src_instance: self.own, dst_instance: self.other });
         (answer, change)
     }
 
-    fn compare(
-        &mut self,
-        now: Time,
-        src: u32,
-        dst: u32,
-        config: &HelloConfig,
-        random: &mut Stream,
-    ) -> Change {
-        self.dead = now + config.interval.mul_f64(config.dead_intervals);
-        let known = core::mem::replace(&mut self.other, src);
+    /// What the instances in a HELLO show.
+    fn shown(&self, src: u32, dst: u32, config: &HelloConfig) -> HelloEvent {
         // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset.
-        if self.up && known != src {
-            // Ask the new instance at once, so that it is in use again after one round trip.
-            (self.ask, self.asked) = (now, None);
-            return self.lose(random, src, true);
+        if self.is_up() && self.other != src {
+            return HelloEvent::Restarted;
         }
         // RFC 3209, 5.3: the neighbour must reflect our instance.
         if dst == self.own {
-            self.mismatches = 0;
-            if !self.up {
-                self.up = true;
-                return Change::Up;
-            }
-        } else if self.up {
-            self.mismatches += 1;
-            if self.mismatches >= config.mismatches_max {
-                return self.lose(random, src, false);
-            }
+            HelloEvent::Reflected
+        } else if self.is_up() && self.mismatches + 1 >= config.mismatches_max {
+            HelloEvent::Mismatched
+        } else {
+            HelloEvent::NotReflected
         }
-        Change::None
     }
 
-    /// RFC 3209, 5.3: Hellos go on under another instance; Dst_Instance is zero unless a new one was received.
-    fn lose(&mut self, random: &mut Stream, other: u32, restarted: bool) -> Change {
-        self.own = instance(random, self.own);
+    /// Goes on to the next state. `other` is the neighbour's instance from now on: zero if none is known.
+    fn step(&mut self, event: HelloEvent, other: u32, random: &mut Stream, faults: &mut Faults) -> Change {
+        let was_up = self.is_up();
+        faults.step(&mut self.state, event);
         self.other = other;
-        self.up = false;
-        self.mismatches = 0;
-        self.dead = Time::MAX;
-        Change::Down { restarted }
+        match (was_up, self.is_up()) {
+            (true, false) => {
+                // RFC 3209, 5.3: Hellos go on under another instance; Dst_Instance is zero unless a new one was
+                // received.
+                self.own = instance(random, self.own);
+                self.mismatches = 0;
+                self.dead = Time::MAX;
+                Change::Down { restarted: event == HelloEvent::Restarted }
+            }
+            (false, true) => {
+                self.mismatches = 0;
+                Change::Up
+            }
+            _ => {
+                let tolerated = was_up && event == HelloEvent::NotReflected;
+                self.mismatches = if tolerated { self.mismatches + 1 } else { 0 };
+                Change::None
+            }
+        }
     }
 
     /// Time has passed. Returns a request that is due.
@@ -148,8 +157,10 @@ impl Session {
         now: Time,
         config: &HelloConfig,
         random: &mut Stream,
+        faults: &mut Faults,
     ) -> (Option<Hello>, Change) {
-        let change = if self.up && self.dead <= now { self.lose(random, 0, false) } else { Change::None };
+        let silent = self.is_up() && self.dead <= now;
+        let change = if silent { self.step(HelloEvent::Silent, 0, random, faults) } else { Change::None };
         if self.ask > now {
             return (None, change);
         }
@@ -173,6 +184,7 @@ mod tests {
         config: HelloConfig,
         now: Time,
         sides: [Session; 2],
+        faults: Faults,
     }
 
     impl Pair {
@@ -180,21 +192,27 @@ mod tests {
             let config = HelloConfig::default();
             let mut random = Streams::new(3).stream("hello");
             let sides = [(); 2].map(|()| Session::new(Time::ZERO, &config, &mut random));
-            Pair { random, config, now: Time::ZERO, sides }
+            Pair { random, config, now: Time::ZERO, sides, faults: Faults::default() }
         }
         /// One millisecond; what is said arrives at once, if `heard` says that the other side hears.
         fn step(&mut self, heard: [bool; 2]) -> Vec<(usize, Change)> {
             self.now += Span::from_ms(1);
             let mut changes = Vec::new();
             for side in 0..2 {
-                let (mut said, change) = self.sides[side].expire(self.now, &self.config, &mut self.random);
+                let (mut said, change) =
+                    self.sides[side].expire(self.now, &self.config, &mut self.random, &mut self.faults);
                 changes.push((side, change));
                 let mut from = side;
                 while let Some(hello) = said.take() {
                     let to = 1 - from;
                     if heard[to] {
-                        let (answer, change) =
-                            self.sides[to].receive(self.now, hello, &self.config, &mut self.random);
+                        let (answer, change) = self.sides[to].receive(
+                            self.now,
+                            hello,
+                            &self.config,
+                            &mut self.random,
+                            &mut self.faults,
+                        );
                         changes.push((to, change));
                         said = answer;
                         from = to;
@@ -248,13 +266,13 @@ mod tests {
         pair.run(20, [true; 2]);
         let src_instance = pair.sides[0].other;
         let wrong = Hello::Ack { src_instance, dst_instance: pair.sides[0].own ^ 1 };
-        let mut hear = || pair.sides[0].receive(pair.now, wrong, &pair.config, &mut pair.random).1;
+        let mut faults = Faults::default();
+        let mut receive =
+            |hello| pair.sides[0].receive(pair.now, hello, &pair.config, &mut pair.random, &mut faults);
+        let mut hear = || receive(wrong).1;
         assert_eq!([hear(), hear()], [Change::None; 2]);
         assert_eq!(hear(), Change::Down { restarted: false });
         let zero = Hello::Request { src_instance: 0, dst_instance: 0 };
-        assert_eq!(
-            pair.sides[0].receive(pair.now, zero, &pair.config, &mut pair.random),
-            (None, Change::None)
-        );
+        assert_eq!(receive(zero), (None, Change::None));
     }
 }

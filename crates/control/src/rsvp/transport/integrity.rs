@@ -96,6 +96,7 @@ impl Keyring {
         integrity: &Integrity,
         random: &mut Stream,
     ) -> Judgement {
+        // Without keys, nothing is signed.
         let Some(keys) = self.ports.iter().find(|keys| keys.port == port) else { return Judgement::Accept };
         let (handshake, room) = (keys.handshake, keys.window.max(1));
         let sender = (port, from, integrity.key_id);

@@ -35,5 +35,5 @@ pub use config::{Config, HelloConfig, Interface, Key, PortKeys, RefreshReduction
 pub use counters::{Audit, Counters, Malformed};
 pub use state::Transport;
 pub use types::{
-    Datagram, Delivery, Envelope, Handle, Incoming, Neighbor, NeighborView, Received, ReceivedId,
+    Arrival, Datagram, Delivery, Envelope, Handle, Incoming, Neighbor, NeighborView, ReceivedId,
 };

@@ -1,5 +1,6 @@
 //! What is known of one neighbour, and when it needs attention next.
 
+use super::super::states::ReductionState;
 use super::bundle::Buffer;
 use super::hello;
 use super::message_id::{Advertised, History, Standing};
@@ -15,10 +16,8 @@ pub(super) struct Peer {
     pub(super) neighbor: Neighbor,
     /// Our address on its port.
     pub(super) local: Ipv4Addr,
-    /// Its last message had the Refresh-Reduction-Capable bit (RFC 2961, 2).
-    pub(super) capable: bool,
-    /// It answered MESSAGE_ID with an error (RFC 2961, 4.8).
-    pub(super) refuses: bool,
+    /// What it takes of RFC 2961.
+    pub(super) reduction: ReductionState,
     /// The epoch of its identifiers and which of them were received.
     pub(super) epoch: Option<(u32, History)>,
     /// What it tore down lately.
@@ -48,8 +47,7 @@ impl Peer {
         Peer {
             neighbor,
             local,
-            capable,
-            refuses: false,
+            reduction: if capable { ReductionState::Capable } else { ReductionState::Plain },
             epoch: None,
             tombstones: Tombstones::default(),
             generation: 0,
@@ -65,7 +63,7 @@ impl Peer {
     }
     /// Does it take the messages and objects of RFC 2961?
     pub(super) const fn is_capable(&self) -> bool {
-        self.capable && !self.refuses
+        matches!(self.reduction, ReductionState::Capable)
     }
     /// Does it hold this state, as far as we know?
     pub(super) fn holds(&self, state: &Advertised) -> bool {

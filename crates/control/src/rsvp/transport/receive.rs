@@ -1,12 +1,14 @@
 //! The way up: from bytes to typed messages and events.
 
+use super::super::states::{ReductionEvent, ReductionState};
 use super::codec;
 use super::counters::Malformed;
 use super::integrity::Judgement;
 use super::message_id::{History, NONE, Named, Standing};
 use super::state::{TTL, Transport};
-use super::types::{Envelope, Incoming, Neighbor, Received, ReceivedId};
-use base::{PortId, Span, Time};
+use super::types::{Arrival, Incoming, Neighbor, ReceivedId};
+use crate::protocol::IpArrival;
+use base::{Span, Time};
 use wire::rsvp::{
     Challenge, Common, Error, HelloMessage, Integrity, IntegrityChallenge, IntegrityResponse, Message,
     MessageId, MessageIdAck, MessageIdList, Packet, class, error_code,
@@ -14,82 +16,78 @@ use wire::rsvp::{
 
 impl Transport {
     /// An RSVP message came in an IP packet. What the LSP layer is to know is appended to `out`.
-    pub fn receive(
-        &mut self,
-        now: Time,
-        port: PortId,
-        envelope: Envelope,
-        bytes: &[u8],
-        out: &mut Vec<Incoming>,
-    ) {
+    pub fn receive(&mut self, now: Time, ip: &IpArrival, bytes: &[u8], out: &mut Vec<Incoming>) {
         self.now = now;
         self.counters.datagrams_received += 1;
         self.counters.bytes_received += bytes.len() as u64;
         if !codec::is_bundle(bytes) {
-            return self.receive_one(port, envelope, bytes, out);
+            return self.receive_one(ip, bytes, 0, out);
         }
         self.counters.bundles_received += 1;
         let messages = match codec::sub_messages(bytes) {
             Ok(messages) => messages,
-            Err(error) => return self.malformed(port, envelope, Malformed::Bundle, Some(error), out),
+            Err(error) => return self.malformed(ip, 0, Malformed::Bundle, Some(error), out),
         };
         // RFC 2961, 3.4: each sub-message is processed as if it had been received by itself.
-        let hops = codec::send_ttl(bytes).saturating_sub(envelope.ttl);
+        let hops = codec::send_ttl(bytes).saturating_sub(ip.ttl);
         let mut empty = true;
-        for (_, message) in messages {
+        for (offset, message) in messages {
             empty = false;
             match message {
                 // RFC 2961, 3.2: no Bundle in a Bundle.
                 Ok(message) if codec::is_bundle(message) => {
-                    self.malformed(port, envelope, Malformed::Bundle, None, out);
+                    self.malformed(ip, offset, Malformed::Bundle, None, out);
                 }
                 Ok(message) => {
                     let ttl = codec::send_ttl(message).saturating_sub(hops);
-                    self.receive_one(port, Envelope { ttl, ..envelope }, message, out);
+                    self.receive_one(&IpArrival { ttl, ..*ip }, message, offset, out);
                 }
-                Err(error) => self.malformed(port, envelope, Malformed::Bundle, Some(error), out),
+                Err(error) => self.malformed(ip, offset, Malformed::Bundle, Some(error), out),
             }
         }
         if empty {
-            self.malformed(port, envelope, Malformed::Bundle, None, out);
+            self.malformed(ip, 0, Malformed::Bundle, None, out);
         }
     }
 
+    /// Discards a message that begins at byte `begins` of what came in. What the wire layer found is counted from
+    /// there.
     pub(super) fn malformed(
         &mut self,
-        port: PortId,
-        envelope: Envelope,
+        ip: &IpArrival,
+        begins: usize,
         reason: Malformed,
         error: Option<Error>,
         out: &mut Vec<Incoming>,
     ) {
         self.counters.malformed[reason as usize] += 1;
-        out.push(Incoming::Malformed { port, src: envelope.src, reason, error });
+        let error = error.map(|error| error.within(begins));
+        out.push(Incoming::Malformed { ip: *ip, begins, reason, error });
     }
 
-    fn receive_one(&mut self, port: PortId, envelope: Envelope, bytes: &[u8], out: &mut Vec<Incoming>) {
+    /// A message by itself, or one of a Bundle that begins at byte `offset` of it.
+    fn receive_one(&mut self, ip: &IpArrival, bytes: &[u8], offset: usize, out: &mut Vec<Incoming>) {
         self.counters.messages_received += 1;
-        let packet = match Packet::parse(bytes) {
-            Ok(packet) => packet,
-            Err(error) => return self.malformed(port, envelope, Malformed::Parse, Some(error), out),
+        let (flags, send_ttl, message) = match Packet::parse_boxed(bytes) {
+            Ok(read) => read,
+            Err(error) => return self.malformed(ip, offset, Malformed::Parse, Some(error), out),
         };
-        let from = Neighbor { port, address: codec::hop(&packet.message).unwrap_or(envelope.src) };
+        let from = Neighbor { port: ip.port, address: codec::hop(&message).unwrap_or(ip.src) };
         if self.signs
-            && let Err(reason) = self.authenticate(from, &packet.message, bytes)
+            && let Err(reason) = self.authenticate(from, &message, bytes)
         {
-            return self.malformed(port, envelope, reason, None, out);
+            return self.malformed(ip, offset, reason, None, out);
         }
+        let arrival = Arrival { ip: *ip, from, send_ttl, id: None };
         if self.tracks() {
-            self.receive_tracked(from, envelope, packet, out);
+            self.receive_tracked(arrival, flags, message, out);
             return;
         }
-        // Messages are long: from here on it stays where it is.
-        let message = Box::new(packet.message);
         match *message {
             Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
-            Message::Hello(HelloMessage { hello, .. }) => self.receive_greeting(from, hello, envelope, out),
+            Message::Hello(HelloMessage { hello, .. }) => self.receive_greeting(&arrival, hello, out),
             _ if codec::is_control(&message) => {}
-            _ => out.push(boxed(message, from, None, envelope, packet.send_ttl)),
+            _ => out.push(Incoming::Message(arrival, message)),
         }
     }
 
@@ -143,6 +141,7 @@ impl Transport {
             self.flush_bundle(peer);
         }
         let key_id = challenge.key_id;
+        // The neighbour may name a key that is not valid here.
         let Some((integrity, key)) = self.keyring.sign(self.now, to.port, Some(key_id)) else { return };
         let flags = if self.reduction.is_some() { Packet::REFRESH_REDUCTION_CAPABLE } else { 0 };
         let common = Common { integrity: Some(Integrity::new(key_id, 0)), ..Common::default() };
@@ -158,27 +157,27 @@ impl Transport {
 
     fn receive_tracked(
         &mut self,
-        from: Neighbor,
-        envelope: Envelope,
-        packet: Packet,
+        arrival: Arrival,
+        flags: u8,
+        message: Box<Message>,
         out: &mut Vec<Incoming>,
     ) {
-        let Packet { flags, send_ttl, ref message } = packet;
+        let from = arrival.from;
         let capable = flags & Packet::REFRESH_REDUCTION_CAPABLE != 0;
         let message_id = message.common().and_then(|common| common.message_id);
-        let greeting = matches!(message, Message::Hello(_)) && self.hello.is_some();
+        let greeting = matches!(*message, Message::Hello(_)) && self.hello.is_some();
         // A ResvConf comes from its far end, which is no neighbour.
-        let near = !matches!(message, Message::ResvConf(_));
+        let near = !matches!(*message, Message::ResvConf(_));
         let reduces = self.reduction.is_some() && near && (capable || message_id.is_some());
         let peer = if greeting || reduces { self.peer(from) } else { self.find(from) };
         let Some(peer) = peer else {
-            match packet.message {
+            match *message {
                 Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
                 Message::Hello(HelloMessage { hello, .. }) => {
-                    self.receive_greeting(from, hello, envelope, out);
+                    self.receive_greeting(&arrival, hello, out);
                 }
-                message if codec::is_control(&message) => {}
-                message => out.push(received(message, from, None, envelope, send_ttl)),
+                _ if codec::is_control(&message) => {}
+                _ => out.push(Incoming::Message(arrival, message)),
             }
             return;
         };
@@ -189,19 +188,17 @@ impl Transport {
             self.receive_ack(peer, ack, out);
         }
         let id = message_id.filter(|_| self.reduction.is_some()).map(|id| self.receive_id(peer, id));
-        match packet.message {
+        match *message {
             Message::Ack(_) | Message::IntegrityResponse(_) | Message::Bundle(_) => {}
             Message::IntegrityChallenge(challenge) => self.answer(from, challenge.challenge),
-            Message::Hello(HelloMessage { hello, .. }) => self.receive_hello(peer, hello, envelope, out),
+            Message::Hello(HelloMessage { hello, .. }) => self.receive_hello(peer, &arrival, hello, out),
             Message::Srefresh(summary) => {
                 self.counters.summaries_received += 1;
                 for list in &summary.lists {
                     self.receive_summary(peer, list, out);
                 }
             }
-            message => {
-                // From here on it stays where it is.
-                let message = Box::new(message);
+            _ => {
                 self.note_refusal(peer, &message);
                 if let Some((id, _)) = id {
                     self.peers[peer as usize].tombstones.note(id.id, &message);
@@ -212,8 +209,10 @@ impl Transport {
                         out.push(Incoming::Refreshed(handle));
                     }
                     Some((_, Repeat::Drop)) => self.counters.duplicates += 1,
-                    Some((id, Repeat::No)) => out.push(boxed(message, from, Some(id), envelope, send_ttl)),
-                    None => out.push(boxed(message, from, None, envelope, send_ttl)),
+                    Some((id, Repeat::No)) => {
+                        out.push(Incoming::Message(Arrival { id: Some(id), ..arrival }, message));
+                    }
+                    None => out.push(Incoming::Message(arrival, message)),
                 }
             }
         }
@@ -223,10 +222,12 @@ impl Transport {
     /// RFC 2961, 2: the bit of every message is looked at; without it there are no more Bundles and summaries.
     fn note_capability(&mut self, peer: u32, capable: bool) {
         let assumed = self.reduction.as_ref().is_some_and(|r| r.config.assume_capable);
+        let event = if capable || assumed { ReductionEvent::Offered } else { ReductionEvent::NotOffered };
         let entry = &mut self.peers[peer as usize];
-        let lost = entry.capable && !capable && !assumed;
-        entry.capable = capable || assumed;
-        if lost {
+        let before = entry.reduction;
+        self.counters.faults.step(&mut entry.reduction, event);
+        // To one that refuses MESSAGE_ID nothing is kept or gathered any more, but for what was before.
+        if event == ReductionEvent::NotOffered && before != ReductionState::Plain {
             self.flush_bundle(peer);
             self.drop_copies(peer);
             self.peers[peer as usize].summaries.clear();
@@ -242,7 +243,7 @@ impl Transport {
             && error_spec.value.to_be_bytes()[0] == class::MESSAGE_ID
         {
             self.flush_bundle(peer);
-            self.peers[peer as usize].refuses = true;
+            self.counters.faults.step(&mut self.peers[peer as usize].reduction, ReductionEvent::Refused);
             for copy in self.drop_copies(peer) {
                 if let Some(bytes) = codec::without_id(&copy.bytes) {
                     self.transmit(peer, copy.envelope, bytes);
@@ -380,24 +381,4 @@ enum Repeat {
     Refresh(super::types::Handle),
     /// It is a late copy.
     Drop,
-}
-
-fn received(
-    message: Message,
-    from: Neighbor,
-    id: Option<ReceivedId>,
-    envelope: Envelope,
-    send_ttl: u8,
-) -> Incoming {
-    boxed(Box::new(message), from, id, envelope, send_ttl)
-}
-
-const fn boxed(
-    message: Box<Message>,
-    from: Neighbor,
-    id: Option<ReceivedId>,
-    envelope: Envelope,
-    send_ttl: u8,
-) -> Incoming {
-    Incoming::Message(Received { message, from, id, envelope, send_ttl })
 }

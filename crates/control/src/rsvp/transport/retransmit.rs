@@ -3,6 +3,7 @@
 //! All copies that have been sent equally often wait equally long, so that each neighbour has one queue for each
 //! number of transmissions, in order of time; the heads of the queues are all that has to be looked at.
 
+use super::super::faults::{Fault, Faults};
 use super::message_id::NONE;
 use super::types::{Envelope, Handle};
 use base::Time;
@@ -81,8 +82,10 @@ impl Schedule {
         let due = |slot: u32| copies.get(slot).map(|copy| (copy.due, slot)).filter(|(due, _)| *due <= now);
         heads.filter_map(due).min().map(|(_, slot)| slot)
     }
-    fn append(&mut self, copies: &mut Copies, slot: u32, attempt: u8, due: Time) {
-        let Some(queue) = self.queues.get_mut(usize::from(attempt)) else { return };
+    fn append(&mut self, copies: &mut Copies, slot: u32, attempt: u8, due: Time, faults: &mut Faults) {
+        let Some(queue) = self.queues.get_mut(usize::from(attempt)) else {
+            return faults.note(Fault::NoCopy);
+        };
         let previous = core::mem::replace(&mut queue.tail, slot);
         match copies.get_mut(previous) {
             Some(copy) => copy.next = slot,
@@ -94,12 +97,14 @@ impl Schedule {
             self.len += 1;
         }
     }
-    fn unlink(&mut self, copies: &mut Copies, slot: u32) {
+    fn unlink(&mut self, copies: &mut Copies, slot: u32, faults: &mut Faults) {
         let Some((attempt, previous, next)) = copies.get(slot).map(|c| (c.attempt, c.previous, c.next))
         else {
-            return;
+            return faults.note(Fault::NoCopy);
         };
-        let Some(queue) = self.queues.get_mut(usize::from(attempt)) else { return };
+        let Some(queue) = self.queues.get_mut(usize::from(attempt)) else {
+            return faults.note(Fault::NoCopy);
+        };
         match copies.get_mut(previous) {
             Some(copy) => copy.next = next,
             None => queue.head = next,
@@ -114,7 +119,13 @@ impl Schedule {
         self.len -= 1;
     }
     /// Keeps a copy of a message that was just sent for the first time, to be sent again at `due`.
-    pub(super) fn add(&mut self, copies: &mut Copies, message: Message, due: Time) -> u32 {
+    pub(super) fn add(
+        &mut self,
+        copies: &mut Copies,
+        message: Message,
+        due: Time,
+        faults: &mut Faults,
+    ) -> u32 {
         let Message { peer, id, handle, envelope, bytes } = message;
         let copy = Copy { peer, id, handle, envelope, bytes, attempt: 0, due, previous: NONE, next: NONE };
         let slot = match copies.free.pop() {
@@ -127,7 +138,7 @@ impl Schedule {
                 copies.slots.len() as u32 - 1
             }
         };
-        self.append(copies, slot, 0, due);
+        self.append(copies, slot, 0, due, faults);
         slot
     }
     /// The copy has been sent once more: wait for the interval that follows. Nothing if it has been sent as often as
@@ -138,11 +149,12 @@ impl Schedule {
         slot: u32,
         now: Time,
         intervals: &[base::Span],
+        faults: &mut Faults,
     ) -> Option<()> {
         let attempt = copies.get(slot)?.attempt + 1;
         let interval = *intervals.get(usize::from(attempt))?;
-        self.unlink(copies, slot);
-        self.append(copies, slot, attempt, now + interval);
+        self.unlink(copies, slot, faults);
+        self.append(copies, slot, attempt, now + interval, faults);
         Some(())
     }
     /// May the copy be sent once more?
@@ -150,9 +162,9 @@ impl Schedule {
         copies.get(slot).is_some_and(|copy| usize::from(copy.attempt) + 1 < self.queues.len())
     }
     /// Takes a copy out.
-    pub(super) fn remove(&mut self, copies: &mut Copies, slot: u32) -> Option<Copy> {
+    pub(super) fn remove(&mut self, copies: &mut Copies, slot: u32, faults: &mut Faults) -> Option<Copy> {
         copies.get(slot)?;
-        self.unlink(copies, slot);
+        self.unlink(copies, slot, faults);
         let copy = copies.slots.get_mut(slot as usize)?.take();
         copies.free.push(slot);
         if copies.free.len() == copies.slots.len() {

@@ -1,5 +1,6 @@
 //! The way down: which MESSAGE_ID a message gets, what is kept of it, and what incoming state stands for.
 
+use super::super::faults::Fault;
 use super::codec;
 use super::message_id::{Advertised, NONE, Named, Standing};
 use super::retransmit;
@@ -74,6 +75,7 @@ impl Transport {
 
     /// Which MESSAGE_ID a message gets, and whether a copy is kept.
     fn plan(&mut self, peer: u32, delivery: Delivery) -> Plan {
+        // Without refresh reduction there are no identifiers.
         let Some(reduction) = &self.reduction else { return Plan::PLAIN };
         // What leaves by a port that is down is lost: nothing is gained by keeping it.
         let down = self.down.contains(&self.peers[peer as usize].neighbor.port);
@@ -151,11 +153,13 @@ impl Transport {
     }
 
     fn keep(&mut self, peer: u32, id: u32, handle: Option<Handle>, envelope: Envelope, bytes: &[u8]) {
-        let Some(reduction) = &self.reduction else { return };
-        let Some(&interval) = reduction.intervals.first() else { return };
+        let Some(&interval) = self.reduction.as_ref().and_then(|reduction| reduction.intervals.first())
+        else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
         let message = retransmit::Message { peer, id, handle, envelope, bytes: bytes.into() };
         let schedule = &mut self.peers[peer as usize].schedule;
-        let slot = schedule.add(&mut self.copies, message, self.now + interval);
+        let slot = schedule.add(&mut self.copies, message, self.now + interval, &mut self.counters.faults);
         match handle {
             Some(handle) => {
                 if let Some(state) = self.own.states.get_mut(handle.0) {
@@ -170,12 +174,16 @@ impl Transport {
     /// if not, the message is to be sent in full.
     pub fn refresh(&mut self, now: Time, to: Neighbor, handle: Handle) -> bool {
         self.now = now;
+        // Without refresh reduction, and of what was not advertised under an identifier, there is no summary.
         let Some(reduction) = &self.reduction else { return false };
         let Some(&state) = self.own.states.get(handle.0) else { return false };
         let delay = reduction.config.summary_delay;
         let full = self.summary_max(to.port);
         let old = self.own.is_old(state.id);
-        let Some(peer) = self.peers.get_mut(state.peer as usize) else { return false };
+        let Some(peer) = self.peers.get_mut(state.peer as usize) else {
+            self.counters.faults.note(Fault::NoNeighbor);
+            return false;
+        };
         if peer.neighbor != to || !peer.is_capable() || !peer.holds(&state) || old {
             return false;
         }
@@ -195,8 +203,11 @@ impl Transport {
 
     /// A PathErr or ResvErr shows that the neighbour received what was sent for `handle` (RFC 2961, 4.5).
     pub fn acknowledge(&mut self, handle: Handle) {
+        // What was sent without an identifier awaits no acknowledgement.
         let Some(state) = self.own.states.get_mut(handle.0) else { return };
-        let Some(peer) = self.peers.get(state.peer as usize) else { return };
+        let Some(peer) = self.peers.get(state.peer as usize) else {
+            return self.counters.faults.note(Fault::NoNeighbor);
+        };
         let slot = core::mem::replace(&mut state.slot, NONE);
         (state.standing, state.session) = (Standing::Acknowledged, peer.session);
         let peer = state.peer;
@@ -206,7 +217,7 @@ impl Transport {
 
     pub(super) fn drop_copy(&mut self, peer: u32, slot: u32) {
         if let Some(peer) = self.peers.get_mut(peer as usize) {
-            peer.schedule.remove(&mut self.copies, slot);
+            peer.schedule.remove(&mut self.copies, slot, &mut self.counters.faults);
         }
     }
 

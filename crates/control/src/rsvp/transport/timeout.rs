@@ -1,5 +1,6 @@
 //! Time, ports and restarts.
 
+use super::super::faults::Fault;
 use super::codec;
 use super::message_id::{NONE, Named, Standing};
 use super::retransmit::Copy;
@@ -32,7 +33,9 @@ impl Transport {
     /// Sees to it that the neighbour's timer expires no later than it must. One that is early is left alone: it costs
     /// less to find nothing due than to move it with every message.
     pub(super) fn rearm(&mut self, peer: u32) {
-        let Some(entry) = self.peers.get_mut(peer as usize) else { return };
+        let Some(entry) = self.peers.get_mut(peer as usize) else {
+            return self.counters.faults.note(Fault::NoNeighbor);
+        };
         match (entry.next(&self.copies), entry.timer) {
             (Some(at), Some((timer, _))) if timer <= at => {}
             (Some(at), timer) => {
@@ -56,7 +59,8 @@ impl Transport {
         if let (Some(config), Some(session)) = (&self.hello, &mut self.peers[index].hello)
             && session.next() <= self.now
         {
-            let (request, change) = session.expire(self.now, config, &mut self.random);
+            let (request, change) =
+                session.expire(self.now, config, &mut self.random, &mut self.counters.faults);
             self.note_change(peer, change, out);
             if let Some(request) = request {
                 self.send_hello(peer, request);
@@ -86,17 +90,22 @@ impl Transport {
     fn retransmit(&mut self, peer: u32, out: &mut Vec<Incoming>) {
         let index = peer as usize;
         while let Some(slot) = self.peers[index].schedule.due(&self.copies, self.now) {
-            let Some(reduction) = &self.reduction else { return };
+            let Some(reduction) = &self.reduction else {
+                return self.counters.faults.note(Fault::Incomplete);
+            };
             let schedule = &mut self.peers[index].schedule;
             if schedule.may_repeat(&self.copies, slot) {
-                schedule.again(&mut self.copies, slot, self.now, &reduction.intervals);
+                let (now, faults) = (self.now, &mut self.counters.faults);
+                schedule.again(&mut self.copies, slot, now, &reduction.intervals, faults);
                 if let Some(copy) = self.copies.get(slot) {
                     self.counters.retransmitted += 1;
                     self.transmit(peer, copy.envelope, copy.bytes.to_vec());
                 }
                 continue;
             }
-            let Some(copy) = schedule.remove(&mut self.copies, slot) else { return };
+            let Some(copy) = schedule.remove(&mut self.copies, slot, &mut self.counters.faults) else {
+                return self.counters.faults.note(Fault::NoCopy);
+            };
             self.counters.given_up += 1;
             match copy.handle {
                 Some(handle) => {
@@ -112,7 +121,9 @@ impl Transport {
 
     /// Sends one Srefresh message (RFC 2961, 5.3).
     fn summarise(&mut self, peer: u32) {
-        let Some(reduction) = &self.reduction else { return };
+        let Some(reduction) = &self.reduction else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
         let index = peer as usize;
         let neighbor = self.peers[index].neighbor;
         let (full, spacing) = (self.summary_max(neighbor.port), reduction.config.summary_spacing);
@@ -141,7 +152,9 @@ impl Transport {
 
     /// Reports to the LSP layer which states a restarted neighbour has lost, some at a time.
     fn resync(&mut self, peer: u32, from: u32, out: &mut Vec<Incoming>) {
-        let Some(reduction) = &self.reduction else { return };
+        let Some(reduction) = &self.reduction else {
+            return self.counters.faults.note(Fault::Incomplete);
+        };
         let index = peer as usize;
         let again = self.now + reduction.config.summary_spacing;
         let (mut at, mut steps, mut told) = (from, RESYNC_SLOTS, 0);
@@ -171,7 +184,11 @@ impl Transport {
     pub(super) fn drop_copies(&mut self, peer: u32) -> Vec<Copy> {
         let mut dropped = Vec::new();
         while let Some(slot) = self.peers[peer as usize].schedule.any() {
-            let Some(copy) = self.peers[peer as usize].schedule.remove(&mut self.copies, slot) else { break };
+            let schedule = &mut self.peers[peer as usize].schedule;
+            let Some(copy) = schedule.remove(&mut self.copies, slot, &mut self.counters.faults) else {
+                self.counters.faults.note(Fault::NoCopy);
+                break;
+            };
             match copy.handle {
                 Some(handle) => {
                     if let Some(state) = self.own.states.get_mut(handle.0) {

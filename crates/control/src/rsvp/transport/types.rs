@@ -1,6 +1,7 @@
 //! The words that the LSP layer and the transport share.
 
 use super::counters::Malformed;
+use crate::protocol::IpArrival;
 use base::PortId;
 use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
@@ -40,7 +41,7 @@ pub enum Delivery {
     Plain,
 }
 
-/// What the IP header says.
+/// What the IP header of a message to be sent has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Source address of the IP packet.
@@ -71,28 +72,26 @@ impl ReceivedId {
     }
 }
 
-/// A message for the LSP layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// Path, Resv, an error, a tear, or ResvConf.
-    pub message: Box<Message>,
+/// Where a message came from, and how: read once, and handed to all that look at the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// What the IP header said. Of a message from a Bundle, source and destination are the Bundle's, and the TTL is
+    /// what it would have been if the message had travelled alone.
+    pub ip: IpArrival,
     /// The node that sent it: the address of RSVP_HOP, or the IP source where there is no RSVP_HOP; on the port that
     /// the message came by.
     pub from: Neighbor,
+    /// Send_TTL: it differs from the TTL on arrival if a node in between does not speak RSVP (RFC 2205, 3.8).
+    pub send_ttl: u8,
     /// Its MESSAGE_ID, if it has one that can be bound.
     pub id: Option<ReceivedId>,
-    /// The IP header that it came with. Of a message from a Bundle, source and destination are the Bundle's, and the
-    /// TTL is what it would have been if the message had travelled alone.
-    pub envelope: Envelope,
-    /// Send_TTL: it differs from the TTL of the envelope if a node in between does not speak RSVP (RFC 2205, 3.8).
-    pub send_ttl: u8,
 }
 
 /// What the transport hands to the LSP layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incoming {
-    /// A message that says something new.
-    Message(Received),
+    /// A message that says something new: Path, Resv, an error, a tear, or ResvConf.
+    Message(Arrival, Box<Message>),
     /// The neighbour refreshed this incoming state, by a summary or by repeating the very message that set it.
     Refreshed(Handle),
     /// The neighbour does not hold this outgoing state any more (a NACK, or it restarted): send it in full.
@@ -115,10 +114,10 @@ pub enum Incoming {
     },
     /// A message was discarded.
     Malformed {
-        /// The port that it came by.
-        port: PortId,
-        /// IP source of the message.
-        src: Ipv4Addr,
+        /// Where it came from.
+        ip: IpArrival,
+        /// The byte of what came in at which the message begins: zero unless it came in a Bundle.
+        begins: usize,
         /// The check that it did not pass.
         reason: Malformed,
         /// What the wire layer found, and where: it says which error is to be sent in answer, if one is.

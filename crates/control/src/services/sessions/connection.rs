@@ -15,8 +15,10 @@ use wire::tcp::Flags;
 
 /// Picoseconds of a microsecond, the unit of smoltcp's clock.
 const PS_PER_US: u64 = 1_000_000;
-/// The shortest packet that a path must take (RFC 791, 3.2): no report makes segments shorter (RFC 1191, 3).
+/// The shortest packet that a path of IPv4 must take (RFC 791, 3.2): no report makes segments shorter (RFC 1191, 3).
 const LEAST_MTU: usize = 68;
+/// The same of IPv6: a report of less is discarded (RFC 8201, 4).
+const LEAST_MTU6: usize = 1_280;
 /// Bytes that are read at a time when a message is looked for.
 const READ_BYTES: usize = 4_096;
 
@@ -59,6 +61,8 @@ pub(super) struct Connection {
     closing: bool,
     /// What was received in order and is not a whole message yet.
     inbox: Vec<u8>,
+    /// Is what lies there the beginning of a message, of which more has to come?
+    partial: bool,
     peer_closed: bool,
     closed: bool,
     /// Is what it still sends thrown away?
@@ -126,6 +130,7 @@ impl Connection {
             unsent: VecDeque::new(),
             closing: false,
             inbox: Vec::new(),
+            partial: false,
             peer_closed: false,
             closed: false,
             abandoned: false,
@@ -239,6 +244,9 @@ impl Connection {
 
     /// Sends packets of at most `mtu` bytes from now on (RFC 1191, 6.4).
     pub(super) fn shorten(&mut self, mtu: usize, now: Time) {
+        if self.ends.remote.is_ipv6() && mtu < LEAST_MTU6 {
+            return;
+        }
         let mtu = mtu.max(LEAST_MTU);
         if mtu < self.packets.mtu {
             self.packets.mtu = mtu;
@@ -344,6 +352,7 @@ impl Connection {
     /// The next message that was received, as `len` divides the stream: it says how long the first message is in these
     /// bytes, if it is all there. What is longer than the receive buffer, or cut by the end, is handed over in parts.
     pub(super) fn next_message(&mut self, len: impl Fn(&[u8]) -> Option<usize>) -> Option<Vec<u8>> {
+        self.partial = false;
         loop {
             let whole = (!self.inbox.is_empty()).then(|| len(&self.inbox)).flatten();
             if let Some(len) = whole.filter(|&len| len > 0 && len <= self.inbox.len()) {
@@ -351,21 +360,25 @@ impl Connection {
                 return Some(core::mem::replace(&mut self.inbox, rest));
             }
             let from = self.inbox.len();
-            self.inbox.resize(from + READ_BYTES, 0);
             let socket = self.sockets.get_mut::<Socket<'_>>(self.handle);
+            self.inbox.resize(from + socket.recv_queue().min(READ_BYTES), 0);
             let read = socket.recv_slice(&mut self.inbox[from..]).unwrap_or(0);
             self.inbox.truncate(from + read);
             self.counters.bytes_received += read as u64;
             if read == 0 {
                 let cut = !self.socket().may_recv() || from >= self.options.receive_bytes as usize;
+                self.partial = !cut && from > 0;
                 return (cut && from > 0).then(|| core::mem::take(&mut self.inbox));
             }
         }
     }
 
-    /// Does it have received bytes that no message was made of yet?
+    /// Does it have received bytes of which a message may be made? The beginning of one is none until more has come, or
+    /// nothing more can come: else it would be looked at again with every segment of any connection.
     pub(super) fn is_readable(&self) -> bool {
-        !self.closed && !self.offered && (self.socket().recv_queue() > 0 || !self.inbox.is_empty())
+        let socket = self.socket();
+        let waits = self.partial && socket.may_recv();
+        !self.closed && !self.offered && (socket.recv_queue() > 0 || (!self.inbox.is_empty() && !waits))
     }
 
     /// The next segment that TCP has sent, without an IP header.

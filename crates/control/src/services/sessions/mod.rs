@@ -26,10 +26,10 @@ pub use types::{
 
 use super::Interfaces;
 use crate::owner::Owner;
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Map, Streams, Time, Wheel};
 use connection::{Connection, Ends, Fed};
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 use rand::RngExt;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -298,6 +298,13 @@ impl Sessions {
         }
     }
 
+    /// Is there nothing to be done, sent or told?
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        let nobody = self.dirty.is_empty() && self.readable.is_empty();
+        nobody && self.events.is_empty() && self.packets.is_empty()
+    }
+
     /// The next packet to be sent.
     pub(crate) fn poll_packet(&mut self) -> Option<Packet> {
         self.packets.pop_front()
@@ -375,20 +382,29 @@ fn is_own(interfaces: &Interfaces, address: IpAddr) -> bool {
 }
 
 /// The interface on whose link an address is, and the node's own address there.
-fn towards(interfaces: &Interfaces, address: IpAddr) -> Option<(&super::Interface, Ipv4Addr)> {
-    let IpAddr::V4(address) = address else { return None };
+fn towards(interfaces: &Interfaces, address: IpAddr) -> Option<(&super::Interface, IpAddr)> {
+    let is_beyond = |own: IpAddr, len: u8| match own {
+        IpAddr::V4(own) => IpPrefix::V4(Prefix::new(own, len)).contains(address),
+        IpAddr::V6(own) => IpPrefix::V6(Prefix6::new(own, len)).contains(address),
+    };
     interfaces.ports().find_map(|(_, interface)| {
-        interface.addresses.iter().find_map(|own| match own.address {
-            IpAddr::V4(v4) if Prefix::new(v4, own.prefix_len).contains(address) => Some((interface, v4)),
-            _ => None,
-        })
+        let own = interface.addresses.iter().find(|own| is_beyond(own.address, own.prefix_len))?;
+        Some((interface, own.address))
     })
 }
 
-/// The address that this node uses towards another: that of the link which both are on, or else the router id.
+/// The address that this node uses towards another: that of the link which both are on, or else the router id, and of
+/// IPv6 that of the loopback or of the first port that has one.
 fn source(interfaces: &Interfaces, to: IpAddr) -> Option<IpAddr> {
-    let address = towards(interfaces, to).map_or(interfaces.router_id, |(_, own)| own);
-    to.is_ipv4().then_some(IpAddr::V4(address))
+    if let Some((_, own)) = towards(interfaces, to) {
+        return Some(own);
+    }
+    if to.is_ipv4() {
+        return Some(interfaces.router_id.into());
+    }
+    let loopback = interfaces.loopbacks6().next().map(IpAddr::V6);
+    let of_ports = || interfaces.ports().flat_map(|(_, interface)| &interface.addresses);
+    loopback.or_else(|| of_ports().map(|own| own.address).find(IpAddr::is_ipv6))
 }
 
 /// The longest packet towards an address: that of the link which both are on, or else the least of all links.

@@ -19,6 +19,7 @@ use super::spec::*;
 use crate::conditioner::{ActionSpec, ConditionerSpec};
 use base::Rate;
 use base::diagnostic::Diagnostic;
+use base::frame::Framing;
 use filters::DROPPED;
 use rates::Top;
 use std::collections::BTreeSet;
@@ -50,19 +51,21 @@ pub struct Longest {
     pub labels: u32,
     /// Whose packet it is, if it is not the longest that the link takes.
     pub whose: Option<String>,
+    /// Of the link's medium.
+    pub framing: Framing,
 }
 
 impl Default for Longest {
     /// That of an Ethernet with its usual limit.
     fn default() -> Longest {
-        Longest { bytes: 1500, labels: 0, whose: None }
+        Longest { bytes: 1500, labels: 0, whose: None, framing: Framing::ETHERNET }
     }
 }
 
 impl Longest {
     /// What it counts for, and the same in words.
     pub(crate) fn counted(&self, accounting: &Accounting) -> (u64, String) {
-        let bytes = accounting.of_packet(self.bytes, self.labels);
+        let bytes = accounting.of_packet(self.bytes, self.labels, &self.framing);
         let words = match &self.whose {
             Some(whose) => format!("{bytes} B, of {whose}"),
             None => format!("{bytes} B"),

@@ -98,7 +98,7 @@ fn the_longest_packet_counts_as_the_tree_has_it() {
         let said = around(&tbf(bytes - 1, layer), &usual);
         assert!(said.len() == 1 && said[0].contains(&format!("longest packet ({bytes} B): ")), "{said:?}");
     }
-    let longest = Longest { bytes: 8982, labels: 1, whose: Some("flow 'big'".into()) };
+    let longest = Longest { bytes: 8982, labels: 1, whose: Some("flow 'big'".into()), ..Longest::default() };
     let big = Around { longest, ..Around::default() };
     assert_eq!(
         around(&tbf(1600, "link"), &big),

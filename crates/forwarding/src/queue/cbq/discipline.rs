@@ -4,7 +4,7 @@ use super::super::counters::QueueRow;
 use super::super::{Backlog, Context, Discipline, Packet};
 use super::{Cbq, NO_CUTOFF, Node, build};
 use base::device::DropReason;
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 
 impl Discipline for Cbq {
     fn enqueue(&mut self, packet: Packet, cx: &mut Context<'_>) -> bool {
@@ -103,6 +103,11 @@ impl Discipline for Cbq {
                 row.extra.extend(extra);
             }
         }
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.held.get().into_iter().for_each(|packet| see(&packet.frame));
+        self.leaves.iter().for_each(|leaf| leaf.queue.show_held(see));
     }
 
     fn watch(&mut self, bin: Span) {

@@ -138,7 +138,8 @@ fn what_peek_names_is_what_is_taken() {
     let facts = Facts { rate: Rate::from_mbps(100), mtu: 1500 };
     let mut cbq = super::super::build(&spec.root, &facts).expect("a discipline");
     let (mut random, mut dropped) = (Streams::new(1).stream("queue"), Dropped::default());
-    let mut cx = Context::new(Time(5), &mut random, &mut dropped);
+    let mut losses = base::LossBook::default();
+    let mut cx = Context::new(Time(5), &mut random, &mut dropped, &mut losses);
     for len in [500, 700] {
         let packet = Packet { frame: frame(4, len), len, entered: Time(5) };
         assert!(cbq.enqueue(packet, &mut cx));

@@ -1,7 +1,7 @@
 //! What filters look at in a frame, read once.
 
-use crate::flow::{flow_at, ipv4_at};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_MPLS, u16_at, u32_at};
+use crate::flow::{class_at, flow_at, ip_at};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_MPLS, u16_at, u32_at};
 use base::diffserv::TcMap;
 use base::flow::FlowKey;
 use base::{Dscp, Frame, Phb, TrafficClass};
@@ -34,14 +34,13 @@ impl Key {
             key.phb = phb_of(frame).code();
         }
         if needs & LABEL != 0 {
-            key.label = outermost(frame.header()).map(|word| (word >> 12, (word >> 9) as u8 & 7));
+            key.label = Key::label_of(frame);
         }
         if needs & FLOW != 0 {
-            key.flow = ipv4_at(frame.header()).and_then(|at| flow_at(frame, at));
+            key.flow = ip_at(frame.header()).and_then(|at| flow_at(frame, at));
             key.dscp = key.flow.map(|flow| flow.dscp.value());
         } else if needs & DSCP != 0 {
-            let header = frame.header();
-            key.dscp = ipv4_at(header).and_then(|at| header.get(at + 1)).map(|tos| tos >> 2);
+            key.dscp = Key::dscp_of(frame);
         }
         if needs & MARK != 0 {
             key.mark = frame.mark();
@@ -50,6 +49,19 @@ impl Key {
             key.input = frame.input().map(|port| port.0);
         }
         key
+    }
+
+    /// Outermost label and its traffic-class bits.
+    #[inline]
+    pub(super) fn label_of(frame: &Frame) -> Option<(u32, u8)> {
+        outermost(frame.header()).map(|word| (word >> 12, (word >> 9) as u8 & 7))
+    }
+
+    /// Code point of the IP header, below labels too.
+    #[inline]
+    pub(super) fn dscp_of(frame: &Frame) -> Option<u8> {
+        let header = frame.header();
+        ip_at(header).and_then(|at| class_at(header, at)).map(|class| class >> 2)
     }
 }
 
@@ -72,9 +84,9 @@ fn said_by(header: &[u8]) -> Phb {
             let tc = u32_at(header, ETHERNET).map_or(0, |word| (word >> 9) as u8);
             TcMap::PRECONFIGURED.phb(TrafficClass::truncate(tc))
         }
-        Some(ETHERTYPE_IPV4) => {
-            let tos = header.get(ETHERNET + 1).copied();
-            tos.map_or(Phb::DEFAULT, |tos| Phb::of_dscp(Dscp::of_tos(tos)))
+        Some(ETHERTYPE_IPV4 | ETHERTYPE_IPV6) => {
+            let class = class_at(header, ETHERNET);
+            class.map_or(Phb::DEFAULT, |tos| Phb::of_dscp(Dscp::of_tos(tos)))
         }
         _ => Phb::DEFAULT,
     }

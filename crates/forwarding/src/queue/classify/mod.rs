@@ -8,9 +8,10 @@
 //! - [`Packets`]: what filters take, and what they leave over
 //!
 //! What a look-up costs depends on how many kinds of filters there are (which fields they give), not on how many
-//! filters: see `table`.
+//! filters: see `table`. Where one number of a packet decides, it is one look into an array: see `direct`.
 
 mod check;
+mod direct;
 mod key;
 mod labels;
 mod region;
@@ -31,9 +32,10 @@ use base::Frame;
 use base::describe::{Dscps, LabelRange, PortRange, Protocol, Several};
 use base::diagnostic::{At, Diagnostic};
 use base::flow::FlowFilter;
-use base::plane::Prefix;
+use base::plane::IpPrefix;
 use base::{Label, PhbSet, TrafficClass};
 use check::Condition;
+use direct::Direct;
 use key::Key;
 use std::collections::BTreeMap;
 use table::Table;
@@ -46,7 +48,7 @@ base::record! {
         /// outermost header says: the TC of a label by the standard map, the code point of an IP header. What has
         /// neither (ARP) gets default forwarding.
         pub phb: Option<PhbSet>;
-        /// Code points in the IP header, one or several, looked up below labels too.
+        /// Code points in the IP header, one or several, looked up below labels too; of IPv6 in its traffic class.
         pub dscp: Option<Dscps>;
         /// TC bits of the outermost label, 0 to 7, one or several.
         pub tc: Option<Several<TrafficClass>>, was "exp";
@@ -54,10 +56,10 @@ base::record! {
         pub labels: Option<LabelRange>;
         /// Is there a label?
         pub labelled: Option<bool>;
-        /// Source addresses, as a prefix; looked up below labels too, as the four below.
-        pub src: Option<Prefix>;
-        /// Destination addresses, as a prefix.
-        pub dst: Option<Prefix>;
+        /// Source addresses, as a prefix of IPv4 or IPv6; looked up below labels too, as the four below.
+        pub src: Option<IpPrefix>;
+        /// Destination addresses, as a prefix of the same family.
+        pub dst: Option<IpPrefix>;
         /// IP protocol: tcp, udp, icmp and so on, or its number.
         pub protocol: Option<Protocol>;
         /// Source port, or first-last.
@@ -85,6 +87,9 @@ impl Match {
             if is_given && self.labelled == Some(false) {
                 return Err(Diagnostic::new(QueueProblem::NoLabel { field }).at(field));
             }
+        }
+        if base::flow::of_two_families(self.src, self.dst) {
+            return Err(QueueProblem::TwoFamilies {}.into());
         }
         if self.src_ports.is_none() && self.dst_ports.is_none() {
             return Ok(());
@@ -121,14 +126,9 @@ pub struct Matcher {
     table: Table,
     /// What of a packet any filter looks at.
     needs: u8,
-    /// The first filter of each PHB (or [`NONE`]), if no filter looks at anything else.
-    by_phb: Option<Box<[u32; PHBS]>>,
+    /// The table as an array, if one number of a packet decides.
+    direct: Option<Direct>,
 }
-
-/// PHBs, as the codes that they have.
-const PHBS: usize = 64;
-/// Stands for the place of a filter where there is none.
-const NONE: u32 = u32::MAX;
 
 impl Matcher {
     /// Compiles `filters`; errors begin with the index of a filter.
@@ -137,22 +137,18 @@ impl Matcher {
         let conditions = filters.into_iter().enumerate().map(compile).collect::<Result<Vec<_>, _>>()?;
         let needs = conditions.iter().fold(0, |needs, c| needs | c.needs());
         let table = Table::new(conditions);
-        let first = |phb: usize| table.find(&Key { phb: phb as u8, ..Key::default() }).unwrap_or(NONE);
-        let by_phb = (needs == key::PHB).then(|| Box::new(core::array::from_fn(first)));
-        Ok(Matcher { table, needs, by_phb })
+        let direct = Direct::new(&table, table.conditions());
+        Ok(Matcher { table, needs, direct })
     }
 
     /// The place of the first filter that takes the frame.
     #[inline]
     pub fn find(&self, frame: &Frame) -> Option<u32> {
-        if let Some(by_phb) = &self.by_phb {
-            let filter = by_phb[usize::from(phb_of(frame).code()) % PHBS];
-            return (filter != NONE).then_some(filter);
+        match &self.direct {
+            Some(direct) => direct.find(frame),
+            None if self.table.is_empty() => None,
+            None => self.table.find(&Key::read(frame, self.needs)),
         }
-        if self.table.is_empty() {
-            return None;
-        }
-        self.table.find(&Key::read(frame, self.needs))
     }
 
     /// Does any filter ask for the port by which a packet came?

@@ -2,31 +2,60 @@
 
 use super::check::Condition;
 use base::Label;
+use base::flow::FlowFilter;
+use base::plane::IpPrefix;
 
 /// The most pieces that a set is cut into.
 pub(super) const PIECES_MAX: usize = 256;
 
 /// First and last of a range.
-type Range = (u64, u64);
+type Range = (u128, u128);
 
-/// A box. "Not an IPv4 packet" is bit 64 of `dscp`, "no label" bit 8 of `tc`; where there is none of it, the other
+/// A box. "Not an IP packet" is bit 64 of `dscp`, "no label" bit 8 of `tc`; where there is none of it, the other
 /// sides do not matter.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) phb: u64,
     pub(super) dscp: u128,
     pub(super) tc: u16,
+    /// Bits of the families that its packets are of: [`IPV4`], [`IPV6`].
+    pub(super) families: u8,
     /// Label, mark, port of arrival, source, destination, protocol, source port, destination port.
     pub(super) ranges: [Range; 8],
 }
 
 /// No port of arrival, no source or destination port.
-pub(super) const NONE: u64 = 1 << 16;
+pub(super) const NONE: u128 = 1 << 16;
+/// Packets of IPv4, of IPv6.
+pub(super) const IPV4: u8 = 1;
+pub(super) const IPV6: u8 = 2;
 
 /// Place of the mark in [`Region::ranges`]; those of other fields follow.
 pub(super) const MARK: usize = 1;
 pub(super) const INPUT: usize = 2;
 pub(super) const PROTOCOL: usize = 5;
+
+/// The families that the packets of a flow are of.
+fn families_of(flow: &FlowFilter) -> u8 {
+    match flow.src.or(flow.dst) {
+        None => IPV4 | IPV6,
+        Some(_) if flow.is_ipv6() => IPV6,
+        Some(_) => IPV4,
+    }
+}
+
+/// The addresses of a prefix. Those of both families begin at zero ([`Region::families`] tells them apart), and the
+/// last of IPv4 stands for all numbers above it, so that prefixes which cover all of IPv4 leave nothing over.
+fn addresses(prefix: Option<IpPrefix>) -> Range {
+    let (first, bits) = match prefix {
+        None => return (0, u128::MAX),
+        Some(IpPrefix::V4(p)) => (u128::from(p.address().to_bits()), 32 - u32::from(p.len())),
+        Some(IpPrefix::V6(p)) => (p.address().to_bits(), 128 - u32::from(p.len())),
+    };
+    let last = first | 1u128.checked_shl(bits).map_or(u128::MAX, |size| size - 1);
+    let is_last_of_ipv4 = matches!(prefix, Some(IpPrefix::V4(_))) && last == u128::from(u32::MAX);
+    (first, if is_last_of_ipv4 { u128::MAX } else { last })
+}
 
 impl Region {
     /// Of a filter: one for each port of arrival that it names.
@@ -45,35 +74,30 @@ impl Region {
             (None, None, None) => {}
         }
         let flow = c.flow.unwrap_or_default();
-        let prefix = |prefix: Option<base::plane::Prefix>| {
-            prefix.map_or((0, u64::from(u32::MAX)), |p| {
-                let first = u64::from(p.address().to_bits());
-                (first, first + ((1u64 << (32 - u32::from(p.len()))) - 1))
-            })
-        };
         let ports =
-            |ports: Option<(u16, u16)>| ports.map_or((0, NONE), |(a, b)| (u64::from(a), u64::from(b)));
-        let one = |value: Option<u64>, most: u64| value.map_or((0, most), |value| (value, value));
+            |ports: Option<(u16, u16)>| ports.map_or((0, NONE), |(a, b)| (u128::from(a), u128::from(b)));
+        let one = |value: Option<u128>, most: u128| value.map_or((0, most), |value| (value, value));
         let label =
-            c.labels.map_or((0, u64::from(Label::MAX.value())), |(a, b)| (u64::from(a), u64::from(b)));
+            c.labels.map_or((0, u128::from(Label::MAX.value())), |(a, b)| (u128::from(a), u128::from(b)));
         let region = |input: Range| Region {
             phb: c.phb.unwrap_or(u64::MAX),
             dscp,
             tc,
+            families: families_of(&flow),
             ranges: [
                 label,
-                one(c.mark.map(u64::from), u64::from(u32::MAX)),
+                one(c.mark.map(u128::from), u128::from(u32::MAX)),
                 input,
-                prefix(flow.src),
-                prefix(flow.dst),
-                one(flow.protocol.map(u64::from), 255),
+                addresses(flow.src),
+                addresses(flow.dst),
+                one(flow.protocol.map(u128::from), 255),
                 ports(flow.src_ports),
                 ports(flow.dst_ports),
             ],
         };
         match &c.inputs {
             None => vec![region((0, NONE))],
-            Some(ports) => ports.iter().map(|port| region((u64::from(*port), u64::from(*port)))).collect(),
+            Some(ports) => ports.iter().map(|port| region((u128::from(*port), u128::from(*port)))).collect(),
         }
     }
 
@@ -82,6 +106,7 @@ impl Region {
         self.phb & other.phb != 0
             && self.dscp & other.dscp != 0
             && self.tc & other.tc != 0
+            && self.families & other.families != 0
             && self.ranges.iter().zip(&other.ranges).all(|(a, b)| a.0 <= b.1 && b.0 <= a.1)
     }
 
@@ -91,6 +116,7 @@ impl Region {
         both.phb &= other.phb;
         both.dscp &= other.dscp;
         both.tc &= other.tc;
+        both.families &= other.families;
         for (a, b) in both.ranges.iter_mut().zip(&other.ranges) {
             *a = (a.0.max(b.0), a.1.min(b.1));
         }
@@ -113,6 +139,9 @@ impl Region {
         let beyond = Region { tc: rest.tc & !other.tc, ..rest.clone() };
         rest.tc &= other.tc;
         out.extend((beyond.tc != 0).then_some(beyond));
+        let beyond = Region { families: rest.families & !other.families, ..rest.clone() };
+        rest.families &= other.families;
+        out.extend((beyond.families != 0).then_some(beyond));
         for side in 0..rest.ranges.len() {
             let (mine, cut) = (rest.ranges[side], other.ranges[side]);
             if mine.0 < cut.0 {

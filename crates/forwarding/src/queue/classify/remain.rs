@@ -7,7 +7,7 @@
 
 use super::Match;
 use super::check::Condition;
-use super::region::{INPUT, MARK, NONE, PIECES_MAX, PROTOCOL, Region};
+use super::region::{INPUT, IPV4, MARK, NONE, PIECES_MAX, PROTOCOL, Region};
 use base::{Dscp, Phb};
 
 /// A kind of packets.
@@ -30,9 +30,9 @@ pub enum Kind {
 impl Kind {
     const ALL: [Kind; 6] =
         [Kind::Arp, Kind::Rsvp, Kind::Routing, Kind::BestEffort, Kind::Labelled, Kind::Other];
-    const OSPF: u64 = 89;
-    const RSVP: u64 = 46;
-    const UDP: u64 = 17;
+    const OSPF: u128 = 89;
+    const RSVP: u128 = 46;
+    const UDP: u128 = 17;
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -50,10 +50,11 @@ impl Kind {
         const UNLABELLED: u16 = 0x100;
         let mut all = Region::of(&Condition::default()).pop()?;
         // What the node sends by itself came by no port; nothing has marked it.
-        let ip = |mut region: Region, dscp: Dscp, protocol: u64| {
+        let ip = |mut region: Region, dscp: Dscp, protocol: u128| {
             region.phb = 1 << Phb::of_dscp(dscp).code();
             region.dscp = 1 << dscp.value();
             region.tc = UNLABELLED;
+            region.families = IPV4;
             region.ranges[MARK] = (0, 0);
             region.ranges[PROTOCOL] = (protocol, protocol);
             region

@@ -300,6 +300,11 @@ impl Table {
         self.conditions.is_empty()
     }
 
+    /// The filters, in the order of the user.
+    pub(super) fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
     /// The first filter that takes the packet.
     #[inline(always)]
     pub(super) fn find(&self, key: &Key) -> Option<u32> {

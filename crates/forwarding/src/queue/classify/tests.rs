@@ -1,10 +1,10 @@
 use super::*;
 use base::describe::{Dscps, LabelRange, PortRange, Protocol, Several};
 use base::flow::FlowKey;
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Body, Label, Phb};
 use base::{Dscp, PortId, TrafficClass};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -26,6 +26,7 @@ impl Sent {
         let mut bytes = vec![2; 12];
         let ethertype: u16 = match (self.labels.is_empty(), self.ip) {
             (false, _) => 0x8847,
+            (true, Some(FlowKey { src: IpAddr::V6(_), .. })) => 0x86dd,
             (true, Some(_)) => 0x0800,
             (true, None) => 0x0806,
         };
@@ -34,14 +35,29 @@ impl Sent {
             let bottom = u32::from(n + 1 == self.labels.len());
             bytes.extend((label << 12 | u32::from(*tc) << 9 | bottom << 8 | 64).to_be_bytes());
         }
-        let headers = bytes.len() + 20;
+        let mut headers = bytes.len() + 20;
         match self.ip {
             Some(flow) => {
                 let fragment = if flow.ports.is_none() { 7 } else { 0 };
                 let tos = flow.dscp.to_tos(1);
-                bytes.extend([0x45, tos, 0, 60, 0, 0, 0, fragment, 9, flow.protocol, 0, 0]);
-                bytes.extend(flow.src.octets());
-                bytes.extend(flow.dst.octets());
+                match (flow.src, flow.dst) {
+                    (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                        bytes.extend([0x45, tos, 0, 60, 0, 0, 0, fragment, 9, flow.protocol, 0, 0]);
+                        bytes.extend(src.octets());
+                        bytes.extend(dst.octets());
+                    }
+                    (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                        let next = if fragment == 0 { flow.protocol } else { 44 };
+                        bytes.extend([0x60 | tos >> 4, tos << 4, 0, 0, 0, 40, next, 9]);
+                        bytes.extend(src.octets());
+                        bytes.extend(dst.octets());
+                        if fragment != 0 {
+                            bytes.extend([flow.protocol, 0, 0, fragment << 3, 0, 0, 0, 1]);
+                        }
+                        headers = bytes.len();
+                    }
+                    _ => panic!("{flow:?} is of two families"),
+                }
                 let (source, destination) = flow.ports.unwrap_or_default();
                 bytes.extend(source.to_be_bytes());
                 bytes.extend(destination.to_be_bytes());
@@ -101,14 +117,24 @@ fn label() -> impl Strategy<Value = u32> {
 fn address() -> impl Strategy<Value = Ipv4Addr> {
     (0u8..3, 0u8..3).prop_map(|(a, b)| Ipv4Addr::new(10, 0, a, b))
 }
+/// The same address, or one of IPv6 for it.
+fn of_family(six: bool, address: Ipv4Addr) -> IpAddr {
+    if six { Ipv6Addr::from_bits(u128::from(address.to_bits()) << 64).into() } else { address.into() }
+}
+fn prefix_of_family(six: bool, prefix: Prefix) -> IpPrefix {
+    match of_family(six, prefix.address()) {
+        IpAddr::V4(_) => prefix.into(),
+        IpAddr::V6(address) if prefix.len() == 0 => Prefix6::new(address, 0).into(),
+        IpAddr::V6(address) => Prefix6::new(address, 32 + prefix.len()).into(),
+    }
+}
 fn flow_key() -> impl Strategy<Value = FlowKey> {
     let ports = (0u16..6, 0u16..6);
-    (address(), address(), prop_oneof![Just(6u8), Just(17), Just(1)], of(ports), dscp()).prop_map(
-        |(src, dst, protocol, ports, dscp)| {
+    (any::<bool>(), address(), address(), prop_oneof![Just(6u8), Just(17), Just(1)], of(ports), dscp())
+        .prop_map(|(six, src, dst, protocol, ports, dscp)| {
             let ports = if protocol == 1 { None } else { ports };
-            FlowKey { src, dst, protocol, ports, dscp }
-        },
-    )
+            FlowKey { src: of_family(six, src), dst: of_family(six, dst), protocol, ports, dscp }
+        })
 }
 fn sent() -> impl Strategy<Value = Sent> {
     let tags = (of(phb()), 0u32..3, of(0u16..4));
@@ -118,8 +144,10 @@ fn sent() -> impl Strategy<Value = Sent> {
 fn flow_filter() -> impl Strategy<Value = FlowFilter> {
     let prefix = || of((address(), prop_oneof![Just(0u8), 28u8..=32]).prop_map(|(a, n)| Prefix::new(a, n)));
     let range = || of((0u16..6, 0u16..6).prop_map(|(a, b)| (a.min(b), a.max(b))));
-    (prefix(), prefix(), of(prop_oneof![Just(6u8), Just(17)]), range(), range(), of(dscp())).prop_map(
-        |(src, dst, protocol, src_ports, dst_ports, dscp)| {
+    let ports = (range(), range());
+    (any::<bool>(), prefix(), prefix(), of(prop_oneof![Just(6u8), Just(17)]), ports, of(dscp())).prop_map(
+        |(six, src, dst, protocol, (src_ports, dst_ports), dscp)| {
+            let [src, dst] = [src, dst].map(|given| given.map(|prefix| prefix_of_family(six, prefix)));
             let (src_ports, dst_ports) =
                 if protocol.is_some() { (src_ports, dst_ports) } else { (None, None) };
             FlowFilter { src, dst, protocol, src_ports, dst_ports, dscp }
@@ -186,12 +214,12 @@ proptest! {
     #[test]
     fn finds_what_a_list_finds(
         filters in vec(filter(), 0..40),
-        kind in 0u8..4,
+        kind in 0u8..8,
         packets in vec(sent(), 1..60),
     ) {
         let mut filters: Vec<Match> = filters.into_iter().filter(|f| Condition::new(f).is_ok()).collect();
         for filter in &mut filters {
-            // Many of one kind.
+            // Many of one kind; from 4 on one number decides.
             match kind {
                 1 => *filter = Match { phb: filter.phb, ..Match::default() },
                 2 => *filter = Match { labels: filter.labels, phb: filter.phb, ..Match::default() },
@@ -199,9 +227,14 @@ proptest! {
                     labels: filter.labels,
                     ..filter.flow().map(|flow| of_flow(&flow)).unwrap_or_default()
                 },
+                4 => *filter = Match { mark: filter.mark, ..Match::default() },
+                5 => *filter = Match { inputs: filter.inputs.take(), ..Match::default() },
+                6 => *filter = Match { dscp: filter.dscp.take(), ..Match::default() },
+                7 => *filter = Match { labels: filter.labels, ..Match::default() },
                 _ => {}
             }
         }
+        filters.retain(|filter| Condition::new(filter).is_ok());
         let matcher = compile(&filters);
         for packet in &packets {
             let naive = filters.iter().position(|filter| packet.is_taken(filter));
@@ -233,7 +266,7 @@ fn classes_are_found_by_name() {
     let classifier = Classifier::new(&filters, Some("rest"), &["rest", "silver", "gold"]).expect("right");
     let packet = |dscp: u8, to: [u8; 4]| {
         let flow = FlowKey {
-            src: Ipv4Addr::LOCALHOST,
+            src: Ipv4Addr::LOCALHOST.into(),
             dst: to.into(),
             protocol: 17,
             ports: None,
@@ -265,19 +298,19 @@ fn errors_name_the_filter_and_the_reason() {
         Classifier::new(&filters, None, &["a"]).expect_err(json).to_string()
     };
     for (json, part) in [
-        (r#""phb":[]"#, "1/phb: no per-hop behaviour is named"),
+        (r#""phb":[]"#, "1/phb: the list is empty: at least one per-hop behaviour is needed"),
         (r#""phb":["AF14"]"#, "1/phb/0: 'AF14' is not a PHB"),
         (r#""dscp":[64]"#, "1/dscp/0: 64 is not a code point"),
-        (r#""dscp":[]"#, "no code point is named"),
+        (r#""dscp":[]"#, "the list is empty: at least one code point is needed"),
         (r#""tc":[8]"#, "1/tc/0: 8 is not a TC"),
-        (r#""tc":[]"#, "1/tc: no"),
+        (r#""tc":[]"#, "1/tc: the list is empty: at least one"),
         (r#""exp":1"#, "1/exp: 'exp' is called 'tc' now"),
         (r#""labels":[20,19]"#, "1/labels: a list is not a label"),
         (r#""labels":[0,1048576]"#, "1/labels: a list is not a label"),
         (r#""labels":[3,3]"#, "implicit null"),
         (r#""labelled":false,"tc":[1]"#, "1/tc: it can take nothing: a packet without a label has no tc"),
         (r#""labelled":false,"labels":[16,17]"#, "1/labels: it can take nothing"),
-        (r#""inputs":[]"#, "1/inputs: no"),
+        (r#""inputs":[]"#, "1/inputs: the list is empty"),
         (r#""dst_ports":[80,80]"#, "ports need a protocol"),
         (
             r#""dst_ports":80,"protocol":"icmp""#,
@@ -294,15 +327,15 @@ fn errors_name_the_filter_and_the_reason() {
 fn shadows_are_found_even_where_several_filters_throw_them() {
     let filters: Vec<Match> = crate::queue::testing::spec(
         r#"[{"phb":["EF"]}, {"phb":["AF11","AF12"]}, {"phb":["EF","AF11"]}, {"phb":["EF","AF13"]},
-            {"src":"0.0.0.0/1"}, {"src":"128.0.0.0/1"}, {"dscp":[0]}, {"src":"0.0.0.0/0"},
+            {"src":"0.0.0.0/1"}, {"src":"128.0.0.0/1"}, {"src":"::/0"}, {"dscp":[0]}, {"src":"0.0.0.0/0"},
             {"labelled":false}, {"tc":[0,1,2,3]}, {"tc":[4,5,6,7],"labels":[0,100]}, {"labels":[16,17]}, {"inputs":[1]},
             {}, {"mark":7}]"#,
     )
     .expect("well formed");
     let found: Vec<_> = shadowed(&filters).into_iter().map(|s| (s.filter, s.by)).collect();
-    assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [2, 6, 7, 11, 14]);
+    assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [2, 7, 8, 12, 15]);
     assert_eq!(found[0].1, [0, 1]);
-    assert!(found[1].1.ends_with(&[4, 5]), "{:?}", found[1]);
+    assert!(found[1].1.ends_with(&[4, 5, 6]), "{:?}", found[1]);
 }
 
 #[test]
@@ -320,7 +353,7 @@ fn a_look_up_does_not_grow_with_the_filters_of_a_kind() {
                 ..Match::default()
             }),
             Box::new(|i| {
-                let dst = Some(Prefix::host(Ipv4Addr::from_bits(0x0a00_0000 + i)));
+                let dst = Some(Prefix::host(Ipv4Addr::from_bits(0x0a00_0000 + i)).into());
                 Match { dst, ..Match::default() }
             }),
         ];

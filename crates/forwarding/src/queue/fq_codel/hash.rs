@@ -1,7 +1,8 @@
 //! Which queue a flow has.
 
-use crate::flow::{flow_at, ipv4_at};
+use crate::flow::{flow_at, ip_at};
 use base::Frame;
+use core::net::{IpAddr, Ipv6Addr};
 
 /// A hash of flows that nobody outside can foresee (RFC 8290, 4.1).
 #[derive(Clone, Copy, Debug)]
@@ -31,21 +32,35 @@ impl FlowHash {
         fold(once ^ GOLDEN, self.keys[1] ^ a.rotate_left(32) | 1)
     }
 
-    /// One of `count` queues: by addresses, protocol and ports of an IPv4 packet, also below labels; by label stack
+    /// One of `count` queues: by addresses, protocol and ports of an IP packet, also below labels; by label stack
     /// or Ethernet header of others.
     #[inline]
     pub fn queue_of(&self, frame: &Frame, count: u32) -> u32 {
-        let flow = ipv4_at(frame.header()).and_then(|at| flow_at(frame, at));
+        let flow = ip_at(frame.header()).and_then(|at| flow_at(frame, at));
         let hash = match flow {
             Some(flow) => {
                 let (a, b) = flow.ports.unwrap_or_default();
-                let ends = u64::from(u32::from(flow.src)) << 32 | u64::from(u32::from(flow.dst));
+                let ends = match (flow.src, flow.dst) {
+                    (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                        u64::from(src.to_bits()) << 32 | u64::from(dst.to_bits())
+                    }
+                    (src, dst) => self.mix(self.half(src), self.half(dst)),
+                };
                 self.mix(ends, u64::from(flow.protocol) << 32 | u64::from(a) << 16 | u64::from(b))
             }
             None => self.of_bytes(frame.header()),
         };
         // The upper half, spread over the queues without a division.
         (((hash >> 32) * u64::from(count)) >> 32) as u32
+    }
+
+    /// Of one of two addresses.
+    fn half(&self, address: IpAddr) -> u64 {
+        let bits = match address {
+            IpAddr::V4(address) => Ipv6Addr::to_bits(address.to_ipv6_mapped()),
+            IpAddr::V6(address) => address.to_bits(),
+        };
+        self.mix((bits >> 64) as u64, bits as u64)
     }
 
     /// Of the Ethernet header and four bytes more.

@@ -18,7 +18,7 @@ use super::counters::{QueueCounters, QueueRow};
 use super::spec::FqCodelSpec;
 use super::{Backlog, Context, Discipline, Facts, Held, Packet, ecn};
 use base::device::DropReason;
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 use codel::{Codel, Params, Source};
 use hash::FlowHash;
 use std::collections::VecDeque;
@@ -274,6 +274,11 @@ impl Discipline for FqCodel {
             ("marked_threshold", self.stats.threshold_marks as f64),
         ];
         rows.push(QueueRow::new(path, "fq-codel", self.counters.clone()).with(extra));
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        let held = self.held.get().into_iter();
+        held.chain(self.flows.iter().flat_map(|flow| &flow.packets)).for_each(|packet| see(&packet.frame));
     }
 
     fn watch(&mut self, bin: Span) {

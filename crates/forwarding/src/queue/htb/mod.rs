@@ -40,7 +40,7 @@ use super::spec::{DIRECT, HtbSpec};
 use super::{Backlog, Context, Discipline, Facts, Held, Inner, Packet};
 use base::device::DropReason;
 use base::diagnostic::Diagnostic;
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 use bucket::{Buckets, Mode};
 use feed::{LEVELS, Rows};
 
@@ -327,6 +327,12 @@ impl Discipline for Htb {
                 row.extra.extend(extra);
             }
         }
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.held.get().into_iter().for_each(|packet| see(&packet.frame));
+        self.direct.iter().for_each(|direct| direct.show_held(see));
+        self.leaves.iter().for_each(|leaf| leaf.queue.show_held(see));
     }
 
     fn watch(&mut self, bin: Span) {

@@ -19,7 +19,7 @@ use super::{Backlog, Context, Discipline, Facts, Packet};
 use average::Average;
 use base::device::DropReason;
 use base::diagnostic::Diagnostic;
-use base::{Span, Time};
+use base::{Frame, Span, Time};
 use std::collections::VecDeque;
 
 /// A FIFO under random early detection.
@@ -100,6 +100,10 @@ impl Discipline for Red {
             ("weight_log2", -f64::from(self.decider.parameters().weight_log)),
         ];
         rows.push(QueueRow::new(path, "red", self.counters.clone()).with(extra));
+    }
+
+    fn show_held(&self, see: &mut dyn FnMut(&Frame)) {
+        self.packets.iter().for_each(|packet| see(&packet.frame));
     }
 
     fn watch(&mut self, bin: Span) {

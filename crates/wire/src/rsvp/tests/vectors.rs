@@ -295,6 +295,15 @@ fn vectors() -> Vec<(String, Object)> {
         "001ccf01 00000001 00000002 00000003 04030606 74756e6e 656c0000",
         Object::SessionAttribute(SessionAttribute { affinities: Some(affinities), ..attribute }),
     );
+    add("00084201 00000005", Object::ClassType(ClassType { class_type: 5 }));
+    let status = AdminStatus { reflect: true, testing: false, down: true, deletion: false };
+    add("0008c401 80000002", Object::AdminStatus(status));
+    add("0008c301 0a000001", Object::NotifyRequest(ip(1)));
+    let tlvs =
+        vec![AttributeTlv { kind: 1, value: vec![0x80, 0, 0, 0] }, AttributeTlv { kind: 9, value: vec![7] }];
+    let text = "00010008 80000000 00090005 07000000";
+    add(&format!("00144301 {text}"), Object::LspRequiredAttributes(tlvs.clone()));
+    add(&format!("0014c501 {text}"), Object::LspAttributes(tlvs));
     let opaque = Opaque { class: 0xf0, c_type: 9, bytes: vec![1, 2, 3, 4], fault: None, reads_as: None };
     add("0008f009 01020304", Object::Opaque(opaque));
     all

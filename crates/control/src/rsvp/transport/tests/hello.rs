@@ -109,7 +109,7 @@ fn hellos_without_an_instance_are_malformed() {
     let mut bytes = Vec::new();
     assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
     let mut out = Vec::new();
-    pair.sides[0].receive(ms(0), PORT, hop_by_hop(1), &bytes, &mut out);
+    pair.sides[0].receive(ms(0), &arrived(hop_by_hop(1)), &bytes, &mut out);
     assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::HelloInstance, .. }]));
     assert_eq!(pair.sides[0].poll_output(), None);
 }
@@ -123,7 +123,7 @@ fn who_does_not_ask_still_answers() {
         let mut bytes = Vec::new();
         assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
         let mut out = Vec::new();
-        transport.receive(ms(at), PORT, hop_by_hop(1), &bytes, &mut out);
+        transport.receive(ms(at), &arrived(hop_by_hop(1)), &bytes, &mut out);
         assert_eq!(out, []);
         if at == 1 {
             transport.restart(ms(at));

@@ -30,7 +30,7 @@ fn signed_messages_are_taken_once() {
     for number in [0, 1] {
         let old = pair.sent[number].2.clone();
         let mut out = Vec::new();
-        pair.sides[1].receive(ms(20), PORT, old.envelope, &old.bytes, &mut out);
+        pair.sides[1].receive(ms(20), &arrived(old.envelope), &old.bytes, &mut out);
         assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::Replay, .. }]));
     }
     assert_eq!(pair.sides[1].counters().malformed(Malformed::Replay), 2);
@@ -52,8 +52,8 @@ fn other_keys_damage_and_lack_of_a_signature_are_refused() {
     let mut plain = Vec::new();
     assert!(wire::rsvp::Packet::new(63, path(0, 1, 1)).emit(&mut plain).is_ok());
     let mut out = Vec::new();
-    pair.sides[1].receive(ms(1), PORT, end_to_end(), &bytes, &mut out);
-    pair.sides[1].receive(ms(1), PORT, end_to_end(), &plain, &mut out);
+    pair.sides[1].receive(ms(1), &arrived(end_to_end()), &bytes, &mut out);
+    pair.sides[1].receive(ms(1), &arrived(end_to_end()), &plain, &mut out);
     let reasons: Vec<_> = out
         .iter()
         .map(|event| if let Incoming::Malformed { reason, .. } = event { Some(*reason) } else { None })
@@ -79,7 +79,7 @@ fn the_handshake_comes_first() {
     // A recording of all that was said is of no use.
     for (_, _, old) in pair.sent.clone() {
         let mut out = Vec::new();
-        pair.sides[1].receive(ms(6_000), PORT, old.envelope, &old.bytes, &mut out);
+        pair.sides[1].receive(ms(6_000), &arrived(old.envelope), &old.bytes, &mut out);
         assert!(out.iter().all(|event| matches!(event, Incoming::Malformed { .. })), "{out:?}");
     }
 }
@@ -95,7 +95,7 @@ fn a_restart_of_the_receiver_begins_with_a_handshake() {
     for (_, side, old) in recording {
         if side == 0 {
             let mut out = Vec::new();
-            pair.sides[1].receive(ms(5_000), PORT, old.envelope, &old.bytes, &mut out);
+            pair.sides[1].receive(ms(5_000), &arrived(old.envelope), &old.bytes, &mut out);
             assert!(out.iter().all(|event| matches!(event, Incoming::Malformed { .. })), "{out:?}");
         }
     }

@@ -7,6 +7,7 @@ mod property;
 mod reduction;
 
 use super::*;
+use crate::protocol::{IpArrival, Over};
 use base::{PortId, Span, Streams, Time};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -80,6 +81,12 @@ pub(crate) fn path_err(side: usize, code: u8, value: u16) -> Message {
 /// End to end, as Path and PathTear are addressed.
 pub(crate) fn end_to_end() -> Envelope {
     Envelope { src: Ipv4Addr::new(10, 8, 8, 8), dst: Ipv4Addr::new(10, 9, 9, 9), ttl: 63, router_alert: true }
+}
+
+/// How a message with this IP header arrives.
+pub(crate) fn arrived(envelope: Envelope) -> IpArrival {
+    let Envelope { src, dst, ttl, router_alert } = envelope;
+    IpArrival { port: PORT, src, dst, ttl, router_alert, over: Over::Ip(46) }
 }
 
 /// From `side` to its neighbour.
@@ -197,8 +204,7 @@ impl Pair {
                 if let Some((_, (side, datagram))) = self.flight.pop_first() {
                     self.sides[side].receive(
                         self.now,
-                        PORT,
-                        datagram.envelope,
+                        &arrived(datagram.envelope),
                         &datagram.bytes,
                         &mut out[side],
                     );
@@ -221,7 +227,7 @@ impl Pair {
         let (transport, layer) = (&mut self.sides[side], &mut self.layers[side]);
         layer.events.push((self.now, incoming.clone()));
         match incoming {
-            Incoming::Message(Received { message, id, .. }) => match *message {
+            Incoming::Message(Arrival { id, .. }, message) => match *message {
                 Message::Path(Path {
                     session: Session::LspTunnelIpv4 { tunnel_id, .. },
                     time_values,

@@ -16,7 +16,7 @@ fn nothing_is_added() {
     assert_eq!(pair.layers[1].held, BTreeMap::from([(5, (30_000, 1))]));
     assert!(matches!(
         &pair.layers[1].events[..],
-        [(_, Incoming::Message(Received { id: None, from, send_ttl: 63, .. }))] if *from == neighbor(1)
+        [(_, Incoming::Message(Arrival { id: None, from, send_ttl: 63, .. }, _))] if *from == neighbor(1)
     ));
     assert!(!pair.refresh(0, 5, 30_000));
     pair.run(ms(200), &mut perfect);
@@ -32,8 +32,8 @@ fn damaged_messages_are_counted() {
     let mut bytes = a.poll_output().map(|datagram| datagram.bytes).unwrap_or_default();
     bytes[20] ^= 1;
     let mut out = Vec::new();
-    b.receive(ms(0), PORT, end_to_end(), &bytes, &mut out);
-    b.receive(ms(0), PORT, end_to_end(), &[0x10, 12, 0, 0, 1, 0, 0, 8], &mut out);
+    b.receive(ms(0), &arrived(end_to_end()), &bytes, &mut out);
+    b.receive(ms(0), &arrived(end_to_end()), &[0x10, 12, 0, 0, 1, 0, 0, 8], &mut out);
     assert!(matches!(out[0], Incoming::Malformed { reason: Malformed::Parse, error: Some(_), .. }));
     assert!(matches!(out[1], Incoming::Malformed { reason: Malformed::Bundle, .. }));
     assert_eq!((b.counters().malformed(Malformed::Parse), b.counters().malformed(Malformed::Bundle)), (1, 1));

@@ -130,8 +130,8 @@ proptest! {
             let mut bytes = vec![0x11, kind, 0, 0, 255, 0, 0, (8 + body.len()) as u8];
             bytes.extend_from_slice(body);
             let src = Ipv4Addr::from_bits(number as u32);
-            a.receive(ms(number as u64), PORT, Envelope { src, ..hop_by_hop(1) }, &bytes, &mut out);
-            a.receive(ms(number as u64), PORT, hop_by_hop(1), body, &mut out);
+            a.receive(ms(number as u64), &arrived(Envelope { src, ..hop_by_hop(1) }), &bytes, &mut out);
+            a.receive(ms(number as u64), &arrived(hop_by_hop(1)), body, &mut out);
             a.handle_timeout(ms(number as u64), &mut out);
             while a.poll_output().is_some() {}
         }

@@ -90,7 +90,7 @@ fn what_arrives_too_late_is_dropped() {
     pair.run(ms(20_000), &mut perfect);
     assert!(pair.layers[1].held.is_empty());
     let mut out = Vec::new();
-    pair.sides[1].receive(pair.now, PORT, old.envelope, &old.bytes, &mut out);
+    pair.sides[1].receive(pair.now, &arrived(old.envelope), &old.bytes, &mut out);
     assert_eq!(out, []);
     assert_eq!(pair.sides[1].counters().duplicates, 1);
 }
@@ -151,7 +151,7 @@ fn bundles_are_filled_and_taken_apart() {
     assert!(pair.layers[1].held.iter().all(|(tunnel, state)| *state == (u32::from(*tunnel) + 1, 1)));
     // TTL as if each had travelled alone: no node in between.
     assert!(pair.layers[1].events.iter().all(|(_, event)| match event {
-        Incoming::Message(message) => message.send_ttl == message.envelope.ttl,
+        Incoming::Message(arrival, _) => arrival.send_ttl == arrival.ip.ttl,
         _ => true,
     }));
     let counters = pair.sides[0].counters();
@@ -178,10 +178,13 @@ fn a_bad_message_in_a_bundle_costs_no_other() {
     let checksum = wire::rsvp::header::checksum(&bytes);
     bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
     let mut out = Vec::new();
-    b.receive(ms(1), PORT, hop_by_hop(0), &bytes, &mut out);
+    b.receive(ms(1), &arrived(hop_by_hop(0)), &bytes, &mut out);
     assert_eq!(out.len(), 3);
-    assert!(matches!(out[1], Incoming::Malformed { reason: Malformed::Parse, .. }));
-    assert!(matches!((&out[0], &out[2]), (Incoming::Message(_), Incoming::Message(_))));
+    let Incoming::Malformed { reason: Malformed::Parse, error: Some(error), .. } = &out[1] else {
+        panic!("{:?}", out[1])
+    };
+    assert_eq!((error.offset, error.object), (second + 2, None), "the checksum of the second message");
+    assert!(matches!((&out[0], &out[2]), (Incoming::Message(..), Incoming::Message(..))));
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn capability_is_learnt() {
     let mut bytes = Vec::new();
     assert!(Packet::new(63, path(1, 3, 1)).emit(&mut bytes).is_ok());
     let mut out = Vec::new();
-    pair.sides[0].receive(pair.now, PORT, end_to_end(), &bytes, &mut out);
+    pair.sides[0].receive(pair.now, &arrived(end_to_end()), &bytes, &mut out);
     assert!(!pair.refresh(0, 1, 1));
     assert_eq!(pair.sides[0].neighbors().map(|n| n.capable).collect::<Vec<_>>(), [false]);
 }

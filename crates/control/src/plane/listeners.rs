@@ -1,0 +1,64 @@
+//! Who listens to what.
+
+use super::ControlPlane;
+use crate::owner::Owner;
+use crate::protocol::Listen;
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+
+/// Who listens to what. IP protocols are looked up for every message: by their number.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    /// By number, with the Router Alert option and without.
+    ip: Box<[[Option<Owner>; 2]; 256]>,
+    others: BTreeMap<Listen, Owner>,
+}
+
+impl Default for Listeners {
+    fn default() -> Self {
+        Listeners { ip: Box::new([[None; 2]; 256]), others: BTreeMap::new() }
+    }
+}
+
+impl Listeners {
+    pub(super) fn get(&self, listen: Listen) -> Option<Owner> {
+        match listen {
+            Listen::IpProtocol(number) => self.ip[usize::from(number)][0],
+            Listen::RouterAlert(number) => self.ip[usize::from(number)][1],
+            other => self.others.get(&other).copied(),
+        }
+    }
+
+    /// The one that listened before.
+    pub(super) fn insert(&mut self, listen: Listen, owner: Owner) -> Option<Owner> {
+        match listen {
+            Listen::IpProtocol(number) => self.ip[usize::from(number)][0].replace(owner),
+            Listen::RouterAlert(number) => self.ip[usize::from(number)][1].replace(owner),
+            other => self.others.insert(other, owner),
+        }
+    }
+}
+
+impl ControlPlane {
+    /// The protocol that listens to what is named.
+    pub fn listener(&self, listen: Listen) -> Option<Owner> {
+        let bound = || match listen {
+            Listen::UdpPort(port) => self.services.sessions.bound_by(port),
+            _ => None,
+        };
+        self.listeners.get(listen).or_else(bound)
+    }
+
+    /// The protocol that listens to what is named and to the group that it was sent to.
+    pub fn group_listener(&self, listen: Listen, group: Ipv4Addr) -> Option<Owner> {
+        let joined = |owner: &Owner| {
+            [Listen::Group(group), Listen::EveryGroup].iter().any(|&all| self.groups.contains(&(*owner, all)))
+        };
+        self.listener(listen).filter(joined)
+    }
+
+    /// Does a protocol listen to frames with an LLC header?
+    pub fn listens_to_llc(&self) -> bool {
+        self.listeners.others.keys().any(|listen| matches!(listen, Listen::Llc(_)))
+    }
+}

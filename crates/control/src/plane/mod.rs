@@ -1,0 +1,378 @@
+//! The control plane of a node: its services, its protocols, and the control processor in front of them.
+//!
+//! - `listeners`: who listens to what; `sessions`: what TCP brings; `output`: what is to be done next
+//! - `look`: what tables and tests look at
+
+mod listeners;
+mod look;
+mod output;
+mod sessions;
+
+pub use output::Output;
+
+use crate::cost::{Cost, Costs};
+use crate::messages::Messages;
+use crate::owner::Owner;
+use crate::processor::{Processor, Queue};
+use crate::protocol::{Arrival, Change, Context, Direction, Listen, Protocol, Setup, Topic};
+use crate::services::sessions::SessionId;
+use crate::services::{Interface, InterfaceId, Route, RouteWrites, Services, Source};
+use crate::unheard::{Unheard, UnheardCounters};
+use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId};
+use base::{PortId, ProtocolValue, Span, Time};
+use listeners::Listeners;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
+const OWNER_SHIFT: u32 = 56;
+
+/// How a control plane is set up, its protocols apart.
+#[derive(Debug)]
+pub struct Config {
+    /// What all protocols share.
+    pub services: Services,
+    /// What messages cost the control processor.
+    pub costs: Costs,
+    /// Messages addressed to the node that wait at most; 262,144 if absent.
+    pub queue_messages: Option<u32>,
+    /// Messages with the Router Alert option that wait at most; 262,144 if absent.
+    pub alert_queue_messages: Option<u32>,
+}
+
+/// What became of a message that was offered to the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It waits for the control processor.
+    Waits,
+    /// The protocol that listens to it does not speak on the port that it came by.
+    NotSpoken,
+    /// Too many wait already: it is lost.
+    QueueFull,
+}
+
+/// How a message came.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    Packet(Arrival),
+    Session(SessionId),
+}
+
+/// A message on its way to the control processor.
+#[derive(Debug)]
+struct Waiting {
+    owner: Owner,
+    /// As the protocol numbers kinds of messages.
+    kind: u8,
+    from: From,
+    /// The frame that it came in, and which part of it the message is.
+    frame: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Waiting {
+    fn message(&self) -> &[u8] {
+        self.frame.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// A protocol, and what is kept of its messages.
+#[derive(Debug)]
+struct Speaker {
+    protocol: Box<dyn Protocol>,
+    /// What it is told of.
+    topics: Vec<Topic>,
+    /// By kind of message; empty if none costs anything.
+    costs: Vec<Cost>,
+    messages: Messages,
+}
+
+/// The control plane of a node: an array of protocols and what they share.
+///
+/// Give it what happens by [`ControlPlane::offer`] and the `handle_*` methods. After each of them, and after each
+/// message that [`ControlPlane::serve`] has handled, drain [`ControlPlane::poll_output`] until it returns nothing, then
+/// read [`ControlPlane::poll_timeout`]. Protocols are asked in the order of the array.
+#[derive(Debug)]
+pub struct ControlPlane {
+    services: Box<Services>,
+    /// Routes to be written.
+    routes: RouteWrites,
+    speakers: Vec<Speaker>,
+    listeners: Listeners,
+    /// Groups that protocols listen to, [`Listen::EveryGroup`] among them.
+    groups: BTreeSet<(Owner, Listen)>,
+    unheard: UnheardCounters,
+    processor: Processor<Waiting>,
+    /// Nothing happened since there was no output: nobody has to be asked again.
+    quiet: bool,
+}
+
+impl ControlPlane {
+    /// A control plane that speaks these protocols.
+    ///
+    /// # Panics
+    /// If two protocols listen to the same, or there are more than 128: the array is written by a programmer.
+    pub fn new(config: Config, protocols: &[impl AsRef<dyn Setup>]) -> ControlPlane {
+        assert!(protocols.len() <= 128, "{} protocols at one node", protocols.len());
+        let Config { mut services, costs, queue_messages, alert_queue_messages } = config;
+        let speaker = |setup: &dyn Setup| {
+            let protocol = setup.protocol(&services);
+            let mut costs = costs.of(protocol.id(), |kind| protocol.kind_name(kind));
+            if costs.iter().all(|cost| *cost == Cost::default()) {
+                costs.clear();
+            }
+            Speaker { topics: protocol.subscribes(), protocol, costs, messages: Messages::default() }
+        };
+        let speakers: Vec<Speaker> = protocols.iter().map(|setup| speaker(setup.as_ref())).collect();
+        let (mut listeners, mut groups) = (Listeners::default(), BTreeSet::new());
+        for (owner, speaker) in (0u8..).map(Owner).zip(&speakers) {
+            for listen in speaker.protocol.listens() {
+                if listen.is_shared() {
+                    groups.insert((owner, listen));
+                    continue;
+                }
+                match listen {
+                    Listen::TcpPort(port) => services.sessions.listen(port, owner),
+                    Listen::UdpPort(port) => services.sessions.reserve(port),
+                    _ => {}
+                }
+                let before = listeners.insert(listen, owner);
+                assert!(before.is_none(), "{} listens to {listen:?}, as another does", speaker.protocol.id());
+            }
+        }
+        let processor = Processor::new(queue_messages, alert_queue_messages);
+        let unheard = UnheardCounters::default();
+        let routes = RouteWrites::default();
+        let services = Box::new(services);
+        let mut plane =
+            ControlPlane { services, routes, speakers, listeners, groups, unheard, processor, quiet: false };
+        // There is nobody yet who would have to be told of what there is from the beginning.
+        plane.write_routes();
+        plane
+    }
+
+    /// Counts what reached the node and nobody listens to.
+    pub fn count_unheard(&mut self, what: Unheard) {
+        self.unheard.count(what);
+    }
+
+    /// What reached the node and nobody listened to.
+    pub fn unheard(&self) -> &UnheardCounters {
+        &self.unheard
+    }
+
+    /// Puts a message in the queue of the control processor: the bytes from `start` to `end` of a frame.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        owner: Owner,
+        arrival: Arrival,
+        frame: Vec<u8>,
+        (start, end): (usize, usize),
+    ) -> Offered {
+        let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) else { return Offered::NotSpoken };
+        let message = frame.get(start..end).unwrap_or_default();
+        let kind = speaker.count(now, arrival.port(), Direction::Received, message);
+        let waiting = Waiting { owner, kind, from: From::Packet(arrival), frame, start, end };
+        if !speaker.protocol.speaks_on(arrival.port()) {
+            self.unheard.count(Unheard::NotSpoken);
+            return Offered::NotSpoken;
+        }
+        let alert = matches!(arrival, Arrival::Ip(ip) if ip.router_alert);
+        let queue = if alert { Queue::Alert } else { Queue::Local };
+        match self.processor.offer(queue, waiting) {
+            Ok(()) => Offered::Waits,
+            Err(_) => Offered::QueueFull,
+        }
+    }
+
+    /// Lets the control processor work up to `now`, until it has handled one message: the memory of the frame that it
+    /// came in. Nothing if there is none, or it takes longer.
+    pub fn serve(&mut self, now: Time) -> Option<Vec<u8>> {
+        let speakers = &self.speakers;
+        let waiting = self.processor.serve(now, |waiting| {
+            let speaker = speakers.get(usize::from(waiting.owner.0));
+            let cost =
+                speaker.and_then(|speaker| speaker.costs.get(usize::from(waiting.kind)).zip(Some(speaker)));
+            cost.map_or(Span::ZERO, |(cost, speaker)| cost.span(speaker.protocol.state_count()))
+        })?;
+        match waiting.from {
+            From::Packet(arrival) => self.call(waiting.owner, |protocol, context| {
+                protocol.handle_message(now, context, &arrival, waiting.message());
+            }),
+            From::Session(session) => self.handle_received(now, session, &waiting),
+        }
+        self.offer_received(now);
+        self.tell_changes(now);
+        Some(waiting.frame)
+    }
+
+    fn call(&mut self, owner: Owner, what: impl FnOnce(&mut dyn Protocol, &mut Context<'_>)) {
+        self.quiet = false;
+        if let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) {
+            what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
+        }
+    }
+
+    fn each(&mut self, mut what: impl FnMut(&mut dyn Protocol, &mut Context<'_>)) {
+        self.quiet = false;
+        for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
+            what(&mut *speaker.protocol, &mut Context { services: &mut self.services, owner });
+        }
+    }
+
+    /// Lets the protocols do what is due. The control processor is served apart from it.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.services.sessions.handle_timeout(now);
+        self.each(|protocol, context| {
+            if protocol.poll_timeout().is_some_and(|due| due <= now) {
+                protocol.handle_timeout(now, context);
+            }
+        });
+        self.tell_changes(now);
+    }
+
+    /// Hands a command to the protocol that it is meant for. One that nobody knows is counted.
+    pub fn handle_command(&mut self, now: Time, command: &ProtocolValue) {
+        let meant = |speaker: &Speaker| speaker.protocol.id() == command.protocol();
+        let owner = (0u8..)
+            .map(Owner)
+            .zip(&self.speakers)
+            .find(|(_, speaker)| meant(speaker))
+            .map(|(owner, _)| owner);
+        let mut known = false;
+        if let Some(owner) = owner {
+            self.call(owner, |protocol, context| known = protocol.handle_command(now, context, command));
+        }
+        if !known {
+            self.unheard.count(Unheard::Command);
+        }
+        self.tell_changes(now);
+    }
+
+    /// Gives the node a static route, in place of the one that the prefix had, or takes it away.
+    pub fn set_static(&mut self, now: Time, prefix: Prefix, next_hop: Option<NextHop>) {
+        match next_hop {
+            Some(next_hop) => self.services.rib.set(prefix, Route::fixed(next_hop)),
+            None => drop(self.services.rib.remove(prefix, Source::Static)),
+        }
+        self.tell_changes(now);
+    }
+
+    /// The same for IPv6.
+    pub fn set_static6(&mut self, now: Time, prefix: Prefix6, next_hop: Option<NextHop>) {
+        match next_hop {
+            Some(next_hop) => self.services.rib6.set(prefix, Route::fixed(next_hop)),
+            None => drop(self.services.rib6.remove(prefix, Source::Static)),
+        }
+        self.tell_changes(now);
+    }
+
+    /// Tells protocols what has changed since the last call, what that changes in turn behind it.
+    #[inline]
+    fn tell_changes(&mut self, now: Time) {
+        let Services { interfaces, rib, rib6, .. } = &*self.services;
+        if interfaces.is_changed() || rib.is_changed() || rib6.is_changed() {
+            self.tell_each(now);
+        }
+    }
+
+    fn tell_each(&mut self, now: Time) {
+        self.quiet = false;
+        loop {
+            let mut changes = VecDeque::new();
+            while let Some(id) = self.services.interfaces.poll_change() {
+                let interface = self.services.interfaces.get(id);
+                let (port, up) = (interface.and_then(Interface::port), interface.is_some_and(|i| i.up));
+                changes.push_back((Topic::Interfaces, Change::Interface { interface: id, port, up }));
+            }
+            while let Some(prefix) = self.write_route() {
+                changes.push_back((Topic::Routes, Change::Route(prefix)));
+            }
+            if changes.is_empty() {
+                return;
+            }
+            for (topic, change) in changes {
+                for (owner, speaker) in (0u8..).map(Owner).zip(&mut self.speakers) {
+                    if speaker.topics.contains(&topic) {
+                        let mut context = Context { services: &mut self.services, owner };
+                        speaker.protocol.handle_change(now, &mut context, &change);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has the next route that changed written: its prefix.
+    fn write_route(&mut self) -> Option<IpPrefix> {
+        if let Some(prefix) = self.services.rib.poll_change() {
+            self.routes.follow(&self.services.rib, prefix);
+            return Some(prefix.into());
+        }
+        let prefix = self.services.rib6.poll_change()?;
+        self.routes.follow(&self.services.rib6, prefix);
+        Some(prefix.into())
+    }
+
+    fn write_routes(&mut self) {
+        while self.write_route().is_some() {}
+    }
+
+    /// A route to be written. They come before what protocols want done.
+    pub fn poll_route(&mut self) -> Option<TableOp> {
+        self.routes.poll()
+    }
+
+    /// A port can be used from now on, or can't.
+    pub fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
+        self.services.interfaces.set_up(InterfaceId::of(port), up);
+        self.tell_changes(now);
+    }
+
+    /// The node restarts: what waits and what was learnt is lost, and each protocol begins anew with what was
+    /// configured. All routes are written again.
+    pub fn restart(&mut self, now: Time) {
+        self.quiet = false;
+        self.processor.clear();
+        self.services.restart();
+        while self.services.rib.poll_change().is_some() || self.services.rib6.poll_change().is_some() {}
+        self.routes.again(&self.services.rib, &self.services.rib6);
+        self.each(|protocol, context| protocol.handle_change(now, context, &Change::Restart));
+        self.tell_changes(now);
+    }
+
+    /// Takes the driver's answer to a batch of table writes.
+    pub fn handle_ack(&mut self, now: Time, mut ack: Ack) {
+        let owner = Owner((ack.transaction.0 >> OWNER_SHIFT) as u8);
+        ack.transaction = TransactionId(ack.transaction.0 & !(u64::MAX << OWNER_SHIFT));
+        self.call(owner, |protocol, context| protocol.handle_ack(now, context, &ack));
+        self.tell_changes(now);
+    }
+
+    /// Takes the memory of a message that has been sent, to use it again.
+    pub fn recycle(&mut self, owner: Owner, bytes: Vec<u8>) {
+        if let Some(speaker) = self.speakers.get_mut(usize::from(owner.0)) {
+            speaker.protocol.recycle(bytes);
+        }
+    }
+
+    /// When to call [`ControlPlane::handle_timeout`] or [`ControlPlane::serve`]: never later than the next thing due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let own = Time::earliest([self.processor.next(), self.services.sessions.poll_timeout()]);
+        self.speakers.iter().fold(own, |due, speaker| Time::earliest([due, speaker.protocol.poll_timeout()]))
+    }
+}
+
+impl Speaker {
+    fn protocol_mut(&mut self) -> &mut dyn Protocol {
+        &mut *self.protocol
+    }
+
+    /// Counts a message, and lets the protocol take note of it: what kind it is.
+    fn count(&mut self, now: Time, port: PortId, direction: Direction, bytes: &[u8]) -> u8 {
+        let kind = self.protocol.kind_of(bytes);
+        self.messages.count(now, direction, kind);
+        self.protocol.note(now, port, direction, bytes);
+        kind
+    }
+}

@@ -1,0 +1,196 @@
+use super::*;
+use base::plane::Prefix6;
+use base::{PortId, ProtocolId};
+use core::net::Ipv4Addr;
+
+const FIRST: Source = Source::Protocol(ProtocolId::new("first"));
+const SECOND: Source = Source::Protocol(ProtocolId::new("second"));
+
+fn at(text: &str) -> Prefix {
+    text.parse().expect("a prefix")
+}
+fn ip(text: &str) -> Ipv4Addr {
+    text.parse().expect("an address")
+}
+fn via(port: u16, gateway: &str) -> NextHop {
+    NextHop::Via { port: PortId(port), gateway: ip(gateway).into() }
+}
+fn through(source: Source, gateways: &[&str]) -> Route {
+    let hops: Vec<_> = gateways.iter().map(|gateway| RouteHop::Through(ip(gateway))).collect();
+    Route { source, preference: 20, metric: 0, tag: 0, hops: hops.into() }
+}
+fn changes(rib: &mut Rib) -> Vec<String> {
+    core::iter::from_fn(|| rib.poll_change()).map(|prefix| prefix.to_string()).collect()
+}
+
+#[test]
+fn the_longest_prefix_wins() {
+    let mut rib = Rib::default();
+    rib.set(at("0.0.0.0/0"), Route::fixed(NextHop::Discard));
+    rib.set(at("10.0.0.0/8"), Route::fixed(NextHop::Local));
+    rib.set(at("10.1.0.0/16"), Route::fixed(NextHop::Discard));
+    assert_eq!(rib.lookup(ip("10.1.2.3")), Some((at("10.1.0.0/16"), &[NextHop::Discard][..])));
+    assert_eq!(rib.lookup(ip("10.2.2.3")), Some((at("10.0.0.0/8"), &[NextHop::Local][..])));
+    assert!(rib.remove(at("0.0.0.0/0"), Source::Static) && !rib.remove(at("0.0.0.0/0"), Source::Static));
+    assert_eq!((rib.lookup(ip("11.0.0.1")), rib.active().count()), (None, 2));
+}
+
+#[test]
+fn the_best_source_wins_and_the_next_takes_over() {
+    let (mut rib, prefix) = (Rib::default(), at("10.0.0.0/8"));
+    let route = |source, preference, metric, port| Route {
+        metric,
+        ..Route::direct(source, preference, via(port, "192.0.2.1"))
+    };
+    let port = |rib: &Rib| match rib.next_hops(prefix) {
+        [NextHop::Via { port, .. }] => Some(port.0),
+        _ => None,
+    };
+    // From the worst to the best: preference before metric before source.
+    let order = [
+        route(Source::Protocol(ProtocolId::new("a")), 110, 1, 1),
+        route(SECOND, 20, 9, 2),
+        route(FIRST, 20, 9, 3),
+        route(Source::Protocol(ProtocolId::new("z")), 20, 8, 4),
+        route(Source::Static, 1, 5, 5),
+        route(Source::Connected, 0, 7, 6),
+    ];
+    for (place, route) in order.iter().enumerate() {
+        rib.set(prefix, route.clone());
+        assert_eq!(port(&rib), Some(place as u16 + 1));
+    }
+    assert_eq!(changes(&mut rib).len(), 6);
+    // A worse one changes nothing for anybody.
+    rib.set(prefix, Route { tag: 5, ..order[0].clone() });
+    assert_eq!(changes(&mut rib), Vec::<String>::new());
+    let in_force =
+        |rib: &Rib| rib.iter().map(|(_, route, hops)| (route.source, hops.is_some())).collect::<Vec<_>>();
+    assert_eq!(in_force(&rib)[..2], [(Source::Connected, true), (Source::Static, false)]);
+    for (place, route) in order.iter().enumerate().rev() {
+        assert_eq!(port(&rib), Some(place as u16 + 1));
+        assert!(rib.remove(prefix, route.source));
+    }
+    assert_eq!((port(&rib), rib.iter().count()), (None, 0));
+}
+
+#[test]
+fn routes_are_resolved_through_others_and_follow_them() {
+    let mut rib = Rib::default();
+    rib.set(at("192.0.2.0/24"), Route::connected(via(1, "0.0.0.0")));
+    rib.set(at("198.51.100.0/24"), Route::connected(via(2, "0.0.0.0")));
+    rib.set(at("10.9.0.1/32"), through(FIRST, &["192.0.2.7", "198.51.100.7", "192.0.2.7"]));
+    rib.set(at("10.0.0.0/8"), through(SECOND, &["10.9.0.1"]));
+    let both = [via(1, "192.0.2.7"), via(2, "198.51.100.7")];
+    assert_eq!(rib.lookup(ip("10.1.1.1")), Some((at("10.0.0.0/8"), &both[..])), "several next hops");
+    changes(&mut rib);
+    rib.remove(at("198.51.100.0/24"), Source::Connected);
+    assert_eq!(rib.next_hops(at("10.0.0.0/8")), [via(1, "192.0.2.7")]);
+    assert_eq!(changes(&mut rib), ["198.51.100.0/24", "10.0.0.0/8", "10.9.0.1/32"]);
+    rib.remove(at("192.0.2.0/24"), Source::Connected);
+    assert_eq!((rib.lookup(ip("10.1.1.1")), rib.active().count()), (None, 0));
+    assert_eq!(rib.iter().count(), 2, "they are there, and not in force");
+    // A route to this node leads no packet on.
+    rib.set(at("192.0.2.7/32"), Route::connected(NextHop::Local));
+    assert_eq!(rib.lookup(ip("10.1.1.1")), None);
+}
+
+#[test]
+fn no_route_is_resolved_through_itself() {
+    let mut rib = Rib::default();
+    rib.set(at("10.0.0.0/8"), through(FIRST, &["10.1.1.1"]));
+    rib.set(at("20.0.0.0/8"), through(FIRST, &["30.1.1.1"]));
+    rib.set(at("30.0.0.0/8"), through(FIRST, &["20.1.1.1"]));
+    assert_eq!(rib.active().count(), 0);
+    // The less specific way is left.
+    rib.set(at("0.0.0.0/0"), Route::fixed(via(3, "192.0.2.1")));
+    assert_eq!(rib.next_hops(at("10.0.0.0/8")), [via(3, "192.0.2.1")]);
+    assert_eq!(rib.active().count(), 4);
+}
+
+#[test]
+fn at_most_eight_routes_are_gone_through() {
+    let mut rib = Rib::default();
+    rib.set(at("192.0.2.0/24"), Route::connected(via(1, "0.0.0.0")));
+    // Route n leads through route n - 1; the connected one is the first that route 1 is resolved through.
+    rib.set(at("10.0.1.0/24"), through(FIRST, &["192.0.2.1"]));
+    for n in 2..=9 {
+        rib.set(at(&format!("10.0.{n}.0/24")), through(FIRST, &[&format!("10.0.{}.1", n - 1)]));
+    }
+    assert_eq!(rib.next_hops(at("10.0.8.0/24")), [via(1, "192.0.2.1")]);
+    assert_eq!(rib.next_hops(at("10.0.9.0/24")), []);
+}
+
+#[test]
+fn a_restart_leaves_what_was_configured() {
+    let mut rib = Rib::default();
+    rib.set(at("10.0.0.0/8"), Route::fixed(NextHop::Discard));
+    rib.set(at("10.0.0.0/8"), Route::direct(FIRST, 0, NextHop::Local));
+    rib.set(at("20.0.0.0/8"), through(SECOND, &["10.1.1.1"]));
+    rib.forget_learnt();
+    let left: Vec<_> = rib.iter().map(|(prefix, route, _)| (prefix, route.source)).collect();
+    assert_eq!(left, [(at("10.0.0.0/8"), Source::Static)]);
+    assert_eq!(rib.next_hops(at("10.0.0.0/8")), [NextHop::Discard]);
+}
+
+#[test]
+fn routes_of_ipv6_are_resolved_in_the_same_way() {
+    let mut rib = Rib::<Prefix6>::default();
+    let at = |text: &str| text.parse::<Prefix6>().expect("a prefix");
+    let to = |text: &str| text.parse::<core::net::Ipv6Addr>().expect("an address");
+    let via = |gateway: &str| NextHop::Via { port: PortId(1), gateway: to(gateway).into() };
+    rib.set(at("2001:db8:1::/64"), Route::connected(via("::")));
+    let hops = vec![RouteHop::Through(to("2001:db8:1::7"))];
+    rib.set(
+        at("2001:db8::/32"),
+        Route { source: FIRST, preference: 20, metric: 0, tag: 0, hops: hops.into() },
+    );
+    assert_eq!(rib.lookup(to("2001:db8:9::1")), Some((at("2001:db8::/32"), &[via("2001:db8:1::7")][..])));
+    rib.remove(at("2001:db8:1::/64"), Source::Connected);
+    assert_eq!(rib.lookup(to("2001:db8:9::1")), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(testing::cases(256))]
+    /// After each change everything is in force that would be in a table which is filled anew.
+    #[test]
+    fn what_a_change_concerns_is_found(
+        steps in proptest::collection::vec((0u8..12, 0u8..3, proptest::option::of((0u8..12, proptest::bool::ANY))), 1..60),
+    ) {
+        let prefix = |n: u8| match n {
+            0 => at("0.0.0.0/0"),
+            1 => at("10.0.0.0/8"),
+            n => Prefix::new(Ipv4Addr::new(10, n / 2, n % 2, 0), if n % 2 == 0 { 16 } else { 24 }),
+        };
+        let source = |n: u8| Source::Protocol(ProtocolId::new(["a", "b", "c"][usize::from(n)]));
+        let route = |s: u8, hop: u8, direct: bool| {
+            let hop = if direct {
+                RouteHop::Direct(via(u16::from(hop), "192.0.2.1"))
+            } else {
+                RouteHop::Through(Ipv4Addr::new(10, hop / 2, hop % 2, 1))
+            };
+            Route { source: source(s), preference: s, metric: 0, tag: 0, hops: Hops::One(hop) }
+        };
+        let (mut rib, mut list) = (Rib::default(), std::collections::BTreeMap::new());
+        for (n, s, hop) in steps {
+            match hop {
+                Some((hop, direct)) => {
+                    rib.set(prefix(n), route(s, hop, direct));
+                    list.insert((n, s), (hop, direct));
+                }
+                None => {
+                    rib.remove(prefix(n), source(s));
+                    list.remove(&(n, s));
+                }
+            }
+            let mut fresh = Rib::default();
+            // Twice, so that each is resolved when all are there.
+            for _ in 0..2 {
+                for ((n, s), (hop, direct)) in &list {
+                    fresh.set(prefix(*n), route(*s, *hop, *direct));
+                }
+            }
+            let shown = |rib: &Rib| rib.active().map(|(p, hops)| (p, hops.to_vec())).collect::<Vec<_>>();
+            proptest::prop_assert_eq!(shown(&rib), shown(&fresh));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Tables `losses` and `flow_accounts`: where and why packets of each flow were lost, and that none is missing.
+//!
+//! Whoever discards a frame hands it to a [`base::LossBook`]. It asks [`Owners`] whose frame that was, and nobody else
+//! on the way of a packet knows flows.
+
+use super::Testbed;
+use crate::packet::{Ports, read_stamp};
+use base::device::DropReason;
+use base::losses::{Keeping, Recognise, TestPacket};
+use base::table::{Rows, Table, word};
+use base::{Dscp, NodeId, Phb, StreamId, Time, TrafficClass};
+use engine::LossPlace;
+use std::collections::BTreeMap;
+use std::sync::{Arc, RwLock};
+use wire::{ethernet, measurement};
+
+base::table! {
+    /// Packets of each flow that were lost: where, why and when. A packet that was copied on its way counts as often as
+    /// copies of it were lost.
+    pub struct LossRow<'a> in "losses" key ["flow", "time_s", "phb", "tc", "place", "node", "port", "to", "reason"] {
+        /// The flow, by its place in the description.
+        flow: u32,
+        /// The PHB that its IP header asked for, by the recommended code points.
+        phb: String,
+        /// TC of the outermost label that it had; absent without label, and of a packet that was never sent.
+        tc: Option<u32>,
+        /// `source`: the source had its turn and could not send; `device`: in the node, between its ports; `port`: at
+        /// the port by which it was to leave, in its queue or refused by it; `link`: on the link behind the port;
+        /// `between`: nobody knows where.
+        place: &'static str,
+        /// The node where it was lost; of a link and of what nobody knows, that from which it came.
+        node: &'a str,
+        /// The node's port by which it came (`device`) or was to leave (`port`, `link`); absent at a source, and where
+        /// nobody knows.
+        port: Option<u32>,
+        /// The node to which it was on its way on a link, or somewhere between; absent otherwise.
+        to: Option<&'a str>,
+        /// Why: the reasons of table `drops`. `no-route` at a source says that no LSP was up for it, `no-adjacency`
+        /// that the neighbour's address was not known; `misdelivered` that a sink got it which does not expect the
+        /// flow; `unknown` that no table of this process explains it.
+        reason: String,
+        /// When the bin of time begins in which it was lost; absent where nobody knows.
+        time_s: Option<Time> = "s",
+        /// How many.
+        packets: u64 = "packets",
+    }
+}
+
+base::table! {
+    /// What became of the packets of each flow: sent and duplicated together are received, lost, in flight, or unknown.
+    pub struct AccountRow in "flow_accounts" key ["flow"] {
+        /// The flow, by its place in the description.
+        flow: u32,
+        /// Packets whose turn came at the source, whether or not it could send them; absent if the source is in another
+        /// process.
+        sent: Option<u64> = "packets",
+        /// Copies made on the way: by a fault, by replication, by a bridge.
+        duplicated: u64 = "packets",
+        /// Packets that the sink got, duplicates included; absent if it is in another process.
+        received: Option<u64> = "packets",
+        /// Packets lost, by table `losses`, without those of reason `unknown`.
+        lost: u64 = "packets",
+        /// Packets that are queued, on a link, or waiting in a node.
+        in_flight: u64 = "packets",
+        /// Packets that are none of these: in one process none. In a lab those that were lost, or still are, in other
+        /// processes; less than zero if more came in than went out. Absent without source or sink.
+        unknown: Option<i64> = "packets",
+    }
+}
+
+/// Whose test packets are: the UDP ports and the flow of each stream, by its number.
+#[derive(Debug, Default)]
+pub(super) struct Owners(RwLock<Vec<(Ports, u32)>>);
+
+impl Owners {
+    /// The next stream is one of `flow`.
+    pub(super) fn add(&self, ports: Ports, flow: u32) {
+        if let Ok(mut streams) = self.0.write() {
+            streams.push((ports, flow));
+        }
+    }
+}
+
+impl Recognise for Owners {
+    /// As a sink does ([`crate::sink::Sink::takes`]), of the streams of all sinks together.
+    fn recognise(&self, header: &[u8]) -> Option<TestPacket> {
+        let stamp = read_stamp(header, Time::ZERO)?;
+        let &(ports, flow) = self.0.read().ok()?.get(stamp.stream.index())?;
+        let is_test = stamp.ports.dst == measurement::PORT || stamp.ports == ports;
+        let (dscp, class) = classes(header)?;
+        is_test.then_some(TestPacket { flow, dscp, class })
+    }
+}
+
+/// Code point of a test packet, and TC of its outermost label.
+fn classes(header: &[u8]) -> Option<(Dscp, Option<TrafficClass>)> {
+    let mut at = ethernet::HEADER_LEN;
+    let mut class = None;
+    if header.get(12..14)? == [0x88, 0x47] {
+        loop {
+            let entry = header.get(at..)?.first_chunk::<4>()?;
+            class = class.or(Some(TrafficClass::truncate(entry[2] >> 1)));
+            at += entry.len();
+            if entry[2] & 1 == 1 {
+                break;
+            }
+        }
+    }
+    let ip = header.get(at..)?.first_chunk::<2>()?;
+    let tos = if ip[0] >> 4 == 6 { ip[0] << 4 | ip[1] >> 4 } else { ip[1] };
+    Some((Dscp::of_tos(tos), class))
+}
+
+/// Where packets were lost: a row but for flow, class, reason and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct At {
+    place: &'static str,
+    node: usize,
+    port: Option<u32>,
+    to: Option<usize>,
+}
+
+/// Flow, when, DSCP, TC, where, why: the order of rows.
+type Key = (u32, Option<Time>, Dscp, Option<u32>, At, Option<DropReason>);
+
+/// What is known of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    sent: Option<u64>,
+    received: Option<u64>,
+    duplicated: u64,
+    lost: u64,
+    in_flight: u64,
+}
+
+impl Account {
+    /// Packets that are neither received nor lost nor in flight, as far as is known.
+    fn unknown(&self) -> Option<i64> {
+        let known = self.received? + self.lost + self.in_flight;
+        Some((self.sent? + self.duplicated) as i64 - known as i64)
+    }
+}
+
+impl Testbed {
+    /// Keeps what is lost from now on.
+    pub(super) fn keep_losses(&mut self) {
+        let owners: Arc<dyn Recognise> = self.owners.clone();
+        let keeping = Keeping::new(owners, self.measuring.loss_bin);
+        self.network.world_mut().keep_losses(keeping);
+    }
+
+    /// The node of the description at which a device stands: its own, or the router that it is beside.
+    fn place_of(&self, id: NodeId, beside: &BTreeMap<NodeId, usize>) -> usize {
+        beside.get(&id).copied().unwrap_or(id.index())
+    }
+
+    fn known_losses(&self) -> BTreeMap<Key, u64> {
+        let nodes = 0..self.description().nodes.len();
+        let beside = nodes.filter_map(|node| Some((self.network.beside(node)?.0, node))).collect();
+        let mut rows: BTreeMap<Key, u64> = BTreeMap::new();
+        for losses in self.network.world().losses() {
+            let to = self.place_of(losses.to, &beside);
+            let (place, to) = match losses.place {
+                LossPlace::Device => ("device", None),
+                LossPlace::Port => ("port", None),
+                LossPlace::Link => ("link", Some(to)),
+            };
+            let node = self.place_of(losses.node, &beside);
+            let at = At { place, node, port: Some(u32::from(losses.port.0)), to };
+            for (loss, count) in losses.book.losses() {
+                let TestPacket { flow, dscp, class } = loss.packet;
+                let tc = class.map(|class| u32::from(class.value()));
+                *rows.entry((flow, Some(loss.start), dscp, tc, at, Some(loss.reason))).or_default() += count;
+            }
+        }
+        for node in self.ids().map(NodeId::index) {
+            let Some(instrument) = self.instrument(node) else { continue };
+            let reason = instrument.unsent_reason();
+            let at = At { place: "source", node, port: None, to: None };
+            for (stream, start, count) in instrument.generator().sources().iter().flat_map(|s| s.unsent()) {
+                let Some(&flow) = self.streams.get(stream.index()) else { continue };
+                let dscp = self.dscp_of(flow);
+                *rows.entry((flow, Some(start), dscp, None, at, Some(reason))).or_default() += count;
+            }
+        }
+        rows
+    }
+
+    fn dscp_of(&self, flow: u32) -> Dscp {
+        self.flows.get(flow as usize).and_then(|flow| Dscp::new(flow.spec.dscp)).unwrap_or_default()
+    }
+
+    fn accounts(&self, lost: &BTreeMap<Key, u64>) -> Vec<Account> {
+        let mut accounts = vec![Account::default(); self.flows.len()];
+        let mut add = |flow: u32, what: &dyn Fn(&mut Account)| {
+            if let Some(account) = accounts.get_mut(flow as usize) {
+                what(account);
+            }
+        };
+        for node in self.ids().map(NodeId::index) {
+            let sources = self.generator(node).into_iter().flat_map(|generator| generator.sources());
+            for (stream, marks) in sources.flat_map(|source| source.sent()) {
+                let Some(&flow) = self.streams.get(stream.index()) else { continue };
+                let sent = marks.last().copied().unwrap_or(0);
+                add(flow, &|account| account.sent = Some(account.sent.unwrap_or(0) + sent));
+            }
+        }
+        for (number, &flow) in self.streams.iter().enumerate() {
+            let Some(sink) = self.flows.get(flow as usize).and_then(|flow| self.sink(flow.spec.to)) else {
+                continue;
+            };
+            let arrived = sink.arrived(StreamId(number as u32));
+            add(flow, &|account| account.received = Some(account.received.unwrap_or(0) + arrived));
+        }
+        for (key, count) in lost {
+            add(key.0, &|account| account.lost += count);
+        }
+        for losses in self.network.world().losses() {
+            losses.book.copies().for_each(|(flow, count)| add(flow, &|account| account.duplicated += count));
+        }
+        self.network.world().show_held(&mut |frame| {
+            if let Some(packet) = self.owners.recognise(frame.header()) {
+                add(packet.flow, &|account| account.in_flight += 1);
+            }
+        });
+        accounts
+    }
+}
+
+/// Flow by flow, in order of time; what nobody knows comes last.
+pub(super) fn losses(testbed: &Testbed) -> Table {
+    let mut rows = testbed.known_losses();
+    for (flow, account) in (0u32..).zip(testbed.accounts(&rows)) {
+        let Some(count) = account.unknown().and_then(|count| u64::try_from(count).ok()).filter(|&n| n > 0)
+        else {
+            continue;
+        };
+        let spec = &testbed.flows[flow as usize].spec;
+        let at = At { place: "between", node: spec.from, port: None, to: Some(spec.to) };
+        rows.insert((flow, None, testbed.dscp_of(flow), None, at, None), count);
+    }
+    // A time that is absent is before all others as a key.
+    let (unknown, known): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(key, _)| key.5.is_none());
+    let mut table = Rows::new();
+    for ((flow, time_s, dscp, tc, at, reason), packets) in known.into_iter().chain(unknown) {
+        table.push(LossRow {
+            flow,
+            phb: Phb::of_dscp(dscp).to_string(),
+            tc,
+            place: at.place,
+            node: testbed.node_name(at.node),
+            port: at.port,
+            to: at.to.map(|node| testbed.node_name(node)),
+            reason: reason.map_or_else(|| "unknown".into(), |reason| word(&reason)),
+            time_s,
+            packets,
+        });
+    }
+    table.finish()
+}
+
+/// Flow by flow.
+pub(super) fn accounts(testbed: &Testbed) -> Table {
+    let accounts = testbed.accounts(&testbed.known_losses());
+    let rows = (0u32..).zip(accounts).map(|(flow, account)| AccountRow {
+        flow,
+        sent: account.sent,
+        duplicated: account.duplicated,
+        received: account.received,
+        lost: account.lost,
+        in_flight: account.in_flight,
+        unknown: account.unknown(),
+    });
+    rows.collect()
+}

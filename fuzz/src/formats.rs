@@ -1,0 +1,126 @@
+//! Formats above IP, each by itself: what is read is written again, and read again it says the same.
+//!
+//! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
+
+use core::net::Ipv6Addr;
+use wire::{greet, icmpv6, ipv6, nd, tcp, udp};
+
+const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
+const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
+
+/// How many formats there are.
+pub const COUNT: u8 = 6;
+
+/// Any bytes behind the number of a format.
+pub fn formats(input: &[u8]) {
+    let Some((format, bytes)) = input.split_first() else { return };
+    match format % COUNT {
+        0 => ipv6_packet(bytes),
+        1 => icmpv6_message(bytes),
+        2 => discovery_options(bytes),
+        3 => tcp_segment(bytes),
+        4 => udp_datagram(bytes),
+        _ => greeting(bytes),
+    }
+}
+
+/// Header, extension headers and their options.
+fn ipv6_packet(bytes: &[u8]) {
+    let Ok(packet) = ipv6::Packet::new_checked(bytes) else { return };
+    for header in ipv6::Headers::new(packet.next_header(), packet.payload()).map_while(Result::ok) {
+        let _ = (header.fragment(), header.options().count());
+    }
+    if let Ok(upper) = ipv6::upper(packet.next_header(), packet.payload()) {
+        assert!(upper.offset <= packet.payload().len(), "{upper:?}");
+    }
+    if let Ok(repr) = ipv6::Repr::parse(&packet) {
+        let mut once = vec![0; repr.total_len().max(bytes.len())];
+        repr.emit(&mut once);
+        once[ipv6::HEADER_LEN..repr.total_len()].copy_from_slice(packet.payload());
+        let again = ipv6::Packet::new_checked(&once[..]).and_then(|packet| ipv6::Repr::parse(&packet));
+        assert_eq!(again.ok(), Some(repr));
+    }
+}
+
+/// The checksum is made right first.
+fn icmpv6_message(bytes: &[u8]) {
+    let mut whole = bytes.to_vec();
+    if icmpv6::Packet::new_checked(&whole).is_err() {
+        return;
+    }
+    icmpv6::Packet::new_unchecked(&mut whole).fill_checksum(SRC, DST);
+    let packet = icmpv6::Packet::new_unchecked(&whole);
+    let Ok(message) = icmpv6::Repr::parse(&packet, SRC, DST) else { return };
+    if let icmpv6::Repr::Discovery(message) = &message {
+        let mut ip = ipv6::Repr::new(SRC, DST, ipv6::Protocol::ICMPV6, 0);
+        ip.hop_limit = nd::HOP_LIMIT;
+        let _ = message.check(&ip);
+    }
+    let mut once = vec![0; message.buffer_len()];
+    message.emit(SRC, DST, &mut once);
+    let packet = icmpv6::Packet::new_unchecked(&once);
+    let again = icmpv6::Repr::parse(&packet, SRC, DST);
+    assert_eq!(again.as_ref().ok(), Some(&message));
+}
+
+fn discovery_options(bytes: &[u8]) {
+    let Ok(options) = nd::Options::of(bytes) else { return };
+    let mut once = Vec::new();
+    options.iter().for_each(|option| option.append_to(&mut once));
+    let again = nd::Options::of(&once).expect("options that were written");
+    assert!(options.iter().eq(again.iter()), "{options:?} became {again:?}");
+    let _ = (options.source(), options.target());
+}
+
+fn tcp_segment(bytes: &[u8]) {
+    let Ok(packet) = tcp::Packet::new_checked(bytes) else { return };
+    let _ = (packet.sequence_len(), packet.payload().len(), packet.verify_checksum(SRC.into(), DST.into()));
+    let Ok(repr) = tcp::Repr::parse(&packet) else { return };
+    let mut once = vec![0; repr.buffer_len()];
+    repr.emit(&mut once);
+    let again = tcp::Packet::new_checked(&once[..]).and_then(|packet| tcp::Repr::parse(&packet));
+    assert_eq!(again.as_ref().ok(), Some(&repr));
+}
+
+fn udp_datagram(bytes: &[u8]) {
+    let mut whole = bytes.to_vec();
+    if udp::Packet::new_checked(&whole).is_err() {
+        return;
+    }
+    udp::Packet::new_unchecked(&mut whole).fill_checksum(SRC, DST);
+    let packet = udp::Packet::new_unchecked(&whole);
+    let repr = udp::Repr::parse(&packet, SRC, DST).expect("a datagram with the right checksum");
+    assert_eq!((repr.src_port, repr.dst_port), (packet.src_port(), packet.dst_port()));
+}
+
+fn greeting(bytes: &[u8]) {
+    let Ok(repr) = greet::Repr::parse(bytes) else { return };
+    assert_eq!(greet::Repr::parse(&repr.emit()).ok(), Some(repr));
+}
+
+/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, and greetings.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for frame in super::ipv6() {
+        let Some(ip) = frame.get(14..).filter(|ip| ip.first().is_some_and(|first| first >> 4 == 6)) else {
+            continue;
+        };
+        seeds.push([&[0], ip].concat());
+        if let Some(message) = ip.get(ipv6::HEADER_LEN..) {
+            seeds.push([&[1], message].concat());
+            seeds.push([&[4], message].concat());
+        }
+        if let Some(options) = ip.get(ipv6::HEADER_LEN + 24..) {
+            seeds.push([&[2], options].concat());
+        }
+    }
+    let segment = [4, 0, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x70, 2, 32, 0, 0, 0, 0, 0, 2, 4, 5, 180, 1, 3, 3, 7];
+    seeds.push([&[3][..], &segment].concat());
+    for kind in 0..4 {
+        if let Some(kind) = greet::Kind::of(kind) {
+            let repr = greet::Repr { kind, hold_ms: 3_000, router_id: [192, 0, 2, 1].into(), label: None };
+            seeds.push([&[5][..], &repr.emit()].concat());
+        }
+    }
+    seeds
+}
