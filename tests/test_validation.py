@@ -131,6 +131,8 @@ def test_mistakes_give_one_sentence() -> None:
 def test_a_discipline_of_the_kernel_does_what_ours_does(case: kernel.Case) -> None:
     """Within what the page claims, and so often tried as the page says."""
     seen = kernel.compare(case, 1)
+    if not seen.holds and seen.disturbed:
+        pytest.skip(f"the machine was too busy to compare: {seen}")
     assert seen.holds, seen
     assert seen.packets > 3000 and seen.kernel_lost > 300  # a row of few losses would show little
 
@@ -151,6 +153,13 @@ def test_what_holds_beside_the_kernel() -> None:
         assert not replace(same, **wrong).holds, wrong
     few = replace(same, kernel_lost=10, ours_lost=13)
     assert few.holds and not replace(few, ours_lost=14).holds
+    words = [
+        replace(same, **facts).word
+        for facts in ({"late_s": 1}, {"ours_lost": 1}, {"ours_lost": 1, "stalled": 1})
+    ]
+    assert words == ["holds", "DOES NOT HOLD", "MACHINE TOO BUSY"]
+    assert kernel._stalled([0.5 + 0.001 * n for n in range(1500)]) == 0
+    assert kernel._stalled([0.5 + 0.01 * n for n in range(150)]) == pytest.approx(0.697, abs=0.001)
 
 
 def test_the_page_claims_what_is_accepted() -> None:

@@ -8,6 +8,7 @@ discipline in virtual time.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import socket
@@ -116,6 +117,17 @@ CASES = (
 
 
 @dataclass(frozen=True)
+class Passage:
+    """What went through the kernel, and how well the machine kept up."""
+
+    sent: list[Sent]
+    came: list[float | None]
+    """When each packet came out of the qdisc (s); absent if it was dropped."""
+    late_s: float
+    """By how much 99 of 100 packets at most went in later than planned."""
+
+
+@dataclass(frozen=True)
 class Sent:
     """A packet that went into the kernel: when, of which class, how long as the kernel counts it."""
 
@@ -134,7 +146,8 @@ def compare(case: Case, seed: int, attempts: int = ATTEMPTS) -> Compared:
 
 
 def _once(case: Case, seed: int) -> Compared:
-    sent, came = _through_kernel(case, seed)
+    passage = _through_kernel(case, seed)
+    sent, came = passage.sent, passage.came
     ours = _through_ours(case, sent)
     both = [(k, o) for k, o in zip(came, ours, strict=True) if k is not None and o is not None]
     if len(both) < 10:
@@ -151,7 +164,17 @@ def _once(case: Case, seed: int) -> Compared:
         _rate(sent, ours),
         offsets[len(offsets) // 2],
         offsets[int(0.99 * (len(offsets) - 1))],
+        late_s=passage.late_s,
+        stalled=_stalled(came),
     )
+
+
+def _stalled(came: Sequence[float | None]) -> float:
+    """Share of time in which the kernel sent nothing for longer than a packet takes, though some waited."""
+    begin, end = SECONDS / 4, SECONDS
+    there = sorted(at for at in came if at is not None and begin <= at < end)
+    longest = 2 * 1514 * 8 / RATE_BPS  # two frames of the greatest length at the rate
+    return math.fsum(max(y - x - longest, 0) for x, y in pairwise([begin, *there, end])) / (end - begin)
 
 
 def _rate(sent: Sequence[Sent], came: Sequence[float | None]) -> float:
@@ -213,7 +236,7 @@ def _socket(space: str, interface: str, protocol: int) -> socket.socket:
     return made
 
 
-def _through_kernel(case: Case, seed: int) -> tuple[list[Sent], list[float | None]]:
+def _through_kernel(case: Case, seed: int) -> Passage:
     """What went in when, and when it came out."""
     with _pair(str(os.getpid())) as (a, b):
         for command in case.tc:
@@ -226,9 +249,7 @@ def _through_kernel(case: Case, seed: int) -> tuple[list[Sent], list[float | Non
             into.close()
 
 
-def _send(
-    case: Case, seed: int, out: socket.socket, into: socket.socket
-) -> tuple[list[Sent], list[float | None]]:
+def _send(case: Case, seed: int, out: socket.socket, into: socket.socket) -> Passage:
     ethernet = bytes.fromhex((MAC_B + MAC_A).replace(":", "")) + struct.pack("!H", ETHERTYPE)
     planned, sent = _plan(case, seed), []
     begin = time.time_ns() + 20_000_000
@@ -257,7 +278,8 @@ def _send(
         stamp = next(body for _, kind, body in told if kind == SO_TIMESTAMPNS)
         seconds, nanoseconds = struct.unpack("qq", stamp[:16])
         came[struct.unpack_from("!I", data, HEADER)[0]] = (seconds * 10**9 + nanoseconds - begin) / 1e9
-    return sent, came
+    late = sorted(did.at - one.at for did, one in zip(sent, planned, strict=True))
+    return Passage(sent, came, late[int(0.99 * (len(late) - 1))])
 
 
 def _through_ours(case: Case, sent: Sequence[Sent]) -> list[float | None]:
@@ -273,7 +295,7 @@ def _through_ours(case: Case, sent: Sequence[Sent]) -> list[float | None]:
         gaps = [own[0].at, *(y.at - x.at for x, y in pairwise(own))]
         trace = traffic.Trace(gaps=gaps, sizes=[one.size + 4 for one in own])
         flows.append(net.flow(a, b, arrivals=trace, dscp=behaviour, name=name, start=start, log=True))
-    net.run(until=start + SECONDS + DRAIN_S)
+    net.run(until=start + max(SECONDS, sent[-1].at) + DRAIN_S)  # a busy machine sends the last ones late
     left = [iter(_departures(flow, start)) for flow in flows]
     return [next(left[one.place]) for one in sent]
 

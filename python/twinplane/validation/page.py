@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from .verdict import (
     ATTEMPTS,
     FAMILY,
+    LATE_S,
     LOSSES_APART,
     LOSSES_WITHIN,
     RATE_WITHIN,
+    STALLED,
     STATISTICAL,
     Compared,
     Row,
@@ -97,7 +99,7 @@ def kernel_cells(one: Compared) -> list[str]:
         f"{one.p50_s * 1e6:.0f} us",
         f"{one.p99_s * 1e6:.0f} us",
         str(one.attempts),
-        "holds" if one.holds else "DOES NOT HOLD",
+        one.word,
     ]
 
 
@@ -175,6 +177,8 @@ of the last attempt.
 *Same fate* means that both sent the packet, or both dropped it. Which packet is lost depends on
 microseconds, and the kernel's departures are as late as its timer and the machine's other work make them.
 These rows are neither statistical nor exact. If other work keeps the kernel from its timer for tens of
-milliseconds (p99 shows it), the kernel sends less than the rate, and the attempt then fails without saying
-anything about the discipline. So run these rows on an idle machine.
+milliseconds, the kernel sends less than the rate, and the attempt says nothing about the discipline. An
+attempt counts as disturbed if one packet in a hundred went in more than {LATE_S * 1e3:.0f} ms late, or if the
+kernel sent nothing for more than {STALLED:.1%} of the time though packets waited. A row whose last attempt
+was disturbed and did not hold says so. So run these rows on an idle machine.
 """

@@ -19,6 +19,8 @@ RATE_WITHIN = 0.01
 """Of a comparison with the kernel: by which share of the kernel's rate ours may be off."""
 LOSSES_WITHIN, LOSSES_APART = 0.05, 3
 """By which share of the kernel's losses ours may be off; or by so many packets, if that is more."""
+LATE_S, STALLED = 1e-3, RATE_WITHIN / 2
+"""Beyond either, other work on the machine has decided what the kernel did: see `Compared.disturbed`."""
 ATTEMPTS = 5
 """So often both are compared until they agree: other work on the machine delays the kernel, not our model."""
 
@@ -81,6 +83,10 @@ class Compared:
     """By how much departures differ at most: of half of the packets, and of 99 in 100."""
     attempts: int = 1
     """How often both were compared; these are the figures of the last time."""
+    late_s: float = 0.0
+    """By how much 99 of 100 packets at most went into the kernel later than planned."""
+    stalled: float = 0.0
+    """Share of the time in which the kernel sent nothing, though packets waited and the rate allowed it."""
 
     @property
     def rate_residual(self) -> float:
@@ -93,6 +99,18 @@ class Compared:
         lost = abs(self.ours_lost - self.kernel_lost)
         near = max(LOSSES_WITHIN * self.kernel_lost, LOSSES_APART)
         return abs(self.rate_residual) <= RATE_WITHIN and lost <= near
+
+    @property
+    def disturbed(self) -> bool:
+        """The machine kept the sender or the kernel from its work: differences say nothing of ours."""
+        return self.late_s > LATE_S or self.stalled > STALLED
+
+    @property
+    def word(self) -> str:
+        """The verdict, as the page prints it."""
+        if self.holds:
+            return "holds"
+        return "MACHINE TOO BUSY" if self.disturbed else "DOES NOT HOLD"
 
 
 def judge(found: Sequence[tuple[int, Measured]]) -> list[Row]:
