@@ -35,6 +35,52 @@ BOUNDARY = [("control", ("forwarding",)), ("forwarding", ("control",)), ("engine
 """The planes meet in crate base alone: a crate, and what it must not name."""
 
 
+EXAMPLES = [
+    house.Example(
+        "greet",
+        ("wire/src/greet", "control/src/greet"),
+        {
+            "wire/src/lib.rs": ("pub mod greet;",),
+            "control/src/lib.rs": ("pub mod greet;", "greet::Greet::KNOWN"),
+        },
+    ),
+    house.Example(
+        "serial",
+        ("engine/src/medium/serial",),
+        {"engine/src/medium/mod.rs": ("mod serial;", "&serial::MEDIUM")},
+    ),
+    house.Example(
+        "reflector",
+        ("network/src/kind/reflector",),
+        {
+            "network/src/kind/mod.rs": (
+                "mod reflector;",
+                "pub use reflector::{REFLECTOR, Reflector};",
+                "BRIDGE, REFLECTOR];",
+            ),
+            "tester/src/kind/mod.rs": ("PEER, REFLECTOR, ROUTER}", "BRIDGE, REFLECTOR];", "    REFLECTOR,"),
+        },
+    ),
+    house.Example(
+        "staged",
+        ("forwarding/src/driver/staged",),
+        {"forwarding/src/driver/mod.rs": ("pub mod staged;", "staged::KNOWN")},
+    ),
+]
+"""What the pages "Add a protocol", "a medium", "a node kind" and "a driver" of CONTRIBUTING.md made up."""
+ROOMS = [
+    ("engine", "medium", {"ethernet", "llc", "serial"}, set()),
+    (
+        "network",
+        "kind",
+        {"bridge", "external", "peer", "reflector", "router"},
+        {"facts", "placeholder", "resolve"},
+    ),
+    ("forwarding", "driver", {"model", "staged"}, {"plane", "soft", "timing", "tests"}),
+]
+"""A crate, a folder of it, those in it that know nothing of each other, and what they share."""
+
+
 def test_every_crate_is_known() -> None:
     assert {p.name for p in CRATES.iterdir() if (p / "Cargo.toml").exists()} == set(ALLOWED)
 
@@ -62,6 +108,24 @@ def test_nothing_below_the_clocks_reads_the_world(crate: str) -> None:
 def test_protocols_do_not_import_each_other() -> None:
     assert "rsvp" in house.protocols(CRATES / "control")
     assert house.entangled(CRATES / "control") == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_guides_say_all_that_something_new_takes(example: house.Example) -> None:
+    assert house.strays(CRATES, example) == []
+    assert house.spoken(ROOT / "python" / "twinplane", example.name, ["generated.py"]) == []
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    page = next(page for page in guide.split("\n## ") if f"`{example.name}` is one, made up for" in page)
+    told = [folder.rpartition("/")[0] for folder in example.folders] + list(example.entries)
+    assert [path for path in told if path not in page] == []
+
+
+@pytest.mark.parametrize(("crate", "room", "members", "shared"), ROOMS, ids=lambda one: str(one))
+def test_media_kinds_and_drivers_do_not_name_each_other(
+    crate: str, room: str, members: set[str], shared: set[str]
+) -> None:
+    assert {path.stem for path in (CRATES / crate / "src" / room).iterdir()} == members | shared | {"mod"}
+    assert house.tangled(CRATES / crate, room, members) == []
 
 
 @pytest.mark.parametrize(("crate", "forbidden"), BOUNDARY)
@@ -160,6 +224,85 @@ def test_dependencies_that_point_back_are_found(tmp_path: Path, manifest: str) -
         (tmp_path / name).mkdir()
         (tmp_path / name / "Cargo.toml").write_text(text)
     assert house.backward(tmp_path, {"base": set(), "node": {"base"}}) == ["base uses node"]
+
+
+def test_what_the_guides_do_not_say_is_found(tmp_path: Path) -> None:
+    listed = (
+        "// staged, an example\npub mod staged;\nconst DRIVERS: &[Known] = &[model::KNOWN, staged::KNOWN];"
+    )
+    example = house.Example(
+        "staged", ("low/src/driver/staged",), {"low/src/driver/mod.rs": ("pub mod staged;", "staged::KNOWN")}
+    )
+    bad = [
+        "use low::driver::staged::Stage;",
+        "use low::driver::{model, staged};",
+        "fn f(driver: &Staged) {}",
+        "fn f(spec: low::StagedSpec) {}",
+        "match driver {\n    STAGED => 1,\n}",
+        'if name == "staged" {}',
+    ]
+    good = [
+        "// as staged does",
+        "fn f() { self.staged(1); }\nfn staged() {}",
+        "struct Stagedly {}",
+        "let unstaged = 1;",
+        "#[cfg(test)]\nmod tests {\n    use low::driver::staged;\n}",
+    ]
+    for number, code in enumerate(bad + good):
+        crates = tmp_path / str(number)
+        written(crates / "low", driver__mod=listed, driver__staged__mod="pub struct Staged;")
+        written(crates / "high", deep__in=code)
+        found = house.strays(crates, example)
+        assert [one.partition(":")[0] for one in found] == (
+            ["high/src/deep/in.rs names staged"] if code in bad else []
+        ), code
+    twice = written(
+        tmp_path / "twice" / "low", driver__mod=listed + "\nuse staged::Stage;", driver__staged__mod=""
+    )
+    assert house.strays(twice.parent, example) == ["low/src/driver/mod.rs names staged: use staged::Stage;"]
+    with pytest.raises(AssertionError, match="does not say staged::KNOWN"):
+        unlisted = written(tmp_path / "not" / "low", driver__mod="pub mod staged;", driver__staged__mod="")
+        house.strays(unlisted.parent, example)
+    with pytest.raises(AssertionError, match="no sources in low/src/driver/staged"):
+        house.strays(written(tmp_path / "gone" / "low", driver__mod=listed).parent, example)
+    package = tmp_path / "package"
+    package.mkdir()
+    for name, code in {
+        "a": 'x = "staged"',
+        "b": "x.staged",
+        "c": "staged = 1",
+        "generated": "x.staged",
+    }.items():
+        (package / f"{name}.py").write_text(code)
+    assert house.spoken(package, "staged", ["generated.py"]) == ["a.py", "b.py"]
+
+
+def test_members_of_a_room_that_name_each_other_are_found(tmp_path: Path) -> None:
+    for number, code in enumerate(
+        [
+            "use super::model::Model;",
+            "use super::Model;",
+            "use crate::driver::{Soft, model};",
+            "fn f() { super::model::f(); }",
+        ]
+    ):
+        crate = written(
+            tmp_path / f"bad-{number}", driver__staged__mod=code, driver__model="use super::Soft;"
+        )
+        assert house.tangled(crate, "driver", {"model", "staged"}) == ["src/driver/staged/mod.rs names model"]
+    back = written(
+        tmp_path / "back", driver__staged__mod="use super::Soft;", driver__model="use super::staged;"
+    )
+    assert house.tangled(back, "driver", {"model", "staged"}) == ["src/driver/model.rs names staged"]
+    for number, code in enumerate(["use super::Soft;", "use base::model::Model;", "use self::model::x;"]):
+        crate = written(
+            tmp_path / f"good-{number}", driver__staged__mod=code, driver__model="use super::Soft;"
+        )
+        assert house.tangled(crate, "driver", {"model", "staged"}) == []
+    with pytest.raises(AssertionError, match="no path in any member of driver"):
+        house.tangled(
+            written(tmp_path / "empty", driver__model="", driver__staged="fn f() {}"), "driver", {"model"}
+        )
 
 
 def test_mentions_are_found(tmp_path: Path) -> None:

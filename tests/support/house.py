@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 BANNED = {
@@ -23,6 +24,17 @@ BANNED = {
 """What nothing below the clocks uses, as it stands in code."""
 SHARED = {"services"}
 """Folders of crate control that are no protocol: all protocols use them."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Something made up for a page of CONTRIBUTING.md, and all that the page says it takes."""
+
+    name: str
+    folders: tuple[str, ...]
+    """Where it lives, from the folder of all crates."""
+    entries: Mapping[str, tuple[str, ...]]
+    """What is written of it in lists, by file: each text stands there."""
 
 
 def sources(crate: Path) -> list[Path]:
@@ -142,6 +154,58 @@ def entangled(control: Path) -> list[str]:
                         found.append(f"{path.relative_to(control)} imports protocol {full[0]}")
     assert looked, "no path in any protocol"
     return list(dict.fromkeys(found))
+
+
+def tangled(crate: Path, room: str, members: Collection[str]) -> list[str]:
+    """Files of one member of a room, such as a driver in `driver`, that name another one, by whatever path.
+
+    A member is a folder or a file of the room; `driver::Model` means the member `model`, too.
+    """
+    found, looked = [], 0
+    for member in sorted(members):
+        home = crate / "src" / room / member
+        files = sorted(home.rglob("*.rs")) if home.is_dir() else [home.with_suffix(".rs")]
+        for path in files:
+            module = module_of(path, crate)
+            for one in paths_of(code_of(path, crate)):
+                looked += 1
+                full = resolved(one, module)
+                other = full[1].lower() if full[0] == room and len(full) > 1 else member
+                if other != member and other in members:
+                    found.append(f"{path.relative_to(crate)} names {other}")
+    assert looked, f"no path in any member of {room}"
+    return list(dict.fromkeys(found))
+
+
+def strays(crates: Path, example: Example) -> list[str]:
+    """Files that name an example and are neither in its folders nor in the lists that it is entered in."""
+    for folder in example.folders:
+        assert any((crates / folder).rglob("*.rs")), f"no sources in {folder}"
+    # A method of the same name is something else.
+    name, camel = example.name, example.name.capitalize()
+    named = re.compile(rf"(?<![\w.])(?<!fn ){name}\b|\b{camel}(?![a-z])\w*|\b{name.upper()}\b")
+    found = []
+    for path in sorted(crates.glob("*/src/**/*.rs")):
+        inside = path.relative_to(crates)
+        if any(inside.is_relative_to(folder) for folder in example.folders):
+            continue
+        code = code_of(path, crates / inside.parts[0])
+        for entry in example.entries.get(inside.as_posix(), ()):
+            assert entry in code, f"{inside} does not say {entry}"
+            code = code.replace(entry, "", 1)
+        if hit := named.search(code):
+            line = code[code.rfind("\n", 0, hit.start()) + 1 :].partition("\n")[0].strip()
+            found.append(f"{inside} names {name}: {line}")
+    return found
+
+
+def spoken(package: Path, name: str, generated: Collection[str]) -> list[str]:
+    """Python files that have a name as a text or as an attribute, but for generated ones."""
+    files = sorted(package.rglob("*.py*"))
+    files = [path for path in files if path.suffix in (".py", ".pyi") and path.name not in generated]
+    assert files, f"no Python files in {package.name}"
+    said = re.compile(rf"""["']{name}["']|\.{name}\b""")
+    return [path.relative_to(package).as_posix() for path in files if said.search(path.read_text())]
 
 
 def mentions(crate: Path, forbidden: tuple[str, ...]) -> list[str]:
