@@ -5,9 +5,12 @@
 //! 198.18.0.0/15, which is set apart for benchmarks (RFC 2544, appendix C.2.2); beyond 131,072 LSPs, in 10.0.0.0/8 (RFC
 //! 1918). The test packets over the LSP go to it: since no two have the same, an egress that is a head end too can't
 //! send them into an LSP of its own.
+//!
+//! Where a router has IPv6, what begins and ends beside it has addresses in the network that is set apart for
+//! benchmarks of IPv6: a /64 for each node, and one for what LSPs take.
 
-use base::plane::Prefix;
-use core::net::Ipv4Addr;
+use base::plane::{Prefix, Prefix6};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The most nodes of a network.
 pub const NODES_MAX: usize = 1 << 14;
@@ -49,6 +52,40 @@ pub fn test_address(index: u32) -> Ipv4Addr {
         None => first + index,
         Some(beyond) => second + beyond,
     })
+}
+
+/// What tests of IPv6 lie in (RFC 5180, 8; 2001:2::/48 by its erratum 1752).
+pub fn benchmarks6() -> Prefix6 {
+    Prefix6::new(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0), 48)
+}
+/// The IPv6 network of the tester's port of a node.
+pub fn block6(node: usize) -> Prefix6 {
+    Prefix6::new(at6(node as u16, 0), 64)
+}
+/// The IPv6 address of the tester's port of a node.
+pub fn probe6(node: usize) -> Ipv6Addr {
+    at6(node as u16, 2)
+}
+/// The IPv6 address of the router on that port.
+pub fn beside6(node: usize) -> Ipv6Addr {
+    at6(node as u16, 3)
+}
+/// Where test packets of IPv6 over LSPs go.
+pub fn test_network6() -> Prefix6 {
+    Prefix6::new(at6(TESTS6, 0), 64)
+}
+/// Destination of the test packets of IPv6 over the `index`-th LSP of the network.
+pub fn test_address6(index: u32) -> Ipv6Addr {
+    at6(TESTS6, index)
+}
+
+/// Beyond the numbers of all nodes.
+const TESTS6: u16 = 0x8000;
+const _: () = assert!(NODES_MAX <= TESTS6 as usize);
+
+fn at6(network: u16, offset: u32) -> Ipv6Addr {
+    let base = Ipv6Addr::new(0x2001, 2, 0, network, 0, 0, 0, 0);
+    Ipv6Addr::from_bits(base.to_bits() + u128::from(offset))
 }
 
 /// Have two prefixes an address in common?
@@ -99,5 +136,15 @@ mod tests {
         assert!(second.contains(test_address(LSPS_MAX - 1)));
         assert_eq!(test_networks_of(FIRST_TESTS).count(), 1);
         assert_eq!(test_networks_of(FIRST_TESTS + 1).count(), 2);
+    }
+
+    #[test]
+    fn addresses_of_ipv6_tests_lie_in_their_networks() {
+        assert_eq!(probe6(NODES_MAX - 1).to_string(), "2001:2:0:3fff::2");
+        assert_eq!(test_address6(LSPS_MAX - 1).to_string(), "2001:2:0:8000::101:ffff");
+        let all = [probe6(0), beside6(5), test_address6(0), test_address6(LSPS_MAX - 1)];
+        assert!(all.into_iter().all(|address| benchmarks6().contains(address)));
+        assert!(block6(5).contains(beside6(5)) && !block6(4).contains(probe6(5)));
+        assert!(test_network6().contains(all[3]) && !test_network6().contains(probe6(NODES_MAX - 1)));
     }
 }

@@ -4,7 +4,8 @@
 use crate::addressing;
 use base::device::{DropCounters, DropReason};
 use base::{Command, Device, Frame, MacAddr, Output, PortId, Time};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
+use node::discovery::{Heard, Own, hear_frame};
 use node::neighbors::arp_frame;
 use std::collections::VecDeque;
 use wire::{arp, ethernet};
@@ -18,13 +19,21 @@ pub struct BesideConfig {
     pub address: Ipv4Addr,
     /// The router beside it.
     pub gateway: Ipv4Addr,
+    /// The same of IPv6: its address, and the router's; absent where the router has no IPv6.
+    pub ipv6: Option<(Ipv6Addr, Ipv6Addr)>,
 }
 
 impl BesideConfig {
     /// The port beside the router at `node`, with an Ethernet address.
-    pub(crate) fn of(node: usize, mac: MacAddr) -> BesideConfig {
+    pub(crate) fn of(node: usize, mac: MacAddr, has_ipv6: bool) -> BesideConfig {
         let address = addressing::probe(node);
-        BesideConfig { mac, address, gateway: Ipv4Addr::from_bits(address.to_bits() + 1) }
+        let ipv6 = has_ipv6.then(|| (addressing::probe6(node), addressing::beside6(node)));
+        BesideConfig { mac, address, gateway: Ipv4Addr::from_bits(address.to_bits() + 1), ipv6 }
+    }
+
+    /// Its addresses as neighbour discovery has them, if it has one of IPv6.
+    pub fn own6(&self) -> Option<Own> {
+        self.ipv6.map(|(address, _)| Own { mac: self.mac, address, router: false })
     }
 }
 
@@ -36,8 +45,8 @@ pub fn quiet(config: BesideConfig) -> Box<dyn Device> {
     Box::new(QuietPort { config, outputs: VecDeque::new(), drops: DropCounters::default() })
 }
 
-/// It answers ARP for every address but the router's, so that the router sends test packets there, and discards all
-/// that comes.
+/// It answers ARP for every address but the router's, so that the router sends test packets there, and neighbour
+/// discovery for its own; it discards all else that comes.
 #[derive(Debug)]
 pub struct QuietPort {
     config: BesideConfig,
@@ -67,6 +76,16 @@ impl QuietPort {
         }
         Some(())
     }
+
+    fn answer6(&mut self, now: Time, bytes: &[u8]) -> Option<()> {
+        let own = self.config.own6()?;
+        let Heard::Asked { target, asker: Some((asker, Some(mac))) } = hear_frame(&own, bytes)? else {
+            return None;
+        };
+        let frame = own.answer(target, Some((asker, mac)));
+        self.outputs.push_back(Output::Transmit { port: PortId(0), frame, ready: now });
+        Some(())
+    }
 }
 
 impl Device for QuietPort {
@@ -74,6 +93,7 @@ impl Device for QuietPort {
         let bytes = frame.to_vec();
         let answered = match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.answer(now, &bytes),
+            Some([0x86, 0xdd]) => self.answer6(now, &bytes),
             _ => None,
         };
         if answered.is_none() {

@@ -145,7 +145,8 @@ impl Network {
             if !self.is_local(node) {
                 continue;
             }
-            let config = BesideConfig::of(node, Self::mac_of(count + number, PortId(0)));
+            let mac = Self::mac_of(count + number, PortId(0));
+            let config = BesideConfig::of(node, mac, self.has_ipv6(node));
             let id = self.world.add_device(make(config));
             let link = engine::LinkSpec::new(NodeId(node as u32), id, Rate(0), Span::ZERO);
             let (link, ..) = self.world.add_link(link)?;

@@ -53,7 +53,10 @@ impl Network {
                 mac: Self::mac_of(node, port),
                 address,
                 prefix_len: 31,
-                ipv6: None,
+                // RFC 6164 has /127 for a link between two, as RFC 3021 has /31.
+                ipv6: self
+                    .has_ipv6(node)
+                    .then(|| Address6 { address: addressing::beside6(node), prefix_len: 127 }),
                 neighbor: Some(addressing::probe(node)),
                 neighbor_id: None,
                 mtu: 65_535,

@@ -5,6 +5,7 @@
 //! LSPs that carry it (RFC 4798).
 
 use super::Network;
+use super::addressing::{benchmarks6, block6, probe6, test_network6};
 use super::description::Description;
 use super::paths::{Arc, Graph};
 use super::place::{Place, node_name};
@@ -32,6 +33,7 @@ pub(crate) fn check(description: &Description) -> Result<(), Diagnostic> {
             return refused(AddressProblem::ShortForIpv6 { mtu: link.mtu, least: MTU_MIN });
         }
         let prefix = ends[0].prefix();
+        check_benchmarks(prefix).or_else(refused)?;
         let overlap = |other: &&(Prefix6, usize)| {
             other.0.contains(prefix.address()) || prefix.contains(other.0.address())
         };
@@ -52,6 +54,7 @@ pub(crate) fn check(description: &Description) -> Result<(), Diagnostic> {
         if !is_usable(address) {
             return refused(AddressProblem::NotForInterfaces { address: address.to_string() });
         }
+        check_benchmarks(Prefix6::host(address)).or_else(refused)?;
         if let Some((_, other)) = loopbacks.iter().find(|(other, _)| *other == address) {
             let other = node_name(description, *other).to_string();
             return refused(AddressProblem::LoopbackTwice { address: address.to_string(), other });
@@ -63,6 +66,16 @@ pub(crate) fn check(description: &Description) -> Result<(), Diagnostic> {
         loopbacks.push((address, node));
     }
     Ok(())
+}
+
+/// Refuses what has an address in common with where test packets go.
+fn check_benchmarks(prefix: Prefix6) -> Result<(), AddressProblem> {
+    let taken = benchmarks6();
+    if !prefix.contains(taken.address()) && !taken.contains(prefix.address()) {
+        return Ok(());
+    }
+    let (prefix, taken) = (prefix.to_string(), taken.to_string());
+    Err(AddressProblem::Collides { prefix, taken, whose: "to which test packets go" })
 }
 
 fn check_ends([a, b]: [InterfaceAddress6; 2]) -> Result<(), AddressProblem> {
@@ -86,12 +99,26 @@ impl Network {
         }
     }
 
+    /// Has a node an IPv6 address?
+    pub fn has_ipv6(&self, node: usize) -> bool {
+        self.description.nodes.get(node).is_some_and(|spec| spec.ipv6.is_some())
+            || self.ports_of(node).any(|(link, _)| link.spec.ipv6.is_some())
+    }
+
+    /// Where the test packets of IPv6 go that an LSP brings to a node.
+    fn tests6_of(&self, node: usize) -> NextHop {
+        match self.tests_of(node) {
+            NextHop::Via { port, .. } => NextHop::Via { port, gateway: probe6(node).into() },
+            other => other,
+        }
+    }
+
     fn routes6_of(&self, node: usize) -> Vec<(Prefix6, NextHop)> {
-        let over: Vec<usize> =
-            (0..self.links.len()).filter(|&link| self.links[link].spec.ipv6.is_some()).collect();
-        if over.is_empty() {
+        if !self.has_ipv6(node) {
             return Vec::new();
         }
+        let over: Vec<usize> =
+            (0..self.links.len()).filter(|&link| self.links[link].spec.ipv6.is_some()).collect();
         let transit = self.description.nodes.iter().map(|node| node.facts().transit).collect();
         let arc = |&link: &usize| {
             let l = &self.links[link].spec;
@@ -105,13 +132,16 @@ impl Network {
             let gateway = link.spec.ipv6?[1 - side].address;
             Some(NextHop::Via { port: link.ports[side], gateway: gateway.into() })
         };
-        let mut routes = Vec::new();
+        let mut routes = vec![(test_network6(), self.tests6_of(node))];
         for (other, spec) in self.description.nodes.iter().enumerate() {
             routes.extend(
                 spec.ipv6
                     .filter(|_| other != node)
                     .and_then(|own| Some((Prefix6::host(own), towards(other)?))),
             );
+            if other != node && spec.facts().is_own_router() && self.has_ipv6(other) {
+                routes.extend(towards(other).map(|next_hop| (block6(other), next_hop)));
+            }
         }
         for link in over.iter().map(|&link| &self.links[link]) {
             let ([a, b], Some(ends)) = (link.ends(), link.spec.ipv6) else { continue };

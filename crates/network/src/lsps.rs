@@ -10,7 +10,7 @@ use super::problem::LspProblem;
 use super::tunnels::TunnelKey;
 use super::{LspGroup, Network};
 use base::diagnostic::{At, Diagnostic};
-use base::plane::Prefix;
+use base::plane::{IpPrefix, Prefix, Prefix6};
 use base::{Command, NodeId};
 use control::rsvp;
 use control::rsvp::command::{RouteHop, TunnelId, TunnelSpec};
@@ -65,7 +65,7 @@ impl Network {
             let key = TunnelKey::from(id);
             tunnels.push(id);
             self.by_tunnel.insert((spec.from as u32, key), (group as u32, index));
-            let tunnel = tunnel_spec(&spec, id, index, first, &routes);
+            let tunnel = self.tunnel_spec(&spec, id, index, first, &routes);
             self.tell_model(&spec, id)?;
             if !self.is_local(spec.from) {
                 continue;
@@ -73,7 +73,7 @@ impl Network {
             let head = NodeId(spec.from as u32);
             let tunnel = Tunnel {
                 key,
-                carries: tunnel.carries.clone(),
+                carries: carried(&tunnel),
                 set: rsvp::Command::TunnelSet(Arc::new(tunnel)).into(),
                 remove: rsvp::Command::TunnelRemove(id).into(),
                 group: group as u32,
@@ -159,7 +159,8 @@ impl Network {
         for (index, &id) in tunnels.iter().enumerate() {
             let command = match command {
                 "signal" | "route" => {
-                    rsvp::Command::TunnelSet(Arc::new(tunnel_spec(&spec, id, index as u32, first, &hops)))
+                    let tunnel = self.tunnel_spec(&spec, id, index as u32, first, &hops);
+                    rsvp::Command::TunnelSet(Arc::new(tunnel))
                 }
                 "tear" => rsvp::Command::TunnelRemove(id),
                 "reoptimise" => rsvp::Command::TunnelReoptimise(id),
@@ -172,6 +173,22 @@ impl Network {
         let known = &mut self.lsps[group];
         (known.spec, known.links) = (spec, links);
         Ok(())
+    }
+
+    /// The tunnel of an LSP of a group; it takes test packets of IPv6 as well where both ends have IPv6.
+    fn tunnel_spec(
+        &self,
+        spec: &LspSpec,
+        id: TunnelId,
+        index: u32,
+        first: u32,
+        routes: &[Vec<RouteHop>],
+    ) -> TunnelSpec {
+        let mut tunnel = tunnel_spec(spec, id, index, first, routes);
+        if self.has_ipv6(spec.from) && self.has_ipv6(spec.to) {
+            tunnel.carries6.insert(0, Prefix6::host(addressing::test_address6(first + index)));
+        }
+        tunnel
     }
 
     fn no_path(&self, spec: &LspSpec) -> Diagnostic {
@@ -318,6 +335,12 @@ impl Network {
         }
         hops
     }
+}
+
+/// All destinations whose packets take a tunnel.
+fn carried(tunnel: &TunnelSpec) -> Vec<IpPrefix> {
+    let carries6 = tunnel.carries6.iter().copied().map(IpPrefix::from);
+    tunnel.carries.iter().copied().map(IpPrefix::from).chain(carries6).collect()
 }
 
 fn tunnel_spec(spec: &LspSpec, id: TunnelId, index: u32, first: u32, routes: &[Vec<RouteHop>]) -> TunnelSpec {

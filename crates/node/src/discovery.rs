@@ -12,11 +12,13 @@ pub(crate) const HOP_LIMIT: u8 = 64;
 /// The addresses of an interface: one that was given, and the link-local one that it makes of its Ethernet address
 /// (RFC 4862, 5.3).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
-    pub(crate) mac: MacAddr,
-    pub(crate) address: Ipv6Addr,
+pub struct Own {
+    /// Its Ethernet address.
+    pub mac: MacAddr,
+    /// The one that was given.
+    pub address: Ipv6Addr,
     /// Is it a router's?
-    pub(crate) router: bool,
+    pub router: bool,
 }
 
 impl Own {
@@ -43,7 +45,7 @@ impl Own {
 
     /// Asks who has `target`: everybody whose address ends alike, or only who was known to have it (RFC 4861, 7.2.2 and
     /// 7.3.3).
-    pub(crate) fn ask(&self, target: Ipv6Addr, known: Option<MacAddr>) -> Frame {
+    pub fn ask(&self, target: Ipv6Addr, known: Option<MacAddr>) -> Frame {
         let mut options = Vec::new();
         nd::NdOption::SourceLinkLayer(self.mac).append_to(&mut options);
         let options = nd::Options::of(&options).unwrap_or_default();
@@ -55,7 +57,7 @@ impl Own {
 
     /// Says that this interface has `target`, to who asked; to everybody if that one has no address yet (RFC 4861,
     /// 7.2.4).
-    pub(crate) fn answer(&self, target: Ipv6Addr, asker: Option<(Ipv6Addr, MacAddr)>) -> Frame {
+    pub fn answer(&self, target: Ipv6Addr, asker: Option<(Ipv6Addr, MacAddr)>) -> Frame {
         let mut options = Vec::new();
         nd::NdOption::TargetLinkLayer(self.mac).append_to(&mut options);
         let message = nd::Repr::NeighborAdvertisement {
@@ -79,11 +81,23 @@ impl Own {
 
 /// What a message of neighbour discovery comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub enum Heard {
     /// Somebody asks for an address of this interface: it is to be answered, and who asks is worth knowing.
-    Asked { target: Ipv6Addr, asker: Option<(Ipv6Addr, Option<MacAddr>)> },
+    Asked {
+        /// The address of this interface.
+        target: Ipv6Addr,
+        /// Who asks, and its Ethernet address if it says it; absent if it has no address yet.
+        asker: Option<(Ipv6Addr, Option<MacAddr>)>,
+    },
     /// A neighbour says which Ethernet address it has. If it does not replace one that is known, it only confirms it.
-    Told { neighbor: Ipv6Addr, mac: Option<MacAddr>, replaces: bool },
+    Told {
+        /// The neighbour.
+        neighbor: Ipv6Addr,
+        /// Its Ethernet address; absent if it only says that it is there.
+        mac: Option<MacAddr>,
+        /// Does it take the place of one that is known?
+        replaces: bool,
+    },
     /// Not for this interface, or of no use to it.
     Nothing,
 }
@@ -101,6 +115,21 @@ pub(crate) fn hear(own: &Own, ip: &ipv6::Repr, message: &nd::Repr<'_>) -> Result
         }
         _ => Heard::Nothing,
     })
+}
+
+/// What a frame comes to that was received by `own`: nothing if it holds no message of neighbour discovery that can be
+/// believed.
+pub fn hear_frame(own: &Own, bytes: &[u8]) -> Option<Heard> {
+    let packet = ipv6::Packet::new_checked(bytes.get(ethernet::HEADER_LEN..)?).ok()?;
+    let ip = ipv6::Repr::parse(&packet).ok()?;
+    if ip.next_header != ipv6::Protocol::ICMPV6 || !(own.has(ip.dst) || own.is_in(ip.dst)) {
+        return None;
+    }
+    let message = icmpv6::Packet::new_checked(packet.payload()).ok()?;
+    match icmpv6::Repr::parse(&message, ip.src, ip.dst).ok()? {
+        icmpv6::Repr::Discovery(message) => hear(own, &ip, &message).ok(),
+        _ => None,
+    }
 }
 
 /// The IPv6 packet of an ICMPv6 message.

@@ -1,7 +1,7 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
 pub mod bridge;
-mod discovery;
+pub mod discovery;
 mod echo;
 pub mod host;
 mod host6;

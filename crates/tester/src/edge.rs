@@ -139,18 +139,21 @@ impl Edge {
     }
 
     fn template_of(&self, stream: &StreamSpec) -> Option<Template> {
-        let IpAddr::V4(dst) = stream.dst else { return None };
-        let nhlfe = self.router.forwarding().route_local(dst)?;
+        let nhlfe = match stream.dst {
+            IpAddr::V4(dst) => self.router.forwarding().route_local(dst)?,
+            IpAddr::V6(dst) => self.router.forwarding().route_local6(dst)?,
+        };
         let NextHop::Via { port, gateway: IpAddr::V4(gateway) } = nhlfe.next_hop else { return None };
         let dst_mac = self.router.neighbor_mac(port, gateway)?;
         let setup = self.router.config().ports.get(port.index())?;
+        let own6 = setup.ipv6.map(|own| own.address);
         Some(Template::new(&Shape {
             stream: stream.stream,
             dst_mac,
             src_mac: setup.mac,
             labels: nhlfe.push.as_slice().to_vec(),
             class: TrafficClass::truncate(stream.dscp.value() >> 3),
-            addresses: Addresses::V4(self.router.config().router_id, dst),
+            addresses: Addresses::towards(self.router.config().router_id, own6, stream.dst)?,
             ports: stream.ports,
             dscp: stream.dscp,
             ttl: stream.ttl,
@@ -165,7 +168,7 @@ impl Edge {
             let transition = Transition { at: now, group: tunnel.of.group, index: tunnel.of.index, up };
             self.log.push(transition);
         }
-        let carried: Vec<IpAddr> = tunnel.of.carries.iter().map(|p| p.address().into()).collect();
+        let carried: Vec<IpAddr> = tunnel.of.carries.iter().map(|prefix| prefix.address()).collect();
         for place in 0..self.streams.len() {
             for index in 0..self.streams[place].len() {
                 if carried.contains(&self.streams[place][index].dst) {
@@ -235,7 +238,9 @@ impl Edge {
     fn accepts(&self, header: &[u8]) -> bool {
         let Some([0x88, 0x47, a, b, c]) = header.get(12..17) else { return true };
         let label = Label::truncate(u32::from_be_bytes([0, *a, *b, *c]) >> 4);
-        label == Label::EXPLICIT_NULL || self.router.forwarding().is_local(label)
+        label == Label::EXPLICIT_NULL
+            || label == Label::EXPLICIT_NULL_V6
+            || self.router.forwarding().is_local(label)
     }
 
     /// Takes a test packet; anything else is punted.

@@ -12,6 +12,7 @@ pub mod kind;
 pub mod pacer;
 pub mod packet;
 pub mod probe;
+mod probe6;
 pub mod problem;
 pub mod programme;
 pub mod sequence;

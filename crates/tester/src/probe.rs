@@ -3,6 +3,7 @@
 use crate::generator::Generator;
 use crate::instrument::{Instrument, receive, take_all};
 use crate::packet::{Addresses, Ports, Shape, Template};
+use crate::probe6::is_ipv6;
 use crate::sink::Sink;
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
@@ -55,14 +56,20 @@ impl StreamSpec {
     }
 }
 
-/// An IP host without a stack on a hidden port beside a router: it answers ARP, sends test packets and takes them.
+/// An IP host without a stack on a hidden port beside a router: it answers ARP and neighbour discovery, sends test
+/// packets and takes them.
 #[derive(Debug)]
 pub struct Probe {
     config: BesideConfig,
     generator: Generator,
     specs: Vec<Vec<StreamSpec>>,
     sink: Sink,
-    gateway_mac: Option<MacAddr>,
+    /// The router's Ethernet address, as ARP and as neighbour discovery say.
+    gateway_macs: [Option<MacAddr>; 2],
+    /// Do streams send by IPv4, and by IPv6?
+    wanted: [bool; 2],
+    /// Is all that streams have to know of the router known?
+    known: bool,
     ask: Option<Time>,
     /// Packets that wait for the gateway's address.
     waiting: VecDeque<Frame>,
@@ -85,7 +92,9 @@ impl Probe {
             generator: Generator::default(),
             specs: Vec::new(),
             sink: Sink::default(),
-            gateway_mac: None,
+            gateway_macs: [None; 2],
+            wanted: [false; 2],
+            known: false,
             ask: None,
             waiting: VecDeque::new(),
             outputs: VecDeque::new(),
@@ -95,11 +104,13 @@ impl Probe {
     }
 
     fn set_templates(&mut self, place: usize) {
-        let mac = self.gateway_mac.unwrap_or_default();
+        let macs = self.gateway_macs.map(Option::unwrap_or_default);
+        let own6 = self.config.ipv6.map(|(own, _)| own);
         let Some(specs) = self.specs.get(place) else { return };
         let Some(source) = self.generator.source_mut(place) else { return };
         for (index, spec) in specs.iter().enumerate() {
-            let addresses = Addresses::towards(self.config.address, None, spec.dst);
+            let addresses = Addresses::towards(self.config.address, own6, spec.dst);
+            let mac = macs[usize::from(spec.dst.is_ipv6())];
             source.set_template(index, addresses.map(|to| spec.template(self.config.mac, mac, to)));
         }
     }
@@ -118,13 +129,17 @@ impl Probe {
         self.outputs.push_back(Output::Discard { port: PORT, frame, reason });
     }
 
-    fn send(&mut self, now: Time, frame: Frame) {
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    pub(crate) fn send(&mut self, now: Time, frame: Frame) {
         self.outputs.push_back(Output::Transmit { port: PORT, frame, ready: now });
     }
 
     /// Sends a packet of a source, now or as soon as it is known where to.
     fn send_test_packet(&mut self, now: Time, frame: Frame) {
-        if self.gateway_mac.is_some() {
+        if self.known || self.gateway_macs[usize::from(is_ipv6(frame.header()))].is_some() {
             return self.send(now, frame);
         }
         self.waiting.push_back(frame);
@@ -136,17 +151,36 @@ impl Probe {
         }
     }
 
-    /// The gateway has this Ethernet address.
-    fn learn(&mut self, now: Time, mac: MacAddr) {
-        self.gateway_mac = Some(mac);
-        self.ask = None;
+    /// Finds out whether all is known that streams have to know.
+    fn look(&mut self) {
+        self.known = self.wanted.iter().zip(self.gateway_macs).all(|(wanted, mac)| !wanted || mac.is_some());
+        if self.known {
+            self.ask = None;
+        }
+    }
+
+    /// The gateway has this Ethernet address, as IPv4 or, with place 1, IPv6 has it.
+    fn learn(&mut self, now: Time, family: usize, mac: MacAddr) {
+        if self.gateway_macs[family] == Some(mac) {
+            return;
+        }
+        self.gateway_macs[family] = Some(mac);
+        self.look();
         (0..self.specs.len()).for_each(|place| self.set_templates(place));
         for mut frame in core::mem::take(&mut self.waiting) {
+            if usize::from(is_ipv6(frame.header())) != family {
+                self.waiting.push_back(frame);
+                continue;
+            }
             if let Some(dst) = frame.header_mut().first_chunk_mut::<6>() {
                 *dst = mac.0;
             }
             self.send(now, frame);
         }
+    }
+
+    pub(crate) fn learn6(&mut self, now: Time, mac: MacAddr) {
+        self.learn(now, 1, mac);
     }
 
     fn send_arp(
@@ -169,8 +203,8 @@ impl Probe {
     fn handle_arp(&mut self, now: Time, bytes: &[u8]) -> Option<()> {
         let packet = arp::Packet::new_checked(bytes.get(ethernet::HEADER_LEN..)?).ok()?;
         let repr = arp::Repr::parse(&packet).ok()?;
-        if repr.sender_ip == self.config.gateway && self.gateway_mac != Some(repr.sender_mac) {
-            self.learn(now, repr.sender_mac);
+        if repr.sender_ip == self.config.gateway {
+            self.learn(now, 0, repr.sender_mac);
         }
         if repr.operation == arp::Operation::REQUEST && repr.target_ip != self.config.gateway {
             self.send_arp(now, arp::Operation::REPLY, (repr.sender_mac, repr.sender_ip), repr.target_ip);
@@ -234,9 +268,11 @@ impl Instrument for Probe {
     fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
         streams.iter().for_each(|spec| source.add_stream(spec.stream));
         self.generator.add(source);
+        streams.iter().for_each(|spec| self.wanted[usize::from(spec.dst.is_ipv6())] = true);
         self.specs.push(streams);
+        self.look();
         self.set_templates(self.specs.len() - 1);
-        if self.gateway_mac.is_none() {
+        if !self.known {
             self.ask = self.ask.or(Some(now));
         }
     }
@@ -257,6 +293,7 @@ impl Device for Probe {
         let handled = match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.handle_arp(now, &bytes),
             Some([0x08, 0x00]) => self.handle_icmp(&bytes),
+            Some([0x86, 0xdd]) => self.handle_ipv6(now, &bytes),
             _ => None,
         };
         if handled.is_none() {
@@ -268,8 +305,14 @@ impl Device for Probe {
     fn handle_timeout(&mut self, now: Time) {
         if self.ask.is_some_and(|at| at <= now) {
             self.ask = Some(now + ARP_INTERVAL);
-            let target = (MacAddr::default(), self.config.gateway);
-            self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
+            let [asks, asks6] = [0, 1].map(|of| self.wanted[of] && self.gateway_macs[of].is_none());
+            if asks {
+                let target = (MacAddr::default(), self.config.gateway);
+                self.send_arp(now, arp::Operation::REQUEST, target, self.config.address);
+            }
+            if asks6 {
+                self.ask6(now);
+            }
         }
         while let Some((_, frame)) = self.generator.poll(now, &mut self.drops, DropReason::NoAdjacency) {
             self.send_test_packet(now, frame);
@@ -279,7 +322,9 @@ impl Device for Probe {
     fn handle_command(&mut self, _: Time, _: Command) {}
 
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
-        self.gateway_mac?;
+        if !self.known {
+            return None;
+        }
         let before = self.ask.map_or(before, |ask| ask.min(before));
         let (at, _, frame) = self.generator.poll_before(before, &mut self.drops, DropReason::NoAdjacency)?;
         Some(Departure { at, port: PORT, frame, next: self.poll_timeout() })

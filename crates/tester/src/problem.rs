@@ -24,8 +24,8 @@ base::problems! {
         HostOverLsp {} is Conflict, "host-over-lsp", "a host sends over no LSP: say with 'carries' what the LSP takes";
         /// An edge that should send without labels.
         EdgeWithoutLsp {} is Conflict, "edge-without-lsp", "an edge sends over LSPs only";
-        /// A flow of IPv6 that begins or ends elsewhere than at a host.
-        Ipv6End { node: String } is Conflict, "ipv6-end", "ipv6: '{node}' is no host, and flows of IPv6 go from host to host";
+        /// A flow of IPv6 from or to a router without it.
+        Ipv6End { node: String } is Conflict, "ipv6-end", "ipv6: '{node}' has no IPv6 address: give one to it, or to a link of it";
         /// A flow of IPv6 over a host's link without it.
         Ipv6Link { a: String, b: String } is Conflict, "ipv6-link", "ipv6: link {a} - {b} has no IPv6 addresses";
         /// A choice of links for what has no choice.

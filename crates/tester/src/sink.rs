@@ -3,7 +3,7 @@
 use crate::batches::Batches;
 use crate::course::Course;
 use crate::delay::DelayStats;
-use crate::packet::{Ports, Stamp, read_stamp};
+use crate::packet::{Ports, Stamp, read_frame};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::frame::{FCS_LEN, Framing};
@@ -234,7 +234,7 @@ impl Sink {
     /// The stamp of a frame that holds a test packet for this sink; `now` completes its time of departure.
     #[inline]
     pub fn stamp(&self, now: Time, frame: &Frame) -> Option<Stamp> {
-        read_stamp(frame.header(), now).filter(|stamp| self.takes(stamp))
+        read_frame(frame, now).filter(|stamp| self.takes(stamp))
     }
 
     /// Takes a test packet that is handed over at `now`, and says whether its stream is expected. One that came in from

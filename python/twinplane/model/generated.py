@@ -918,7 +918,7 @@ class FlowSpec(Written):
     to: str
     """Where it ends."""
     family: Literal["ipv4", "ipv6"] | None = None
-    """Which IP its packets are of: ipv6 goes from host to host, whose links have IPv6 addresses [default: ipv4]."""
+    """Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes by [default: ipv4]."""
     over: str | None = None
     """LSP that it takes from where it begins [default: routers decide]."""
     rate: Quantity = "1 Mbit/s"

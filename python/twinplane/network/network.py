@@ -340,8 +340,8 @@ class Network(Shown):
         A host with several links sends by `from_link` and is reached at the address of `to_link`: links, or
         the neighbours at their other ends. It may send to itself through the network.
 
-        With ``family="ipv6"`` packets are of IPv6. Such a flow goes from host to host, and the links of both
-        have IPv6 addresses.
+        With ``family="ipv6"`` packets are of IPv6. Both ends have IPv6 addresses then: a host at its link, a
+        router at a link or as its loopback.
         """
         return self.describing.flow(
             a,

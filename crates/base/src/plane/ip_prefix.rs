@@ -17,6 +17,14 @@ pub enum IpPrefix {
 }
 
 impl IpPrefix {
+    /// The first address of the prefix: the bits after its length are zero.
+    pub const fn address(self) -> IpAddr {
+        match self {
+            IpPrefix::V4(prefix) => IpAddr::V4(prefix.address()),
+            IpPrefix::V6(prefix) => IpAddr::V6(prefix.address()),
+        }
+    }
+
     /// Is `address` within the prefix? One of the other family never is.
     pub fn contains(self, address: IpAddr) -> bool {
         match (self, address) {

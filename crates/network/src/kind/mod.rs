@@ -29,7 +29,7 @@ use base::Command;
 use base::describe::{Record, Schemas, Value};
 use base::device::DropCounters;
 use base::diagnostic::Diagnostic;
-use base::plane::Prefix;
+use base::plane::IpPrefix;
 use base::{Device, NodeId};
 use engine::World;
 use node::{Host, Router};
@@ -123,7 +123,7 @@ pub struct Tunnel {
     /// Has it torn down.
     pub remove: Command,
     /// Destinations whose packets take it.
-    pub carries: Vec<Prefix>,
+    pub carries: Vec<IpPrefix>,
     /// The group that it belongs to, by its place in the network.
     pub group: u32,
     /// Its place in the group.

@@ -215,6 +215,20 @@ pub struct Stamp {
 /// ([`crate::sink::Sink::takes`]).
 #[inline]
 pub fn read_stamp(header: &[u8], now: Time) -> Option<Stamp> {
+    read(header, now, |_| true)
+}
+
+/// The same of a whole frame. One of IPv6 has the UDP checksum that it should have, too, unless a kernel is still to
+/// make it.
+#[inline]
+pub fn read_frame(frame: &Frame, now: Time) -> Option<Stamp> {
+    read(frame.header(), now, |at| frame.offload().is_some() || is_checksum_right(frame, at))
+}
+
+/// Reads a stamp; `is_right` looks at a packet of IPv6 by where it begins.
+#[inline(always)]
+fn read(header: &[u8], now: Time, is_right: impl Fn(usize) -> bool) -> Option<Stamp> {
+    let read6 = |at: usize| v6::read_stamp(header, at, now).filter(|_| is_right(at));
     let mut at = ethernet::HEADER_LEN;
     match header.get(12..14)? {
         [0x88, 0x47] => loop {
@@ -225,11 +239,11 @@ pub fn read_stamp(header: &[u8], now: Time) -> Option<Stamp> {
             }
         },
         [0x08, 0x00] => {}
-        _ => return v6::read_stamp(header, at, now),
+        _ => return read6(at),
     }
     let ip = header.get(at..at + 28)?;
     if ip[0] != 0x45 || ip[9] != 17 {
-        return v6::read_stamp(header, at, now);
+        return read6(at);
     }
     let port = |at: usize| u16::from_be_bytes([ip[at], ip[at + 1]]);
     let payload = measurement::Packet::new_checked(header.get(at + 28..)?).ok()?;

@@ -1,6 +1,6 @@
 //! What is surprising about flows, and about queues in sight of them, with the place of each.
 
-use super::flow_spec::FlowSpec;
+use super::flow_spec::{Family, FlowSpec};
 use super::place::OfFlow;
 use super::{Testbed, flow_ports};
 use crate::problem::TrafficAdvice;
@@ -38,7 +38,7 @@ impl Testbed {
         let size = |flow: &FlowSpec| flow.size_range().map_or(0, |(_, most)| most);
         let flows = self.flows.iter().map(|flow| &flow.spec).filter(comes);
         let Some(flow) = flows.max_by_key(|flow| size(flow)) else { return Longest::default() };
-        let labels = u32::from(flow.over.is_some());
+        let labels = u32::from(flow.over.is_some()) * (1 + u32::from(flow.family == Family::Ipv6));
         let bytes = size(flow).saturating_sub(ETHERNET_AND_FCS).min(link.spec.mtu);
         if bytes <= USUAL_MTU {
             return Longest::default();

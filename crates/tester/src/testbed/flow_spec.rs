@@ -54,7 +54,7 @@ base::words! {
     pub enum Family {
         /// IPv4.
         Ipv4 = "ipv4",
-        /// IPv6, between hosts whose links have IPv6 addresses.
+        /// IPv6, where both ends have IPv6 addresses.
         Ipv6 = "ipv6",
     }
     default Ipv4;

@@ -40,7 +40,11 @@ impl Testbed {
         self.check_family(&spec, [from_link, to_link]).map_err(of)?;
         let destinations: Vec<IpAddr> = match spec.over.and_then(|group| self.lsps().get(group)) {
             Some(group) => {
-                (0..group.spec.count).map(|i| addressing::test_address(group.first + i).into()).collect()
+                let address = |index: u32| match spec.family {
+                    Family::Ipv4 => IpAddr::V4(addressing::test_address(index)),
+                    Family::Ipv6 => addressing::test_address6(index).into(),
+                };
+                (0..group.spec.count).map(|index| address(group.first + index)).collect()
             }
             None => vec![self.address_of(&spec, to_link)],
         };
@@ -75,7 +79,10 @@ impl Testbed {
     /// The address that a flow goes to which takes no LSP of its own.
     fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
         let Some(link) = to_link.map(|link| &self.links()[link]) else {
-            return addressing::probe(spec.to).into();
+            return match spec.family {
+                Family::Ipv4 => addressing::probe(spec.to).into(),
+                Family::Ipv6 => addressing::probe6(spec.to).into(),
+            };
         };
         let side = link.side(spec.to);
         match link.spec.ipv6.filter(|_| spec.family == Family::Ipv6) {
@@ -91,6 +98,7 @@ impl Testbed {
         }
         for (end, link) in [spec.from, spec.to].into_iter().zip(links) {
             let problem = match link.map(|link| &self.links()[link]) {
+                None if self.has_ipv6(end) => continue,
                 None => TrafficProblem::Ipv6End { node: self.node_name(end).into() },
                 Some(link) if link.spec.ipv6.is_none() => {
                     let [a, b] = link.ends().map(|node| self.node_name(node).to_string());
@@ -117,9 +125,10 @@ impl Testbed {
         (source, spec.size_range().map_or(0, |range| range.0))
     }
 
-    /// Labels on each packet as it is sent.
+    /// Labels on each packet as it is sent. Below that of an LSP packets of IPv6 have one that says so (RFC 4798, 3).
     fn labels_of(&self, spec: &FlowSpec) -> u32 {
-        u32::from(self.facts(spec.from).tests == Tests::Labelled)
+        let labelled = self.facts(spec.from).tests == Tests::Labelled;
+        u32::from(labelled) * (1 + u32::from(spec.family == Family::Ipv6))
     }
 
     /// Lets the sink at a node expect a stream of the flow that is being added.
