@@ -130,6 +130,7 @@ fn plane(costs: Costs) -> ControlPlane {
     let interface = |port| Interface {
         kind: InterfaceKind::Port(PortId(port)),
         addresses: vec![InterfaceAddress { address: address(port).into(), prefix_len: 30 }],
+        link_local: None,
         neighbor: None,
         neighbor_id: None,
         mtu: 1500,

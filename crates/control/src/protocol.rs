@@ -15,7 +15,7 @@ use base::table::View;
 use base::{Event, MacAddr, PortId, ProtocolId, ProtocolValue, Time};
 use core::any::Any;
 use core::fmt::Debug;
-use core::net::{Ipv4Addr, SocketAddr};
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// What a protocol can listen to. Two protocols never listen to the same, groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,14 @@ pub enum Listen {
     Group(Ipv4Addr),
     /// The same, whatever the group; broadcasts are among them.
     EveryGroup,
+    /// IPv6 packets of an IP protocol, by its number, that are addressed to this node; ICMPv6 and TCP are the node's
+    /// own.
+    IpProtocol6(u8),
+    /// Datagrams of IPv6 to a UDP port.
+    UdpPort6(u16),
+    /// What the protocol listens to of IPv6 is taken if it is sent to this group, too, and comes by a port that has an
+    /// IPv6 address.
+    Group6(Ipv6Addr),
     /// Frames with an LLC header (IEEE 802.2) to this service access point.
     Llc(u8),
 }
@@ -40,7 +48,7 @@ pub enum Listen {
 impl Listen {
     /// May several protocols listen to it? A group is none by itself: it adds to what a protocol listens to.
     pub(crate) fn is_shared(self) -> bool {
-        matches!(self, Listen::Group(_) | Listen::EveryGroup)
+        matches!(self, Listen::Group(_) | Listen::EveryGroup | Listen::Group6(_))
     }
 }
 
@@ -61,8 +69,10 @@ pub enum Over {
 /// How a message came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// In an IP packet.
+    /// In an IPv4 packet.
     Ip(IpArrival),
+    /// In an IPv6 packet.
+    Ip6(Ip6Arrival),
     /// In a frame with an LLC header.
     Llc(LlcArrival),
 }
@@ -72,6 +82,7 @@ impl Arrival {
     pub const fn port(&self) -> PortId {
         match self {
             Arrival::Ip(ip) => ip.port,
+            Arrival::Ip6(ip) => ip.port,
             Arrival::Llc(llc) => llc.port,
         }
     }
@@ -108,6 +119,21 @@ pub struct IpArrival {
     pub over: Over,
 }
 
+/// What the IPv6 header of a received message said, and by which port it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ip6Arrival {
+    /// The port by which it came.
+    pub port: PortId,
+    /// IPv6 source, of a single node: its link-local address, or another one.
+    pub src: Ipv6Addr,
+    /// IPv6 destination: this node, or a group.
+    pub dst: Ipv6Addr,
+    /// Hop limit on arrival: 255 if no router has forwarded what was sent with that (RFC 5082, 3).
+    pub hop_limit: u8,
+    /// What carried it above IPv6, extension headers apart.
+    pub over: Over,
+}
+
 /// A message that a protocol sends in an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -130,6 +156,29 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
+/// A message that a protocol sends in an IPv6 packet. A node without IPv6 sends none, and a port without an IPv6 address
+/// sends none to a group or to a link-local address. What is longer than the port takes is not sent: no IPv6 packet of
+/// the node's own is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message6 {
+    /// The port by which it leaves, if that is not for the tables to say.
+    pub port: PortId,
+    /// The neighbour to send the frame to; if absent, the destination itself where that is link-local, else the one that
+    /// the tables name for it. What is sent to a group leaves by the port, whatever stands here.
+    pub next: Option<Ipv6Addr>,
+    /// IPv6 source: an address of the port, its link-local one or another, or one of the loopback.
+    pub src: Ipv6Addr,
+    /// IPv6 destination.
+    pub dst: Ipv6Addr,
+    /// What carries it above IPv6. UDP gets its checksum (RFC 8200, 8.1); other protocols bring their own, over the
+    /// pseudo-header that they want.
+    pub over: Over,
+    /// Hop limit: 1 or 255 for what is for a neighbour.
+    pub hop_limit: u8,
+    /// What follows the IPv6 header, or the UDP header.
+    pub bytes: Vec<u8>,
+}
+
 /// A message that a protocol sends in a frame with an LLC header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlcMessage {
@@ -146,8 +195,10 @@ pub struct LlcMessage {
 /// What a protocol wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Send a message in an IP packet.
+    /// Send a message in an IPv4 packet.
     Message(Message),
+    /// Send a message in an IPv6 packet.
+    Message6(Box<Message6>),
     /// Send a message in a frame with an LLC header.
     Llc(LlcMessage),
     /// Write tables, and hand the driver's answer to [`Protocol::handle_ack`].
@@ -204,8 +255,8 @@ impl Context<'_> {
         sessions.connect(now, self.owner, interfaces, connect)
     }
 
-    /// Binds a UDP port: datagrams to it come to [`Protocol::handle_message`]. Without a number it is an ephemeral one;
-    /// nothing if the port is in use.
+    /// Binds a UDP port: datagrams to it, of IPv4 and of IPv6, come to [`Protocol::handle_message`]. Without a number it
+    /// is an ephemeral one; nothing if the port is in use.
     pub fn bind(&mut self, port: Option<u16>) -> Option<u16> {
         self.services.sessions.bind(self.owner, port)
     }

@@ -3,7 +3,7 @@
 use super::ControlPlane;
 use crate::owner::Owner;
 use crate::protocol::Listen;
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeMap;
 
 /// Who listens to what. IP protocols are looked up for every message: by their number.
@@ -43,7 +43,7 @@ impl ControlPlane {
     /// The protocol that listens to what is named.
     pub fn listener(&self, listen: Listen) -> Option<Owner> {
         let bound = || match listen {
-            Listen::UdpPort(port) => self.services.sessions.bound_by(port),
+            Listen::UdpPort(port) | Listen::UdpPort6(port) => self.services.sessions.bound_by(port),
             _ => None,
         };
         self.listeners.get(listen).or_else(bound)
@@ -55,6 +55,11 @@ impl ControlPlane {
             [Listen::Group(group), Listen::EveryGroup].iter().any(|&all| self.groups.contains(&(*owner, all)))
         };
         self.listener(listen).filter(joined)
+    }
+
+    /// The same of IPv6.
+    pub fn group_listener6(&self, listen: Listen, group: Ipv6Addr) -> Option<Owner> {
+        self.listener(listen).filter(|owner| self.groups.contains(&(*owner, Listen::Group6(group))))
     }
 
     /// Does a protocol listen to frames with an LLC header?

@@ -133,7 +133,7 @@ impl ControlPlane {
                 }
                 match listen {
                     Listen::TcpPort(port) => services.sessions.listen(port, owner),
-                    Listen::UdpPort(port) => services.sessions.reserve(port),
+                    Listen::UdpPort(port) | Listen::UdpPort6(port) => services.sessions.reserve(port),
                     _ => {}
                 }
                 let before = listeners.insert(listen, owner);

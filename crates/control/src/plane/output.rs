@@ -2,7 +2,7 @@
 
 use super::{ControlPlane, OWNER_SHIFT};
 use crate::owner::Owner;
-use crate::protocol::{Direction, LlcMessage, Message};
+use crate::protocol::{Direction, LlcMessage, Message, Message6};
 use crate::services::sessions::{Packet, SessionOutput};
 use base::plane::{Batch, TableOp};
 use base::{Event, Time};
@@ -12,6 +12,8 @@ use base::{Event, Time};
 pub enum Output {
     /// Send a message, and give its memory back by [`ControlPlane::recycle`].
     Message(Owner, Message),
+    /// The same of IPv6. In a box, since outputs are moved with every message, and those of IPv4 are shorter.
+    Message6(Owner, Box<Message6>),
     /// Send a message in a frame with an LLC header.
     Llc(LlcMessage),
     /// Send a TCP segment or a UDP datagram by the tables.
@@ -79,6 +81,10 @@ impl ControlPlane {
                 Some(Wanted::Message(message)) => {
                     speaker.count(now, message.port, Direction::Sent, &message.bytes);
                     Output::Message(owner, message)
+                }
+                Some(Wanted::Message6(message)) => {
+                    speaker.count(now, message.port, Direction::Sent, &message.bytes);
+                    Output::Message6(owner, message)
                 }
                 Some(Wanted::Llc(message)) => {
                     speaker.count(now, message.port, Direction::Sent, &message.bytes);

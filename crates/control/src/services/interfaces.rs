@@ -43,6 +43,8 @@ pub struct Interface {
     pub kind: InterfaceKind,
     /// The node's own addresses on it, of both families; the first of a family is the source of what leaves by it.
     pub addresses: Vec<InterfaceAddress>,
+    /// The IPv6 address that it has made itself for its link alone (RFC 4862, 5.3), if it has IPv6.
+    pub link_local: Option<Ipv6Addr>,
     /// The neighbour's address, if there is just one.
     pub neighbor: Option<Ipv4Addr>,
     /// The neighbour's router id, if it is known.
@@ -63,6 +65,14 @@ impl Interface {
         self.addresses.iter().find_map(|own| match own.address {
             IpAddr::V4(address) => Some((address, own.prefix_len)),
             IpAddr::V6(_) => None,
+        })
+    }
+
+    /// The first IPv6 address that was given, with the length of its prefix.
+    pub fn ipv6(&self) -> Option<(Ipv6Addr, u8)> {
+        self.addresses.iter().find_map(|own| match own.address {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(address) => Some((address, own.prefix_len)),
         })
     }
 
@@ -99,6 +109,7 @@ impl Interfaces {
             Interface {
                 kind: InterfaceKind::Loopback,
                 addresses: vec![InterfaceAddress { address: IpAddr::V4(router_id), prefix_len: 32 }],
+                link_local: None,
                 neighbor: None,
                 neighbor_id: None,
                 mtu: u32::from(u16::MAX),
@@ -204,6 +215,7 @@ mod tests {
         let some = |kind| Interface {
             kind,
             addresses: vec![address("2001:db8::1"), address("10.0.0.1"), address("10.0.0.2")],
+            link_local: None,
             neighbor: None,
             neighbor_id: None,
             mtu: 1500,
@@ -217,6 +229,8 @@ mod tests {
         assert_eq!(all.get(loopback).and_then(Interface::ipv4), Some((Ipv4Addr::LOCALHOST, 32)));
         assert_eq!((all.of_port(PortId(2)), all.ports().count()), (None, 2), "the loopback is no port");
         assert_eq!(all.of_port(PortId(1)).and_then(Interface::ipv4), Some(([10, 0, 0, 1].into(), 64)));
+        let first6 = "2001:db8::1".parse().expect("an address");
+        assert_eq!(all.of_port(PortId(1)).and_then(Interface::ipv6), Some((first6, 64)));
         let tunnel = all.add(some(InterfaceKind::Tunnel));
         all.set_up(tunnel, false);
         all.set_up(tunnel, false);

@@ -95,6 +95,7 @@ impl RouterConfig {
         let interface = |(i, p): (usize, &PortSetup)| Interface {
             kind: InterfaceKind::Port(PortId(i as u16)),
             addresses: addresses_of(p),
+            link_local: p.ipv6.map(|_| wire::nd::link_local(p.mac)),
             neighbor: p.neighbor,
             neighbor_id: p.neighbor_id,
             mtu: p.mtu,

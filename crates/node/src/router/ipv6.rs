@@ -2,6 +2,7 @@
 
 use super::Router;
 use super::config::Address6;
+use super::signalling6::listen;
 use crate::discovery::{self, HOP_LIMIT, Heard, Own};
 use base::device::DropReason;
 use base::plane::NextHop;
@@ -44,13 +45,29 @@ impl Router {
             Ok((ipv6::Repr::parse(&packet)?, upper, packet))
         });
         let Ok((ip, upper, packet)) = read else { return self.drop_received(port, DropReason::Malformed) };
-        if ip.dst.is_multicast() && !self.own6(port).is_some_and(|own| labels == 0 && own.is_in(ip.dst)) {
+        let group = ip.dst.is_multicast();
+        let own = self.own6(port).filter(|_| labels == 0);
+        let is_for_node = !group || own.is_some_and(|own| own.is_in(ip.dst));
+        let is_fragment = upper.fragment.is_some_and(|fragment| fragment.more || fragment.offset != 0);
+        if group && (own.is_none() || (is_fragment && !is_for_node)) {
             return self.drop_unheard(port, Unheard::Group);
         }
-        if upper.fragment.is_some_and(|fragment| fragment.more || fragment.offset != 0) {
+        if is_fragment {
             return self.drop_unheard(port, Unheard::Fragment);
         }
         let payload = packet.payload().get(upper.offset..).unwrap_or_default();
+        let listener = listen(upper.protocol, payload).and_then(|listen| match group {
+            true => self.control.group_listener6(listen, ip.dst),
+            false => self.control.listener(listen),
+        });
+        if let Some(owner) = listener {
+            let start = at + ipv6::HEADER_LEN + upper.offset;
+            let (protocol, end) = (upper.protocol, start + payload.len());
+            return self.signal6(now, owner, (port, ip, protocol), bytes, start..end);
+        }
+        if !is_for_node {
+            return self.drop_unheard(port, Unheard::Group);
+        }
         match upper.protocol {
             ipv6::Protocol::TCP if self.control.has_tcp() && !ip.dst.is_multicast() => {
                 self.handle_segment6(now, port, &ip, payload);
@@ -106,25 +123,6 @@ impl Router {
         let segment = quote.get(ipv6::HEADER_LEN..).unwrap_or_default();
         let ends = (ip.src().into(), ip.dst().into());
         ip.next_header() == ipv6::Protocol::TCP && self.control.handle_trouble(now, ends, segment, what)
-    }
-
-    /// Sends a TCP segment of a session. No router on its way may cut it: the path's MTU is learnt (RFC 8201).
-    pub(super) fn send_segment6(
-        &mut self,
-        now: Time,
-        (src, dst): (Ipv6Addr, Ipv6Addr),
-        (hop_limit, dscp): (u8, base::Dscp),
-        bytes: &[u8],
-    ) {
-        let ip = ipv6::Repr {
-            hop_limit,
-            dscp,
-            ..ipv6::Repr::new(src, dst, ipv6::Protocol::TCP, bytes.len() as u16)
-        };
-        let mut packet = vec![0; ip.buffer_len()];
-        ip.emit(&mut packet);
-        packet.extend_from_slice(bytes);
-        self.send_ipv6(now, PortId(0), dst, &packet);
     }
 
     /// Takes an ICMPv6 message, from the Ethernet address `mac` if it came without labels.
@@ -261,7 +259,7 @@ impl Router {
         self.send_ipv6(now, port, dst, &packet);
     }
 
-    fn send_ipv6(&mut self, now: Time, port: PortId, dst: Ipv6Addr, packet: &[u8]) {
+    pub(super) fn send_ipv6(&mut self, now: Time, port: PortId, dst: Ipv6Addr, packet: &[u8]) {
         let mut bytes = vec![0; ethernet::HEADER_LEN];
         bytes.extend_from_slice(packet);
         let via = dst.is_unicast_link_local().then_some((port, dst.into()));

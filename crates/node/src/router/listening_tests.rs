@@ -4,11 +4,13 @@ use super::tests::{HOST, HOST_MAC, OUR_MAC, OURS, P, give, ip, known, router_wit
 use super::*;
 use base::plane::Ack;
 use base::{MacAddr, ProtocolId, ProtocolValue};
-use control::protocol::{Arrival, Change, Context, Listen, LlcMessage, Message, Output as Wanted, Over};
+use control::protocol::{
+    Arrival, Change, Context, Ip6Arrival, Listen, LlcMessage, Message, Message6, Output as Wanted, Over,
+};
 use control::services::Services;
 use control::unheard::Unheard;
 use control::{Protocol, Setup};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use wire::{ethernet, ipv4, udp};
 
@@ -16,11 +18,35 @@ const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 200);
 const GROUP_MAC: MacAddr = MacAddr([0x01, 0x00, 0x5e, 0, 0, 200]);
 const ALL_SYSTEMS: MacAddr = MacAddr([0x01, 0x80, 0xc2, 0, 0, 0x14]);
 
-/// Sends back what it hears, to where it was sent to if that is a group.
+/// Sends back what it hears, to where it was sent to if that is a group; what it hears over IPv6 as far as that went.
 #[derive(Debug, Default)]
-struct Echo {
+pub(super) struct Echo {
     outputs: VecDeque<Wanted>,
-    heard: Vec<Arrival>,
+    pub(super) heard: Vec<Arrival>,
+}
+
+/// What it sends over IPv6, too, to a group, a neighbour and a node further away, if it hears it over IPv4.
+pub(super) const SIX: &[u8; 5] = b"six!!";
+pub(super) const GROUP6: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 5);
+pub(super) const FAR: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9);
+pub(super) const LOOPBACK: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xff, 0, 0, 0, 0, 1);
+
+impl Echo {
+    fn send6(&mut self, port: PortId, src: Ipv6Addr, dst: Ipv6Addr, over: Over, hop_limit: u8, bytes: &[u8]) {
+        let (next, bytes) = (None, bytes.to_vec());
+        let message = Message6 { port, next, src, dst, over, hop_limit, bytes };
+        self.outputs.push_back(Wanted::Message6(Box::new(message)));
+    }
+
+    fn answer6(&mut self, context: &Context<'_>, ip: &Ip6Arrival, bytes: &[u8]) {
+        let Some(interface) = context.services.interfaces.of_port(ip.port) else { return };
+        let of_link = ip.dst.is_multicast() || ip.src.is_unicast_link_local();
+        let own = if of_link { interface.link_local } else { interface.ipv6().map(|own| own.0) };
+        let dst = if ip.dst.is_multicast() { ip.dst } else { ip.src };
+        if let Some(own) = own {
+            self.send6(ip.port, own, dst, ip.over, ip.hop_limit, bytes);
+        }
+    }
 }
 
 impl Setup for Echo {
@@ -34,7 +60,9 @@ impl Protocol for Echo {
         ProtocolId::new("echo")
     }
     fn listens(&self) -> Vec<Listen> {
-        vec![Listen::UdpPort(7), Listen::IpProtocol(89), Listen::Group(GROUP), Listen::Llc(0xfe)]
+        let four = [Listen::UdpPort(7), Listen::IpProtocol(89), Listen::Group(GROUP), Listen::Llc(0xfe)];
+        let six = [Listen::UdpPort6(7), Listen::IpProtocol6(89), Listen::Group6(GROUP6)];
+        [&four[..], &six].concat()
     }
     fn speaks_on(&self, port: PortId) -> bool {
         port == P
@@ -50,8 +78,15 @@ impl Protocol for Echo {
     }
     fn handle_message(&mut self, _: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
         self.heard.push(*arrival);
+        if bytes == SIX {
+            let over = Over::Udp { src: 7, dst: 7 };
+            for (dst, hop_limit) in [(GROUP6, 1), (wire::nd::link_local(HOST_MAC), 255), (FAR, 64)] {
+                self.send6(P, LOOPBACK, dst, over, hop_limit, bytes);
+            }
+        }
         let (port, bytes) = (arrival.port(), bytes.to_vec());
         self.outputs.push_back(match arrival {
+            Arrival::Ip6(ip) => return self.answer6(context, ip, &bytes),
             Arrival::Llc(llc) => Wanted::Llc(LlcMessage { port, dst: llc.dst, sap: llc.sap, bytes }),
             Arrival::Ip(ip) => {
                 let src = context
@@ -87,8 +122,18 @@ fn router() -> Router {
 }
 
 fn datagram(src: Ipv4Addr, dst: Ipv4Addr, port: u16) -> Vec<u8> {
+    datagram_of(src, dst, port, b"hello")
+}
+
+/// A datagram of five bytes, of either family.
+pub(super) fn datagram_of<A: wire::checksum::Addresses>(
+    src: A,
+    dst: A,
+    port: u16,
+    text: &[u8; 5],
+) -> Vec<u8> {
     let mut bytes = vec![0; udp::HEADER_LEN];
-    bytes.extend_from_slice(b"hello");
+    bytes.extend_from_slice(text);
     let mut packet = udp::Packet::new_unchecked(&mut bytes);
     packet.set_src_port(7);
     packet.set_dst_port(port);
@@ -118,7 +163,7 @@ fn datagrams_to_the_node_and_to_a_group_reach_who_listens() {
     let heard = &r.control().protocol::<Echo>().expect("the protocol").heard;
     let over = |arrival: &Arrival| match arrival {
         Arrival::Ip(ip) => ip.over,
-        Arrival::Llc(llc) => panic!("{llc:?}"),
+        other => panic!("{other:?}"),
     };
     let datagram = Over::Udp { src: 7, dst: 7 };
     assert_eq!(heard.iter().map(over).collect::<Vec<_>>(), [datagram, datagram, Over::Ip(89)]);

@@ -12,8 +12,11 @@ mod exception;
 mod ipv6;
 mod listening;
 #[cfg(test)]
+mod listening6_tests;
+#[cfg(test)]
 mod listening_tests;
 mod signalling;
+mod signalling6;
 #[cfg(test)]
 mod tests;
 

@@ -77,6 +77,7 @@ impl Router {
             while let Some(output) = self.control.poll_output(now) {
                 match output {
                     plane::Output::Message(owner, message) => self.send_message(now, owner, message),
+                    plane::Output::Message6(owner, message) => self.send_message6(now, owner, *message),
                     plane::Output::Llc(message) => self.send_llc(now, &message),
                     plane::Output::Packet(packet) => self.send_packet(now, packet),
                     plane::Output::Route(op) => self.write(now, vec![*op]),
@@ -99,7 +100,7 @@ impl Router {
         let frame = self.packet(header, over, &bytes);
         self.control.recycle(owner, bytes);
         if dst.is_multicast() {
-            self.send_to_group(now, port, group_mac(dst), frame);
+            self.send_to_group(now, port, (group_mac(dst), ethernet::EtherType::IPV4), frame);
         } else {
             self.send(now, frame, next.map(|gateway| (port, gateway.into())));
         }
@@ -111,8 +112,8 @@ impl Router {
         let Packet { src, dst, ttl, dscp, over, bytes } = packet;
         let (src, dst) = match (src, dst, over) {
             (IpAddr::V4(src), IpAddr::V4(dst), _) => (src, dst),
-            (IpAddr::V6(src), IpAddr::V6(dst), Over::Ip(_)) => {
-                return self.send_segment6(now, (src, dst), (ttl, dscp), &bytes);
+            (IpAddr::V6(src), IpAddr::V6(dst), _) => {
+                return self.send_packet6(now, (src, dst), (ttl, dscp), over, &bytes);
             }
             _ => return self.own.count(DropReason::NoRoute),
         };
@@ -149,18 +150,24 @@ impl Router {
         ip.emit(&mut header[ethernet::HEADER_LEN..len]);
         let body = match over {
             Over::Ip(_) => Body::owned(bytes),
-            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, from), (dst, to), bytes)),
+            Over::Udp { src: from, dst: to } => Body::owned(datagram((src, dst), (from, to), bytes)),
         };
         Frame::new(&header[..len], body)
     }
 
     /// Sends a frame with room for Ethernet in front to a group on the link of a port.
-    fn send_to_group(&mut self, now: Time, port: PortId, dst: MacAddr, mut frame: Frame) {
+    pub(super) fn send_to_group(
+        &mut self,
+        now: Time,
+        port: PortId,
+        (dst, ethertype): (MacAddr, ethernet::EtherType),
+        mut frame: Frame,
+    ) {
         let Some(setup) = self.config.ports.get(port.index()) else { return };
         if !self.up[port.index()] {
             return self.own.count(DropReason::PortDown);
         }
-        let header = ethernet::Repr::untagged(dst, setup.mac, ethernet::EtherType::IPV4);
+        let header = ethernet::Repr::untagged(dst, setup.mac, ethertype);
         header.emit(&mut frame.header_mut()[..ethernet::HEADER_LEN]);
         self.send_frame(now, port, frame);
     }
@@ -196,14 +203,18 @@ fn group_mac(group: Ipv4Addr) -> MacAddr {
     MacAddr([0x01, 0x00, 0x5e, b & 0x7f, c, d])
 }
 
-/// A UDP datagram with its checksum.
-fn datagram(src: (Ipv4Addr, u16), dst: (Ipv4Addr, u16), bytes: &[u8]) -> Vec<u8> {
+/// A UDP datagram with its checksum, from address to address and from port to port.
+pub(super) fn datagram<A: wire::checksum::Addresses>(
+    (src, dst): (A, A),
+    ports: (u16, u16),
+    bytes: &[u8],
+) -> Vec<u8> {
     let mut out = vec![0; udp::HEADER_LEN];
     out.extend_from_slice(bytes);
     let mut packet = udp::Packet::new_unchecked(&mut out);
-    packet.set_src_port(src.1);
-    packet.set_dst_port(dst.1);
+    packet.set_src_port(ports.0);
+    packet.set_dst_port(ports.1);
     packet.set_length((udp::HEADER_LEN + bytes.len()) as u16);
-    packet.fill_checksum(src.0, dst.0);
+    packet.fill_checksum(src, dst);
     out
 }

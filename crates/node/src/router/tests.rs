@@ -23,6 +23,10 @@ fn router() -> Router {
 
 /// The same with other protocols.
 pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
+    Router::new(config_with(protocols))
+}
+
+pub(super) fn config_with(protocols: Vec<Arc<dyn control::Setup>>) -> RouterConfig {
     let port = |mac, address| PortSetup {
         mac,
         address,
@@ -34,7 +38,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
         cost: 1,
         reservable: None::<Rate>,
     };
-    Router::new(RouterConfig {
+    RouterConfig {
         name: "r".into(),
         router_id: Ipv4Addr::new(192, 0, 2, 1),
         ipv6: None,
@@ -46,7 +50,7 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
         diffserv: None,
         conditioning: super::Conditioning::default(),
         streams: Streams::new(1),
-    })
+    }
 }
 
 /// Gives the router a frame and returns what it sends.

@@ -120,3 +120,28 @@ fn a_node_without_addresses_refuses_to_connect() {
     let router: &Router = world.device(NodeId(0)).expect("a router");
     assert!(!router.forwarding().has_ipv6() && router.poll_timeout().is_none());
 }
+
+/// A datagram to a port that a protocol listens to, and the answer to a port that another has bound, whatever the
+/// family.
+#[test]
+fn datagrams_go_there_and_back() {
+    let mut world = World::new(4);
+    for router in 0..COUNT {
+        let to = SocketAddr::new(address6(COUNT - 1, 0).into(), PORT);
+        let role = match router {
+            0 => Some(Role { asks: Some((Time::ZERO, to)), ..Role::default() }),
+            r if r + 1 == COUNT => Some(Role::server()),
+            _ => None,
+        };
+        let device = Router::new(config6(router, role, world.streams(), 1500));
+        let node = world.add_device(Box::new(device));
+        for route in routes6(router) {
+            world.command(Time::ZERO, node, route).expect("a router");
+        }
+    }
+    link(&mut world, COUNT);
+    world.run_until(Time(S)).expect("a run");
+    assert_eq!(talk(&world, COUNT - 1).datagrams, [(PORT, b"who".to_vec())]);
+    let answers = &talk(&world, 0).datagrams;
+    assert_eq!((answers.len(), answers[0].1.as_slice()), (1, &b"who"[..]));
+}

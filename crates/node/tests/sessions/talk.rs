@@ -143,7 +143,7 @@ impl Protocol for Talk {
         self.role
             .listens
             .into_iter()
-            .flat_map(|port| [Listen::TcpPort(port), Listen::UdpPort(port)])
+            .flat_map(|port| [Listen::TcpPort(port), Listen::UdpPort(port), Listen::UdpPort6(port)])
             .collect()
     }
     fn speaks_on(&self, _: PortId) -> bool {
@@ -194,13 +194,17 @@ impl Protocol for Talk {
         }
     }
     fn handle_message(&mut self, _: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
-        let Arrival::Ip(ip) = arrival else { return };
-        let control::protocol::Over::Udp { src, dst } = ip.over else { return };
+        let (from, own, over): (IpAddr, IpAddr, _) = match arrival {
+            Arrival::Ip(ip) => (ip.src.into(), ip.dst.into(), ip.over),
+            Arrival::Ip6(ip) => (ip.src.into(), ip.dst.into(), ip.over),
+            Arrival::Llc(_) => return,
+        };
+        let control::protocol::Over::Udp { src, dst } = over else { return };
         self.datagrams.push((dst, bytes.to_vec()));
         if self.role.echoes {
-            let to = SocketAddr::new(ip.src.into(), src);
+            let to = SocketAddr::new(from, src);
             let datagram = Datagram {
-                from: Some(ip.dst.into()),
+                from: Some(own),
                 port: dst,
                 to,
                 ttl: 64,

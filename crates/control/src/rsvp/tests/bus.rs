@@ -263,7 +263,9 @@ impl Net {
                     }
                     self.push(self.now + self.ack_delay, What::Ack { node, ack });
                 }
-                Output::Llc(_) | Output::Session(..) => panic!("RSVP-TE speaks over IP"),
+                Output::Message6(_) | Output::Llc(_) | Output::Session(..) => {
+                    panic!("RSVP-TE speaks over IPv4")
+                }
                 Output::Event(event) => {
                     self.events.push((node, event.of::<Event>().expect("an event of RSVP-TE").clone()));
                 }
