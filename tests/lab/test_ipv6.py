@@ -48,6 +48,8 @@ lsps:
   - {name: west, from: pe2, to: pe1, route: [p, pe1], carries: ["2001:db8:1::/64", 10.1.0.0/24]}
 """
 RIGHT = "2001:db8:2::2"
+FIRST = '"2001:db8:1::1/64"]'
+ADVERTISED = NATIVE.replace(FIRST, FIRST + ", advertise: {interval: 4 s, mtu: true}")
 
 
 def ping(lab: Lab, node: str, to: str, *more: str) -> str:
@@ -122,6 +124,43 @@ def test_tshark_finds_nothing(network_file: NetworkFile, tmp_path: Path, network
         path = tmp_path / f"{at}.pcapng"
         assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
     assert tshark(tmp_path / "0.pcapng", "-Y", "icmpv6.type == 135")
+
+
+def test_a_host_makes_its_address_of_what_a_router_advertises(
+    network_file: NetworkFile, tmp_path: Path
+) -> None:
+    """RFC 4862: the kernel takes prefix and default route from our router; the address is as planned."""
+    need("ping")
+    assert "advertise" in ADVERTISED
+    with Lab(network_file(ADVERTISED)) as lab:
+        first = lab.plan.links[0]
+        capture = lab.capture(":".join((first[0].node, first[0].name)), path=tmp_path / "advertised.pcapng")
+
+        def shown(*words: str) -> str:
+            return lab.exec("left", "ip", "-6", "-o", *words).stdout
+
+        def made() -> bool:
+            said = shown("address", "show", "scope", "global")
+            return "2001:db8:1::2/64" in said and "tentative" not in said
+
+        assert processes.wait_until(made, 30, 0.1), shown("address", "show")
+        said = shown("address", "show", "scope", "global")
+        assert said.count("inet6") == 1 and "dynamic" in said, said
+        routes = shown("route", "show", "default")
+        assert routes.count("default") == 1 and "via fe80::" in routes and "proto ra" in routes, routes
+        assert " 0% packet loss" in ping(lab, "left", RIGHT)
+        assert " 0% packet loss" in ping(lab, "right", "2001:db8:1::2")
+        # Whoever comes up later asks, and is answered.
+        name = first[0].name
+        lab.exec("left", "ip", "link", "set", name, "down")
+        lab.exec("left", "ip", "link", "set", name, "up")
+        assert processes.wait_until(made, 30, 0.1), shown("address", "show")
+        balanced(lab, "r1", "r2", "r3")
+        assert capture.stop() > 5
+    path = tmp_path / "advertised.pcapng"
+    assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
+    assert tshark(path, "-Y", "icmpv6.type == 133")
+    assert tshark(path, "-Y", "icmpv6.type == 134 && icmpv6.opt.prefix == 2001:db8:1:: && icmpv6.opt.mtu")
 
 
 def balanced(lab: Lab, *routers: str) -> None:

@@ -64,7 +64,11 @@ WHOLE: dict[str, Any] = {
     },
     "links": [
         {"endpoints": ["pe1", "p"], "queue": {"pe1": "all"}, "ingress": "police"},
-        {"endpoints": ["h", "pe1"]},
+        {
+            "endpoints": ["h", "pe1"],
+            "ipv6": ["2001:db8:1::2/64", "2001:db8:1::1/64"],
+            "advertise": {"interval": "30 s"},
+        },
         {"endpoints": ["s", "p"], "addresses": ["10.2.0.2/24", "10.2.0.1/24"]},
         {"endpoints": ["e", "p"]},
         {"endpoints": ["x", "p"]},
@@ -137,6 +141,7 @@ RECORDS: dict[str, Place] = {
     "ExternalSpec": ("nodes", "x"),
     "PeerSpec": ("nodes", "raw"),
     "LinkSpec": ("links", 0),
+    "AdvertiseSpec": ("links", 1, "advertise"),
     "LspSpec": ("lsps", 0),
     "FilterSpec": ("lsps", 0, "filters", 0),
     "FlowSpec": ("flows", 0),

@@ -3,7 +3,7 @@
 use crate::label::Label;
 use crate::plane::Table;
 use crate::protocol_value::{ProtocolType, ProtocolValue};
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 use serde::Serialize;
 
 /// Something that happened at a device.
@@ -39,6 +39,14 @@ pub enum Event {
     PortDown {
         /// Number of the port at its device, as in [`PortId`](crate::PortId).
         port: u16,
+    },
+    /// Somebody else on a link has an address that this device was to use there, and looked for first (RFC 4862, 5.4):
+    /// it uses no IPv6 by that port until the port comes up again.
+    AddressTaken {
+        /// Number of the port at its device, as in [`PortId`](crate::PortId).
+        port: u16,
+        /// Which address.
+        address: Ipv6Addr,
     },
     /// Something that only one protocol knows of. It is written as the protocol writes it, its name under `event`.
     #[serde(untagged, serialize_with = "ProtocolValue::serialize_bare")]

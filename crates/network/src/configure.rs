@@ -33,10 +33,11 @@ impl Network {
                 mac: Self::mac_of(node, link.ports[side]),
                 address: link.addresses[side],
                 prefix_len: link.prefix_len,
-                ipv6: link
-                    .spec
-                    .ipv6
-                    .map(|ends| Address6 { address: ends[side].address, prefix_len: ends[side].len }),
+                ipv6: link.spec.ipv6.map(|ends| Address6 {
+                    dad: link.spec.dad,
+                    advertise: link.spec.advertise,
+                    ..Address6::new(ends[side].address, ends[side].len)
+                }),
                 neighbor: speaks.then_some(link.addresses[1 - side]),
                 neighbor_id: (speaks && known).then(|| self.loopback(link.ends()[1 - side])),
                 mtu: link.spec.mtu,
@@ -54,9 +55,7 @@ impl Network {
                 address,
                 prefix_len: 31,
                 // RFC 6164 has /127 for a link between two, as RFC 3021 has /31.
-                ipv6: self
-                    .has_ipv6(node)
-                    .then(|| Address6 { address: addressing::beside6(node), prefix_len: 127 }),
+                ipv6: self.has_ipv6(node).then(|| Address6::new(addressing::beside6(node), 127)),
                 neighbor: Some(addressing::probe(node)),
                 neighbor_id: None,
                 mtu: 65_535,
@@ -104,6 +103,7 @@ impl Network {
                 address: ends[side].address,
                 prefix_len: ends[side].len,
                 gateway: ends[1 - side].address,
+                dad: link.spec.dad,
             }),
         };
         HostConfig { ports: self.ports_of(node).map(port).collect() }

@@ -19,6 +19,7 @@ use control::rsvp::command::ReservationStyle;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use engine::Medium;
 use engine::discipline::TreeSpec;
+use node::Advertise;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
 
@@ -169,6 +170,10 @@ pub struct LinkSpec {
     pub addresses: Option<[InterfaceAddress; 2]>,
     /// IPv6 addresses at `a` and at `b`; the link has no IPv6 if absent.
     pub ipv6: Option<[InterfaceAddress6; 2]>,
+    /// Are IPv6 addresses used only after a look whether somebody has them (RFC 4862, 5.4)?
+    pub dad: bool,
+    /// What routers at its ends say of themselves (RFC 4861, 6.2); nothing if absent.
+    pub advertise: Option<Advertise>,
     /// Queue disciplines of the port at `a`: what waits there to be sent over the link; one queue of the port's buffer
     /// if absent.
     pub a_queue: Option<TreeSpec>,

@@ -71,7 +71,14 @@ impl Own {
         self.frame(mac, target, dst, message)
     }
 
-    fn frame(&self, mac: MacAddr, src: Ipv6Addr, dst: Ipv6Addr, message: nd::Repr<'_>) -> Frame {
+    /// Asks whether anybody has `target`, as who has no address yet (RFC 4862, 5.4.2).
+    pub(crate) fn probe(&self, target: Ipv6Addr) -> Frame {
+        let message = nd::Repr::NeighborSolicitation { target, options: nd::Options::default() };
+        let group = nd::solicited_node(target);
+        self.frame(nd::group_mac(group), Ipv6Addr::UNSPECIFIED, group, message)
+    }
+
+    pub(crate) fn frame(&self, mac: MacAddr, src: Ipv6Addr, dst: Ipv6Addr, message: nd::Repr<'_>) -> Frame {
         let mut bytes = vec![0; ethernet::HEADER_LEN];
         ethernet::Repr::untagged(mac, self.mac, ethernet::EtherType::IPV6).emit(&mut bytes);
         bytes.extend(packet(src, dst, nd::HOP_LIMIT, &icmpv6::Repr::Discovery(message)));
@@ -98,6 +105,11 @@ pub enum Heard {
         /// Does it take the place of one that is known?
         replaces: bool,
     },
+    /// Somebody asks what routers there are; who, and its Ethernet address, if it has an address and says it.
+    Solicited {
+        /// Who asks.
+        asker: Option<(Ipv6Addr, MacAddr)>,
+    },
     /// Not for this interface, or of no use to it.
     Nothing,
 }
@@ -112,6 +124,10 @@ pub(crate) fn hear(own: &Own, ip: &ipv6::Repr, message: &nd::Repr<'_>) -> Result
         }
         nd::Repr::NeighborAdvertisement { replaces, target, options, .. } => {
             Heard::Told { neighbor: target, mac: options.target().filter(|mac| !mac.is_group()), replaces }
+        }
+        nd::Repr::RouterSolicitation { options } if own.router => {
+            let mac = options.source().filter(|mac| !mac.is_group());
+            Heard::Solicited { asker: mac.filter(|_| !ip.src.is_unspecified()).map(|mac| (ip.src, mac)) }
         }
         _ => Heard::Nothing,
     })
@@ -229,13 +245,7 @@ mod tests {
     #[test]
     fn who_has_no_address_yet_is_answered_in_front_of_all() {
         let target = OWN.address;
-        let message = nd::Repr::NeighborSolicitation { target, options: nd::Options::default() };
-        let probe = OTHER.frame(
-            nd::group_mac(nd::solicited_node(target)),
-            Ipv6Addr::UNSPECIFIED,
-            nd::solicited_node(target),
-            message,
-        );
+        let probe = OTHER.probe(target);
         assert_eq!(heard(&OWN, &probe), Heard::Asked { target, asker: None });
         assert_eq!(OWN.answer(target, None).header()[..6], [0x33, 0x33, 0, 0, 0, 1]);
     }

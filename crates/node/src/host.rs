@@ -6,6 +6,7 @@
 use crate::echo;
 use crate::limiter::Limiter;
 use crate::neighbors::{Due, Learned, Neighbors, arp_frame};
+use crate::probing::Probing;
 use base::device::{DropCounters, DropReason};
 use base::plane::Prefix;
 use base::{Command, Device, Event, Frame, MacAddr, Output, PortId, Time};
@@ -51,6 +52,8 @@ pub struct HostAddress6 {
     pub prefix_len: u8,
     /// Where everything goes that is not in its network.
     pub gateway: Ipv6Addr,
+    /// Is it used only after a look whether somebody has it (RFC 4862, 5.4)?
+    pub dad: bool,
 }
 
 impl HostConfig {
@@ -96,6 +99,8 @@ pub struct Host {
     /// Which ports are up.
     up: Vec<bool>,
     ident: u16,
+    /// What ports know of their IPv6 addresses, where they look whether these are free.
+    pub(crate) probing: Vec<Option<Probing>>,
     /// Why the frame that is being handled is discarded, once that is so.
     discarded: Option<DropReason>,
 }
@@ -103,8 +108,9 @@ pub struct Host {
 impl Host {
     /// A host whose ports are up.
     pub fn new(config: HostConfig) -> Host {
-        Host {
+        let mut host = Host {
             up: vec![true; config.ports.len()],
+            probing: vec![None; config.ports.len()],
             config,
             neighbors: Neighbors::default(),
             outputs: VecDeque::new(),
@@ -112,7 +118,9 @@ impl Host {
             errors: Limiter::new(ERRORS.0, ERRORS.1),
             ident: 0,
             discarded: None,
-        }
+        };
+        host.begin6(Time::ZERO);
+        host
     }
 
     /// How it was set up.
@@ -313,7 +321,7 @@ impl Host {
         self.send_ip(now, &packet);
     }
 
-    fn port_changed(&mut self, port: PortId, up: bool) {
+    fn port_changed(&mut self, now: Time, port: PortId, up: bool) {
         match self.up.get_mut(port.index()) {
             Some(state) if *state != up => *state = up,
             _ => return,
@@ -322,6 +330,7 @@ impl Host {
             let (_, lost) = self.neighbors.forget_port(port);
             lost.into_iter().for_each(|frame| self.lose(port, frame, DropReason::PortDown));
         }
+        self.begin_link6(now, port, up);
         let port = port.0;
         let event = if up { Event::PortUp { port } } else { Event::PortDown { port } };
         self.outputs.push_back(Output::Event(event));
@@ -330,8 +339,9 @@ impl Host {
 
 impl Host {
     /// Begins anew: what waited for a neighbour is lost.
-    fn restart(&mut self) {
+    fn restart(&mut self, now: Time) {
         let mut fresh = Host::new(self.config.clone());
+        fresh.begin6(now);
         for port in (0..self.config.ports.len()).map(|port| PortId(port as u16)) {
             let waited = self.neighbors.forget_port(port).1.into_iter();
             let reason = DropReason::NodeDown;
@@ -344,7 +354,7 @@ impl Host {
         let bytes = frame.to_vec();
         let dst = bytes.first_chunk::<6>().map(|mac| MacAddr(*mac));
         let own = self.config.port(port).map(|own| own.mac);
-        let to_group = dst.is_some_and(|dst| dst.0[..2] == [0x33, 0x33]) && self.own6(port).is_some();
+        let to_group = dst.is_some_and(|dst| dst.0[..2] == [0x33, 0x33]) && self.interface6(port).is_some();
         if !to_group && dst.is_some_and(|dst| Some(dst) != own && dst != MacAddr::BROADCAST) {
             self.discard(DropReason::NotForUs);
             return;
@@ -353,7 +363,9 @@ impl Host {
         match bytes.get(12..14) {
             Some([0x08, 0x06]) => self.handle_arp(now, port, payload),
             Some([0x08, 0x00]) => self.handle_ip(now, frame, payload),
-            Some([0x86, 0xdd]) if self.own6(port).is_some() => self.handle_ipv6(now, port, frame, payload),
+            Some([0x86, 0xdd]) if self.interface6(port).is_some() => {
+                self.handle_ipv6(now, port, frame, payload)
+            }
             Some(_) => self.discard(DropReason::UnknownProtocol),
             None => self.discard(DropReason::Truncated),
         }
@@ -373,6 +385,7 @@ impl Device for Host {
             match due {
                 Due::Ask(port, neighbor, known) => self.ask(now, port, neighbor, known),
                 Due::Gone(..) => {}
+                Due::Wake(port) => self.wake6(now, port),
                 Due::GiveUp(port, waiting, reason) => {
                     waiting.into_iter().for_each(|frame| self.lose(port, frame, reason));
                 }
@@ -382,15 +395,15 @@ impl Device for Host {
 
     fn handle_command(&mut self, now: Time, command: Command) {
         match command {
-            Command::PortUp(port) => self.port_changed(port, true),
-            Command::PortDown(port) => self.port_changed(port, false),
+            Command::PortUp(port) => self.port_changed(now, port, true),
+            Command::PortDown(port) => self.port_changed(now, port, false),
             Command::Probe { to: IpAddr::V6(to), ttl, sequence } => self.send_echo6(now, to, ttl, sequence),
             Command::Probe { to: IpAddr::V4(to), ttl, sequence } => {
                 if let Some(src) = self.config.ports.first().map(|first| first.address) {
                     self.send_icmp(now, [src, to], ttl, &echo::request(sequence));
                 }
             }
-            Command::Restart => self.restart(),
+            Command::Restart => self.restart(now),
             _ => {}
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::discovery::{self, HOP_LIMIT, Heard, Own};
 use crate::host::{Host, HostAddress6};
+use crate::probing::{Action, Probing, Seen, conflict};
 use base::device::DropReason;
 use base::plane::Prefix6;
-use base::{Frame, MacAddr, Output, PortId, Time};
+use base::{Event, Frame, MacAddr, Output, PortId, Time};
 use core::net::Ipv6Addr;
 use forwarding::icmpv6::{Icmpv6Error, icmpv6_error};
 use forwarding::is_single_node;
@@ -19,10 +20,66 @@ impl HostAddress6 {
 }
 
 impl Host {
-    /// The port's addresses, if it has one of IPv6.
+    /// The port's addresses, if it has one of IPv6 and may use it.
     pub(crate) fn own6(&self, port: PortId) -> Option<Own> {
+        self.interface6(port).filter(|_| self.is_usable6(port))
+    }
+
+    /// The port's addresses, if it has one of IPv6.
+    pub(crate) fn interface6(&self, port: PortId) -> Option<Own> {
         let own = self.config().port(port)?;
         Some(Own { mac: own.mac, address: own.ipv6?.address, router: false })
+    }
+
+    /// Looks whether the addresses of all ports are free that are told to.
+    pub(crate) fn begin6(&mut self, now: Time) {
+        (0..self.config().ports.len()).for_each(|index| self.begin_link6(now, PortId(index as u16), true));
+    }
+
+    /// The same of a port that has come up; one that went down stops.
+    pub(crate) fn begin_link6(&mut self, now: Time, port: PortId, up: bool) {
+        let Some(own) = self.config().port(port) else { return };
+        if own.ipv6.is_some_and(|own| own.dad) {
+            let probing = if up { Probing::new(now, own.mac) } else { Probing::DOWN };
+            self.neighbors.wake(port, probing.next);
+            self.probing[port.index()] = Some(probing);
+        }
+    }
+
+    /// Does what is due on a port.
+    pub(crate) fn wake6(&mut self, now: Time, port: PortId) {
+        let Some(own) = self.interface6(port) else { return };
+        let Some(probing) = self.probing[port.index()].as_mut() else { return };
+        let action = probing.step(now, Seen::Time);
+        self.neighbors.wake(port, probing.next);
+        if action == Some(Action::Ask) {
+            for target in [own.link_local(), own.address] {
+                self.transmit(now, port, own.probe(target));
+            }
+        }
+    }
+
+    /// May the port's addresses be used?
+    fn is_usable6(&self, port: PortId) -> bool {
+        self.probing.get(port.index()).and_then(Option::as_ref).is_none_or(Probing::is_free)
+    }
+
+    /// A message came for a port that may not use its addresses: does it say that somebody has one?
+    fn hear_of_addresses(
+        &mut self,
+        now: Time,
+        port: PortId,
+        own: &Own,
+        src: Ipv6Addr,
+        message: &nd::Repr<'_>,
+    ) {
+        let Some(probing) = self.probing.get_mut(port.index()).and_then(Option::as_mut) else { return };
+        if let Some(address) = conflict(own, src, message)
+            && probing.step(now, Seen::Other) == Some(Action::Tell)
+        {
+            self.neighbors.wake(port, None);
+            self.outputs.push_back(Output::Event(Event::AddressTaken { port: port.0, address }));
+        }
     }
 
     /// The port that has an IPv6 address.
@@ -43,7 +100,10 @@ impl Host {
             Ok((ipv6::Repr::parse(&packet)?, upper, packet))
         });
         let Ok((ip, upper, packet)) = read else { return self.discard(DropReason::Malformed) };
-        let in_group = ip.dst.is_multicast() && self.own6(port).is_some_and(|own| own.is_in(ip.dst));
+        let in_group = ip.dst.is_multicast() && self.interface6(port).is_some_and(|own| own.is_in(ip.dst));
+        if in_group && !self.is_usable6(port) && upper.protocol != ipv6::Protocol::ICMPV6 {
+            return self.discard(DropReason::NotForUs);
+        }
         if !in_group && self.port_of6(ip.dst).is_none() {
             return self.discard(DropReason::NotForUs);
         }
@@ -90,6 +150,7 @@ impl Host {
         match message {
             Err(_) => self.discard(DropReason::Malformed),
             Ok(icmpv6::Repr::Discovery(message)) => self.handle_discovery(now, port, ip, from, &message),
+            Ok(_) if ip.dst.is_multicast() && !self.is_usable6(port) => self.discard(DropReason::NotForUs),
             Ok(icmpv6::Repr::EchoRequest { ident, sequence, data }) if is_single_node(ip.src) => {
                 let own = self.own6(port).map_or(ip.dst, |own| own.towards(ip.src));
                 let src = if ip.dst.is_multicast() { own } else { ip.dst };
@@ -111,10 +172,14 @@ impl Host {
         from: MacAddr,
         message: &nd::Repr<'_>,
     ) {
-        let Some(own) = self.own6(port) else { return self.discard(DropReason::NotForUs) };
-        match discovery::hear(&own, ip, message) {
+        let Some(own) = self.interface6(port) else { return self.discard(DropReason::NotForUs) };
+        let heard = discovery::hear(&own, ip, message);
+        if heard.is_ok() && !self.is_usable6(port) {
+            return self.hear_of_addresses(now, port, &own, ip.src, message);
+        }
+        match heard {
             Err(_) => self.discard(DropReason::Malformed),
-            Ok(Heard::Nothing) => self.discard(DropReason::NoListener),
+            Ok(Heard::Nothing | Heard::Solicited { .. }) => self.discard(DropReason::NoListener),
             Ok(Heard::Asked { target, asker }) => {
                 if let Some((address, Some(mac))) = asker {
                     self.learn(now, port, address.into(), mac, true);

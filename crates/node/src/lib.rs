@@ -1,5 +1,6 @@
 //! Devices: control and forwarding planes composed into routers and hosts, and raw ports for peers outside.
 
+pub mod advertising;
 pub mod bridge;
 pub mod discovery;
 mod echo;
@@ -8,9 +9,11 @@ mod host6;
 pub mod limiter;
 pub mod neighbors;
 pub mod peer;
+mod probing;
 pub mod profile;
 pub mod router;
 
+pub use advertising::Advertise;
 pub use bridge::{Bridge, BridgeConfig};
 /// What routers do to packets on their way in.
 pub use forwarding::conditioner;

@@ -74,6 +74,8 @@ pub struct Neighbors<T> {
     counts: BTreeMap<PortId, Counts>,
     waiting: usize,
     bytes: u64,
+    /// When something else is due on a port.
+    wakes: BTreeMap<PortId, Time>,
 }
 
 /// What a due timer asks for.
@@ -85,6 +87,8 @@ pub enum Due<T> {
     GiveUp(PortId, Waiting<T>, DropReason),
     /// The neighbour does not answer any more: it is forgotten.
     Gone(PortId, IpAddr),
+    /// The time has come that was named for this port ([`Neighbors::wake`]).
+    Wake(PortId),
 }
 
 /// What came of learning an address.
@@ -106,6 +110,7 @@ impl<T> Default for Neighbors<T> {
             counts: BTreeMap::new(),
             waiting: 0,
             bytes: 0,
+            wakes: BTreeMap::new(),
         }
     }
 }
@@ -244,6 +249,18 @@ impl<T> Neighbors<T> {
         (known, lost)
     }
 
+    /// Names the time of what else is due on a port, in place of the one that was named before: it comes with the
+    /// timers of neighbours, so that nobody has to look at one more.
+    pub fn wake(&mut self, port: PortId, at: Option<Time>) {
+        if let Some(before) = self.wakes.remove(&port) {
+            self.due.remove(&(before, mark(port)));
+        }
+        if let Some(at) = at {
+            self.due.insert((at, mark(port)));
+            self.wakes.insert(port, at);
+        }
+    }
+
     /// When [`Neighbors::due`] has something.
     pub fn next(&self) -> Option<Time> {
         self.due.first().map(|(time, _)| *time)
@@ -273,6 +290,9 @@ impl<T> Neighbors<T> {
                 Some(State::Known { .. }) => out.push(Due::Gone(port, address)),
                 None => {
                     self.due.remove(&(at, key));
+                    if key == mark(port) && self.wakes.remove(&port).is_some() {
+                        out.push(Due::Wake(port));
+                    }
                 }
             }
         }
@@ -306,6 +326,11 @@ impl<T> Neighbors<T> {
         }
         Some(state)
     }
+}
+
+/// Stands among the timers of neighbours for the port itself: no neighbour has this address.
+fn mark(port: PortId) -> Key {
+    (port, IpAddr::V6(Ipv6Addr::UNSPECIFIED))
 }
 
 fn items_of<T>(waiting: VecDeque<(T, u64)>) -> impl Iterator<Item = T> {
@@ -342,7 +367,7 @@ mod tests {
                 match due {
                     Due::Ask(.., to) => asked += usize::from(to.is_none()),
                     Due::GiveUp(_, waiting, _) => lost.extend(waiting),
-                    Due::Gone(..) => panic!("never known"),
+                    Due::Gone(..) | Due::Wake(_) => panic!("never known"),
                 }
             }
         }
@@ -398,6 +423,21 @@ mod tests {
         let at = n.next().expect("the end");
         assert!(matches!(n.due(at)[..], [Due::Gone(P, A)]));
         assert_eq!((n.get(P, A), n.next()), (None, None));
+    }
+
+    #[test]
+    fn a_port_is_woken_once_at_the_latest_time_named() {
+        let mut n: Neighbors<char> = Neighbors::default();
+        for at in [5, 9, 3, 7] {
+            n.wake(P, Some(Time(at)));
+        }
+        n.wake(PortId(1), Some(Time(8)));
+        assert_eq!((n.next(), n.due(Time(6)).len()), (Some(Time(7)), 0));
+        assert!(matches!(n.due(Time(8))[..], [Due::Wake(P), Due::Wake(PortId(1))]));
+        assert!(n.next().is_none() && n.is_empty());
+        n.wake(P, Some(Time(9)));
+        n.wake(P, None);
+        assert!(n.next().is_none() && n.due(Time(9)).is_empty());
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use base::device::DropReason;
 use base::plane::{NextHop, Prefix, TtlModel};
 use base::{Command, Event, MacAddr, NodeId, PortId, Rate, Span, Streams, Time};
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use engine::{LinkSpec, World};
 use std::sync::Arc;
 use twinplane_node::bridge::AGEING;
-use twinplane_node::router::{Conditioning, PortSetup};
-use twinplane_node::{Bridge, BridgeConfig, DeviceProfile, Host, HostConfig, HostPort, Router, RouterConfig};
+use twinplane_node::router::{Address6, Conditioning, PortSetup};
+use twinplane_node::{
+    Bridge, BridgeConfig, DeviceProfile, Host, HostAddress6, HostConfig, HostPort, Router, RouterConfig,
+};
 
 const BRIDGE: NodeId = NodeId(0);
 const S: u64 = 1_000_000_000_000;
@@ -31,6 +33,10 @@ fn host(number: u8, gateway: u8) -> Host {
 
 /// A router that is a member of the segment, and has another network behind it.
 fn router(number: u8) -> Router {
+    Router::new(router_config(number))
+}
+
+fn router_config(number: u8) -> RouterConfig {
     let port = |mac, address, prefix_len| PortSetup {
         mac,
         address,
@@ -43,7 +49,7 @@ fn router(number: u8) -> Router {
         reservable: None::<Rate>,
     };
     let behind = Ipv4Addr::new(10, 2, number, 1);
-    Router::new(RouterConfig {
+    RouterConfig {
         name: format!("r{number}"),
         router_id: Ipv4Addr::new(192, 0, 2, number),
         ipv6: None,
@@ -55,7 +61,7 @@ fn router(number: u8) -> Router {
         diffserv: None,
         conditioning: Conditioning::default(),
         streams: Streams::new(1),
-    })
+    }
 }
 
 /// Two hosts (nodes 1 and 2), whose gateway is the first of two routers (3 and 4), on one segment.
@@ -78,7 +84,7 @@ fn lan() -> World {
     world
 }
 
-fn ping(world: &mut World, at: u64, from: u32, to: Ipv4Addr) -> Vec<IpAddr> {
+fn ping(world: &mut World, at: u64, from: u32, to: impl Into<IpAddr>) -> Vec<IpAddr> {
     let probe = Command::Probe { to: to.into(), ttl: 64, sequence: 1 };
     world.command(Time(at), NodeId(from), probe).expect("a node");
     world.run_until(Time(at + S / 10)).expect("a run");
@@ -136,4 +142,63 @@ fn a_link_that_is_down_is_not_flooded_into() {
     world.fault(engine::Fault { at: Time(S), until: Some(Time(2 * S)), kind }).expect("a fault");
     assert!(ping(&mut world, S + S / 2, 1, member(12)).is_empty());
     assert_eq!(ping(&mut world, 4 * S, 1, member(12)), [member(12)]);
+}
+
+fn member6(number: u16) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, number)
+}
+
+/// A router, and three hosts of which two have one IPv6 address; all look before they use theirs.
+fn twins(world: &mut World) {
+    world.add_device(Box::new(Bridge::new(BridgeConfig { ports: 4, ageing: AGEING })));
+    let mut config = router_config(1);
+    config.ports[0].ipv6 = Some(Address6 { dad: true, ..Address6::new(member6(1), 64) });
+    world.add_device(Box::new(Router::new(config)));
+    for (number, address) in [(11, 11), (12, 12), (13, 11)] {
+        let ipv6 = HostAddress6 { address: member6(address), prefix_len: 64, gateway: member6(1), dad: true };
+        let (own, gateway) = (member(number), member(1));
+        let port = HostPort { mac: mac(number), address: own, prefix_len: 24, gateway, ipv6: Some(ipv6) };
+        world.add_device(Box::new(Host::new(HostConfig { ports: vec![port] })));
+    }
+    for node in (1..=4).map(NodeId) {
+        world.add_link(LinkSpec::new(BRIDGE, node, Rate::from_gbps(1), Span::from_us(5))).expect("a link");
+    }
+}
+
+fn taken(world: &mut World) -> Vec<(u32, Ipv6Addr)> {
+    let events = world.drain_events().into_iter().filter_map(|record| match record.event {
+        Event::AddressTaken { address, .. } => Some((record.node.0, address)),
+        _ => None,
+    });
+    events.collect()
+}
+
+/// RFC 4862, 5.4: who was there first keeps the address.
+#[test]
+fn the_second_of_two_with_one_address_does_not_use_it() {
+    let mut world = World::new(1);
+    twins(&mut world);
+    world.command(Time(0), NodeId(4), Command::PortDown(PortId(0))).expect("a host");
+    world.command(Time(5 * S), NodeId(4), Command::PortUp(PortId(0))).expect("a host");
+    world.run_until(Time(10 * S)).expect("a run");
+    assert_eq!(taken(&mut world), [(4, member6(11))]);
+    for (n, (from, to)) in [(1, 11), (3, 11), (2, 12), (2, 1), (1, 12)].into_iter().enumerate() {
+        let answers = ping(&mut world, (11 + n as u64) * S, from, member6(to));
+        assert_eq!(answers, [IpAddr::from(member6(to))], "{from} to {to}");
+    }
+    assert!(ping(&mut world, 20 * S, 4, member6(12)).is_empty(), "it has no address to speak from");
+    assert!(world.audit().is_empty());
+}
+
+/// RFC 4862, 5.4.3: of two that look at the same time one gets it at most: who hears the other before it has asked
+/// itself leaves it to that one.
+#[test]
+fn of_two_that_look_at_the_same_time_one_uses_it_at_most() {
+    let mut world = World::new(1);
+    twins(&mut world);
+    world.run_until(Time(10 * S)).expect("a run");
+    let told = taken(&mut world);
+    assert!(told.len() == 1 && [2, 4].contains(&told[0].0) && told[0].1 == member6(11), "{told:?}");
+    assert_eq!(ping(&mut world, 11 * S, 3, member6(11)), [IpAddr::from(member6(11))]);
+    assert_eq!(ping(&mut world, 12 * S, 3, member6(1)), [IpAddr::from(member6(1))]);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import shutil
 import subprocess
@@ -111,6 +112,11 @@ def _end(plan: Plan, end: Interface) -> str:
     return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
 
 
+def _token(address: str) -> str:
+    """The last 64 bits of an IPv6 address, as an address."""
+    return str(ipaddress.IPv6Address(int(ipaddress.IPv6Interface(address).ip) & (2**64 - 1)))
+
+
 def _up(plan: Plan, member: Member) -> list[str]:
     own = [end for end in member.interfaces if _inside(plan, plan.links[end.link])]
     if member.kind != "host":
@@ -124,9 +130,13 @@ def _up(plan: Plan, member: Member) -> list[str]:
                 netns.finish_frames(end.name)
         if end.ipv6 is not None:
             with netns.inside(str(member.namespace)):
-                netns.speak_ipv6(end.name)
-            # Its addresses are known to be nobody else's (RFC 4862, 5.4): they can be used at once.
-            lines.append(f"addr add {end.ipv6} dev {end.name} nodad")
+                netns.speak_ipv6(end.name, slaac=end.slaac)
+            if end.slaac:
+                # The kernel makes the address that is planned of this and of the prefix that a router says.
+                lines.append(f"token set {_token(end.ipv6)} dev {end.name}")
+            else:
+                # Its addresses are known to be nobody else's (RFC 4862, 5.4): they can be used at once.
+                lines.append(f"addr add {end.ipv6} dev {end.name} nodad")
         lines += [f"addr add {end.address} brd + dev {end.name}", f"link set dev {end.name} up"]
     lines.append(f"route add default via {member.gateway}")
     if member.gateway6 is not None:

@@ -111,16 +111,18 @@ def plain_host(namespace: str) -> None:
                 Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
 
 
-def speak_ipv6(interface: str) -> None:
+def speak_ipv6(interface: str, *, slaac: bool = False) -> None:
     """Let an interface of the present namespace, not up yet, have the IPv6 addresses that it is given.
 
-    It takes none from advertisements and asks for none.
+    It takes none from advertisements and asks for none, unless it is to make its own (`slaac`): then it looks
+    whether they are free, too.
     """
+    given = "1" if slaac else "0"
     for name, value in {
-        "accept_ra": "0",
-        "autoconf": "0",
-        "router_solicitations": "0",
-        "dad_transmits": "0",
+        "accept_ra": given,
+        "autoconf": given,
+        "router_solicitations": "-1" if slaac else "0",
+        "dad_transmits": given,
         "disable_ipv6": "0",
     }.items():
         path = Path(f"/proc/sys/net/ipv6/conf/{interface}/{name}")

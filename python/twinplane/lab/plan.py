@@ -37,6 +37,8 @@ class Interface:
     driver: str
     offload: bool
     ipv6: str | None = None
+    slaac: bool = False
+    """Does a host make its IPv6 address of what a router advertises?"""
     longer: int = 0
     """Bytes that a frame of the link's medium has more than one of Ethernet."""
 
@@ -139,7 +141,7 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
         for host, router in (pair2, pair2[::-1]):
             if members[host.node].kind == "host":
                 members[host.node].gateway = router.address.partition("/")[0]
-                if router.ipv6 is not None:
+                if router.ipv6 is not None and not host.slaac:
                     members[host.node].gateway6 = router.ipv6.partition("/")[0]
     file = None if lowered.source is None else str(lowered.source.path.resolve())
     # What is measured is in the measuring process: routers have nothing to do with it.
@@ -197,8 +199,15 @@ def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) ->
         driver,
         driver == "packet" if offload is None else offload,
         None if info["ipv6"] is None else str(info["ipv6"][side]),
-        int(info["longer"]),
+        slaac=_is_advertised(lowered.description["links"][index], info["ipv6"]),
+        longer=int(info["longer"]),
     )
+
+
+def _is_advertised(link: dict[str, Any], ipv6: list[str] | None) -> bool:
+    """May hosts make addresses of the link's prefix? They do of 64 bits (RFC 4862, 5.5.3; RFC 2464, 4)."""
+    said = link.get("advertise")
+    return said is not None and said.get("autonomous", True) and ipv6 is not None and ipv6[0].endswith("/64")
 
 
 def _check_mtus(made: Plan) -> None:

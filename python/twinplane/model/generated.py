@@ -73,12 +73,46 @@ class LinkSpec(Written):
     """Addresses of both ends [default: given by the network]."""
     ipv6: Sequence[str] | None = None
     """IPv6 addresses of both ends, in one network; link-local ones are made by the interfaces themselves [default: the link has no IPv6]."""
+    dad: bool | None = None
+    """Routers and hosts in the process look whether their IPv6 addresses are free before they use them [default: they do not]."""
+    advertise: AdvertiseSpec | None = None
+    """What its routers say of themselves to hosts [default: nothing]."""
     queue: str | Tree | Mapping[str, str | Tree] | None = None
     """What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in `{pe1: gold}` [default: one queue of the port's buffer]."""
     ingress: str | Conditioner | Mapping[str, str | Conditioner] | None = None
     """Meters and markers for what arrives by it: under `conditioners`, in the same way [default: nothing is metered]."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvertiseSpec(Written):
+    """Router advertisements on a link: hosts make addresses of its IPv6 prefix, and send by the router what is for elsewhere."""
+
+    interval: Quantity = "600 s"
+    """Longest time between two that no host has asked for."""
+    interval_min: Quantity | None = None
+    """Least time between two of them [default: 0.33 of the longest; the longest, if that is less than 9 s]."""
+    lifetime: Quantity | None = None
+    """For how long hosts may send by the router; 0: not at all [default: three times the longest time]."""
+    hop_limit: int = 64
+    """Hop limit for hosts to send with; 0: it says nothing of that."""
+    managed: bool = False
+    """Say that addresses are to be had by DHCPv6."""
+    other: bool = False
+    """Say that other settings are to be had by DHCPv6."""
+    reachable: Quantity = 0
+    """For how long a neighbour that was confirmed is reachable, in whole milliseconds; 0: it says nothing of that."""
+    retransmit: Quantity = 0
+    """Time between solicitations, in whole milliseconds; 0: it says nothing of that."""
+    mtu: bool = False
+    """Say which MTU the link has."""
+    autonomous: bool = True
+    """Let hosts make addresses of the prefix."""
+    valid: Quantity = "720 h"
+    """For how long the prefix is on the link, in whole seconds."""
+    preferred: Quantity = "168 h"
+    """For how long hosts prefer addresses that they made of it, in whole seconds."""
 
 
 @checked

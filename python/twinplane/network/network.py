@@ -255,6 +255,8 @@ class Network(Shown):
         clock_ppm: tuple[float, float] = (0.0, 0.0),
         addresses: tuple[str, str] | None = None,
         ipv6: tuple[str, str] | None = None,
+        dad: bool = False,
+        advertise: Mapping[str, Any] | None = None,
         queue: Any = None,
         ingress: Any = None,
     ) -> Link:
@@ -266,7 +268,10 @@ class Network(Shown):
 
         `addresses` are those of both ends with their prefix length, if they shall not be given by themselves.
         `ipv6` are IPv6 addresses of both ends in the same form, as in ``("2001:db8:1::1/64",
-        "2001:db8:1::2/64")``: a link without them has no IPv6.
+        "2001:db8:1::2/64")``: a link without them has no IPv6. With `dad` they are used only after a look
+        whether somebody has them (RFC 4862, 5.4). `advertise` are settings of router advertisements
+        (``AdvertiseSpec`` in docs/reference/network-file.md); ``{}`` is all as usual. Nothing is advertised
+        without it.
 
         `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
         ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
@@ -290,6 +295,8 @@ class Network(Shown):
             clock_ppm=clock_ppm,
             addresses=addresses,
             ipv6=ipv6,
+            dad=dad or None,
+            advertise=advertise,
         )
 
     def place(

@@ -2,6 +2,7 @@
 
 use super::address::InterfaceAddress;
 use super::address6::InterfaceAddress6;
+use super::advertise::AdvertiseSpec;
 use super::labels::Labels;
 use super::medium::LinkMedium;
 use super::problem::NetworkProblem;
@@ -82,6 +83,10 @@ base::record! {
         pub addresses: Option<[InterfaceAddress; 2]>, absent "given by the network";
         /// IPv6 addresses of both ends, in one network; link-local ones are made by the interfaces themselves.
         pub ipv6: Option<[InterfaceAddress6; 2]>, absent "the link has no IPv6";
+        /// Routers and hosts in the process look whether their IPv6 addresses are free before they use them.
+        pub dad: Option<bool>, absent "they do not";
+        /// What its routers say of themselves to hosts.
+        pub advertise: Option<AdvertiseSpec>, absent "nothing";
         /// What waits in front of it: a tree under `queues` by its name, or one itself, at both ends or by end, as in
         /// `{pe1: gold}`.
         pub queue: Option<AtEnds<TreeSpec>>, absent "one queue of the port's buffer";
@@ -118,6 +123,14 @@ impl LinkSpec {
         let [a_clock_ppb, b_clock_ppb] = self.clock_ppm.map(|ppm| (ppm * 1_000.0).round_ties_even() as i64);
         let LinkMedium(medium) = self.medium.unwrap_or_default();
         let unsaid_mtu = if is_xdp { MTU_XDP } else { MTU }.min(medium.framing.mtu());
+        let of_ipv6 = [("dad", self.dad == Some(true)), ("advertise", self.advertise.is_some())];
+        if let Some((key, _)) = of_ipv6.into_iter().find(|(_, said)| *said && self.ipv6.is_none()) {
+            return Err(Diagnostic::new(NetworkProblem::WithoutIpv6 {}).at(key));
+        }
+        let advertise = self.advertise.as_ref().map(AdvertiseSpec::lowered).transpose().at("advertise")?;
+        if advertise.is_some() && !ends.iter().any(|node| node.facts().is_own_transit()) {
+            return Err(Diagnostic::new(NetworkProblem::NobodyAdvertises {}).at("advertise"));
+        }
         Ok(description::LinkSpec {
             a,
             b,
@@ -134,6 +147,8 @@ impl LinkSpec {
             metric: self.metric,
             addresses: self.addresses,
             ipv6: self.ipv6,
+            dad: self.dad.unwrap_or(false),
+            advertise,
             a_queue: None,
             b_queue: None,
             a_ingress: None,

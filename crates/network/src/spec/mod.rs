@@ -10,6 +10,7 @@
 
 pub mod address;
 pub mod address6;
+pub mod advertise;
 pub mod draft;
 pub mod labels;
 pub mod link;

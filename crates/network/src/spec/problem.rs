@@ -58,6 +58,16 @@ base::problems! {
         NoLinkEnd { node: String, name: String, hint: String } is UnknownName, "no-link-end", "no link of {node} has an end '{name}'{hint}";
         /// A tree or a conditioner that stands nowhere.
         Unused { why: &'static str } is Conflict, "unused", "it is not used: {why}";
+        /// Something of IPv6 on a link that has none.
+        WithoutIpv6 {} is Conflict, "without-ipv6", "the link has no IPv6 addresses: 'ipv6' gives it some";
+        /// Advertisements on a link without a router of ours.
+        NobodyAdvertises {} is Conflict, "nobody-advertises", "neither end is a router of ours";
+        /// Advertisements whose least distance is too near to the longest.
+        AdvertisedTooRarely { least: String, most: String } is OutOfRange, "advertised-too-rarely", "interval_min={least} is more than three quarters of interval={most}";
+        /// A default router that is forgotten before it is heard again.
+        AdvertisedTooShort { lifetime: String, interval: String } is OutOfRange, "advertised-too-short", "lifetime={lifetime} is neither 0 nor as long as interval={interval}";
+        /// Addresses that would be preferred when they are none any more.
+        PreferredTooLong {} is Conflict, "preferred-too-long", "'preferred' is longer than 'valid'";
         /// Classes of an LSP that carries IPv6.
         ClassesOfIpv6 {} is Conflict, "classes-of-ipv6", "IPv6 prefixes are carried whole: say 'classes' of an LSP that carries IPv4 only";
         /// Classes of no destination.

@@ -148,6 +148,7 @@ impl Router {
         for due in self.neighbors.due(now) {
             match due {
                 Due::Ask(port, gateway, known) => self.ask(now, port, gateway, known),
+                Due::Wake(port) => self.wake6(now, port),
                 Due::Gone(port, gateway) => {
                     self.write(now, vec![TableOp::AdjacencyRemove { port, gateway }]);
                 }

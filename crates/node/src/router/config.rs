@@ -1,5 +1,6 @@
 //! How a router is set up.
 
+use crate::advertising::Advertise;
 use crate::profile::DeviceProfile;
 use base::plane::{Table, TtlModel};
 use base::random::Rng;
@@ -42,6 +43,17 @@ pub struct Address6 {
     pub address: Ipv6Addr,
     /// Length of the prefix of the link, in bits.
     pub prefix_len: u8,
+    /// Is it used only after a look whether somebody has it (RFC 4862, 5.4)?
+    pub dad: bool,
+    /// What the router says of itself there; nothing if absent (RFC 4861, 6.2.1: AdvSendAdvertisements).
+    pub advertise: Option<Advertise>,
+}
+
+impl Address6 {
+    /// An address that is used without a look, and of which nothing is said.
+    pub const fn new(address: Ipv6Addr, prefix_len: u8) -> Address6 {
+        Address6 { address, prefix_len, dad: false, advertise: None }
+    }
 }
 
 /// What a router does with packets as they arrive.

@@ -22,8 +22,13 @@ impl Router {
         self.forwarding().has_ipv6() && frame.header().get(ip_offset(labels)).is_some_and(|b| b >> 4 == 6)
     }
 
-    /// The port's addresses, if it has one of IPv6.
+    /// The port's addresses, if it has one of IPv6 and may use it.
     pub(super) fn own6(&self, port: PortId) -> Option<Own> {
+        self.interface6(port).filter(|_| self.is_usable6(port))
+    }
+
+    /// The port's addresses, if it has one of IPv6.
+    pub(super) fn interface6(&self, port: PortId) -> Option<Own> {
         let setup = self.config.ports.get(port.index())?;
         let Address6 { address, .. } = setup.ipv6?;
         Some(Own { mac: setup.mac, address, router: true })
@@ -32,7 +37,8 @@ impl Router {
     /// The address from which this router speaks of what has come by a port: that of the port, else the loopback
     /// address, else that of the first port that has one (RFC 4443, 2.2).
     fn source6(&self, port: PortId) -> Option<Ipv6Addr> {
-        let first = || self.config.ports.iter().find_map(|port| port.ipv6).map(|own| own.address);
+        let ports = || (0..self.config.ports.len()).map(|index| PortId(index as u16));
+        let first = || ports().find_map(|port| self.own6(port)).map(|own| own.address);
         self.own6(port).map(|own| own.address).or(self.config.ipv6).or_else(first)
     }
 
@@ -46,11 +52,15 @@ impl Router {
         });
         let Ok((ip, upper, packet)) = read else { return self.drop_received(port, DropReason::Malformed) };
         let group = ip.dst.is_multicast();
-        let own = self.own6(port).filter(|_| labels == 0);
+        let own = self.interface6(port).filter(|_| labels == 0);
         let is_for_node = !group || own.is_some_and(|own| own.is_in(ip.dst));
         let is_fragment = upper.fragment.is_some_and(|fragment| fragment.more || fragment.offset != 0);
         if group && (own.is_none() || (is_fragment && !is_for_node)) {
             return self.drop_unheard(port, Unheard::Group);
+        }
+        let is_tentative = if group { !self.is_usable6(port) } else { self.is_tentative(ip.dst) };
+        if is_tentative && upper.protocol != ipv6::Protocol::ICMPV6 {
+            return self.drop_received(port, DropReason::NotForUs);
         }
         if is_fragment {
             return self.drop_unheard(port, Unheard::Fragment);
@@ -139,6 +149,9 @@ impl Router {
         match message {
             Err(_) => self.drop_received(port, DropReason::Malformed),
             Ok(icmpv6::Repr::Discovery(message)) => self.handle_discovery(now, port, ip, mac, &message),
+            Ok(_) if self.is_tentative(ip.dst) || (ip.dst.is_multicast() && self.own6(port).is_none()) => {
+                self.drop_received(port, DropReason::NotForUs);
+            }
             Ok(icmpv6::Repr::EchoRequest { ident, sequence, data }) => {
                 if !is_single_node(ip.src) {
                     return self.drop_received(port, DropReason::Malformed);
@@ -175,11 +188,18 @@ impl Router {
         from: Option<MacAddr>,
         message: &nd::Repr<'_>,
     ) {
-        let Some((own, from)) = self.own6(port).zip(from) else {
+        let Some((own, from)) = self.interface6(port).zip(from) else {
             return self.drop_received(port, DropReason::NotForUs);
         };
-        match discovery::hear(&own, ip, message) {
+        let heard = discovery::hear(&own, ip, message);
+        if heard.is_ok() && !self.is_usable6(port) {
+            self.deliver(port);
+            return self.hear_of_addresses(now, port, &own, ip.src, message);
+        }
+        match heard {
             Err(_) => self.drop_received(port, DropReason::Malformed),
+            Ok(Heard::Solicited { asker }) if self.solicited(now, port, asker) => self.deliver(port),
+            Ok(Heard::Solicited { .. }) => self.drop_unheard(port, Unheard::Icmp),
             Ok(Heard::Nothing) => self.drop_unheard(port, Unheard::Icmp),
             Ok(Heard::Asked { target, asker }) => {
                 self.deliver(port);
@@ -213,8 +233,8 @@ impl Router {
     }
 
     /// May a node with this address be on the link?
-    fn may_be_neighbor6(&self, port: PortId, address: Ipv6Addr) -> bool {
-        let Some(Address6 { address: own, prefix_len }) =
+    pub(super) fn may_be_neighbor6(&self, port: PortId, address: Ipv6Addr) -> bool {
+        let Some(Address6 { address: own, prefix_len, .. }) =
             self.config.ports.get(port.index()).and_then(|p| p.ipv6)
         else {
             return false;

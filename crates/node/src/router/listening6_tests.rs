@@ -20,7 +20,7 @@ const DATAGRAM: Over = Over::Udp { src: 7, dst: 7 };
 fn router() -> Router {
     let mut config = config_with(vec![Arc::new(Echo::default())]);
     config.ipv6 = Some(LOOPBACK);
-    config.ports[0].ipv6 = Some(Address6 { address: OURS6, prefix_len: 64 });
+    config.ports[0].ipv6 = Some(Address6::new(OURS6, 64));
     let mut router = Router::new(config);
     known(&mut router);
     let far = Prefix6::new(FAR, 64);

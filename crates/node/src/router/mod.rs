@@ -10,6 +10,9 @@ mod config;
 mod copies;
 mod exception;
 mod ipv6;
+mod link6;
+#[cfg(test)]
+mod link6_tests;
 mod listening;
 #[cfg(test)]
 mod listening6_tests;
@@ -121,6 +124,10 @@ pub struct Router {
     /// For each port that is down, neighbours that were known when it went down.
     stale: Vec<Vec<IpAddr>>,
     ident: u16,
+    /// What ports do with their IPv6 addresses.
+    links6: Vec<link6::Link6>,
+    /// From which times of advertisements are drawn.
+    random6: Option<Box<base::random::Stream>>,
     /// Why the received frame that is being handled is discarded, once that is so.
     discarded: Option<DropReason>,
 }
@@ -151,6 +158,8 @@ impl Router {
             up: vec![true; config.ports.len()],
             stale: vec![Vec::new(); config.ports.len()],
             ident: 0,
+            links6: vec![link6::Link6::default(); config.ports.len()],
+            random6: None,
             discarded: None,
             config,
         };
@@ -180,6 +189,7 @@ impl Router {
         for (port, conditioner) in &self.config.conditioning.at {
             forwarding.set_conditioner(*port, Some(conditioner.clone()));
         }
+        self.begin6(now);
     }
 
     fn configure_port(&mut self, now: Time, port: PortId) {
@@ -313,6 +323,7 @@ impl Router {
             lost.into_iter().for_each(|item| self.drop_waiting(item, DropReason::PortDown));
         }
         self.configure_port(now, port);
+        self.begin_link6(now, port);
         self.control.port_changed(now, port, up);
         let port = port.0;
         let event = if up { base::Event::PortUp { port } } else { base::Event::PortDown { port } };

@@ -80,7 +80,7 @@ impl Router {
         let frame = packet((src, dst), (hop_limit, Dscp::CS6), over, &bytes);
         self.control.recycle(owner, bytes);
         let on_link = dst.is_multicast() || dst.is_unicast_link_local() || next.is_some();
-        if !self.forwarding().has_ipv6() || (on_link && self.own6(port).is_none()) {
+        if !self.forwarding().has_ipv6() || (on_link && self.own6(port).is_none()) || self.is_tentative(src) {
             return self.own.count(DropReason::NoRoute);
         }
         if !dst.is_multicast() {
@@ -104,6 +104,9 @@ impl Router {
         over: Over,
         bytes: &[u8],
     ) {
+        if self.is_tentative(ends.0) {
+            return self.own.count(DropReason::NoRoute);
+        }
         let frame = packet(ends, (hop_limit, dscp), over, bytes);
         let via = ends.1.is_unicast_link_local().then_some((PortId(0), ends.1.into()));
         self.send(now, frame, via);

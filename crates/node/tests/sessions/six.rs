@@ -23,7 +23,7 @@ fn config6(router: usize, role: Option<Role>, streams: Streams, mtu: u32) -> Rou
     let mut config = config(router, role, streams);
     let first = usize::from(router == 0);
     for (place, port) in config.ports.iter_mut().enumerate() {
-        port.ipv6 = Some(Address6 { address: address6(router, place + first), prefix_len: 64 });
+        port.ipv6 = Some(Address6::new(address6(router, place + first), 64));
         // The link between the two in the middle takes less.
         let narrow = (router, place) == (1, 1) || (router, place) == (2, 0);
         port.mtu = if narrow { mtu } else { port.mtu };
