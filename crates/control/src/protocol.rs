@@ -156,15 +156,15 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// A message that a protocol sends in an IPv6 packet. A node without IPv6 sends none, and a port without an IPv6 address
-/// sends none to a group or to a link-local address. What is longer than the port takes is not sent: no IPv6 packet of
-/// the node's own is cut.
+/// A message that a protocol sends in an IPv6 packet. A node without IPv6 sends none, and a port without an IPv6
+/// address sends none to a group or to a link-local address. What is longer than the port takes is not sent: no IPv6
+/// packet of the node's own is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message6 {
     /// The port by which it leaves, if that is not for the tables to say.
     pub port: PortId,
-    /// The neighbour to send the frame to; if absent, the destination itself where that is link-local, else the one that
-    /// the tables name for it. What is sent to a group leaves by the port, whatever stands here.
+    /// The neighbour to send the frame to; if absent, the destination itself where that is link-local, else the one
+    /// that the tables name for it. What is sent to a group leaves by the port, whatever stands here.
     pub next: Option<Ipv6Addr>,
     /// IPv6 source: an address of the port, its link-local one or another, or one of the loopback.
     pub src: Ipv6Addr,
@@ -255,8 +255,8 @@ impl Context<'_> {
         sessions.connect(now, self.owner, interfaces, connect)
     }
 
-    /// Binds a UDP port: datagrams to it, of IPv4 and of IPv6, come to [`Protocol::handle_message`]. Without a number it
-    /// is an ephemeral one; nothing if the port is in use.
+    /// Binds a UDP port: datagrams to it, of IPv4 and of IPv6, come to [`Protocol::handle_message`]. Without a number
+    /// it is an ephemeral one; nothing if the port is in use.
     pub fn bind(&mut self, port: Option<u16>) -> Option<u16> {
         self.services.sessions.bind(self.owner, port)
     }

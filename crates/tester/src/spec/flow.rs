@@ -32,7 +32,8 @@ base::record! {
         pub from: NodeRef;
         /// Where it ends.
         pub to: NodeRef;
-        /// Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes by.
+        /// Which IP its packets are of: ipv6 takes that both ends have IPv6 addresses, of hosts the link that it goes
+        /// by.
         pub family: Option<Family>, absent "ipv4";
         /// LSP that it takes from where it begins.
         pub over: Option<Name>, absent "routers decide";
