@@ -60,6 +60,7 @@ impl Network {
             by_tunnel: Map::new(),
             beyond_bursts: BTreeSet::new(),
             tunnels_used: Map::new(),
+            tunnels_from: build.placement.map_or(0, |p| p.tunnels_from),
             lsps_used: 0,
             groups: lsps
                 .iter()

@@ -119,6 +119,8 @@ pub struct Network {
     beyond_bursts: BTreeSet<(usize, usize)>,
     /// Tunnel ids given so far, by head end and tail end.
     tunnels_used: Map<(u32, u32), u16>,
+    /// Tunnel ids up to this belong to earlier runs.
+    tunnels_from: u16,
     /// LSPs made so far: each has an address of its own.
     lsps_used: u32,
     /// Groups of LSPs of the description, by name.

@@ -59,7 +59,8 @@ impl Network {
         let mut tunnels = Vec::with_capacity(spec.count as usize);
         let to = self.loopback(spec.to);
         for index in 0..spec.count {
-            let used = self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || 0);
+            let before = self.tunnels_from;
+            let used = self.tunnels_used.get_or_insert_with((spec.from as u32, spec.to as u32), || before);
             *used += 1;
             let id = TunnelId { to, id: *used };
             let key = TunnelKey::from(id);
@@ -231,7 +232,8 @@ impl Network {
             let (setup, holding) = (spec.setup_priority, spec.holding_priority);
             return on("holding_priority", LspProblem::Preempting { setup, holding });
         }
-        let pair = self.tunnels_used.get(&(spec.from as u32, spec.to as u32)).copied().unwrap_or(0);
+        let pair =
+            self.tunnels_used.get(&(spec.from as u32, spec.to as u32)).copied().unwrap_or(self.tunnels_from);
         if u32::from(pair).saturating_add(spec.count) > u32::from(u16::MAX) {
             return on("count", LspProblem::TooManyTunnels { most: u16::MAX });
         }

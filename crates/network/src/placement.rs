@@ -24,6 +24,8 @@ pub struct Placement {
     pub epoch_ns: Option<u64>,
     /// How often this process was started before: control planes draw other random numbers in each life.
     pub incarnation: u64,
+    /// Tunnel ids that runs before this one have used between any two nodes: LSPs get others.
+    pub tunnels_from: u16,
     /// Poll the interfaces without sleeping.
     pub busy: bool,
     /// The processor to run on.

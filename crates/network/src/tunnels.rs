@@ -1,8 +1,10 @@
 //! Tunnels as the rest of a network sees them, whatever signals them.
 
-use base::Event;
+use base::{Event, Label};
 use control::rsvp;
 use control::rsvp::command::TunnelId;
+use core::net::Ipv4Addr;
+use node::Router;
 
 /// Identifies a tunnel among those that begin at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,4 +39,10 @@ pub fn change(event: &Event) -> Option<(TunnelKey, TunnelChange)> {
         rsvp::Event::NeighborUp { .. } | rsvp::Event::NeighborDown { .. } => return None,
     };
     Some((TunnelKey(*tunnel), change))
+}
+
+/// Did `tail` give `label`, and has it bound it, for an LSP of this tunnel from the head end with router id `from`?
+pub fn has_label(tail: &Router, from: Ipv4Addr, tunnel: TunnelKey, label: Label) -> bool {
+    let rsvp = tail.control().protocol::<rsvp::Rsvp>();
+    tail.forwarding().is_local(label) && rsvp.is_some_and(|rsvp| rsvp.has_label(from, tunnel.0, label))
 }

@@ -120,6 +120,17 @@ impl PyNetwork {
         self.inner().add_flow(spec).map_err(network)
     }
 
+    /// Lets phases begin at these times, for flows that are added from now on.
+    fn set_phases(&mut self, starts_ps: Vec<u64>) {
+        self.inner().set_phases(starts_ps.into_iter().map(Time).collect());
+    }
+
+    /// Adds a step to the programme of an edge, as it is described.
+    fn add_step(&mut self, py: Python<'_>, node: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        self.inner().add_step(node, &given).map_err(|error| alone(py, "programme", given, error))
+    }
+
     fn fail_link(&mut self, link: usize) -> PyResult<()> {
         self.inner().set_link(link, false).map_err(network)
     }

@@ -3,12 +3,13 @@
 //! It speaks with the system under test only by its port: signalling and addresses are those of a router, and test
 //! packets carry the labels that the system under test gave.
 
+use crate::checks::{Taken, Whose};
 use crate::generator::Generator;
-use crate::instrument::{Instrument, receive, take_all};
+use crate::instrument::{Instrument, take_all, verdict};
 use crate::packet::{Addresses, Shape, Template};
 use crate::probe::StreamSpec;
 use crate::programme::{Action, Agenda, Step, StepRecord, Task};
-use crate::sink::Sink;
+use crate::sink::{Receipt, Sink};
 use crate::source::Source;
 use base::device::{Departure, DropCounters, DropReason};
 use base::plane::NextHop;
@@ -58,6 +59,8 @@ pub struct Edge {
     drops: DropCounters,
     /// When anything but a packet of the generator is due.
     due: Time,
+    /// Changes whenever labels may have changed that this edge gave.
+    state: u64,
 }
 
 impl Edge {
@@ -78,6 +81,7 @@ impl Edge {
             outputs: VecDeque::new(),
             drops: DropCounters::default(),
             due: Time::MAX,
+            state: 1,
         };
         edge.look_ahead();
         edge
@@ -88,6 +92,13 @@ impl Edge {
         let step = self.steps.front().map(|step| step.at);
         let times = [self.router.poll_timeout(), step, self.agenda.next()];
         self.due = times.into_iter().flatten().min().unwrap_or(Time::MAX);
+    }
+
+    /// Adds a step to the programme.
+    pub fn add_step(&mut self, step: Step) {
+        let place = self.steps.partition_point(|known| known.at <= step.at);
+        self.steps.insert(place, step);
+        self.look_ahead();
     }
 
     /// Adds a tunnel, to be signalled by the programme.
@@ -218,6 +229,7 @@ impl Edge {
 
     /// Passes on what the router within wants done, and takes note of its tunnels.
     fn drain(&mut self, now: Time) {
+        self.state += 1;
         while let Some(output) = self.router.poll_output() {
             if let Output::Event(event) = &output
                 && let Some((tunnel, change)) = tunnels::change(event)
@@ -233,25 +245,36 @@ impl Edge {
         }
     }
 
-    /// Is the outermost label one that this edge gave for itself?
-    #[inline]
-    fn accepts(&self, header: &[u8]) -> bool {
-        let Some([0x88, 0x47, a, b, c]) = header.get(12..17) else { return true };
-        let label = Label::truncate(u32::from_be_bytes([0, *a, *b, *c]) >> 4);
-        label == Label::EXPLICIT_NULL
-            || label == Label::EXPLICIT_NULL_V6
-            || self.router.forwarding().is_local(label)
-    }
-
-    /// Takes a test packet; anything else is punted.
+    /// Takes a test packet, if its label is that of the LSP which it was sent over; anything else is punted.
     #[inline]
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> Verdict {
         let Some(stamp) = self.sink.stamp(now, frame) else { return Verdict::Punt };
-        if !self.accepts(frame.header()) {
+        let (router, state) = (&self.router, self.state);
+        let receipt = self.sink.receive(now, stamp, frame, |lsp| whose(router, state, frame.header(), lsp));
+        if receipt == Receipt::UnknownLabel {
             self.drops.count(DropReason::UnknownLabel);
-            return Verdict::Drop(DropReason::UnknownLabel);
         }
-        receive(&mut self.sink, now, stamp, frame)
+        verdict(receipt)
+    }
+}
+
+/// Whose the outermost label of a packet is that came to this router, if it was sent over `lsp`.
+#[inline]
+fn whose(router: &Router, state: u64, header: &[u8], lsp: Option<&mut Taken>) -> Whose {
+    let Some([0x88, 0x47, a, b, c]) = header.get(12..17) else { return Whose::Unknown };
+    let label = Label::truncate(u32::from_be_bytes([0, *a, *b, *c]) >> 4);
+    if label == Label::EXPLICIT_NULL || label == Label::EXPLICIT_NULL_V6 {
+        return Whose::Unknown;
+    }
+    let expected = lsp.is_some();
+    if lsp.is_some_and(|lsp| lsp.has(label, state, router)) {
+        Whose::Right
+    } else if !router.forwarding().is_local(label) {
+        Whose::Nobody
+    } else if expected {
+        Whose::Other
+    } else {
+        Whose::Unknown
     }
 }
 

@@ -1,10 +1,11 @@
 //! What sends and takes test packets, whatever device it is.
 
+use crate::checks::Whose;
 use crate::edge::Edge;
 use crate::generator::Generator;
 use crate::packet::Stamp;
 use crate::probe::{Probe, StreamSpec};
-use crate::sink::Sink;
+use crate::sink::{Receipt, Sink};
 use crate::source::Source;
 use crate::station::Station;
 use base::device::DropReason;
@@ -34,10 +35,21 @@ pub(crate) fn take_all(frames: &[Frame], verdicts: &mut [Verdict], mut take: imp
     }
 }
 
-/// What `sink` makes of a test packet. One of a flow that it does not expect it counts as unknown.
+/// What becomes of a test packet that has, or had, no label of which the instrument knows whose it is. The sink counts
+/// one of a flow that it does not expect as unknown.
 #[inline]
 pub(crate) fn receive(sink: &mut Sink, now: Time, stamp: Stamp, frame: &Frame) -> Verdict {
-    if sink.receive(now, stamp, frame) { Verdict::Consume } else { Verdict::Drop(DropReason::Misdelivered) }
+    verdict(sink.receive(now, stamp, frame, |_| Whose::Unknown))
+}
+
+/// What becomes of the frame of a test packet.
+#[inline]
+pub(crate) fn verdict(receipt: Receipt) -> Verdict {
+    match receipt {
+        Receipt::Taken => Verdict::Consume,
+        Receipt::Misdelivered => Verdict::Drop(DropReason::Misdelivered),
+        Receipt::UnknownLabel => Verdict::Drop(DropReason::UnknownLabel),
+    }
 }
 
 /// How to look at a device as an instrument, if it is one of a certain type.

@@ -2,6 +2,7 @@
 
 pub mod arrivals;
 pub mod batches;
+pub mod checks;
 pub mod course;
 pub mod delay;
 pub mod edge;

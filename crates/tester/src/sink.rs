@@ -1,6 +1,7 @@
 //! Sinks: what arrived of each stream, in each phase, and how late.
 
 use crate::batches::Batches;
+use crate::checks::{Checks, Expected, Taken, Whose};
 use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_frame};
@@ -8,6 +9,7 @@ use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::frame::{FCS_LEN, Framing};
 use base::{Frame, Map, Serialiser, Span, StreamId, Time};
+use std::collections::BTreeMap;
 use wire::measurement;
 
 base::words! {
@@ -59,6 +61,19 @@ pub struct PhaseStats {
     pub duplicated: u64,
     /// Packets that arrived after later ones (RFC 4737).
     pub reordered: u64,
+    /// What was wrong with packets, duplicates included.
+    pub checks: Checks,
+}
+
+/// What became of a test packet at a sink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// It was expected.
+    Taken,
+    /// It has the label of another LSP, or belongs to a stream that is not expected.
+    Misdelivered,
+    /// It has a label that nobody gave.
+    UnknownLabel,
 }
 
 /// What arrived of a stream.
@@ -76,6 +91,8 @@ pub struct StreamStats {
     kept: Option<Vec<Kept>>,
     /// Where what its flow has in common is.
     together: u32,
+    /// What its packets are to look like.
+    expected: Expected,
 }
 
 impl StreamStats {
@@ -160,6 +177,8 @@ pub struct Sink {
     /// One for each flow that has streams here.
     flows: Vec<Together>,
     unknown: u64,
+    /// Packets of streams that are not expected, by stream and phase.
+    astray: BTreeMap<(StreamId, usize), u64>,
     log: Option<Vec<LogEntry>>,
 }
 
@@ -175,7 +194,32 @@ impl Sink {
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
         let places = Map::new();
         let (streams, flows) = (Vec::new(), Vec::new());
-        Sink { streams, places, starts, convention, series, flows, unknown: 0, log: None }
+        Sink {
+            streams,
+            places,
+            starts,
+            convention,
+            series,
+            flows,
+            unknown: 0,
+            astray: BTreeMap::new(),
+            log: None,
+        }
+    }
+
+    /// Lets the phases of the measurement begin at these times from now on. What is counted already stays where it is.
+    pub fn set_phases(&mut self, starts: Vec<Time>) {
+        let fresh = || PhaseStats {
+            delay: DelayStats::new(),
+            received: 0,
+            duplicated: 0,
+            reordered: 0,
+            checks: Checks::default(),
+        };
+        let count = self.starts.len().max(starts.len()) + 1;
+        self.streams.iter_mut().for_each(|stream| stream.phases.resize_with(count, fresh));
+        self.flows.iter_mut().for_each(|flow| flow.batches.resize_with(count, Batches::default));
+        self.starts = starts;
     }
 
     /// Keeps an entry for every packet from now on, duplicates and unknown streams included. Off unless asked for: it
@@ -191,12 +235,23 @@ impl Sink {
 
     /// Expects a stream of a flow between these ports, and keeps every packet of it if `keep`. Packets of other streams
     /// are counted as unknown.
-    pub fn expect(&mut self, stream: StreamId, flow: u32, ports: Ports, wires: Wires, keep: bool) {
-        let phase = || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0 };
+    pub fn expect(
+        &mut self,
+        stream: StreamId,
+        flow: u32,
+        ports: Ports,
+        wires: Wires,
+        expected: Expected,
+        keep: bool,
+    ) {
+        let checks = Checks::default();
+        let phase =
+            || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0, checks };
         let phases = (0..=self.starts.len()).map(|_| phase()).collect();
         let kept = keep.then(Vec::new);
         let together = self.together(flow);
-        let stats = StreamStats { sequence: Sequence::default(), phases, ports, wires, kept, together };
+        let sequence = Sequence::default();
+        let stats = StreamStats { sequence, phases, ports, wires, kept, together, expected };
         match self.places.get(&stream) {
             Some(&place) => self.streams[place as usize] = stats,
             None => {
@@ -237,26 +292,54 @@ impl Sink {
         read_frame(frame, now).filter(|stamp| self.takes(stamp))
     }
 
-    /// Takes a test packet that is handed over at `now`, and says whether its stream is expected. One that came in from
-    /// an interface arrived when the kernel says so.
+    /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel
+    /// says so. `whose` says whose its outermost label is. It is told the LSP of the stream, if that is expected and
+    /// takes one.
     #[inline]
-    pub fn receive(&mut self, now: Time, stamp: Stamp, frame: &Frame) -> bool {
-        self.arrive(frame.arrived().unwrap_or(now), stamp, frame.wire_len())
-    }
-
-    /// Takes a test packet of `wire_len` bytes whose last bit arrived at `now`, and says whether its stream is
-    /// expected.
-    #[inline]
-    pub fn arrive(&mut self, now: Time, stamp: Stamp, wire_len: u32) -> bool {
+    pub fn receive(
+        &mut self,
+        now: Time,
+        stamp: Stamp,
+        frame: &Frame,
+        whose: impl FnOnce(Option<&mut Taken>) -> Whose,
+    ) -> Receipt {
+        let (now, wire_len) = (frame.arrived().unwrap_or(now), frame.wire_len());
         if let Some(log) = &mut self.log {
             log.push(LogEntry { stamp, arrival: now, wire_len });
         }
+        let index = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
         let Some(&place) = self.places.get(&stamp.stream) else {
-            self.unknown += 1;
-            return false;
+            return self.receive_unknown(index, &stamp, whose(None));
         };
         let stream = &mut self.streams[place as usize];
-        let index = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
+        let checks = &mut stream.phases[index].checks;
+        match whose(stream.expected.lsp.as_mut()) {
+            Whose::Nobody => return Receipt::UnknownLabel,
+            Whose::Other => {
+                checks.misdelivered += 1;
+                return Receipt::Misdelivered;
+            }
+            right => checks.look(&stream.expected, right, &stamp, frame),
+        }
+        self.arrive_at(place, index, now, stamp, wire_len);
+        Receipt::Taken
+    }
+
+    /// Counts a test packet of a stream that is not expected.
+    #[inline(never)]
+    fn receive_unknown(&mut self, phase: usize, stamp: &Stamp, whose: Whose) -> Receipt {
+        if whose == Whose::Nobody {
+            return Receipt::UnknownLabel;
+        }
+        self.unknown += 1;
+        *self.astray.entry((stamp.stream, phase)).or_default() += 1;
+        Receipt::Misdelivered
+    }
+
+    /// Takes a packet of the stream at a place, in a phase.
+    #[inline]
+    fn arrive_at(&mut self, place: u32, index: usize, now: Time, stamp: Stamp, wire_len: u32) {
+        let stream = &mut self.streams[place as usize];
         let phase = &mut stream.phases[index];
         let number = stream.sequence.extend(stamp.sequence);
         match stream.sequence.arrive(number) {
@@ -264,7 +347,7 @@ impl Sink {
             Arrival::Reordered => phase.reordered += 1,
             Arrival::Duplicate => {
                 phase.duplicated += 1;
-                return true;
+                return;
             }
         }
         let Wires { source: out, sink: into } = &stream.wires;
@@ -281,7 +364,11 @@ impl Sink {
             course.record(now, delay);
         }
         self.series.record(now, delay);
-        true
+    }
+
+    /// Packets of a stream that is not expected here that came in a phase.
+    pub fn astray(&self, stream: StreamId, phase: usize) -> u64 {
+        self.astray.get(&(stream, phase)).copied().unwrap_or(0)
     }
 
     /// Packets of a stream that arrived, duplicates included.
@@ -324,6 +411,11 @@ impl Sink {
 mod tests {
     use super::*;
     use base::Rate;
+    use core::net::{IpAddr, Ipv4Addr};
+
+    fn plain() -> Expected {
+        Expected::plain(IpAddr::V4(Ipv4Addr::LOCALHOST), 64)
+    }
 
     #[test]
     fn conventions_differ_by_serialisation_times() {
@@ -340,11 +432,11 @@ mod tests {
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         sink.keep_log();
         let ports = Ports::from(49_152);
-        let stamp = Stamp { ports, stream: StreamId(0), sequence: 0, departure: Time(100) };
+        let stamp = Stamp { ports, stream: StreamId(0), sequence: 0, departure: Time(100), ip: 14 };
         let mut frame = Frame::from_bytes(&[0; 60]);
-        sink.receive(Time(900), stamp, &frame);
+        sink.receive(Time(900), stamp, &frame, |_| Whose::Unknown);
         frame.set_arrived(Time(700));
-        sink.receive(Time(900), stamp, &frame);
+        sink.receive(Time(900), stamp, &frame, |_| Whose::Unknown);
         let arrivals: Vec<_> = sink.log().iter().map(|entry| entry.arrival).collect();
         assert_eq!(arrivals, [Time(900), Time(700)]);
     }
@@ -354,10 +446,10 @@ mod tests {
         let wire = Wire { serialiser: Serialiser::new(Rate::from_gbps(1), 0), framing: Framing::ETHERNET };
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         let sip = Ports { src: 49_160, dst: 5_060 };
-        sink.expect(StreamId(0), 0, sip, Wires { source: wire.clone(), sink: wire }, false);
+        sink.expect(StreamId(0), 0, sip, Wires { source: wire.clone(), sink: wire }, plain(), false);
         let takes = |stream, src, dst| {
             let (ports, stream) = (Ports { src, dst }, StreamId(stream));
-            sink.takes(&Stamp { ports, stream, sequence: 0, departure: Time(0) })
+            sink.takes(&Stamp { ports, stream, sequence: 0, departure: Time(0), ip: 14 })
         };
         assert!(takes(0, 49_160, 5_060));
         assert!(takes(7, 1, measurement::PORT), "nobody else sends there");
@@ -373,19 +465,24 @@ mod tests {
         let mut sink = Sink::new(starts, Convention::FirstToLast, series);
         let wires = Wires { source: wire.clone(), sink: wire };
         let ports = Ports::from(49_152);
-        sink.expect(StreamId(3), 7, ports, wires, true);
+        sink.expect(StreamId(3), 7, ports, wires, plain(), true);
         sink.follow(7);
-        let stamp =
-            |sequence, departure| Stamp { ports, stream: StreamId(3), sequence, departure: Time(departure) };
-        sink.arrive(Time(1_500), stamp(0, 500), 64);
-        sink.arrive(Time(2_500), stamp(2, 1_500), 64);
-        sink.arrive(Time(2_600), stamp(1, 1_000), 64);
-        sink.arrive(Time(2_700), stamp(1, 1_000), 64);
-        sink.arrive(Time(2_700), Stamp { stream: StreamId(4), ..stamp(0, 0) }, 64);
+        let frame = Frame::from_bytes(&[0; 60]);
+        let mut arrive = |at, stream, sequence, departure| {
+            let departure = Time(departure);
+            let stamp = Stamp { ports, stream: StreamId(stream), sequence, departure, ip: 14 };
+            sink.receive(Time(at), stamp, &frame, |_| Whose::Unknown);
+        };
+        arrive(1_500, 3, 0, 500);
+        arrive(2_500, 3, 2, 1_500);
+        arrive(2_600, 3, 1, 1_000);
+        arrive(2_700, 3, 1, 1_000);
+        arrive(2_700, 4, 0, 0);
         let stats = sink.stream(StreamId(3)).expect("announced");
         let counts: Vec<_> = stats.phases.iter().map(|p| (p.received, p.reordered, p.duplicated)).collect();
         assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);
         assert_eq!((stats.sequence.missing(0, 3), sink.unknown()), (0, 1));
+        assert_eq!((sink.astray(StreamId(4), 1), sink.astray(StreamId(3), 1)), (1, 0));
         let bins = sink.course(7).expect("followed").bins();
         assert_eq!((bins.len(), bins[0].packets), (1, 3));
         assert!(sink.course(3).is_none());

@@ -977,6 +977,8 @@ class FlowSpec(Written):
     """Packets write down the links that they cross."""
     log: bool = False
     """Keep every packet: table `packets`."""
+    hops: int | None = None
+    """Routers between its ends that lower the TTL of its packets, by which their TTL is checked at the end of an LSP [default: checked is only that it became lower]."""
     from_link: str | None = None
     """Link by which it leaves a node with several: the neighbour, or NODE:INTERFACE of either end [default: on the shortest path]."""
     to_link: str | None = None

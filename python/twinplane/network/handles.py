@@ -260,6 +260,9 @@ class Flow(Shown):
     def stats(self) -> pl.DataFrame:
         """Sent, lost, duplicated, reordered, delay and its variation, all streams together, by phase.
 
+        `misdelivered` packets came with the label of another LSP, or where nobody expects them; they are
+        lost, too. What else is checked of every packet: `Network.checks`.
+
         The expected mean delay lies between `delay_low_s` and `delay_high_s` with 95 % confidence, by means
         over batches of packets in order of arrival; where that can't be said they are null, and `no_interval`
         has the reason. A quantile (`delay_p50_s` to `delay_p999_s`) is null of too few packets: the last

@@ -51,7 +51,7 @@ class Network(Shown):
             *("draft", "describing", "outside", "engine", "faults", "tables", "answers"),
             *("described", "positions", "explain", "names", "queue_bin_ps", "placement"),
             *("require_unstarted", "running", "go_live", "columns", "node_info", "link_info"),
-            "forget_lateness",
+            *("forget_lateness", "set_phases", "add_step"),
         }
     )
 
@@ -89,6 +89,7 @@ class Network(Shown):
             "busy": busy,
             "cpu": cpu,
             "fail_on_port_down": strict_ports,
+            "tunnels_from": 0,
         }
         check_clock(clock, real)
         self.draft = Draft(core.draft(whole(seed, convention, phases, series_bin, loss_bin, queue_bin)))
@@ -331,6 +332,7 @@ class Network(Shown):
         src_port: int | None = None,
         dst_port: int | None = None,
         family: str | None = None,
+        hops: int | None = None,
     ) -> Flow:
         """Measured traffic; `over` a group of LSPs, given itself or by its name, the rate is shared evenly by
         one stream each. A flow has a name of its own, unless it is given that of its ends.
@@ -349,6 +351,9 @@ class Network(Shown):
 
         With ``family="ipv6"`` packets are of IPv6. Both ends have IPv6 addresses then: a host at its link, a
         router at a link or as its loopback.
+
+        `hops` is the number of routers between its ends: then the TTL of packets that come over an LSP is
+        checked (`checks`), else only that it became lower.
         """
         return self.describing.flow(
             a,
@@ -369,6 +374,7 @@ class Network(Shown):
             src_port=src_port,
             dst_port=dst_port,
             family=family,
+            hops=hops,
         )
 
     def remove(self, what: Flow | Lsp) -> None:
@@ -549,6 +555,15 @@ class Network(Shown):
         """
         return self.table("losses")
 
+    def checks(self) -> pl.DataFrame:
+        """Whether packets of flows that arrived are those that were sent: label, LSP, TTL, TC and every byte.
+
+        `misdelivered` packets came with the label of another LSP, or where nobody expects them; of those
+        received, `damaged` were changed on the way, and `ttl_wrong` and `tc_changed` had another TTL or TC in
+        their label. `label_unchecked` and `ttl_unchecked` are those of which that can't be known.
+        """
+        return self.table("checks")
+
     def queue_series(self, node: Node | str | None = None) -> pl.DataFrame:
         """Backlog of every queue over time, mean and most bytes in bins of ``Network(queue_bin=...)``."""
         if self.queue_bin_ps is None:
@@ -630,3 +645,13 @@ class Network(Shown):
     def forget_lateness(self) -> None:
         """Begin anew to measure how late things happen in real time, for table ``lateness``."""
         self.engine.start().clear_lateness()
+
+    def set_phases(self, starts_s: Sequence[float]) -> None:
+        """Let phases begin at these times, in seconds, for flows that are added from now on."""
+        self.engine.start().set_phases([round(start * 1e12) for start in starts_s])
+
+    def add_step(self, node: Node, at_s: float, action: str, lsps: Lsp, rate: float) -> None:
+        """Add a step to the programme of an edge of a network that runs."""
+        with core.translated():
+            step = {"at": f"{round(at_s * 1e12)} ps", "action": action, "lsps": lsps.name, "rate": rate}
+            self.engine.start().add_step(node.index, step)

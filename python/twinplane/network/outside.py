@@ -24,6 +24,8 @@ class Outside:
         """By index of the host that is a real one, beyond the interface."""
         self.gathered: dict[str, Columns] = {}
         """Tables of nodes that are in other processes, as they were at the end of a run."""
+        self.zero_s = 0.0
+        """When a run began, on the network's clock: later than 0 if the network ran before it."""
         self.gathered_s = 0.0
         """For how many seconds these nodes had run."""
 

@@ -32,7 +32,18 @@ def signals(network: Network) -> Columns | None:
         return None
     found = network.columns("signals")
     keys = ("time_ps", "node", "neighbor", "direction", "type", "session", "lsp_id")
-    return {key: found[key] for key in keys}
+    kept = {key: found[key] for key in keys}
+    # Where tunnels are not counted from 1, since others were before, they are here: runs can be compared.
+    before = network.outside.settings.get("tunnels_from") or 0
+    if before:
+        kept["session"] = [_counted(session, before) for session in kept["session"]]
+    return kept
+
+
+def _counted(session: str | None, before: int) -> str | None:
+    """A session, END/TUNNEL, with the number of its tunnel in this network."""
+    end, _, tunnel = (session or "").rpartition("/")
+    return f"{end}/{int(tunnel) - before}" if end else session
 
 
 def delays(network: Network, flow: int) -> tuple[Spread, dict[str, list[float]]]:

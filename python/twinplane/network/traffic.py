@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..frames import Columns
 
-COUNTS = ("sent", "received", "lost", "duplicated", "reordered")
+COUNTS = ("sent", "received", "lost", "misdelivered", "duplicated", "reordered")
 DELAYS = {
     "delay_mean_s": "mean_s",
     "delay_low_s": "low_s",

@@ -2,7 +2,7 @@
 
 use super::Rsvp;
 use super::command::TunnelId;
-use super::lsp::{Lsp, Role};
+use super::lsp::{Lsp, Role, SessionKey};
 use super::record_route;
 use super::transport::Neighbor;
 use base::{Label, PortId, Rate, Time};
@@ -138,6 +138,13 @@ impl Rsvp {
     /// Every LSP that this router has path state for.
     pub fn lsps(&self) -> impl Iterator<Item = LspView> + '_ {
         self.store.iter().map(|(_, lsp)| view(lsp))
+    }
+
+    /// Is `label` one with which packets of a tunnel arrive here, whose head end has router id `from`?
+    pub fn has_label(&self, from: Ipv4Addr, tunnel: TunnelId, label: Label) -> bool {
+        let session = SessionKey { end_point: tunnel.to, tunnel_id: tunnel.id, extended: from };
+        let mut lsps = self.store.session(&session).filter_map(|index| self.store.get(index));
+        lsps.any(|lsp| lsp.in_label == Some(label))
     }
 
     /// How many LSPs this router has path state for.

@@ -1,8 +1,10 @@
 //! Test packets: a header made once, of which each packet rewrites the measurement payload and, where sizes differ, the
 //! lengths. Those of IPv6 have a UDP checksum besides, which IPv6 requires: [`v6`].
 
+mod filler;
 mod v6;
 
+pub use filler::is_intact;
 pub use v6::is_checksum_right;
 
 use base::frame::{FCS_LEN, HEADER_ROOM};
@@ -208,6 +210,8 @@ pub struct Stamp {
     pub sequence: u32,
     /// When it was due to leave.
     pub departure: Time,
+    /// Where its IP header begins in the frame.
+    pub ip: u16,
 }
 
 /// Reads what is a measurement payload if the frame is a test packet: it starts with Ethernet, any labels, IPv4 without
@@ -252,6 +256,7 @@ fn read(header: &[u8], now: Time, is_right: impl Fn(usize) -> bool) -> Option<St
         stream: payload.stream(),
         sequence: payload.sequence(),
         departure: payload.departure(now),
+        ip: at as u16,
     })
 }
 
@@ -289,7 +294,9 @@ mod tests {
                 assert_eq!(frame.wire_len(), size.max(Shape::size_min(labels.len())));
                 let stamp = read_stamp(frame.header(), Time(1 << 41)).expect("a stamp");
                 let ports = Ports { src: 49_999, dst: 5_060 };
-                let expected = Stamp { ports, stream: StreamId(77), sequence: 9, departure: Time(1 << 40) };
+                let ip = (14 + 4 * labels.len()) as u16;
+                let expected =
+                    Stamp { ports, stream: StreamId(77), sequence: 9, departure: Time(1 << 40), ip };
                 assert_eq!(stamp, expected);
             }
         }

@@ -1,5 +1,6 @@
 //! Test packets of IPv6 (RFC 8200) and their UDP checksum, which IPv6 requires (8.1).
 
+use super::filler::{PATTERN, PERIOD};
 use super::{Ports, Shape, Stamp, Template, filler, ip_len};
 use base::frame::HEADER_ROOM;
 use base::{Body, Frame, Time};
@@ -13,19 +14,6 @@ const _: () = assert!(
 );
 /// How many labels a test packet may have.
 const LABELS_MAX: usize = 3;
-/// Bytes after which the pattern in the body of a test packet begins again.
-const PERIOD: usize = 256;
-/// One period of that pattern.
-const PATTERN: [u8; PERIOD] = {
-    let mut bytes = [0; PERIOD];
-    let mut at = 0;
-    while at < PERIOD {
-        bytes[at] = at as u8;
-        at += 1;
-    }
-    bytes
-};
-
 impl Shape {
     /// The least frame of IPv6, in bytes, that takes the headers and the measurement payload.
     pub fn size_min6(labels: usize) -> u32 {
@@ -136,6 +124,7 @@ pub(super) fn read_stamp(header: &[u8], at: usize, now: Time) -> Option<Stamp> {
         stream: payload.stream(),
         sequence: payload.sequence(),
         departure: payload.departure(now),
+        ip: at as u16,
     })
 }
 
@@ -204,6 +193,7 @@ mod tests {
                     stream: StreamId(77),
                     sequence: 9,
                     departure: Time(1 << 40),
+                    ip: (14 + 4 * labels.len()) as u16,
                 };
                 assert_eq!(read_stamp(frame.header(), Time(1 << 41)), Some(expected));
                 let at = ethernet::HEADER_LEN + 4 * labels.len();

@@ -60,6 +60,9 @@ base::record! {
         pub trace: bool = false;
         /// Keep every packet: table `packets`.
         pub log: bool = false;
+        /// Routers between its ends that lower the TTL of its packets, by which their TTL is checked at the end of an
+        /// LSP.
+        pub hops: Option<u8>, in 0..=254, absent "checked is only that it became lower";
         /// Link by which it leaves a node with several: the neighbour, or NODE:INTERFACE of either end.
         pub from_link: Option<Endpoint>, absent "on the shortest path";
         /// Link at whose address it ends, in the same way.
@@ -115,6 +118,7 @@ impl FlowSpec {
             stop: self.stop,
             trace: self.trace,
             log: self.log,
+            hops: self.hops,
         })
     }
 

@@ -2,8 +2,12 @@
 
 use super::Testbed;
 use crate::edge::Edge;
-use base::Time;
+use crate::spec::problem::FlowProblem;
+use crate::spec::programme::StepSpec;
+use base::describe::{Describe, Value};
+use base::diagnostic::{At, Diagnostic};
 use base::table::{Rows, Table, word};
+use base::{NodeId, Time};
 
 base::table! {
     /// When LSPs of emulated edge routers came up and went down.
@@ -34,6 +38,20 @@ base::table! {
         lsps: u32,
         /// LSPs of the group that were up before it.
         up: u32 = "LSPs",
+    }
+}
+
+impl Testbed {
+    /// Adds a step, as users write it, to the programme of the edge at a node. Other nodes have none.
+    pub fn add_step(&mut self, node: usize, described: &Value) -> Result<(), Diagnostic> {
+        let spec = StepSpec::read(described)?;
+        let unknown = || FlowProblem::UnknownLsp { name: spec.lsps.to_string(), hint: String::new() };
+        let group = self.network.find_lsp(&spec.lsps).ok_or_else(|| Diagnostic::new(unknown())).at("lsps")?;
+        let edge: Option<&mut Edge> = self.network.world_mut().device_mut(NodeId(node as u32));
+        if let (Some(edge), Some(step)) = (edge, spec.lowered(group as u32)) {
+            edge.add_step(step);
+        }
+        Ok(())
     }
 }
 

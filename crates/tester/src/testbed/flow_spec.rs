@@ -46,6 +46,8 @@ pub struct FlowSpec {
     pub trace: bool,
     /// Keep every packet, for table `packets`.
     pub log: bool,
+    /// Routers on the way that count TTL, if that is known.
+    pub hops: Option<u8>,
 }
 
 base::words! {

@@ -4,6 +4,7 @@ use super::flow_ports::port;
 use super::flow_spec::{Family, FlowSpec};
 use super::place::OfFlow;
 use super::{Flow, Testbed};
+use crate::checks::{Expected, Taken};
 use crate::packet::{Ports, Shape};
 use crate::probe::StreamSpec;
 use crate::problem::TrafficProblem;
@@ -16,6 +17,7 @@ use core::net::IpAddr;
 use network::NetworkError;
 use network::addressing;
 use network::kind::Tests;
+use network::tunnels::TunnelKey;
 
 /// Time to live of test packets: real networks have paths of more than 64 hops.
 const TTL: u8 = 255;
@@ -58,12 +60,25 @@ impl Testbed {
         let streams = || (first_stream..).map(StreamId).zip(destinations.iter().copied());
         let wires =
             Wires { source: self.wire_of(spec.from, from_link), sink: self.wire_of(spec.to, to_link) };
-        for (stream, _) in streams() {
-            self.expect(&spec, stream, ports, &wires);
+        let (source, size) = self.source_of(&spec, from_link);
+        let lsps = spec.over.and_then(|group| self.lsps().get(group));
+        let taken = lsps.map(|group| group.tunnels.iter().map(|&id| TunnelKey::from(id)).collect());
+        let taken: Vec<TunnelKey> = taken.unwrap_or_default();
+        let from = self.loopback(spec.from);
+        let labelled = self.facts(spec.from).tests == Tests::Labelled;
+        for ((stream, dst), index) in streams().zip(0..) {
+            let expected = Expected {
+                dst,
+                size: spec.size_range().filter(|(least, most)| least == most).map(|(size, _)| size),
+                ttl: TTL,
+                hops: spec.hops,
+                tc: labelled.then_some(dscp.value() >> 3),
+                lsp: taken.get::<usize>(index).map(|&tunnel| Taken::new(from, tunnel)),
+            };
+            self.expect(&spec, stream, ports, &wires, expected);
         }
         self.streams.extend((0..count).map(|_| flow as u32));
         (0..count).for_each(|_| self.owners.add(ports, flow as u32));
-        let (source, size) = self.source_of(&spec, from_link);
         let now = self.now();
         let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
         if let Some(instrument) = self.instrument_mut(spec.from) {
@@ -74,6 +89,17 @@ impl Testbed {
         }
         self.flows.push(Flow { spec, first_stream, ports, links: [from_link, to_link] });
         Ok(flow)
+    }
+
+    /// Lets phases begin at these times, for flows that are added from now on: what was sent before belongs to no run.
+    pub fn set_phases(&mut self, phases: Vec<Time>) {
+        self.measuring.phases = phases;
+        for node in 0..self.description().nodes.len() {
+            let phases = self.measuring.phases.clone();
+            if let Some(instrument) = self.instrument_mut(node) {
+                instrument.sink_mut().set_phases(phases);
+            }
+        }
     }
 
     /// The address that a flow goes to which takes no LSP of its own.
@@ -132,12 +158,12 @@ impl Testbed {
     }
 
     /// Lets the sink at a node expect a stream of the flow that is being added.
-    fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires) {
+    fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires, expected: Expected) {
         let (node, keep) = (spec.to, spec.log);
         let flow = self.flows.len();
         let Some(instrument) = self.instrument_mut(node) else { return };
         let sink = instrument.sink_mut();
-        sink.expect(stream, flow as u32, ports, wires.clone(), keep);
+        sink.expect(stream, flow as u32, ports, wires.clone(), expected, keep);
         if flow < FOLLOWED_MAX {
             sink.follow(flow as u32);
         }

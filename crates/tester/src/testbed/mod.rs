@@ -5,6 +5,7 @@
 //! network can be done with it too.
 
 mod advice;
+mod checked;
 mod edges;
 mod emission;
 mod flow_ports;
@@ -266,6 +267,7 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<edges::StepRow>(Scope::Network, |testbed, _| Ok(edges::steps(testbed))),
     TableEntry::new::<flow_ports::FlowRow>(Scope::Network, |testbed, _| Ok(flow_ports::table(testbed))),
     TableEntry::new::<traffic::StreamRow>(Scope::Network, |testbed, _| Ok(traffic::streams(testbed))),
+    TableEntry::new::<checked::CheckRow>(Scope::Network, |testbed, _| Ok(checked::table(testbed))),
     TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed))),
     TableEntry::new::<traffic::SeriesRow>(Scope::Network, |testbed, _| Ok(traffic::series(testbed))),
     TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| Ok(traffic::flow_series(testbed))),

@@ -1,6 +1,7 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
 use super::Testbed;
+use super::checked::astray;
 use crate::batches::NoInterval;
 use crate::course::CourseBin;
 use crate::delay::DelayStats;
@@ -29,6 +30,8 @@ base::table! {
         received: Option<u64> = "packets" => known.stats.map(|stats| stats.received),
         /// Packets sent that did not arrive, those on their way included.
         lost: Option<u64> = "packets",
+        /// Packets that came with the label of another LSP, or to a sink that does not expect them. They are lost, too.
+        misdelivered: Option<u64> = "packets",
         /// Packets that had arrived before.
         duplicated: Option<u64> = "packets" => known.stats.map(|stats| stats.duplicated),
         /// Packets that arrived after later ones (RFC 4737).
@@ -166,6 +169,7 @@ base::table! {
 struct Known<'a> {
     sent: Option<u64>,
     lost: Option<u64>,
+    misdelivered: Option<u64>,
     stats: Option<&'a PhaseStats>,
 }
 
@@ -192,7 +196,9 @@ pub fn streams(testbed: &Testbed) -> Table {
                     continue;
                 }
                 let lost = sink.map(|sink| sink.sequence.missing(from, to));
-                push(&mut table, testbed, stream, phase, Known { sent: Some(to - from), lost, stats });
+                let misdelivered = misdelivered(testbed, stream, phase, stats);
+                let known = Known { sent: Some(to - from), lost, misdelivered, stats };
+                push(&mut table, testbed, stream, phase, known);
             }
         }
     }
@@ -204,12 +210,24 @@ pub fn streams(testbed: &Testbed) -> Table {
         }
         let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
         for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
-            if phase > 0 || stats.received > 0 {
-                push(&mut table, testbed, stream, phase, Known { stats: Some(stats), ..Known::default() });
+            let misdelivered = misdelivered(testbed, stream, phase, Some(stats));
+            if phase > 0 || stats.received > 0 || misdelivered.is_some_and(|packets| packets > 0) {
+                let known = Known { stats: Some(stats), misdelivered, ..Known::default() };
+                push(&mut table, testbed, stream, phase, known);
             }
         }
     }
     table.finish()
+}
+
+/// Packets of a stream that came in a phase as if they were another's; nothing if its sink is in another process.
+fn misdelivered(
+    testbed: &Testbed,
+    stream: StreamId,
+    phase: usize,
+    stats: Option<&PhaseStats>,
+) -> Option<u64> {
+    Some(stats?.checks.misdelivered + astray(testbed, stream, phase))
 }
 
 /// The delays of each flow and phase, all its streams together: moments, quantiles, and the histogram as two lists.
