@@ -119,6 +119,7 @@ def run(
     ingress_netns: options.Netns = None,
     egress_netns: options.Netns = None,
     sut_router_id: options.SystemRouterId = None,
+    sut_hops: options.SystemHops = None,
     driver: options.Driver = "packet",
     busy: options.Busy = False,
     rate: options.SearchRate = None,
@@ -160,6 +161,7 @@ def run(
         rate=rate,
         twin=twin,
         calibration=calibration,
+        sut_hops=sut_hops,
     )
 
     request = Request(

@@ -40,6 +40,16 @@ IngressRouterId = Annotated[str | None, _external("A", "By which the tester sign
 EgressRouterId = Annotated[str | None, _external("A", "Where the LSPs end (default: the tester's address).")]
 Netns = Annotated[str | None, _external("NAME", "The namespace of the interface.")]
 SystemRouterId = Annotated[str | None, _external("A", "The system's router id, if it is one router.")]
+SystemHops = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=254,
+        help="Routers of the system that packets pass: their TTL is checked.",
+        rich_help_panel=EXTERNAL,
+    ),
+]
 
 Driver = Annotated[
     str,

@@ -19,6 +19,7 @@ from ..experiments.tasks import Done, Task
 from ..reports import of_results
 from ..results.folder import Results
 from ..results.repeats import seeds, told
+from .check_tables import print_checks
 from .loss_tables import print_losses
 from .queue_tables import print_trees
 from .tables import print_table
@@ -44,7 +45,7 @@ def run_experiment(request: Request, as_json: bool) -> int:
         session.give_up()
         raise
     page = of_results(found)
-    faults = [text for point in found.points if (text := plan.experiment.fault(point))]
+    faults = [text for point in found.points for text in plan.experiment.faults(point, plan.real)]
     if as_json:
         typer.echo(json.dumps({"folder": str(session.folder), **found.summary}))
     else:
@@ -94,6 +95,7 @@ def print_points(found: Results, most: int = 60) -> None:
     print_table([column.title for column in columns], rows, left=experiment.texts)
     if experiment.trees:
         print_trees(found)
+    print_checks(found)
     print_losses(found)
     typer.echo(experiment.answer(found.points))
 

@@ -179,6 +179,11 @@ class Experiment(ABC, Generic[P]):
         """Why a run that finished gave a bad verdict, or None."""
         return None
 
+    def faults(self, point: Point, real: Real | None = None) -> list[str]:
+        """Why a run that finished gave a bad verdict, a sentence each; none if it is good."""
+        fault = self.fault(point)
+        return [] if fault is None else [fault]
+
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """How exact the figures are."""
         return []

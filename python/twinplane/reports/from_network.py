@@ -9,7 +9,7 @@ from ..frames import frame
 from ..network.drawing import topology
 from ..network.history import up_over_time
 from ..units import format_time
-from . import flows, losses, lsps, queues
+from . import checks, flows, losses, lsps, queues
 from .page import Page, Section, render
 from .timeline import timeline
 from .topology import svg
@@ -35,6 +35,7 @@ def page(network: Network, title: str | None) -> str:
     sections = [
         Section("Flows", tables=[flows.table(network, stats, courses)]) if stats else None,
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
+        *checks.of_network(network),
         *losses.of_network(network),
         *queues.of_network(network),
         Section("Topology", drawing=drawing, drawing_text=text),

@@ -15,7 +15,7 @@ from ..results.folder import Results
 from ..results.manifest import time_of
 from ..results.real import real_of
 from ..results.repeats import seeds, told
-from . import kept_flows, kept_trees, losses
+from . import checks, kept_flows, kept_trees, losses
 from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
@@ -42,6 +42,7 @@ def page(found: Results) -> str:
         *([more] if len(charts) > 1 else []),
         *_planes(found),
         *_returns(found),
+        *checks.of_results(found),
         *losses.of_results(found),
         *(kept_trees.of_results(found) if experiment.trees else []),
         *_published(experiment, found),

@@ -90,6 +90,8 @@ class Real:
     twin: bool = True
     calibration: str | None = None
     """A file of calibrations to be used in the place of one before each point."""
+    sut_hops: int | None = None
+    """Routers of the system under test that packets pass, if that is known: then their TTL is checked."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown driver."""
@@ -126,6 +128,7 @@ class Real:
                     words += [f"--{side}-{key.replace('_', '-')}", value]
         if self.sut_router_id is not None:
             words += ["--sut-router-id", self.sut_router_id]
+        words += ["--sut-hops", str(self.sut_hops)] if self.sut_hops is not None else []
         words += ["--driver", self.driver] if self.driver != "packet" else []
         words += ["--busy"] if self.busy else []
         words += ["--rate", "auto"] if self.rate_auto else []
@@ -159,6 +162,7 @@ def asked(
     rate: str | None,
     twin: bool,
     calibration: Path | None = None,
+    sut_hops: int | None = None,
 ) -> Real | None:
     """What the options of ``twinplane run`` ask for; None for virtual time."""
     if clock not in CLOCKS:
@@ -173,7 +177,7 @@ def asked(
         raise TwinplaneError(
             "--lab and --sut external: one of them: a lab is built here, an external system is not"
         )
-    if (given or sut_router_id) and not external:
+    if (given or sut_router_id or sut_hops) and not external:
         raise TwinplaneError("options of the tester's ports need --sut external")
     if not (lab or external or clock == "wall"):
         for option, used in (
@@ -188,6 +192,7 @@ def asked(
     if external:
         first, second = ports_of(ingress, egress, sut_router_id)
         made = Real("external", None, first, second, sut_router_id, driver, busy, rate == "auto", twin)
+        made = replace(made, sut_hops=sut_hops)
     else:
         made = Real(
             "lab" if lab else "process", driver=driver, busy=busy, rate_auto=rate == "auto", twin=twin

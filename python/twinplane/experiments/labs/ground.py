@@ -47,6 +47,10 @@ class Ground:
         """Its twin in virtual time."""
         return self.build(parameters)
 
+    def end(self, network: Network, parameters: Any) -> dict[str, Any]:
+        """Leave nothing behind at a system under test that stays, and say as figures how that went."""
+        return {}
+
     def probes(self, parameters: Any) -> tuple[Network, float] | None:
         """The network with a few logged probes instead of its traffic, and by when they arrived, in seconds.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -48,10 +50,6 @@ class Place(ABC):
         return
 
     @abstractmethod
-    def again(self) -> None:
-        """See to it that nothing of a trial is left when the next network begins."""
-
-    @abstractmethod
     def placement(self) -> dict[str, Any]:
         """Which nodes are in this process, and by which interfaces they reach the others."""
 
@@ -78,10 +76,6 @@ class Here(Place):
     """This process, with all nodes and without interfaces."""
 
     whole = True
-
-    def again(self) -> None:
-        """A trial has left nothing: the run is the first life, as its twin is."""
-        self.lives = 0
 
     def placement(self) -> dict[str, Any]:
         """Everything is here."""
@@ -131,12 +125,6 @@ class InLab(Wired):
             self._lab.down()
             self._lab = None
 
-    def again(self) -> None:
-        """Routers forget everything."""
-        self.down()
-        self.up()
-        self.lives = 0
-
     def placement(self) -> dict[str, Any]:
         """The interfaces of the lab's tester; a driver other than the usual one replaces the lab's."""
         from ...lab import tester_placement
@@ -160,15 +148,39 @@ class InLab(Wired):
         gather(self.lab, network)
 
 
+TUNNELS_MAX = 65_535
+"""Tunnel ids have 16 bits (RFC 3209, 4.6.1.1)."""
+SPREAD = 16_384
+USED: dict[str, int] = {}
+"""The last tunnel id that was used, by the interfaces that lead to the system under test."""
+
+
+@functools.cache
+def first_tunnel() -> int:
+    """Where this process begins: earlier ones began elsewhere, so that what they left is told apart."""
+    return time.time_ns() // 1_000_000_000 * 257 % SPREAD
+
+
 class Outside(Wired):
     """The tester alone: each of its nodes has a link, in the order of `ports`, to the system under test."""
 
     def __init__(self, ports: Sequence[tuple[str, OuterPort]], where: Real) -> None:
         super().__init__(where)
         self.ports = ports
+        self.tunnels_from = 0
 
-    def again(self) -> None:
-        """Nobody makes the system forget: it sees the next network as a restart of the one before."""
+    def live(self, network: Network) -> Network:
+        """Nobody makes the system forget: tunnels have ids that none had before in this process."""
+        name = "/".join(f"{port.netns}:{port.interface}" for _, port in self.ports)
+        used = USED.setdefault(name, first_tunnel())
+        USED[name] = used + sum(lsp.count for lsp in network.lsps)
+        if USED[name] > TUNNELS_MAX:
+            raise TwinplaneError(
+                f"--sut external: its runs need more than {TUNNELS_MAX - first_tunnel():,} tunnel ids, of"
+                " which each is used once: run the remaining points with the same command and --out"
+            )
+        self.tunnels_from = used
+        return super().live(network)
 
     def placement(self) -> dict[str, Any]:
         """The interfaces, in whatever namespaces they are."""
@@ -184,4 +196,10 @@ class Outside(Wired):
             for link, (node, port) in enumerate(self.ports)
         ]
         local = [node for node, _ in self.ports]
-        return {"local": local, "ports": ports, "busy": self.where.busy, "fail_on_port_down": True}
+        return {
+            "local": local,
+            "ports": ports,
+            "busy": self.where.busy,
+            "fail_on_port_down": True,
+            "tunnels_from": self.tunnels_from,
+        }

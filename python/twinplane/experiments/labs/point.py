@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -121,10 +122,17 @@ def run_point(
         network = ground.network(parameters)
         if ready is not None:
             ready(network)
-        experiment.run(network, parameters, tick)
-        ground.place.intact()
-        ground.place.gather(network)
+        try:
+            experiment.run(network, parameters, tick)
+            ground.place.intact()
+            ground.place.gather(network)
+        except BaseException:
+            with contextlib.suppress(TwinplaneError):
+                ground.end(network, parameters)
+            raise
     outcome = experiment.summarise(network, parameters)
+    with urgent():
+        outcome.metrics |= ground.end(network, parameters)
     late = lateness(network)
     counts = experiment.count_bounds(network, parameters, outcome.metrics, own_share(calibration, late)[TIME])
     if finished is not None:

@@ -16,9 +16,10 @@ from ...profiles import resolve
 from ...results.points import Point
 from ...units import format_time
 from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
+from ..checks import sentences
 from ..parameters import build as build_parameters
 from ..scores import Comparison
-from . import compared, figures, real
+from . import compared, figures, judged, real
 from . import published as paper
 from .answered import check_answered
 from .build import build
@@ -59,14 +60,15 @@ class LspFlap(Experiment[FlapParameters]):
 
     def run(self, network: Network, parameters: FlapParameters, tick: Tick | None = None) -> None:
         """Set up, traffic, two flapping events, and the grace time."""
-        end_s = parameters.begin_s + parameters.end_s + parameters.grace_s
+        length_s = parameters.begin_s + parameters.end_s + parameters.grace_s
         if network.clock == "virtual":
-            steps(network, end_s, tick)
+            steps(network, length_s, tick)
             return
-        share = parameters.begin_s / end_s
-        steps(network, parameters.begin_s, tick and (lambda done: tick(share * done)))
+        first_s = network.outside.zero_s
+        share = parameters.begin_s / length_s
+        steps(network, first_s + parameters.begin_s, tick and (lambda done: tick(share * done)))
         check_answered(network, parameters)
-        steps(network, end_s, tick and (lambda done: tick(share + (1 - share) * done)))
+        steps(network, first_s + length_s, tick and (lambda done: tick(share + (1 - share) * done)))
 
     def summarise(self, network: Network, parameters: FlapParameters) -> Outcome:
         """See `summary.summarise`."""
@@ -91,8 +93,8 @@ class LspFlap(Experiment[FlapParameters]):
         """Loss, failures, delay and K in one sentence."""
         lost = sum(point.metrics["lost_prior"] + point.metrics["lost_during"] for point in points)
         failed = sum(point.metrics["failed"] for point in points)
-        full = [point.parameters["n"] for point in points if point.metrics["k"] == point.parameters["n"]]
-        short = [point.parameters["n"] for point in points if point.metrics["k"] < point.parameters["n"]]
+        full = [point.parameters["n"] for point in points if _all_back(point)]
+        short = [point.parameters["n"] for point in points if not _all_back(point)]
         planes = "no packet was lost" if lost == 0 else f"{lost:.0f} packets were lost"
         ended = "every LSP was up at the end" if failed == 0 else f"{failed:.0f} LSPs were not up at the end"
         delay = _delay_change(points)
@@ -109,7 +111,9 @@ class LspFlap(Experiment[FlapParameters]):
                     f"up to N = {max(full)} all flapped LSPs were back by the second event, above it not all"
                 )
         runs = "1 run" if len(points) == 1 else f"{len(points)} runs"
-        return f"In {runs} {planes}{delay}; {signalling}, and {ended}."
+        wrong = [text for point in points for text in sentences(point.metrics)]
+        more = f" {'; '.join(wrong)}." if wrong else ""
+        return f"In {runs} {planes}{delay}; {signalling}, and {ended}.{more}"
 
     def columns(self, points: Sequence[Point]) -> list[Column]:
         """Varying parameters, K, failures, loss and delays."""
@@ -159,6 +163,14 @@ class LspFlap(Experiment[FlapParameters]):
             return f"{m['sent']} packets sent, {m['received']} received and {lost} lost do not add up"
         return None
 
+    def faults(self, point: Point, real: Real | None = None) -> list[str]:
+        """Packets that are not what was sent; of somebody else's system also what it failed to do."""
+        found = [*super().faults(point, real), *sentences(point.metrics)]
+        if real is not None and real.place == "external":
+            found += judged.of_system(point)
+        n = point.parameters["n"]
+        return [f"n={n}: {text}" for text in found]
+
     def check_real(self, parameters: FlapParameters, where: Real) -> None:
         """See `real.check`."""
         super().check_real(parameters, where)
@@ -181,7 +193,7 @@ class LspFlap(Experiment[FlapParameters]):
         self, network: Network, parameters: FlapParameters, metrics: Metrics, within_s: float
     ) -> dict[str, float]:
         """LSPs that changed around the time at which they were counted."""
-        zero = parameters.begin_s
+        zero = network.outside.zero_s + parameters.begin_s
         looks = {
             "k_up": zero + parameters.second_event_s,
             "down_at_end_of_traffic": zero + parameters.end_s,
@@ -202,6 +214,12 @@ class LspFlap(Experiment[FlapParameters]):
             f"Curves over time have bins of {parameters['series_bin_ms']:g} ms, messages of 10 ms.",
             "What the model leaves out of a real router is not in these bounds: see the profile's page.",
         ]
+
+
+def _all_back(point: Point) -> bool:
+    """Were all LSPs that flap up again when the second event began, and seen to be torn down then?"""
+    n = point.parameters["n"]
+    return bool(point.metrics["k"] >= n and point.metrics["k_up"] >= n)
 
 
 def _delay_change(points: Sequence[Point]) -> str:

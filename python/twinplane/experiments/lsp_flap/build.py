@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 STABLE, FLAPPING = 0, 1
 """Indices of the two groups of LSPs."""
 
+TRAFFIC = "traffic"
+"""The flow of the procedure."""
+
 PHASES = ("set-up", "prior", "during", "end", "grace")
 """What happens between the phases' times; `end` is the last stretch of `during`."""
 
@@ -28,19 +31,18 @@ def build(p: FlapParameters, seed: int) -> Network:
     return network
 
 
+def phases_of(p: FlapParameters) -> list[float]:
+    """When the phases begin, in seconds from the first signalling."""
+    zero = p.begin_s
+    return [0.0, zero, zero + p.first_event_s, zero + p.end_s - p.end_window_s, zero + p.end_s]
+
+
 def empty(p: FlapParameters, seed: int) -> Network:
     """A network without nodes that knows the phases of the procedure."""
-    zero = p.begin_s
     return Network(
         seed,
         convention=p.convention,
-        phases=[
-            0,
-            zero,
-            zero + p.first_event_s,
-            zero + p.end_s - p.end_window_s,
-            zero + p.end_s,
-        ],
+        phases=phases_of(p),
         series_bin=f"{p.series_bin_ms} ms",
     )
 
@@ -57,7 +59,7 @@ def on_the_way(p: FlapParameters) -> list[str]:
 
 def way_of(network: Network, p: FlapParameters) -> Way:
     """The explicit route of the published procedure."""
-    return Way([*(network.node(name) for name in on_the_way(p)), "egress"])
+    return Way([*(network.node(name) for name in on_the_way(p)), "egress"], routers=p.hops)
 
 
 def topology(p: FlapParameters, seed: int) -> Network:
@@ -90,6 +92,8 @@ class Way:
 
     hops: Sequence[Hop] = ()
     loose: bool = False
+    routers: int | None = None
+    """How many lower the TTL of packets, if that is known."""
 
 
 def lsps(network: Network, p: FlapParameters, name: str, count: int, way: Way) -> Lsp:
@@ -110,23 +114,37 @@ def lsps(network: Network, p: FlapParameters, name: str, count: int, way: Way) -
 
 def programme(network: Network, p: FlapParameters, seed: int, way: Way) -> None:
     """The LSPs, what happens to them, and the traffic."""
-    zero = p.begin_s
-    ingress, egress = edges_of(network)
     stable = lsps(network, p, "stable", p.stable, way)
     flapping = lsps(network, p, "flapping", p.n, way)
-    ingress.programme(0, "signal", stable, p.setup_rate)
-    ingress.programme(p.stable / p.setup_rate, "signal", flapping, p.setup_rate)
-    ingress.programme(zero + p.first_event_s, "flap", flapping, p.signalling_rate)
-    ingress.programme(zero + p.second_event_s, "flap", flapping, p.signalling_rate)
+    ingress = edges_of(network)[0]
+    for at, action, group, rate in signalling(p, stable, flapping):
+        ingress.programme(at, action, group, rate)
+    traffic(network, p, seed, stable, way)
+
+
+def signalling(p: FlapParameters, stable: Lsp, flapping: Lsp) -> list[tuple[float, str, Lsp, float]]:
+    """What is done to which LSPs when, in seconds from the first signalling, and how many a second."""
+    return [
+        (0, "signal", stable, p.setup_rate),
+        (p.stable / p.setup_rate, "signal", flapping, p.setup_rate),
+        (p.begin_s + p.first_event_s, "flap", flapping, p.signalling_rate),
+        (p.begin_s + p.second_event_s, "flap", flapping, p.signalling_rate),
+    ]
+
+
+def traffic(network: Network, p: FlapParameters, seed: int, stable: Lsp, way: Way) -> None:
+    """Over the stable LSPs."""
+    zero = network.outside.zero_s + p.begin_s
     network.flow(
-        ingress,
-        egress,
+        *edges_of(network),
         over=stable,
         rate=f"{p.rate} Mbit/s",
         size=p.size,
+        dscp=p.dscp,
         start=f"{round(zero * 1e12) + _offset_ps(p, seed)} ps",
         stop=zero + p.end_s,
-        name="traffic",
+        name=TRAFFIC,
+        hops=way.routers,
     )
 
 

@@ -43,6 +43,7 @@ class FlapParameters(Parameters):
         le=1000,
         description="rate of all traffic in Mbit/s of frame bytes (none: by family, size)",
     )
+    dscp: int = Field(0, ge=0, le=63, description="code point of the traffic; its label has the class in TC")
     routers: int = Field(3, ge=2, le=3, description="routers of the ring on the explicit route")
     ring_delay_us: float = Field(57.0, ge=0, le=1e6, description="propagation between ring routers, one way")
     access_delay_us: float = Field(0.0, ge=0, le=1e6, description="propagation between tester and router")

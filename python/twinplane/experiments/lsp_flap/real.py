@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,21 @@ from ...network.placing import adopt
 from ...results.real import OuterPort, Real
 from ..labs import Ground, Here, InLab, Outside, Place, require_namespaces
 from ..labs.bench import read_trial
+from ..labs.ending import tear_down
 from .answered import unanswered
-from .build import Way, build, edges_of, empty, lsps, programme, topology, way_of
+from .build import (
+    Way,
+    build,
+    edges_of,
+    empty,
+    lsps,
+    phases_of,
+    programme,
+    signalling,
+    topology,
+    traffic,
+    way_of,
+)
 from .parameters import FlapParameters
 
 if TYPE_CHECKING:
@@ -104,7 +118,7 @@ def _outside(seed: int, where: Real) -> tuple[Place, Nodes]:
         for edge, port in ((ingress, first), (egress, last)):
             network.link(edge, sut, delay=access, clock_ppm=(p.clock_ppm, 0.0), addresses=_addresses(port))
         network.positions.update({"ingress": (0.0, 0.0), "sut": (1.5, 0.0), "egress": (3.0, 0.0)})
-        return network, Way([network.links[0], egress], loose=True)
+        return network, Way([network.links[0], egress], loose=True, routers=where.sut_hops)
 
     return Outside([("ingress", first), ("egress", last)], where), nodes
 
@@ -124,6 +138,8 @@ class Flapping(Ground):
 
         super().__init__(NAME, programmed, place)
         self.seed, self.nodes, self.twin = seed, nodes, twin
+        self.searched: tuple[Network, Way, Lsp, Lsp] | None = None
+        """The network in which a rate was searched, with its LSPs: the run goes on with it."""
 
     def _programmed(self, p: FlapParameters, nodes: Nodes) -> Network:
         network, way = nodes(p)
@@ -131,8 +147,26 @@ class Flapping(Ground):
         return network
 
     def network(self, parameters: FlapParameters) -> Network:
-        """With every signalling message of the nodes here."""
-        return self._live(self.build(parameters))
+        """With every signalling message of the nodes here: that in which the rate was searched, if it was.
+
+        To its neighbours the tester is the same all the time: it answers their Hellos, and refreshes.
+        """
+        if self.searched is None:
+            return self._live(self.build(parameters))
+        (network, way, stable, flapping), self.searched = self.searched, None
+        zero = network.outside.zero_s = network.now + GAP_S
+        network.set_phases([zero + phase for phase in phases_of(parameters)])
+        for at, action, group, rate in signalling(parameters, stable, flapping):
+            network.add_step(edges_of(network)[0], zero + at, action, group, rate)
+        traffic(network, parameters, self.seed, stable, way)
+        network.forget_lateness()
+        return network
+
+    def end(self, network: Network, parameters: FlapParameters) -> dict[str, Any]:
+        """See `Ground`."""
+        if not isinstance(self.place, Outside):
+            return {}
+        return tear_down(network, *edges_of(network), parameters.signalling_rate)
 
     def virtual(self, parameters: FlapParameters) -> Network:
         """See `Ground`."""
@@ -142,13 +176,19 @@ class Flapping(Ground):
         """See `Ground`: the stable LSPs are set up once, and carry one burst after another."""
         network, way = self.nodes(parameters)
         stable = lsps(network, parameters, "stable", parameters.stable, way)
+        flapping = lsps(network, parameters, "flapping", parameters.n, way)
         edges_of(network)[0].programme(0, "signal", stable, TRIAL_RATE)
         self._live(network)
         try:
             found = self._search(network, stable, parameters, rate_bps)
-        finally:
+            # Trials that were too fast may have cost signalling messages: the run sets up everything anew.
+            tear_down(network, *edges_of(network), TRIAL_RATE)
+        except BaseException:
+            with contextlib.suppress(TwinplaneError):
+                self.end(network, parameters)
             network.close()
-        self.place.again()
+            raise
+        self.searched = network, way, stable, flapping
         return found
 
     def _search(self, network: Network, stable: Lsp, p: FlapParameters, rate_bps: float) -> Search:
@@ -161,8 +201,6 @@ class Flapping(Ground):
         found = search(bench, p.size, rate_bps, keeps_pace, THROUGH_S, THROUGH_STEP)
         if found.rate_bps is None:  # the machine has other work: departures are late at any rate
             found = search(bench, p.size, rate_bps, confirm_s=THROUGH_S, step=THROUGH_STEP)
-        stable.teardown()
-        network.run(for_=0.5)
         return found
 
     def _live(self, network: Network) -> Network:

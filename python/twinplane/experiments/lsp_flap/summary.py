@@ -12,8 +12,9 @@ from ...network.drawing import topology
 from ...network.history import re_established, up_now, up_series
 from ...network.nodes import Node
 from ...network.placing import signals
+from .. import checks
 from ..base import Outcome
-from .build import FLAPPING, PHASES, STABLE, edges_of
+from .build import FLAPPING, PHASES, STABLE, TRAFFIC, edges_of
 from .parameters import FlapParameters
 
 BIN_PS = 10**10
@@ -24,8 +25,9 @@ PATH_TEAR = ("pathtear", "5")
 
 def summarise(network: Network, p: FlapParameters) -> Outcome:
     """Metrics as the paper defines them, and more that it could not measure."""
-    zero_ps = round(p.begin_s * 1e12)
-    streams = network.columns("streams")
+    zero_s = network.outside.zero_s + p.begin_s
+    zero_ps = round(zero_s * 1e12)
+    streams = of_traffic(network, "streams")
     log = network.columns("lsp_log")
     messages = network.columns("messages")
     ports = network.columns("ports")
@@ -33,6 +35,7 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
     metrics: dict[str, Any] = {
         **control_plane(log, messages, network, p, zero_ps),
         **forwarding_plane(streams),
+        **checks.counts(network),
         **queues(processors, network),
         "packet_hops": sum(ports["received_frames"]),
     }
@@ -41,20 +44,35 @@ def summarise(network: Network, p: FlapParameters) -> Outcome:
     times, up = up_series(log, (STABLE, FLAPPING), BIN_PS, round(network.now * 1e12))
     tables: dict[str, Columns] = {
         "streams": _named_phases(streams),
-        "series": network.columns("series"),
+        "series": _of_run(network.columns("series"), network),
         "messages": messages,
         "lsp_log": log,
         "lsps_up": {"time_s": times, "up": up},
         "re_established": _returns(log, p, zero_ps),
+        "checks": of_traffic(network, "checks"),
         "ports": ports,
         "processors": processors,
     }
     kept = signals(network)
     if kept is not None:
         tables["signals"] = kept
-    shift = p.begin_s
-    readable_tables = {name: _since(readable(columns), shift) for name, columns in tables.items()}
+    readable_tables = {name: _since(readable(columns), zero_s) for name, columns in tables.items()}
     return Outcome(metrics, readable_tables, topology(network))
+
+
+def of_traffic(network: Network, name: str) -> Columns:
+    """The rows of a table that are of the procedure's own flow: trials of rates have others."""
+    found = network.columns(name)
+    own = next(flow.index for flow in network.flows if flow.name == TRAFFIC)
+    kept = [place for place, flow in enumerate(found["flow"]) if flow == own]
+    return {key: [values[place] for place in kept] for key, values in found.items()}
+
+
+def _of_run(columns: Columns, network: Network) -> Columns:
+    """Bins that begin with the run: trials of rates come before."""
+    zero_ps = network.outside.zero_s * 1e12
+    kept = [place for place, start in enumerate(columns["start_ps"]) if start >= zero_ps]
+    return {key: [values[place] for place in kept] for key, values in columns.items()}
 
 
 def control_plane(
@@ -86,7 +104,8 @@ def control_plane(
     times = re_established(log, FLAPPING, first_ps)
     back = [time for time in times.values() if time is not None]
     return {
-        "k": tears - p.n,
+        # Of what was torn down at the first event, no more can be torn down again than there is.
+        "k": max(0, min(p.n, tears - p.n)),
         "k_up": len(up_now(log, FLAPPING, second_ps)),
         "p": tears,
         "failed": p.n + p.stable - up_end,

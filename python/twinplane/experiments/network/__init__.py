@@ -13,6 +13,7 @@ from ...measure.bounds import LEAST, MEAN, MOST, TIME, by_chance
 from ...network import Network
 from ...results.points import Point
 from ..base import Column, Experiment, Metrics, Outcome, Tick, steps
+from ..checks import sentences
 from . import build as building
 from . import figures, real
 from .parameters import NetworkParameters
@@ -126,6 +127,13 @@ class OwnNetwork(Experiment[NetworkParameters]):
     def inexact_of(self, metrics: Metrics) -> Mapping[str, str]:
         """Delays of every flow."""
         return {f"flows.{flow}.{key}": kind for flow in metrics["flows"] for key, kind in KINDS.items()}
+
+    def fault(self, point: Point) -> str | None:
+        """Packets that are not what was sent make a verdict bad."""
+        for name, flow in point.metrics["flows"].items():
+            if found := sentences(flow):
+                return f"flow '{name}': {found[0]}"
+        return None
 
     def error_bounds(self, parameters: Mapping[str, Any]) -> list[str]:
         """Virtual time is exact."""

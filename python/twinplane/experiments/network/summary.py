@@ -19,6 +19,8 @@ from .parameters import NetworkParameters
 
 COUNTS = {"sent": "sent", "received": "received", "dropped": "lost"}
 RARE = ("duplicated", "reordered")
+WRONG = ("misdelivered", "damaged", "ttl_wrong")
+"""Columns of table `checks` that are figures of a flow where they are not zero."""
 DELAYS = {
     "mean_s": "delay_mean_s",
     "max_s": "delay_max_s",
@@ -54,6 +56,7 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
             name: _named(readable(network.columns(name)), network)
             for name in ("streams", "flow_series", "losses", "flow_accounts")
         },
+        "checks": readable(network.columns("checks")),
     }
     if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up
@@ -76,7 +79,10 @@ def figures(network: Network, flow: int) -> dict[str, Any]:
     rows = network.flows[flow].stats().to_dicts()
     found: dict[str, Any] = {key: sum(row[name] for row in rows) for key, name in COUNTS.items()}
     found |= {key: (rows[0][name] if len(rows) == 1 else None) for key, name in DELAYS.items()}
-    return found | {key: count for key in RARE if (count := sum(row[key] for row in rows))}
+    found |= {key: count for key in RARE if (count := sum(row[key] for row in rows))}
+    checks = network.columns("checks")
+    places = [place for place, number in enumerate(checks["flow"]) if number == flow]
+    return found | {key: checks[key][place] for place in places for key in WRONG if checks[key][place]}
 
 
 def trees(network: Network) -> list[dict[str, Any]]:
