@@ -13,6 +13,11 @@ from ..model.places import of_node
 from . import netns, processes
 from .plan import Interface, Member, Plan
 
+BRIDGE = "bridge0"
+"""The kernel's bridge in the namespace of a node of that kind."""
+PS_PER_TICK = 10**10
+"""The unit of times of the kernel's bridges, as ip hands them on, is 10 ms."""
+
 
 def find_ip() -> str:
     """The program ip of iproute2."""
@@ -107,8 +112,8 @@ def _pair(plan: Plan, a: Interface, b: Interface) -> str:
 
 def _end(plan: Plan, end: Interface) -> str:
     member = plan.members[end.node]
-    # A router and the tester answer ARP themselves, from above.
-    silent = "" if member.kind == "host" else " arp off multicast off"
+    # A router and the tester answer ARP themselves, from above; a bridge has no address to answer for.
+    silent = "" if member.kind in ("host", "bridge") else " arp off multicast off"
     return f"name {end.name} netns {member.namespace} address {end.mac} mtu {end.interface_mtu}{silent}"
 
 
@@ -119,6 +124,12 @@ def _token(address: str) -> str:
 
 def _up(plan: Plan, member: Member) -> list[str]:
     own = [end for end in member.interfaces if _inside(plan, plan.links[end.link])]
+    if member.kind == "bridge":
+        # As the bridge of a description is: without spanning tree, and groups are flooded.
+        ageing = "" if member.ageing_ps is None else f" ageing_time {round(member.ageing_ps / PS_PER_TICK)}"
+        made = f"link add {BRIDGE} type bridge stp_state 0 mcast_snooping 0{ageing}"
+        ports = [f"link set dev {end.name} master {BRIDGE} up" for end in own]
+        return [made, *ports, f"link set dev {BRIDGE} up"]
     if member.kind != "host":
         # The peer's settings of a pair are not all taken when it is made.
         return [f"link set dev {end.name} arp off multicast off up" for end in own]

@@ -15,12 +15,13 @@ from ..model import generated as model
 from ..model import network_file
 from ..model.places import of_link, of_node
 from ..network.lowering import Lowered
+from ..units import span_ps
 
 NETNS = Path("/run/netns")
 """Where iproute2 keeps the names of namespaces."""
 
 
-KINDS = ("router", "host", "station", "edge", "external", "peer")
+KINDS = ("router", "host", "station", "edge", "external", "peer", "bridge")
 """Kinds of nodes that a lab has a process, a kernel or an interface for."""
 
 
@@ -62,6 +63,8 @@ class Member:
     record: str | None = None
     cpu: int | None = None
     busy: bool = False
+    ageing_ps: int | None = None
+    """Of a bridge: how long it remembers a silent station, if that was said."""
     loopback: str = ""
 
 
@@ -129,7 +132,10 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
     members: dict[str, Member] = {}
     for index, (node, said) in enumerate(lowered.description["nodes"].items()):
         member = _member(lowered, node, said, measured)
-        member.loopback = str(planned["nodes"][index]["loopback"])
+        # A bridge has no address: it is called by its prefix.
+        member.loopback = str(
+            said["prefix"] if member.kind == "bridge" else planned["nodes"][index]["loopback"]
+        )
         members[member.name] = member
     links: list[tuple[Interface, Interface]] = []
     for index, info in enumerate(planned["links"]):
@@ -137,6 +143,9 @@ def plan(lowered: Lowered, name: str | None = None, measured: frozenset[str] = f
         for end in pair:
             members[end.node].interfaces.append(end)
         links.append((pair[0], pair[1]))
+    for member in members.values():
+        if member.kind == "bridge":
+            _pass_on(member, links)
     for pair2 in links:
         for host, router in (pair2, pair2[::-1]):
             if members[host.node].kind == "host":
@@ -165,6 +174,8 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
     member = Member(name, kind, None if kind == "external" else f"tp-{lowered.name}-{name}")
     if isinstance(given, model.HostSpec) and kind == "host":
         member.exec = list(given.exec)
+    if kind == "bridge" and node.get("ageing") is not None:
+        member.ageing_ps = span_ps(node["ageing"])
     if isinstance(given, model.RouterSpec):
         member.cpu, member.busy = given.cpu, given.busy
         if given.record is not None:
@@ -174,6 +185,13 @@ def _member(lowered: Lowered, name: str, node: dict[str, Any], measured: frozens
                 words = f"record: there is no folder {Path(member.record).parent}"
                 raise lowered.error(of_node(name, words))
     return member
+
+
+def _pass_on(bridge: Member, links: list[tuple[Interface, Interface]]) -> None:
+    """A bridge passes unfinished frames on where all its members take such."""
+    far = [next(end for end in links[own.link] if end is not own) for own in bridge.interfaces]
+    for own in bridge.interfaces:
+        own.offload = all(end.offload for end in far)
 
 
 def _interface(lowered: Lowered, index: int, info: dict[str, Any], side: int) -> Interface:
