@@ -14,6 +14,52 @@ LOOK_S = 0.05
 GAP_S = 0.02
 
 
+def ended(network: Network, head: Edge, tail: Edge, rate: float) -> dict[str, Any]:
+    """Tear everything down, and say what of the system's signalling the tester could not use."""
+    found: dict[str, Any] = {}
+    for place, edge in (("head", head), ("tail", tail)):
+        found[f"discarded_{place}"] = dict(network.columns("rsvp", edge)["discarded"][0])
+        found |= {f"{way}_{place}": counts for way, counts in errors(network, edge).items()}
+    expired = sum(network.columns("rsvp", tail)["expired"])
+    found["slowest_resv_s"] = slowest_resv(network, head)
+    return {**found, "expired": expired, **tear_down(network, head, tail, rate)}
+
+
+def slowest_resv(network: Network, head: Edge) -> float | None:
+    """The longest time from the Path of an LSP to its first Resv; None if no messages were kept."""
+    table = network.columns("signals")
+    asked: dict[tuple[str, int], int] = {}
+    took: dict[tuple[str, int], int] = {}
+    seen: set[tuple[str, int]] = set()
+    gone: set[tuple[str, int]] = set()
+    keys = ("time_ps", "node", "direction", "type", "session", "lsp_id")
+    for at, node, direction, kind, session, lsp in zip(*(table[key] for key in keys), strict=True):
+        if node not in (head.name, head.index):
+            continue
+        kind = str(kind).lower()
+        if (direction, kind) == ("tx", "pathtear"):
+            gone.add((session, lsp))
+        elif (direction, kind) == ("tx", "path"):
+            if (session, lsp) in gone or (session, lsp) not in seen:
+                asked[session, lsp] = at
+                seen.add((session, lsp))
+            gone.discard((session, lsp))
+        elif (direction, kind) == ("rx", "resv") and (session, lsp) in asked:
+            took[session, lsp] = max(took.get((session, lsp), 0), at - asked.pop((session, lsp)))
+    return max(took.values()) / 1e12 if took else None
+
+
+def errors(network: Network, edge: Edge) -> dict[str, dict[str, int]]:
+    """Errors by their meaning: those that an edge answered with (``refused``), those that it got (``told``)."""
+    table = network.columns("rsvp_errors", edge)
+    found: dict[str, dict[str, int]] = {"refused": {}, "told": {}}
+    rows = zip(table["direction"], table["meaning"], table["count"], strict=True)
+    for direction, meaning, count in rows:
+        of = found["refused" if direction == "tx" else "told"]
+        of[meaning] = of.get(meaning, 0) + count
+    return found
+
+
 def tear_down(network: Network, head: Edge, tail: Edge, rate: float) -> dict[str, Any]:
     """Send a PathTear for every LSP, `rate` a second, and wait until all have come out at the tail.
 

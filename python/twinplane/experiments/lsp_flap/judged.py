@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...results.points import Point
 
 
@@ -23,6 +26,11 @@ def of_system(point: Point) -> list[str]:
         found.append(f"{m['failed']:.0f} LSPs were not up at the end")
     if (excess := m["p"] - 2 * n) > 0:
         found.append(f"{excess:.0f} more PathTear came to the egress than LSPs were torn down")
+    limit = point.parameters["setup_timeout_s"]
+    if (slowest := m.get("slowest_resv_s") or 0) > limit:
+        found.append(f"a Resv came {slowest:.2f} s after its Path: the ingress waits {limit:g} s")
+    if m.get("expired"):
+        found.append(f"{m['expired']:.0f} LSPs timed out at the egress: Path was not refreshed")
     if m.get("standing"):
         found.append(
             f"{m['standing']:.0f} LSPs were still at the egress {m['tear_down_s']:.1f} s after all had been"
@@ -33,4 +41,31 @@ def of_system(point: Point) -> list[str]:
             f"{m['leftovers']:.0f} LSPs at the egress are of an earlier run: the system kept their state, and"
             " what it does with it may be in these figures"
         )
+    return found + _unusable(m, bool(found))
+
+
+UNUSABLE = {
+    "malformed": "could not be read",
+    "unknown-object": "have objects that have to be refused (RFC 2205, 3.10)",
+    "not-an-lsp-tunnel": "are about no LSP tunnel",
+    "wrong-hop": "came from another neighbour than their state did",
+}
+"""Why a tester discards what no right system sends, and in words."""
+NO_STATE = {"no-state": "are about LSPs that are not there"}
+"""Right systems send that, too, when messages cross. As errors do, it explains what else is wrong."""
+PLACES = (("ingress", "head"), ("egress", "tail"))
+
+
+def _unusable(metrics: Mapping[str, Any], is_bad: bool) -> list[str]:
+    words = {**UNUSABLE, **(NO_STATE if is_bad else {})}
+    found = [
+        f"{count} messages to the {edge} {words[reason]}"
+        for edge, place in PLACES
+        for reason, count in metrics.get(f"discarded_{place}", {}).items()
+        if reason in words
+    ]
+    for edge, place in PLACES if is_bad else ():
+        refused, told = (metrics.get(f"{way}_{place}", {}) for way in ("refused", "told"))
+        found += [f"the {edge} refused {count} messages: {why}" for why, count in refused.items()]
+        found += [f"the {edge} was told {count} times: {why}" for why, count in told.items()]
     return found

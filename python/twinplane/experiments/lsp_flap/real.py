@@ -15,7 +15,7 @@ from ...network.placing import adopt
 from ...results.real import OuterPort, Real
 from ..labs import Ground, Here, InLab, Outside, Place, require_namespaces
 from ..labs.bench import read_trial
-from ..labs.ending import tear_down
+from ..labs.ending import ended, tear_down
 from .answered import unanswered
 from .build import (
     Way,
@@ -166,7 +166,7 @@ class Flapping(Ground):
         """See `Ground`."""
         if not isinstance(self.place, Outside):
             return {}
-        return tear_down(network, *edges_of(network), parameters.signalling_rate)
+        return ended(network, *edges_of(network), parameters.signalling_rate)
 
     def virtual(self, parameters: FlapParameters) -> Network:
         """See `Ground`."""
