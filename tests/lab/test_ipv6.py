@@ -14,6 +14,7 @@ from support.needs import need
 from twinplane.lab import Lab, processes
 
 from .conftest import NetworkFile
+from .support import refused
 from .test_captures import complaints, tshark
 
 NATIVE = """\
@@ -143,7 +144,7 @@ def test_a_host_makes_its_address_of_what_a_router_advertises(
             said = shown("address", "show", "scope", "global")
             return "2001:db8:1::2/64" in said and "tentative" not in said
 
-        assert processes.wait_until(made, 30, 0.1), shown("address", "show")
+        assert made(), "a lab is up when its hosts have their addresses"
         said = shown("address", "show", "scope", "global")
         assert said.count("inet6") == 1 and "dynamic" in said, said
         routes = shown("route", "show", "default")
@@ -161,6 +162,13 @@ def test_a_host_makes_its_address_of_what_a_router_advertises(
     assert complaints(path) == [] and tshark(path, "-Y", "icmpv6.checksum.status == 0") == []
     assert tshark(path, "-Y", "icmpv6.type == 133")
     assert tshark(path, "-Y", "icmpv6.type == 134 && icmpv6.opt.prefix == 2001:db8:1:: && icmpv6.opt.mtu")
+
+
+def test_a_host_that_gets_no_address_is_named(network_file: NetworkFile) -> None:
+    """RFC 4862, 5.5.3: no address is made of a prefix that is valid for no time."""
+    gone = ADVERTISED.replace("mtu: true", "valid: 0 s, preferred: 0 s")
+    said = refused("lab", "up", network_file(gone), "--timeout", "4")
+    assert "host 'left' has no IPv6 address 2001:db8:1::2/64 in time: no router advertises its prefix" in said
 
 
 def balanced(lab: Lab, *routers: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import core
@@ -83,6 +84,7 @@ def _start(plan: Plan, made: State, limit: float, report: Report) -> None:
     made.save()
     starting.ready(limit)
     report("routers", len(routers), len(routers))
+    wait_for_addresses(plan, made, limit)
     for member in plan.of_kind("host"):
         run_commands(made, member.name, member.exec, limit)
     wait_for_lsps(plan, made, limit, report)
@@ -92,6 +94,21 @@ def placement(plan: Plan, member: Member, made: State) -> dict[str, Any]:
     """Where a router's interfaces are."""
     found = plan.placement([member.name], None, made.epoch_ns)
     return {**found, "incarnation": made.nodes[member.name].incarnation}
+
+
+def wait_for_addresses(plan: Plan, made: State, limit: float) -> None:
+    """Wait until the hosts have the IPv6 addresses that they make of what routers advertise."""
+    for member in plan.of_kind("host"):
+        for end in member.interfaces:
+            if end.slaac and end.ipv6 is not None:
+                with netns.inside(str(member.namespace)):
+                    left = limit - time.monotonic()
+                    there = processes.wait_until(partial(netns.may_use, end.name, end.ipv6), left)
+                if not there:
+                    raise TwinplaneError(
+                        f"lab '{made.name}': host '{member.name}' has no IPv6 address {end.ipv6} in time:"
+                        " no router advertises its prefix, or somebody else has it"
+                    )
 
 
 def wait_for_lsps(plan: Plan, made: State, limit: float, report: Report) -> None:

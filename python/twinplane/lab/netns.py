@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import ipaddress
 import os
 import socket
 import struct
@@ -23,6 +24,8 @@ SIOCGIFFLAGS, SIOCGIFMTU, SIOCETHTOOL = 0x8913, 0x8921, 0x8946
 ETHTOOL_STXCSUM, ETHTOOL_SSG, ETHTOOL_STSO, ETHTOOL_SGSO = 0x17, 0x19, 0x1F, 0x24
 
 CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN = 12, 13, 21
+UNUSABLE = 0x40 | 0x08
+"""Flags of an IPv6 address: it is tentative, or somebody else has it (linux/if_addr.h)."""
 
 
 def libc() -> ctypes.CDLL:
@@ -132,6 +135,17 @@ def speak_ipv6(interface: str, *, slaac: bool = False) -> None:
             raise TwinplaneError(
                 f"interface '{interface}': no IPv6 in this kernel: {os_reason(error)}"
             ) from None
+
+
+def may_use(interface: str, address: str) -> bool:
+    """Has an interface of the present namespace this IPv6 address, and has nobody else been found to?"""
+    wanted = ipaddress.IPv6Interface(address).ip.packed.hex()
+    try:
+        lines = Path("/proc/thread-self/net/if_inet6").read_text().splitlines()
+    except FileNotFoundError:  # a kernel without IPv6
+        return False
+    rows = [line.split() for line in lines]
+    return any(row[0] == wanted and row[5] == interface and not int(row[4], 16) & UNUSABLE for row in rows)
 
 
 def _ask(interface: str, request: int, payload: bytes = b"") -> bytes:
