@@ -9,6 +9,8 @@ mod arrival;
 mod config;
 mod copies;
 mod exception;
+#[cfg(test)]
+mod fuzz6_tests;
 mod ipv6;
 mod link6;
 #[cfg(test)]
