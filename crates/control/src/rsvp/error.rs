@@ -147,6 +147,23 @@ impl Rsvp {
         }
     }
 
+    /// The same of a Resv: the egress gets one report.
+    pub(super) fn resv_rro_dropped(&mut self, index: u32) {
+        let Some(lsp) = self.store.get_mut(index) else {
+            return self.counters.faults.note(Fault::NoLsp);
+        };
+        if std::mem::replace(&mut lsp.rare_mut().resv_rro_dropped, true) {
+            return;
+        }
+        // At the egress there is nobody to be told.
+        let (Some(hop), Some(style)) = (lsp.next_hop, lsp.style) else { return };
+        let filter = Filter { filter_spec: lsp.sender.to_wire(), label: Some(lsp.out_label), rro: None };
+        let descriptor = FlowDescriptor { flowspec: lsp.flowspec(), filters: vec![filter] };
+        let (lih, session) = (u32::from(hop.port.0), lsp.session.to_wire());
+        let why = (error_code::NOTIFY, notify::RRO_TOO_LARGE);
+        self.originate_resv_err(hop, lih, session, style, descriptor, 0, why);
+    }
+
     /// Answers a Resv that this router does not take.
     pub(super) fn refuse_resv(
         &mut self,
@@ -279,8 +296,12 @@ impl Rsvp {
             if let (error_code::ADMISSION, Some(rate)) = (spec.code, refused) {
                 lsp.rare_mut().blockade = Some((until, rate));
             }
+            // What stays in place concerns those only who asked for as much as was refused (RFC 2205, 3.5).
+            let in_place = spec.code == error_code::ADMISSION && spec.flags & ErrorSpec::IN_PLACE != 0;
+            let concerned = !in_place || refused.is_none_or(|rate| rate <= lsp.reserved_rate());
+            let next_hop = lsp.next_hop.filter(|hop| concerned && !onward.contains(hop));
             self.transport.acknowledge(Handle(resv_handle(index)));
-            onward.extend(lsp.next_hop.filter(|hop| !onward.contains(hop)));
+            onward.extend(next_hop);
         }
         for hop in onward {
             let mut message = error.clone();

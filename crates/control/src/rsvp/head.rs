@@ -7,6 +7,7 @@ use super::command::{TunnelId, TunnelSpec};
 use super::event::Event;
 use super::faults::Fault;
 use super::lsp::Role;
+use super::outbox::Sending;
 use super::states::{PathEvent, TunnelEvent};
 use super::tunnel::Tunnel;
 use super::{Rsvp, Timer};
@@ -212,6 +213,14 @@ impl Rsvp {
         }
     }
 
+    /// The recorded route did not fit: the Path goes on without it (RFC 3209, 4.4.3).
+    fn stop_recording(&mut self, lsp: u32) {
+        let recorded = self.store.get_mut(lsp).and_then(|lsp| lsp.rare.as_mut()?.path_rro.take());
+        if recorded.is_some() {
+            self.send_path(lsp, Sending::Trigger);
+        }
+    }
+
     /// An LSP that starts here has to go.
     fn lsp_lost(&mut self, lsp: u32, why: Loss) {
         let Some(index) = self.tunnel_of(lsp) else {
@@ -226,6 +235,9 @@ impl Rsvp {
             self.event(Event::LspError { tunnel: id, lsp_id, node, code, value });
             // A notification changes nothing (RFC 3209, 7.3).
             if code == error_code::NOTIFY {
+                if value == error_code::notify::RRO_TOO_LARGE {
+                    self.stop_recording(lsp);
+                }
                 return;
             }
         }

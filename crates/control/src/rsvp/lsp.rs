@@ -109,6 +109,8 @@ pub(super) struct Rare {
     pub flowspec: Option<Flowspec>,
     /// The RRO was dropped because it no longer fits the MTU (RFC 3209, 4.4.3).
     pub rro_dropped: bool,
+    /// The same of the RRO in a Resv.
+    pub resv_rro_dropped: bool,
 }
 
 /// Path state and reservation of one LSP.

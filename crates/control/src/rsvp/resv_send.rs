@@ -103,10 +103,13 @@ impl Rsvp {
         }
         let handle = resv_handle(group.members().first().copied().unwrap_or(index));
         if !self.summarised(hop, sending, handle) {
-            let Some(resv) = self.build_resv(index, group.members()) else {
+            let Some((resv, dropped)) = self.build_resv(index, group.members()) else {
                 self.counters.faults.note(Fault::Incomplete);
                 return group;
             };
+            if dropped {
+                group.members().iter().for_each(|&member| self.resv_rro_dropped(member));
+            }
             self.send_to_neighbor(hop, Message::Resv(resv), sending.delivery(handle));
         }
         for &member in group.members() {
@@ -152,7 +155,8 @@ impl Rsvp {
         }
     }
 
-    fn build_resv(&self, index: u32, group: &[u32]) -> Option<Resv> {
+    /// The Resv, and whether recorded routes had to be left out because it would have become too long.
+    fn build_resv(&self, index: u32, group: &[u32]) -> Option<(Resv, bool)> {
         let lsp = self.store.get(index)?;
         let own = self.own_hop(lsp.prev_hop, lsp.lih);
         let IpAddr::V4(address) = own.address else { return None };
@@ -171,7 +175,15 @@ impl Rsvp {
             let rro = recorded.map(|rest| record_route::push(address, with_label.then_some(label), rest));
             Some(Filter { filter_spec: member.sender.to_wire(), label: Some(label), rro })
         });
-        let filters: Vec<Filter> = filters.collect();
+        let mut filters: Vec<Filter> = filters.collect();
+        let recorded: usize =
+            filters.iter().flat_map(|f| &f.rro).map(|rro| record_route::wire_len(rro)).sum();
+        // RFC 3209, 4.4.3. 256 bytes hold all else that a Resv carries here but for what each LSP has.
+        let mtu = self.links.get(lsp.prev_hop.port).map_or(usize::MAX, |link| link.interface.mtu as usize);
+        let dropped = recorded > 0 && 256 + 24 * filters.len() + recorded > mtu;
+        if dropped {
+            filters.iter_mut().for_each(|filter| filter.rro = None);
+        }
         let rare = lsp.rare.as_deref();
         let mut common = wire::rsvp::Common::default();
         let mut policy_data = Vec::new();
@@ -179,7 +191,7 @@ impl Rsvp {
             common.unknown.clone_from(&rare.resv_unknown);
             policy_data.clone_from(&rare.resv_policy);
         }
-        Some(Resv {
+        let resv = Resv {
             common,
             session: lsp.session.to_wire(),
             hop: own,
@@ -189,7 +201,8 @@ impl Rsvp {
             policy_data,
             style: lsp.style?,
             flow_descriptors: vec![FlowDescriptor { flowspec, filters }],
-        })
+        };
+        Some((resv, dropped))
     }
 
     /// Confirms to a receiver that its reservation is in force (RFC 2205, 2.6).

@@ -48,6 +48,9 @@ impl Rsvp {
             };
             if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
                 self.counters.discard(Discard::WrongHop);
+            } else if lsp.is_reserved() && lsp.style != Some(tear.style) {
+                // RFC 2205, 3.1.6: what is torn down matches the STYLE, too.
+                self.counters.discard(Discard::NoState);
             } else if lsp.is_reserved() {
                 self.transport.retire(Handle(resv_handle(index)));
                 self.reservation_lost(index, Loss::Torn);

@@ -13,6 +13,7 @@ mod messages;
 mod programmes;
 mod reliability;
 mod reroute;
+mod rules;
 mod setup;
 
 use bus::{Net, hops, spec};
