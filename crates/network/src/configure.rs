@@ -215,6 +215,8 @@ fn rsvp_config(spec: &NodeSpec, ports: u16) -> rsvp::Config {
         diffserv: spec.diffserv,
         refresh_period: asked.refresh.unwrap_or(default.refresh_period),
         setup_timeout: asked.setup_timeout.unwrap_or(default.setup_timeout),
+        adspec: asked.adspec,
+        distinct_lsp_ids: asked.distinct_lsp_ids,
         refresh_reduction: asked.refresh_reduction.then(transport::RefreshReduction::default),
         hello: asked
             .hello

@@ -2,7 +2,8 @@
 //!
 //! `--lsps N [--refresh-reduction]`: N LSPs from one emulated edge to another through three routers; prints LSPs per
 //! second (of the clock, and of the processor, which other work on the machine does not change) and bytes per LSP and
-//! hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router. One line of JSON.
+//! hop. `--hold N`: the same for as many LSPs as asked for, all held at once by each transit router.
+//! `--without-adspec`: Paths carry no ADSPEC. One line of JSON.
 
 use base::Time;
 use serde_json::json;
@@ -51,7 +52,9 @@ fn main() {
     // A pair of edges has 65,535 tunnels at the most: as many pairs as it takes, around the same three routers.
     let pairs = lsps.div_ceil(50_000).max(1) as usize;
     let each = lsps / pairs as u64;
-    let rsvp = json!({"refresh_reduction": reduction, "refresh_ps": 3_600_000_000_000_000u64});
+    let adspec = !arguments.iter().any(|a| a == "--without-adspec");
+    let rsvp =
+        json!({"refresh_reduction": reduction, "adspec": adspec, "refresh_ps": 3_600_000_000_000_000u64});
     let edge =
         |name: String, programme| json!({"name": name, "kind": "edge", "rsvp": rsvp, "programme": programme});
     let mut nodes: Vec<_> =
@@ -93,6 +96,7 @@ fn main() {
         "processor_seconds": processor,
         "lsps_per_processor_s": processor.map(|seconds| up as f64 / seconds),
         "refresh_reduction": reduction,
+        "adspec": adspec,
     });
     println!("{result}");
 }

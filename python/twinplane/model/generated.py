@@ -745,6 +745,10 @@ class RsvpSpec(Written):
     """Interval of Hellos (RFC 3209, 5), or `none`: by them neighbours see at once that a router came back without its state [default: 9 s in a lab, else none]."""
     refresh_reduction: bool = False
     """Summary refresh and message ids (RFC 2961)."""
+    adspec: bool = True
+    """Send ADSPEC, what the way has to offer (RFC 2210, 3.3), with LSPs that begin here. Other routers may refuse LSPs without it."""
+    distinct_lsp_ids: bool = False
+    """Give LSPs that begin here different LSP ids, whatever tunnel they belong to: for routers on the way that take LSPs of one sender with the same LSP id for one."""
     setup_timeout: Quantity | None = None
     """How long a head end waits for the first Resv [default: 90 s]."""
     egress_label: Literal["real", "implicit-null", "explicit-null"] = "real"

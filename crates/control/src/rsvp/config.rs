@@ -113,8 +113,12 @@ pub struct Config {
     pub linger: Span,
     /// As an egress, ask for a ResvConf.
     pub confirm: bool,
-    /// Put an ADSPEC in the Paths that this router originates.
+    /// Put an ADSPEC in the Paths that this router originates: a sender may leave it out (RFC 2205, 3.1.3), but there
+    /// are routers that refuse a Path without it.
     pub adspec: bool,
+    /// Give LSPs of different tunnels different LSP ids, too, as long as there are any. A session makes them different
+    /// without that (RFC 3209, 4.6.2.1), but there are routers that look at the sender and the LSP id alone.
+    pub distinct_lsp_ids: bool,
     /// Refresh reduction (RFC 2961), or plain RFC 2205.
     pub refresh_reduction: Option<RefreshReduction>,
     /// Hello (RFC 3209, 5), or none.
@@ -145,7 +149,8 @@ impl Default for Config {
             setup_timeout: Span::from_secs(90),
             linger: Span::from_secs(1),
             confirm: false,
-            adspec: false,
+            adspec: true,
+            distinct_lsp_ids: false,
             refresh_reduction: None,
             hello: None,
             integrity: Vec::new(),

@@ -130,7 +130,7 @@ impl Rsvp {
         let sender = SenderDescriptor {
             sender_template: lsp.sender.to_wire(),
             sender_tspec: Some(lsp.tspec),
-            adspec: rare.and_then(|rare| rare.adspec.clone()),
+            adspec: lsp.adspec.to_wire(),
             rro: rare.and_then(|rare| rare.path_rro.clone()),
         };
         let (to, session) = (lsp.prev_hop, lsp.session.to_wire());

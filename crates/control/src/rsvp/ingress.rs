@@ -13,7 +13,9 @@ use super::route::Ero;
 use super::states::PathState;
 use super::transport::Neighbor;
 use base::PortId;
-use wire::rsvp::{Adspec, General, SenderTspec, SessionAttribute, TokenBucket, error_code};
+use wire::rsvp::{
+    Adspec, ControlledLoadFragment, General, SenderTspec, SessionAttribute, TokenBucket, error_code,
+};
 
 impl Rsvp {
     /// Makes the state of a new LSP along the tunnel's current route, and sends its Path.
@@ -28,9 +30,13 @@ impl Rsvp {
         let route = spec.routes.get(tunnel.route).map(Vec::as_slice).unwrap_or_default();
         let mut ero = Ero::of_command(route);
         // Not zero, and not in use.
-        let mut lsp_id = tunnel.next_lsp_id.max(1);
+        let distinct = self.config.distinct_lsp_ids;
+        let mut lsp_id = if distinct { self.lsp_ids } else { tunnel.next_lsp_id }.max(1);
         while self.store.find(&session, &SenderKey { address: router_id, lsp_id }).is_some() {
             lsp_id = lsp_id.wrapping_add(1).max(1);
+        }
+        if distinct {
+            self.lsp_ids = lsp_id.wrapping_add(1);
         }
         if let Some(tunnel) = self.tunnels.get_mut(index) {
             tunnel.next_lsp_id = lsp_id.wrapping_add(1);
@@ -106,8 +112,11 @@ impl Rsvp {
                 mtu,
                 ..General::default()
             };
-            let adspec = Adspec { general, guaranteed: None, controlled_load: None, others: Vec::new() };
-            lsp.rare_mut().adspec = Some(adspec);
+            // The egress is to ask for controlled load, and for nothing else: services that are not mentioned are not
+            // to be used (RFC 2210, 3.3).
+            let controlled_load = Some(ControlledLoadFragment::default());
+            let adspec = Adspec { general, guaranteed: None, controlled_load, others: Vec::new() };
+            lsp.adspec = Some(adspec).into();
         }
         lsp
     }

@@ -1,8 +1,9 @@
 //! The state block of one LSP at one router: its path state (PSB) and its reservation (RSB), side by side.
 //!
 //! For a point-to-point tunnel there is one of each per sender, so both live in one block of a slab: one look-up, one
-//! timer, and 300 bytes or so. What few LSPs have (recorded routes, ADSPEC, opaque objects) is boxed.
+//! timer, and 300 bytes or so. What few LSPs have (recorded routes, opaque objects) is boxed.
 
+use super::advert::Advert;
 use super::route::Ero;
 use super::slab::NIL;
 use super::states::{PathState, ResvState};
@@ -12,8 +13,8 @@ use core::hash::{Hash, Hasher};
 use core::net::Ipv4Addr;
 use std::net::IpAddr;
 use wire::rsvp::{
-    Adspec, Affinities, DiffServ, FilterSpec, Flowspec, RroSubobject, SenderTemplate, SenderTspec, Session,
-    Style, Unknown,
+    Affinities, DiffServ, FilterSpec, Flowspec, RroSubobject, SenderTemplate, SenderTspec, Session, Style,
+    Unknown,
 };
 
 /// A session: LSP_TUNNEL_IPv4 (RFC 3209, 4.6.1.1).
@@ -92,7 +93,6 @@ pub(super) struct Rare {
     pub path_rro: Option<Vec<RroSubobject>>,
     /// RECORD_ROUTE as the Resv brought it.
     pub resv_rro: Option<Vec<RroSubobject>>,
-    pub adspec: Option<Adspec>,
     pub affinities: Option<Affinities>,
     /// DIFFSERV as the Path brought it, or as the head end asks for (RFC 3270, 5.3).
     pub diffserv: Option<DiffServ>,
@@ -139,6 +139,7 @@ pub(super) struct Lsp {
     pub l3pid: u16,
     pub tspec: SenderTspec,
     pub ero: Ero,
+    pub adspec: Advert,
     pub name: Box<[u8]>,
     /// Refresh period that the previous hop announced, milliseconds.
     pub path_period_ms: u32,
@@ -187,6 +188,7 @@ impl Lsp {
             l3pid: wire::rsvp::LabelRequest::IPV4,
             tspec: SenderTspec::default(),
             ero: Ero::default(),
+            adspec: Advert::Absent,
             name: Box::default(),
             path_period_ms: 0,
             path_expires: Time::MAX,
@@ -227,6 +229,17 @@ impl Lsp {
             Some(flowspec) => flowspec,
             None => Flowspec::ControlledLoad(self.tspec.0),
         }
+    }
+
+    /// What an egress asks for: controlled load for the sender's traffic, in packets no longer than the way takes, if
+    /// the Path says so (RFC 2210, 2.3.2).
+    pub(super) fn flowspec_of_receiver(&self) -> Flowspec {
+        let mut bucket = self.tspec.0;
+        if let Some(mtu) = self.adspec.path_mtu() {
+            bucket.max_packet = bucket.max_packet.min(mtu);
+            bucket.min_unit = bucket.min_unit.min(bucket.max_packet);
+        }
+        Flowspec::ControlledLoad(bucket)
     }
 
     /// Keeps the FLOWSPEC; the usual one costs no memory.

@@ -15,6 +15,7 @@
 //! - the contract of protocols: `speaker`
 
 mod admission;
+mod advert;
 mod audit;
 pub mod command;
 mod config;
@@ -119,6 +120,8 @@ pub struct Rsvp {
     /// For people: nothing depends on it.
     signals: Signals,
     restarts: u16,
+    /// The next LSP id, where tunnels have different ones.
+    lsp_ids: u16,
 }
 
 impl Rsvp {
@@ -143,6 +146,7 @@ impl Rsvp {
             unreadable: UnreadableLog::default(),
             signals: Signals::default(),
             restarts: 0,
+            lsp_ids: 1,
             config,
         }
     }

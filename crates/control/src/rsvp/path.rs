@@ -1,5 +1,6 @@
 //! Path messages: checking, storing and sending them on (RFC 2205, 3.1.3; RFC 3209, 4).
 
+use super::advert::Advert;
 use super::counters::Discard;
 use super::diffserv;
 use super::error::{Problem, unknown_object};
@@ -276,9 +277,13 @@ impl Rsvp {
             lsp.name = name.into_boxed_slice();
             changed = true;
         }
+        let adspec = Advert::from(path.adspec);
+        if lsp.adspec != adspec {
+            lsp.adspec = adspec;
+            changed = true;
+        }
         let forwarded: Vec<_> = path.common.unknown.into_iter().filter(super::error::is_forwarded).collect();
         let plain = path.rro.is_none()
-            && path.adspec.is_none()
             && affinities.is_none()
             && path.diffserv.is_none()
             && forwarded.is_empty()
@@ -288,14 +293,12 @@ impl Rsvp {
         }
         let rare = lsp.rare_mut();
         let same = rare.path_rro == path.rro
-            && rare.adspec == path.adspec
             && rare.affinities == affinities
             && rare.diffserv == path.diffserv
             && rare.path_unknown == forwarded
             && rare.path_policy == path.policy_data;
         if !same {
             rare.path_rro = path.rro;
-            rare.adspec = path.adspec;
             rare.affinities = affinities;
             rare.diffserv = path.diffserv;
             rare.path_unknown = forwarded;

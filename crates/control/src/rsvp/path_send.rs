@@ -1,12 +1,13 @@
 //! Path messages on their way to the next hop.
 
 use super::Rsvp;
+use super::config::Interface;
 use super::faults::Fault;
 use super::outbox::Sending;
 use super::path::path_handle;
 use super::record_route;
 use super::transport::Neighbor;
-use base::{Rate, Time};
+use base::Time;
 use wire::rsvp::{Adspec, DiffServ, LabelRequest, Message, Path, SessionAttribute};
 
 impl Rsvp {
@@ -35,8 +36,7 @@ impl Rsvp {
     fn build_path(&mut self, index: u32, hop: Neighbor) -> Option<Path> {
         let own = self.own_hop(hop, u32::from(hop.port.0));
         let link = self.links.get(hop.port)?;
-        let (address, mtu, reservable) =
-            (link.interface.address, link.interface.mtu, link.interface.reservable);
+        let (address, mtu) = (link.interface.address, link.interface.mtu);
         let lsp = self.store.get(index)?;
         let rare = lsp.rare.as_deref();
         let recorded = rare.and_then(|rare| rare.path_rro.as_ref());
@@ -64,12 +64,12 @@ impl Rsvp {
         });
         let mut common = wire::rsvp::Common::default();
         let mut policy_data = Vec::new();
-        let (mut adspec, mut diffserv) = (None, None);
+        let adspec = lsp.adspec.to_wire().map(|adspec| through(adspec, &link.interface));
+        let mut diffserv = None;
         if let Some(rare) = rare {
             common.unknown.clone_from(&rare.path_unknown);
             policy_data.clone_from(&rare.path_policy);
             diffserv.clone_from(&rare.diffserv);
-            adspec = rare.adspec.clone().map(|adspec| through(adspec, reservable, mtu));
         }
         let path = Path {
             common,
@@ -94,10 +94,27 @@ impl Rsvp {
 }
 
 /// ADSPEC as it leaves a hop (RFC 2210, 3.3; RFC 2215).
-fn through(mut adspec: Adspec, reservable: Rate, mtu: u32) -> Adspec {
+///
+/// Controlled load is what this router does. Of guaranteed service it exports no C and D, and of other services it
+/// knows nothing: their fragments pass unchanged but for the break bit.
+pub(super) fn through(mut adspec: Adspec, out: &Interface) -> Adspec {
+    let (bandwidth, mtu) = (out.reservable.as_bytes_per_s(), out.mtu);
     let general = &mut adspec.general;
     general.hops = general.hops.saturating_add(1);
-    general.bandwidth = general.bandwidth.min(reservable.as_bytes_per_s());
+    general.bandwidth = general.bandwidth.min(bandwidth);
     general.mtu = general.mtu.min(mtu);
+    if let Some(fragment) = &mut adspec.controlled_load {
+        // What a fragment says of its own service overrides the general value (RFC 2210, 3.3.5).
+        let own = &mut fragment.overrides;
+        own.hops = own.hops.map(|hops| hops.saturating_add(1));
+        own.bandwidth = own.bandwidth.map(|own| own.min(bandwidth));
+        own.mtu = own.mtu.map(|own| own.min(mtu));
+    }
+    if let Some(fragment) = &mut adspec.guaranteed {
+        fragment.break_bit = true;
+    }
+    for fragment in &mut adspec.others {
+        fragment.break_bit = true;
+    }
     adspec
 }

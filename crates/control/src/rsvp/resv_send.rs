@@ -12,9 +12,7 @@ use super::transport::{Arrival, Delivery};
 use base::{Label, Rate, Time};
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, routing};
-use wire::rsvp::{
-    ErrorSpec, Filter, FlowDescriptor, Flowspec, Message, Resv, ResvConf, SessionAttribute, Style,
-};
+use wire::rsvp::{ErrorSpec, Filter, FlowDescriptor, Message, Resv, ResvConf, SessionAttribute, Style};
 
 /// The LSPs that one Resv is about: mostly one.
 pub(super) enum Group {
@@ -42,7 +40,7 @@ impl Rsvp {
         };
         let shared = lsp.attribute_flags & SessionAttribute::SE_STYLE != 0;
         let style = if shared { Style::SharedExplicit } else { Style::FixedFilter };
-        let (new, flowspec) = (!lsp.is_reserved(), Flowspec::ControlledLoad(lsp.tspec.0));
+        let (new, flowspec) = (!lsp.is_reserved(), lsp.flowspec_of_receiver());
         if self.reserve(index, style, flowspec).is_err() {
             return;
         }

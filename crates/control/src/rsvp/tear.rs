@@ -8,6 +8,7 @@ use super::head::Loss;
 use super::lsp::{Role, SenderKey, SessionKey};
 use super::outbox::Sending;
 use super::path::path_handle;
+use super::path_send::through;
 use super::resv::resv_handle;
 use super::slab::NIL;
 use super::states::{PathEvent, ResvEvent, ResvState};
@@ -75,8 +76,16 @@ impl Rsvp {
         let Some(lsp) = self.store.get(index) else {
             return self.counters.faults.note(Fault::NoLsp);
         };
-        let sender =
-            SenderDescriptor { sender_tspec: Some(lsp.tspec), ..SenderDescriptor::of(lsp.sender.to_wire()) };
+        // Receivers ignore what describes the traffic (RFC 2205, 3.1.5), but some drop a PathTear that does not say as
+        // much as its Path did.
+        let link = lsp.next_hop.and_then(|hop| self.links.get(hop.port));
+        let adspec = lsp.adspec.to_wire().zip(link).map(|(adspec, link)| through(adspec, &link.interface));
+        let sender = SenderDescriptor {
+            sender_template: lsp.sender.to_wire(),
+            sender_tspec: Some(lsp.tspec),
+            adspec,
+            rro: None,
+        };
         self.forward_path_tear(index, Common::default(), Some(sender));
     }
 

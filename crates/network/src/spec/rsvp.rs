@@ -51,6 +51,12 @@ base::record! {
         pub hello: Option<HelloSpec>, absent "9 s in a lab, else none", was "hello_interval";
         /// Summary refresh and message ids (RFC 2961).
         pub refresh_reduction: bool = false;
+        /// Send ADSPEC, what the way has to offer (RFC 2210, 3.3), with LSPs that begin here. Other routers may refuse
+        /// LSPs without it.
+        pub adspec: bool = true;
+        /// Give LSPs that begin here different LSP ids, whatever tunnel they belong to: for routers on the way that
+        /// take LSPs of one sender with the same LSP id for one.
+        pub distinct_lsp_ids: bool = false;
         /// How long a head end waits for the first Resv.
         pub setup_timeout: Option<Span>, in 1..=9_000_000_000_000_000_000, absent "90 s";
         /// Which label it asks for where an LSP ends.
@@ -72,6 +78,8 @@ impl Default for RsvpSpec {
             refresh: None,
             hello: None,
             refresh_reduction: false,
+            adspec: true,
+            distinct_lsp_ids: false,
             setup_timeout: None,
             egress_label: EgressLabel::Real,
             ttl: TtlModel::Uniform,

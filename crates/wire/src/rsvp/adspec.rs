@@ -138,6 +138,13 @@ const CONTROLLED_LOAD: u8 = 5;
 const BREAK: u8 = 0x80;
 
 impl Adspec {
+    /// The longest packet that controlled load takes along the way, in bytes: its own value, or else the general one
+    /// (RFC 2210, 2.3.2 and 3.3.5).
+    pub fn path_mtu(&self) -> u32 {
+        let own = self.controlled_load.and_then(|fragment| fragment.overrides.mtu);
+        own.unwrap_or(self.general.mtu)
+    }
+
     pub(crate) fn parse(c_type: u8, body: &[u8]) -> Result<Adspec, Fault> {
         if c_type != 2 {
             return Err(Fault::UNKNOWN_C_TYPE);

@@ -110,7 +110,12 @@ def _outside(seed: int, where: Real) -> tuple[Place, Nodes]:
         network = empty(p, seed)
         signalling = {"refresh_reduction": p.refresh_reduction}
         ingress = network.edge(
-            "ingress", setup_timeout=p.setup_timeout_s, router_id=first.router_id, **signalling
+            "ingress",
+            setup_timeout=p.setup_timeout_s,
+            router_id=first.router_id,
+            # There are routers that confuse tunnels of one sender that have the same LSP id.
+            distinct_lsp_ids=True,
+            **signalling,
         )
         sut = network.external("sut", router_id=where.sut_router_id)
         egress = network.edge("egress", router_id=last.router_id, **signalling)

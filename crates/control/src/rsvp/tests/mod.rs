@@ -1,6 +1,7 @@
 //! Several speakers on an in-memory bus, with a driver that acknowledges what is written.
 
 mod admission;
+mod adspec;
 mod bus;
 mod diffserv;
 mod diffserv_bytes;
