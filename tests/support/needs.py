@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 REQUIRE = "TWINPLANE_REQUIRE"
+PEERS = "TWINPLANE_PEERS"
 
 
 def _no_root() -> str | None:
@@ -41,7 +43,25 @@ def _no_tool(name: str) -> str | None:
     return None if found else f"{name} is not installed"
 
 
-KINDS: dict[str, Callable[[], str | None]] = {"root": _no_root, "labs": _no_labs}
+def peers() -> Path:
+    """Where routers are that nobody here wrote: ``TWINPLANE_PEERS``, or a folder beside the repository."""
+    beside = Path(__file__).resolve().parents[2].parent / "shared" / "peers"
+    return Path(os.environ.get(PEERS) or beside)
+
+
+def _no_freertr() -> str | None:
+    folder = peers() / "freertr"
+    for name in ("peer.py", "rtr.jar"):
+        if not (folder / name).is_file():
+            return f"freertr, an independent router, is not here: no {folder / name} ({PEERS} says where)"
+    return _no_tool("java")
+
+
+KINDS: dict[str, Callable[[], str | None]] = {
+    "root": _no_root,
+    "labs": _no_labs,
+    "freertr": _no_freertr,
+}
 """What is no program: why it is not there, or None if it is."""
 
 

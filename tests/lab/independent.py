@@ -1,0 +1,180 @@
+"""An independent router, freeRtr, beside a lab: its process, its ports, its console.
+
+It runs in a network namespace that is made here and is taken away with everything that lives in it. The
+lab's ends of its links are in that namespace, too, so the lab has to be brought up there (:meth:`Peer.here`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.needs import peers
+from twinplane.lab import netns, processes
+from twinplane.lab.kernel import find_ip
+
+CONSOLE = 2623
+START_S = 90.0
+"""How long Java may take to start, on a busy machine."""
+
+CONFIG = """\
+hostname peer
+vrf def v1
+ rd 1:1
+ exit
+server telnet tel
+ security protocol telnet
+ no exec authorization
+ no login authentication
+ vrf v1
+ exit
+int lo0
+ vrf for v1
+ ipv4 addr 9.9.9.1 255.255.255.255
+ mpls rsvp4
+ exit
+"""
+
+PORT = """\
+int eth{number}
+ vrf for v1
+ ipv4 addr {address} 255.255.255.252
+ mpls enable
+ mpls rsvp4
+ exit
+"""
+
+
+class Console:
+    """A session at its console."""
+
+    def __init__(self, field: str) -> None:
+        limit = time.monotonic() + START_S
+        while True:
+            with netns.inside(field):
+                self._talk = socket.create_connection(("127.0.0.1", CONSOLE), timeout=20)
+            try:
+                # At first it accepts what nobody serves yet.
+                self._answer()
+                break
+            except ConnectionError:
+                self._talk.close()
+                if time.monotonic() > limit:
+                    raise
+                time.sleep(0.1)
+        self.ask("terminal length 0")
+
+    def ask(self, command: str) -> str:
+        """What it answers to a command."""
+        self._talk.sendall(command.encode() + b"\r")
+        # It draws the line again while it is typed; what comes behind its end is the answer, then a prompt.
+        return self._answer(rb"\n(peer(\([^()\n]*\))?#\s*)+$")
+
+    def configure(self, *lines: str) -> None:
+        """Change its configuration."""
+        for line in ("configure terminal", *lines, "end"):
+            self.ask(line)
+
+    def close(self) -> None:
+        """End the session."""
+        self._talk.close()
+
+    def _answer(self, prompt: bytes = rb"peer#\s*$") -> str:
+        got = b""
+        while not re.search(prompt, got.replace(b"\r", b"")):
+            chunk = self._talk.recv(65536)
+            if not chunk:
+                raise ConnectionError(f"the console was closed: {got!r}")
+            got += chunk
+        lines = got.replace(b"\r", b"").decode(errors="replace").split("\n")
+        return "\n".join(lines[1:-1])
+
+
+class Peer:
+    """freeRtr with ports `f1`, `f2`, ..., whose other ends `x1`, `x2`, ... are for a lab."""
+
+    def __init__(self, field: str, folder: Path, addresses: list[str], more: str) -> None:
+        self.field = field
+        self.config = folder / "peer.txt"
+        self.ports = [f"f{number}" for number, _ in enumerate(addresses, 1)]
+        ports = [PORT.format(number=n, address=address) for n, address in enumerate(addresses, 1)]
+        self.config.write_text(CONFIG + "".join(ports) + more)
+        self.console: Console | None = None
+        self._process: subprocess.Popen[str] | None = None
+
+    def make(self) -> None:
+        """The namespace and the links."""
+        _ip("netns", "add", self.field)
+        netns.silence(self.field)
+        _ip("-n", self.field, "link", "set", "lo", "up")
+        for number, port in enumerate(self.ports, 1):
+            ends = (port, f"x{number}")
+            _ip("-n", self.field, "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+            for end in ends:
+                _ip("-n", self.field, "link", "set", end, "arp", "off", "mtu", "1500", "up")
+
+    def start(self) -> None:
+        """Start the router, and wait until it answers."""
+        ports = [word for port in self.ports for word in ("--port", port)]
+        program = [sys.executable, str(peers() / "freertr" / "peer.py"), "run"]
+        words = [*program, "--config", str(self.config), "--console", str(CONSOLE), *ports]
+        with netns.inside(self.field):
+            self._process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        with ended_after(START_S, self._process):
+            said = self._process.stdout.readline()
+        assert said == "ready\n", "freertr did not start"
+        self.console = Console(self.field)
+
+    def kill(self) -> None:
+        """End it as if its power went."""
+        if self.console is not None:
+            self.console.close()
+        self.console = None
+        processes.end(self._inside, 0.0)
+        if self._process is not None:
+            self._process.wait(20)
+        self._process = None
+
+    def remove(self) -> None:
+        """Take away all that was made."""
+        with contextlib.suppress(FileNotFoundError):
+            self.kill()
+        netns.forget(self.field)
+
+    @contextlib.contextmanager
+    def here(self) -> Iterator[None]:
+        """Be where its links end."""
+        with netns.inside(self.field):
+            yield
+
+    def ask(self, command: str) -> str:
+        """What it answers to a command."""
+        assert self.console is not None, "it does not run"
+        return self.console.ask(command)
+
+    def _inside(self) -> set[processes.Process]:
+        space = netns.identity(netns.path_of(self.field))
+        return set() if space is None else processes.belonging(Path("/nowhere"), [space])
+
+
+@contextlib.contextmanager
+def ended_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[None]:
+    """End a process that takes longer: whoever reads what it says then sees its end."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _ip(*words: str) -> None:
+    subprocess.run([find_ip(), *words], check=True, capture_output=True, text=True, timeout=30)
