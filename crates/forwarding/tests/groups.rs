@@ -7,7 +7,7 @@ use base::plane::{
     GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
     TtlModel,
 };
-use base::{Body, Frame, MacAddr, NodeId, PortId, Time, Verdict};
+use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv4Addr;
 use support::*;
 use twinplane_forwarding::{Config, Forwarding, Seed};
@@ -78,36 +78,11 @@ fn frame_of(stack: &[Entry], flow: Flow, fragment: u16) -> Frame {
     Frame::new(&bytes, Body::Pattern { start: 0, len: 14 })
 }
 
-/// The port by which a frame leaves, the same by the fast path, by the general way, and when the ports lie in the body.
-#[track_caller]
-fn leaves_by(tables: &mut Forwarding, frame: &Frame) -> u16 {
-    let (mut fast, mut general) = (frame.clone(), frame.clone());
-    let Verdict::Transmit { port, .. } = forward(tables, &mut fast) else {
-        panic!("{:?}", tables.classify_punt(P0, frame));
-    };
-    let again = tables.forward_again(Time(7), P0, &mut general);
-    assert_eq!(again, Verdict::Transmit { port, ready: Time(7) });
-    assert_eq!(fast, general);
-    let bytes = frame.to_vec();
-    let split = frame.header().len() - 3;
-    let mut apart = Frame::new(&bytes[..split], Body::owned(&bytes[split..]));
-    assert_eq!(forward(tables, &mut apart), Verdict::Transmit { port, ready: Time(7) });
-    assert_eq!(fast.header()[..12], [neighbour_mac(port).0, mac(port).0].concat()[..]);
-    port.0
-}
-
 fn choices(tables: &mut Forwarding, stack: &[Entry], flows: &[Flow]) -> Vec<u16> {
     flows.iter().map(|flow| leaves_by(tables, &frame_of(stack, *flow, 0))).collect()
 }
 
 const STACKS: [&[Entry]; 3] = [&[], &[(300, 0, 9)], &[(301, 0, 9), (500, 0, 9)]];
-
-/// Pearson's statistic of equal shares.
-fn chi_square(chosen: &[u16], members: &[u16]) -> f64 {
-    let expected = chosen.len() as f64 / members.len() as f64;
-    let count = |port: &u16| chosen.iter().filter(|chosen| *chosen == port).count() as f64;
-    members.iter().map(|port| (count(port) - expected).powi(2) / expected).sum()
-}
 
 #[test]
 fn flows_are_shared_within_sampling_error() {

@@ -5,9 +5,9 @@ mod support;
 use base::plane::{
     Fec, GroupId, LabelStack, Leg, Member, NextHop, PortConfig, Prefix6, TableOp, TcSource, TtlModel,
 };
-use base::{Body, Frame, MacAddr, NodeId, PortId, Time, Verdict};
+use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv6Addr;
-use support::{P0, forward, label, mac, nhlfe};
+use support::{P0, chi_square, forward, label, leaves_by, mac, nhlfe};
 use twinplane_forwarding::{Config, Forwarding, Seed};
 use wire::{ethernet, ipv6};
 
@@ -62,31 +62,8 @@ fn frame(network: u32, n: u32) -> Frame {
     Frame::new(&bytes, Body::Pattern { start: 0, len: 14 })
 }
 
-/// The port by which a frame leaves: the same by the fast path, by the general way, and with the ports in the body.
-#[track_caller]
-fn leaves_by(tables: &mut Forwarding, frame: &Frame) -> u16 {
-    let (mut fast, mut general) = (frame.clone(), frame.clone());
-    let Verdict::Transmit { port, .. } = forward(tables, &mut fast) else {
-        panic!("{:?}", tables.classify_punt(P0, frame));
-    };
-    let again = tables.forward_again(Time(7), P0, &mut general);
-    assert_eq!((again, &general), (Verdict::Transmit { port, ready: Time(7) }, &fast));
-    let bytes = frame.to_vec();
-    let split = frame.header().len() - 3;
-    let mut apart = Frame::new(&bytes[..split], Body::owned(&bytes[split..]));
-    assert_eq!(forward(tables, &mut apart), Verdict::Transmit { port, ready: Time(7) });
-    port.0
-}
-
 fn choices(tables: &mut Forwarding, network: u32, count: u32) -> Vec<u16> {
     (0..count).map(|n| leaves_by(tables, &frame(network, n))).collect()
-}
-
-/// Pearson's statistic of equal shares.
-fn chi_square(chosen: &[u16], members: &[u16]) -> f64 {
-    let expected = chosen.len() as f64 / members.len() as f64;
-    let count = |port: &u16| chosen.iter().filter(|chosen| *chosen == port).count() as f64;
-    members.iter().map(|port| (count(port) - expected).powi(2) / expected).sum()
 }
 
 #[test]

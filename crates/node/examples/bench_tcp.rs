@@ -10,23 +10,12 @@
 mod talk;
 
 use base::Time;
-use control::services::sessions::{Connect, Options};
+use control::services::sessions::Connect;
 use serde_json::{Map, Value, json};
-use talk::{MS, PORT, Role, S, address, chain, connect, rows, talk};
+use talk::{MS, PORT, Role, S, SMALL, address, chain, connect, rows, talk};
 
 /// How many connections there are beside each other.
 const COUNTS: [usize; 4] = [10, 100, 1_000, 10_000];
-
-const SMALL: Options = Options {
-    ttl: 64,
-    ttl_min: 0,
-    dscp: base::Dscp::CS6,
-    receive_bytes: 4_096,
-    send_bytes: 4_096,
-    timeout: None,
-    keep_alive: None,
-    nagle: false,
-};
 
 /// Seconds that this process has had of the processor.
 fn processor_seconds() -> f64 {

@@ -165,3 +165,28 @@ pub fn stays(tables: &mut Forwarding, mut frame: Frame, verdict: Verdict) {
     assert_eq!(forward(tables, &mut frame), verdict);
     assert_eq!(frame, before);
 }
+
+/// The port by which a frame leaves, the same by the fast path, by the general way, and when the ports lie in the body.
+#[track_caller]
+pub fn leaves_by(tables: &mut Forwarding, frame: &Frame) -> u16 {
+    let (mut fast, mut general) = (frame.clone(), frame.clone());
+    let Verdict::Transmit { port, .. } = forward(tables, &mut fast) else {
+        panic!("{:?}", tables.classify_punt(P0, frame));
+    };
+    let again = tables.forward_again(Time(7), P0, &mut general);
+    assert_eq!(again, Verdict::Transmit { port, ready: Time(7) });
+    assert_eq!(fast, general);
+    let bytes = frame.to_vec();
+    let split = frame.header().len() - 3;
+    let mut apart = Frame::new(&bytes[..split], Body::owned(&bytes[split..]));
+    assert_eq!(forward(tables, &mut apart), Verdict::Transmit { port, ready: Time(7) });
+    assert_eq!(fast.header()[..12], [neighbour_mac(port).0, mac(port).0].concat()[..]);
+    port.0
+}
+
+/// Pearson's statistic of equal shares.
+pub fn chi_square(chosen: &[u16], members: &[u16]) -> f64 {
+    let expected = chosen.len() as f64 / members.len() as f64;
+    let count = |port: &u16| chosen.iter().filter(|chosen| *chosen == port).count() as f64;
+    members.iter().map(|port| (count(port) - expected).powi(2) / expected).sum()
+}

@@ -1,20 +1,9 @@
 //! Ten thousand connections of a node: all stand beside each other, and take as many segments each as one alone.
 
-use crate::talk::{MS, Role, S, address, chain, connect, router, rows, talk};
+use crate::talk::{MS, Role, S, SMALL, address, chain, connect, router, rows, talk};
 use base::Time;
-use control::services::sessions::{Connect, Options};
+use control::services::sessions::Connect;
 use std::collections::BTreeSet;
-
-const SMALL: Options = Options {
-    ttl: 64,
-    ttl_min: 0,
-    dscp: base::Dscp::CS6,
-    receive_bytes: 4_096,
-    send_bytes: 4_096,
-    timeout: None,
-    keep_alive: None,
-    nagle: false,
-};
 
 #[test]
 fn ten_thousand_connections_stand_beside_each_other() {

@@ -21,6 +21,17 @@ pub const MS: u64 = 1_000_000_000;
 pub const S: u64 = 1_000 * MS;
 /// The port that servers listen to.
 pub const PORT: u16 = 4_000;
+/// Options of connections of which thousands stand beside each other: small buffers, no timeout.
+pub const SMALL: Options = Options {
+    ttl: 64,
+    ttl_min: 0,
+    dscp: base::Dscp::CS6,
+    receive_bytes: 4_096,
+    send_bytes: 4_096,
+    timeout: None,
+    keep_alive: None,
+    nagle: false,
+};
 
 /// What a node does.
 #[derive(Clone, Debug)]
