@@ -165,7 +165,7 @@ impl ReadNetwork {
             ReadNetwork::of(spec, kinds, |value| read_node(value, kinds))
         });
         let read = read.and_then(|read| read.check_external().map(|()| read));
-        read.map_err(|error| problem::for_containerlab(problem::as_written(error, value)))
+        read.map_err(|error| problem::for_containerlab(written::as_written(error, value)))
     }
 
     /// Reads what a program wrote, for a process that may not have all kinds of nodes: names are as in the program, and

@@ -1,6 +1,6 @@
 //! What can be wrong with a network, beside what can be wrong with any description. The words of all of it stand here.
 
-use base::describe::{Name, Value, near};
+use base::describe::{Name, near};
 use base::diagnostic::{Diagnostic, Step};
 
 base::problems! {
@@ -87,38 +87,6 @@ pub fn unknown_node(name: &Name, known: &[Name]) -> Diagnostic {
         hint => hint,
     };
     NetworkProblem::UnknownNode { name: name.to_string(), hint }.into()
-}
-
-/// The same error at the place where what it is about was written: a tree may have its discipline under `root` or in
-/// its own place, and a link in short form has its fields behind its two ends.
-pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
-    let mut found: Vec<Step> = Vec::new();
-    let mut here = Some(root);
-    for step in error.path() {
-        let inside = |value: &Value| match step {
-            Step::Key(key) => value.get(key).cloned(),
-            Step::Index(index) | Step::Called(index, _) => value.element(*index).cloned(),
-        };
-        let other = match (here, step) {
-            (Some(value @ Value::List(_)), Step::Key(_)) => {
-                value.element(2).map(|inner| (Step::Index(2), inner))
-            }
-            (Some(value), _) if inside(value).is_none() => {
-                value.get("root").map(|inner| (Step::from("root"), inner))
-            }
-            _ => None,
-        };
-        if let Some((between, inner)) = other.filter(|other| inside(other.1).is_some()) {
-            found.push(between);
-            here = Some(inner);
-        }
-        found.push(step.clone());
-        here = here.and_then(|value| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(index) | Step::Called(index, _) => value.element(*index),
-        });
-    }
-    error.moved(found)
 }
 
 /// What containerlab's files have and these have not, with what to do instead.

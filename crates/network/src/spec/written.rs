@@ -4,7 +4,7 @@
 //! ends, one tree of queues for both ends of a link, under a name, and its discipline under `root` or in its own place.
 
 use base::describe::Value;
-use base::diagnostic::Step;
+use base::diagnostic::{Diagnostic, Step};
 
 /// Where names of what stands at ports are written.
 const NAMED: [(&str, &str); 3] =
@@ -18,19 +18,9 @@ pub fn place(root: &Value, path: &[Step]) -> (Vec<Step>, bool) {
     let mut section = None;
     let mut whole = true;
     for step in path {
-        if inside(here, step).is_none() {
-            let between = match here {
-                Value::List(_) => vec![Step::Index(2)],
-                _ => ["root", "topology"].map(Step::from).to_vec(),
-            };
-            let way = between.into_iter().find_map(|between| {
-                let inner = inside(here, &between)?;
-                inside(inner, step).map(|_| (between, inner))
-            });
-            if let Some((between, inner)) = way {
-                found.push(between);
-                here = inner;
-            }
+        if let Some((more, inner)) = between(here, step) {
+            found.push(more);
+            here = inner;
         }
         if let Step::Key(key) = step {
             section = NAMED.iter().find(|known| known.0 == key).map(|known| known.1).or(section);
@@ -52,6 +42,36 @@ pub fn place(root: &Value, path: &[Step]) -> (Vec<Step>, bool) {
         }
     }
     (found, whole)
+}
+
+/// The same error at the place where what it is about was written, if its path leaves out steps of the file.
+pub fn as_written(error: Diagnostic, root: &Value) -> Diagnostic {
+    let mut found: Vec<Step> = Vec::new();
+    let mut here = Some(root);
+    for step in error.path() {
+        if let Some((more, inner)) = here.and_then(|value| between(value, step)) {
+            found.push(more);
+            here = Some(inner);
+        }
+        found.push(step.clone());
+        here = here.and_then(|value| inside(value, step));
+    }
+    error.moved(found)
+}
+
+/// The step that a path leaves out before this one, where the file says it in another way; and what is there.
+fn between<'a>(here: &'a Value, step: &Step) -> Option<(Step, &'a Value)> {
+    if inside(here, step).is_some() {
+        return None;
+    }
+    let ways = match here {
+        Value::List(_) => vec![Step::Index(2)],
+        _ => ["root", "topology"].map(Step::from).to_vec(),
+    };
+    ways.into_iter().find_map(|way| {
+        let inner = inside(here, &way)?;
+        inside(inner, step).map(|_| (way, inner))
+    })
 }
 
 fn inside<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
