@@ -260,7 +260,11 @@ impl Lane {
         });
         // The caller counts one.
         let told = match taken {
-            0 => Some(refused.pop().unwrap_or(DropReason::Malformed)),
+            0 => Some(refused.pop().unwrap_or_else(|| {
+                // What can't be cut has no pieces, none of which told the book of losses.
+                self.lost_at_port(now, tags, DropReason::Malformed);
+                DropReason::Malformed
+            })),
             _ => None,
         };
         refused.into_iter().for_each(|reason| self.refused_pieces.get_or_insert_default().count(reason));
