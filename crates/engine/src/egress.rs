@@ -45,6 +45,8 @@ pub struct Egress {
     cleared: (DropCounters, u64),
     /// How long frames are on the wire; here they are still as in a node.
     framing: Framing,
+    /// Is that as long as Ethernet has them? Asked of each frame three times.
+    plain: bool,
     /// Whose frames these were.
     losses: LossBook,
 }
@@ -63,6 +65,7 @@ impl Egress {
             waiting_bytes_max: 0,
             cleared: (DropCounters::default(), 0),
             framing: Framing::ETHERNET,
+            plain: true,
             losses: LossBook::default(),
         }
     }
@@ -71,7 +74,14 @@ impl Egress {
     pub fn set_framing(&mut self, framing: Framing) {
         debug_assert!(self.handed.0 == 0, "frames were counted as those of another medium");
         self.framing = framing;
+        self.plain = framing == Framing::ETHERNET;
         self.tree.set_framing(framing);
+    }
+
+    /// Bytes of a frame on the wire.
+    #[inline]
+    fn wire_len(&self, frame: &Frame) -> u64 {
+        u64::from(if self.plain { frame.wire_len() } else { self.framing.of(frame) })
     }
 
     /// The queue disciplines in front of the wire, for their statistics.
@@ -125,7 +135,7 @@ impl Egress {
 
     #[inline]
     fn enter(&mut self, now: Time, enters: Time, frame: Frame, wire: &mut impl FnMut(Time, Frame) -> Time) {
-        let wire_len = u64::from(self.framing.of(&frame));
+        let wire_len = self.wire_len(&frame);
         self.handed.0 += 1;
         self.handed.1 += wire_len;
         if enters <= now {
@@ -149,7 +159,7 @@ impl Egress {
             match self.pending.front() {
                 Some((enters, _)) if *enters < self.ask => {
                     if let Some((enters, frame)) = self.pending.pop_front() {
-                        self.pending_bytes -= u64::from(self.framing.of(&frame));
+                        self.pending_bytes -= self.wire_len(&frame);
                         self.offer(enters, frame, wire);
                     }
                 }
@@ -177,7 +187,7 @@ impl Egress {
         match self.tree.take(now) {
             Take::Frame(frame) => {
                 self.taken.0 += 1;
-                self.taken.1 += u64::from(self.framing.of(&frame));
+                self.taken.1 += self.wire_len(&frame);
                 self.free = wire(now, frame);
                 self.ask = self.free;
             }

@@ -83,16 +83,26 @@ impl Accounting {
 }
 
 /// How many bytes a packet counts for at a port whose medium is known.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Counting {
     accounting: Accounting,
     framing: Framing,
+    /// Does a frame count for the bytes that it has inside the node, before anything is added?
+    plain: bool,
+}
+
+impl Default for Counting {
+    fn default() -> Counting {
+        Accounting::default().into()
+    }
 }
 
 impl From<Accounting> for Counting {
-    /// On Ethernet.
+    /// The same accounting, of frames with the header of Ethernet.
     fn from(accounting: Accounting) -> Counting {
-        Counting { accounting, framing: Framing::ETHERNET }
+        let mut counting = Counting { accounting, framing: Framing::ETHERNET, plain: false };
+        counting.set_framing(Framing::ETHERNET);
+        counting
     }
 }
 
@@ -100,6 +110,7 @@ impl Counting {
     /// Counts as the packets are on this medium.
     pub fn set_framing(&mut self, framing: Framing) {
         self.framing = framing;
+        self.plain = self.accounting.layer == Layer::Link && framing.typed == 0 && framing.llc == 0;
     }
 
     /// What the frame counts for. Of a frame that is still to be cut, what all its pieces do.
@@ -108,15 +119,14 @@ impl Counting {
         if frame.offload().is_some() {
             return self.of_pieces(frame);
         }
-        self.accounting.adjusted(self.layer_bytes(frame, frame.len()))
+        let len = frame.len();
+        self.accounting.adjusted(if self.plain { len } else { self.layer_bytes(frame, len) })
     }
 
     /// What one of them counts for whose frame has `len` bytes inside the node.
-    #[inline]
     fn layer_bytes(&self, frame: &Frame, len: u32) -> u32 {
         let framing = &self.framing;
         match self.accounting.layer {
-            Layer::Link if framing.typed == 0 && framing.llc == 0 => len,
             Layer::Link => len.saturating_add_signed(framing.added(frame.header())),
             Layer::Network => len.saturating_sub(ETHERNET),
             Layer::Ip => len.saturating_sub(ETHERNET + LABEL * labels(frame.header())),
