@@ -29,8 +29,8 @@ crate::machine! {
     begins { Unknown }
     steps {
         Unknown: Reflected => Up, NotReflected => Heard;
-        Heard: Reflected => Up, NotReflected => Heard;
-        Up: Reflected | NotReflected => Up, Mismatched | Restarted => Heard, Silent => Unknown;
+        Heard: Reflected => Up, NotReflected | Restarted => Heard;
+        Up: Reflected | NotReflected => Up, Restarted => Heard, Mismatched | Silent => Unknown;
     }
 }
 

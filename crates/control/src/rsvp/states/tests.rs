@@ -126,10 +126,11 @@ Unknown --Reflected--> Up
 Unknown --NotReflected--> Heard
 Heard --Reflected--> Up
 Heard --NotReflected--> Heard
+Heard --Restarted--> Heard
 Up --Reflected--> Up
 Up --NotReflected--> Up
-Up --Mismatched--> Heard
 Up --Restarted--> Heard
+Up --Mismatched--> Unknown
 Up --Silent--> Unknown";
     assert_eq!(chart("Hellos with a neighbour").lines().join("\n"), expected);
 }

@@ -29,19 +29,28 @@ pub(super) struct Session {
     own: u32,
     /// The neighbour's, or zero as long as none is known.
     other: u32,
+    /// The neighbour still returned an instance of ours from before a restart: it will take another one itself once it
+    /// has seen the new one, and has not restarted for that.
+    outdated: bool,
     state: HelloState,
     /// Hellos in a row that did not return our instance.
     mismatches: u8,
     /// When to ask next.
     ask: Time,
+    /// How long to wait for an answer before asking again, while communication is not up; it doubles each time, up to
+    /// the interval.
+    patience: Span,
     /// When the neighbour last asked.
     asked: Option<Time>,
     /// When communication is lost, unless the neighbour is heard.
     dead: Time,
 }
 
-/// The first Hello is sent within this time.
-const BEGIN_WITHIN: Span = Span::from_ms(500);
+/// The first Hello is sent within this time. A neighbour that restarts before it was heard is not missed.
+const BEGIN_WITHIN: Span = Span::from_ms(50);
+/// If there is no answer to it, the next follows after this time: a neighbour that began a moment later did not hear
+/// the first.
+const PATIENCE: Span = Span::from_ms(500);
 
 /// An instance other than `before`, and not zero (RFC 3209, 5.2).
 fn instance(random: &mut Stream, before: u32) -> u32 {
@@ -62,9 +71,11 @@ impl Session {
         Session {
             own: instance(random, 0),
             other: 0,
+            outdated: false,
             state: HelloState::Unknown,
             mismatches: 0,
             ask: now + Span(offset),
+            patience: PATIENCE,
             asked: None,
             dead: Time::MAX,
         }
@@ -100,6 +111,8 @@ impl Session {
         }
         self.dead = now + config.interval.mul_f64(config.dead_intervals);
         let event = self.shown(src_instance, dst_instance, config);
+        let known = dst_instance != 0 && dst_instance != self.own;
+        self.outdated = known && !self.is_up() && (self.other == 0 || self.outdated);
         if event == HelloEvent::Restarted {
             // Ask the new instance at once, so that it is in use again after one round trip.
             (self.ask, self.asked) = (now, None);
@@ -111,8 +124,9 @@ impl Session {
 
     /// What the instances in a HELLO show.
     fn shown(&self, src: u32, dst: u32, config: &HelloConfig) -> HelloEvent {
-        // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset.
-        if self.is_up() && self.other != src {
+        // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset, also if it had not
+        // returned our instance yet.
+        if self.other != 0 && self.other != src && !self.outdated {
             return HelloEvent::Restarted;
         }
         // RFC 3209, 5.3: the neighbour must reflect our instance.
@@ -129,16 +143,20 @@ impl Session {
     fn step(&mut self, event: HelloEvent, other: u32, random: &mut Stream, faults: &mut Faults) -> Change {
         let was_up = self.is_up();
         faults.step(&mut self.state, event);
-        self.other = other;
+        // RFC 3209, 5.3: where communication is lost no instance is known, unless a new one was received.
+        self.other = if matches!(self.state, HelloState::Unknown) { 0 } else { other };
+        let restarted = event == HelloEvent::Restarted;
         match (was_up, self.is_up()) {
             (true, false) => {
-                // RFC 3209, 5.3: Hellos go on under another instance; Dst_Instance is zero unless a new one was
-                // received.
+                // RFC 3209, 5.3: Hellos go on under another instance.
                 self.own = instance(random, self.own);
                 self.mismatches = 0;
-                self.dead = Time::MAX;
-                Change::Down { restarted: event == HelloEvent::Restarted }
+                (self.dead, self.patience) = (Time::MAX, PATIENCE);
+                Change::Down { restarted }
             }
+            // Ours stays: the neighbour has not lost us. If both changed theirs whenever the other did, they might do
+            // so for ever.
+            (false, false) if restarted => Change::Down { restarted },
             (false, true) => {
                 self.mismatches = 0;
                 Change::Up
@@ -165,10 +183,13 @@ impl Session {
             return (None, change);
         }
         let interval = Span(config.interval.0.max(1));
+        let pause = if self.is_up() { interval } else { interval.min(self.patience) };
+        self.patience = interval.min(self.patience + self.patience);
         let due = self.ask;
-        self.ask = if due + interval > now { due + interval } else { now + interval };
-        // RFC 3209, 5.3: no need to ask if the neighbour did within the interval.
-        let quiet = self.asked.take().is_some_and(|asked| asked + interval > due);
+        self.ask = if due + pause > now { due + pause } else { now + pause };
+        // RFC 3209, 5.3: no need to ask if the neighbour did within the interval. Before communication is up it shall
+        // return our instance, which only an answer does.
+        let quiet = self.asked.take().is_some_and(|asked| asked + interval > due) && self.is_up();
         let request = (!quiet).then_some(Hello::Request { src_instance: self.own, dst_instance: self.other });
         (request, change)
     }
@@ -258,6 +279,42 @@ mod tests {
         let of = |side| changes.iter().filter(|c| c.0 == side).map(|c| c.1).collect::<Vec<_>>();
         assert_eq!(of(0), [Change::Up]);
         assert_eq!(of(1), [Change::Down { restarted: true }, Change::Up]);
+    }
+
+    #[test]
+    fn a_restart_is_noticed_before_communication_was_up() {
+        let config = HelloConfig { interval: Span::from_secs(9), ..HelloConfig::default() };
+        let mut pair = Pair { config, ..Pair::new() };
+        pair.sides = [(); 2].map(|()| Session::new(Time::ZERO, &pair.config, &mut pair.random));
+        // The first side is not heard until it has asked, and has not heard the other by then.
+        let mut changes = Vec::new();
+        while pair.sides[1].other == 0 {
+            changes.extend(pair.step([false, true]));
+        }
+        assert_eq!(changes, []);
+        assert!(!pair.sides[1].is_up());
+        pair.sides[0] = Session::new(pair.now, &pair.config, &mut pair.random);
+        let changes = pair.run(501, [true; 2]);
+        let of = |side| changes.iter().filter(|c| c.0 == side).map(|c| c.1).collect::<Vec<_>>();
+        assert_eq!(of(0), [Change::Up]);
+        assert_eq!(of(1), [Change::Down { restarted: true }, Change::Up]);
+        assert_eq!(pair.run(40_000, [true; 2]), []);
+    }
+
+    #[test]
+    fn who_does_not_answer_is_asked_less_and_less_often() {
+        let config = HelloConfig { interval: Span::from_secs(9), ..HelloConfig::default() };
+        let (mut random, mut faults) = (Streams::new(3).stream("hello"), Faults::default());
+        let mut session = Session::new(Time::ZERO, &config, &mut random);
+        let first = session.next();
+        assert!(first <= Time::ZERO + Span::from_ms(50));
+        let mut asked = Vec::new();
+        while asked.len() < 8 {
+            let now = session.next();
+            asked.push((now - first).0 / Span::from_ms(1).0);
+            assert!(session.expire(now, &config, &mut random, &mut faults).0.is_some());
+        }
+        assert_eq!(asked, [0, 500, 1_500, 3_500, 7_500, 15_500, 24_500, 33_500]);
     }
 
     #[test]
