@@ -73,7 +73,11 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the labs that are up, or one of them. Exit code 2 if there is one that can't be read."""
+    """Print the labs that are up, or one of them.
+
+    Exit code 1 if a lab is degraded: a router is dead, or an LSP is not where the file wants it; 2 if
+    there is a lab that can't be read.
+    """
     import json
 
     from ..lab import looking
@@ -81,6 +85,8 @@ def status(
     if which is not None:
         found = looking.details(name_of(which))
         typer.echo(json.dumps(found)) if as_json else print_details(found, found["phase"])
+        if found["problems"]:
+            raise typer.Exit(1)
         return
     labs, wrong = looking.overview()
     if as_json:
@@ -103,10 +109,15 @@ def status(
             for one in labs
         ]
         print_table(["lab", "state", "nodes", "routers running", "file"], rows, left=2)
+        for one in labs:
+            for text in one["problems"]:
+                typer.echo(f"{one['lab']}: {text}")
     for text in wrong:
         typer.echo(f"twinplane: {text}", err=True)
     if wrong:
         raise typer.Exit(2)
+    if any(one["problems"] for one in labs):
+        raise typer.Exit(1)
 
 
 @app.command(
@@ -173,11 +184,13 @@ def capture(
     import json
 
     from ..lab.capturing import find_lab
+    from .waiting import Waiting
 
     found = find_lab(link, in_lab)
     path = out or Path(f"{link.replace(':', '-')}.pcapng")
     made = found.capture(link, path=path, at=at, packets=packets)
-    count = made.wait(seconds)
+    with Waiting(made.name, packets=packets, seconds=seconds, quiet=as_json) as waiting:
+        count = made.wait(seconds, waiting.tick)
     if as_json:
         typer.echo(json.dumps({"path": str(path), "packets": count, "node": made.node, "link": made.index}))
     else:
@@ -322,3 +335,5 @@ def print_details(found: dict[str, Any], how: str) -> None:
             ],
             left=4,
         )
+    for text in found["problems"]:
+        typer.echo(text)

@@ -185,17 +185,21 @@ def capture(
 
     from ..units import span_ps
     from .node_tables import link_of
+    from .waiting import Waiting
 
-    limit = None if for_ is None else time.monotonic() + span_ps(for_, "for") / 1e12
+    seconds = None if for_ is None else span_ps(for_, "for") / 1e12
+    limit = None if seconds is None else time.monotonic() + seconds
     asked = {"link": link_of(link), "path": str(file.absolute()), "max_packets": packets}
     with connect(node, lab, socket) as control:
         number = control.ask("capture", asked)["capture"]
         count: int | None = 0
         try:
-            while count is not None and (limit is None or time.monotonic() < limit):
-                time.sleep(0.2 if limit is None else max(0.0, min(0.2, limit - time.monotonic())))
-                still = [one for one in control.status()["captures"] if one["capture"] == number]
-                count = still[0]["packets"] if still else None
+            with Waiting(f"link {link}", packets=packets, seconds=seconds) as waiting:
+                while count is not None and (limit is None or time.monotonic() < limit):
+                    time.sleep(0.2 if limit is None else max(0.0, min(0.2, limit - time.monotonic())))
+                    still = [one for one in control.status()["captures"] if one["capture"] == number]
+                    count = still[0]["packets"] if still else None
+                    waiting.tick(count or 0)
         except KeyboardInterrupt:
             pass
         count = packets if count is None else control.ask("capture-stop", number)["packets"]

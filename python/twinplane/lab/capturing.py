@@ -12,6 +12,7 @@ import contextlib
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -96,12 +97,16 @@ class Capture:
         """How many frames there are so far."""
         return self._tap.count()
 
-    def wait(self, seconds: float | None = None) -> int:
-        """Go on until there are as many packets as asked for, for so long, or until Ctrl-C; then end."""
+    def wait(self, seconds: float | None = None, told: Callable[[int], None] = lambda count: None) -> int:
+        """Go on until there are as many packets as asked for, for so long, or until Ctrl-C; then end.
+
+        `told` hears again and again how many packets there are.
+        """
         limit = None if seconds is None else time.monotonic() + seconds
         try:
             while not self._tap.full() and (limit is None or time.monotonic() < limit):
                 time.sleep(0.02)
+                told(self.packets)
         except KeyboardInterrupt:
             pass
         return self.stop()

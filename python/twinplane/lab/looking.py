@@ -17,15 +17,16 @@ def overview() -> tuple[list[dict[str, Any]], list[str]]:
     every, wrong = state.readable()
     for name, one in every:
         if one is None:
-            found.append(
-                {"lab": name, "phase": "half made", "file": None, "since": None, "nodes": 0, "running": 0}
-            )
+            nothing = {"file": None, "since": None, "nodes": 0, "running": 0}
+            found.append({"lab": name, "phase": "half made", "problems": [], **nothing})
             continue
         routers = [node for node in one.nodes.values() if node.kind == "router"]
+        wrong_here = _problems_of(one)
         found.append(
             {
                 "lab": name,
-                "phase": phase(one),
+                "phase": "degraded" if wrong_here else phase(one),
+                "problems": wrong_here,
                 "file": one.file,
                 "since": one.since or None,
                 "nodes": len(one.nodes),
@@ -43,12 +44,26 @@ def phase(one: State) -> str:
     return "coming up" if one.maker.alive() else "half made"
 
 
+def _problems_of(one: State) -> list[str]:
+    """What is wrong with a lab that is up. One that goes down just now has no problems."""
+    if phase(one) != "up":
+        return []
+    try:
+        found: list[str] = details(one.name)["problems"]
+    except TwinplaneError:
+        return []
+    return found
+
+
 def _alive(node: NodeState) -> bool:
     return node.process is not None and node.process.alive()
 
 
 def details(name: str) -> dict[str, Any]:
-    """One lab: every node, and every LSP as its head end sees it."""
+    """One lab: every node, every LSP as its head end sees it, and in `problems` what is not as the file says.
+
+    The phase of a lab with problems is ``degraded``.
+    """
     one = state.running(name)
     nodes, lsps = [], []
     for node_name, node in one.nodes.items():
@@ -71,15 +86,78 @@ def details(name: str) -> dict[str, Any]:
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
         nodes.append(entry)
+    wrong = problems(nodes, lsps, signalled(one))
+    now = phase(one)
     return {
         "lab": name,
-        "phase": phase(one),
+        "phase": "degraded" if wrong and now == "up" else now,
+        "problems": wrong,
         "file": one.file,
         "since": one.since or None,
         "nodes": nodes,
         "links": one.links,
         "lsps": lsps,
     }
+
+
+def problems(
+    nodes: list[dict[str, Any]], lsps: list[dict[str, Any]], wanted: list[tuple[str, str, str, str]]
+) -> list[str]:
+    """What is not as it should be, a sentence each: nodes first, then LSPs whose head end can be asked.
+
+    `wanted` are name, group, head end and tail end of the LSPs that the description has signalled at once.
+    """
+    said = []
+    for node in nodes:
+        if node["state"] not in ("up", "outside"):
+            restart = f": `twinplane lab restart {node['node']}`" if node["state"] == "dead" else ""
+            how = _WORDS.get(node["state"], node["state"])
+            said.append(f"{node['kind']} {node['node']} is {how}{restart}")
+    known = {(lsp["from"], lsp["lsp"]): lsp for lsp in lsps}
+    asked = {node["node"] for node in nodes if node["state"] == "up"}
+    for name, group, head, tail in wanted:
+        lsp = known.get((head, name))
+        which = f"lsp {name} from {head} to {tail}"
+        if head not in asked:
+            continue
+        if lsp is None:
+            said.append(f"{which} is torn down: `twinplane node lsp signal {group} {head}`")
+        elif lsp["state"] != "up":
+            said.append(f"{which} is {lsp['state']}")
+        elif lsp["route"]:
+            said.append(f"{which} takes its fallback route {lsp['route']}, not the preferred one")
+    return said
+
+
+_WORDS = {"silent": "running, but does not answer", "no namespace": "without its namespace"}
+"""States of nodes that are no words of a sentence."""
+
+
+def signalled(one: State) -> list[tuple[str, str, str, str]]:
+    """Name, group, head end and tail end of each LSP that routers of the lab signal as soon as they run."""
+    found = []
+    for lsp in _described(one):
+        if lsp["signal"] and one.nodes[lsp["from"]].kind == "router":
+            found += [(name, lsp["name"], lsp["from"], lsp["to"]) for name in _names(lsp)]
+    return found
+
+
+def _described(one: State) -> list[dict[str, Any]]:
+    """The LSPs of the description that the routers were started with; none if no router has one."""
+    for name, node in one.nodes.items():
+        if node.kind == "router":
+            try:
+                found = json.loads(one.config(name).read_text())["description"].get("lsps", [])
+            except (OSError, ValueError, KeyError):
+                continue
+            return [lsp for lsp in found if lsp["from"] in one.nodes]
+    return []
+
+
+def _names(lsp: dict[str, Any]) -> list[str]:
+    """Of each LSP of a group of LSPs that are alike."""
+    count = int(lsp["count"])
+    return [lsp["name"]] if count == 1 else [f"{lsp['name']}-{number + 1}" for number in range(count)]
 
 
 def node_state(node: NodeState) -> str:
@@ -106,6 +184,7 @@ def heads(one: State, name: str) -> list[dict[str, Any]]:
                 "from": name,
                 "to": owner(one, str(row["to"])),
                 "state": "down" if row["active"] is None else "up",
+                "route": row["route"],
                 "label": way.get("out_label"),
                 "bandwidth_bps": way.get("bandwidth_bps"),
                 "failures": row["failures"],
@@ -117,21 +196,18 @@ def heads(one: State, name: str) -> list[dict[str, Any]]:
 
 def unknown(one: State, name: str) -> list[dict[str, Any]]:
     """The LSPs that should begin at a router that can't be asked."""
-    try:
-        description = json.loads(one.config(name).read_text())["description"]
-    except (OSError, ValueError, KeyError):
-        return []
     return [
         {
             "lsp": lsp["name"],
             "from": name,
             "to": lsp["to"],
             "state": "unknown",
+            "route": None,
             "label": None,
             "bandwidth_bps": None,
             "failures": None,
         }
-        for lsp in description.get("lsps", [])
+        for lsp in _described(one)
         if lsp["from"] == name
     ]
 

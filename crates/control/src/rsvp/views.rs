@@ -70,6 +70,8 @@ pub struct TunnelView {
     pub name: String,
     /// LSP id of the LSP that carries traffic.
     pub active: Option<u16>,
+    /// Which of the explicit routes that LSP takes, 0 for the preferred one; nothing if there are none to choose from.
+    pub route: Option<u32>,
     /// LSP id of the LSP that is being set up.
     pub candidate: Option<u16>,
     /// LSP ids of LSPs that carried traffic before.
@@ -159,6 +161,10 @@ impl Rsvp {
             id: tunnel.id(),
             name: tunnel.spec.name.clone(),
             active: tunnel.active.and_then(lsp_id),
+            route: tunnel
+                .active
+                .filter(|_| !tunnel.spec.routes.is_empty())
+                .map(|_| tunnel.active_route as u32),
             candidate: tunnel.candidate.and_then(lsp_id),
             retiring: tunnel.retiring.iter().filter_map(|entry| lsp_id(entry.1)).collect(),
             failures: tunnel.failures,

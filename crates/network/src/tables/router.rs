@@ -168,6 +168,9 @@ base::table! {
         tunnel: u16 => tunnel.id.id,
         /// LSP id of the LSP that carries traffic; absent while the tunnel is down.
         active: Option<u16>,
+        /// Which of its explicit routes that LSP takes, 0 for the preferred one; absent while the tunnel is down, and
+        /// of a tunnel without explicit routes.
+        route: Option<u32>,
         /// LSP id of the LSP that is being signalled; absent if none is.
         candidate: Option<u16>,
         /// Attempts that failed since the last that did not.
