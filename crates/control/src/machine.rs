@@ -7,7 +7,7 @@ use core::fmt::Debug;
 
 /// The states of a machine.
 pub trait State: Copy + Debug + 'static {
-    /// What can happen.
+    /// What makes a machine of this kind take a step: an enum without data.
     type Event: Copy + Debug;
 
     /// The whole machine, as data.
@@ -39,16 +39,16 @@ pub struct Chart {
 pub struct Entry {
     /// Its name in the code.
     pub name: &'static str,
-    /// What it means.
+    /// What being in this state means, in words for the page of states.
     pub meaning: &'static str,
 }
 
 /// A step of a machine; states and events by their places in the [`Chart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The state before.
+    /// The number of the state that the step leaves.
     pub from: usize,
-    /// What happens.
+    /// The number of the event that makes it.
     pub event: usize,
     /// The state after, which may be the same.
     pub to: usize,

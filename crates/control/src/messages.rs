@@ -20,7 +20,7 @@ pub struct MessageBin {
     pub count: u32,
 }
 
-/// Kinds of messages.
+/// Message types have one byte, so there are at most as many as this.
 const KINDS: usize = 256;
 
 /// Counts that are kept at most. When there are more, bins become twice as wide.

@@ -57,7 +57,7 @@ impl Listen {
 pub enum Over {
     /// An IP protocol, by its number.
     Ip(u8),
-    /// A UDP datagram.
+    /// A UDP datagram for a port that the protocol listens to.
     Udp {
         /// Source port.
         src: u16,
@@ -144,7 +144,7 @@ pub struct Message {
     pub next: Option<Ipv4Addr>,
     /// IP source: not this node where a message keeps the address of the node that made it.
     pub src: Ipv4Addr,
-    /// IP destination.
+    /// The IPv4 address that the packet goes to: a unicast one or a group.
     pub dst: Ipv4Addr,
     /// What carries it above IP.
     pub over: Over,
@@ -214,7 +214,7 @@ pub enum Output {
 pub enum Change {
     /// An interface can be used from now on, or can't.
     Interface {
-        /// Which interface.
+        /// The interface that can be used from now on, or can no longer.
         interface: InterfaceId,
         /// The port that it is, if it is one.
         port: Option<PortId>,
@@ -231,9 +231,9 @@ pub enum Change {
 /// What a protocol can be told of by [`Protocol::handle_change`]. Of a restart it is told in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// [`Change::Interface`].
+    /// Ask for [`Change::Interface`] whenever an interface changes.
     Interfaces,
-    /// [`Change::Route`].
+    /// Ask for [`Change::Route`] whenever the best route to a prefix changes.
     Routes,
 }
 
@@ -373,11 +373,11 @@ pub trait Protocol: Any + Send + Debug {
 /// What is known of a protocol without a node that speaks it: a line of [`PROTOCOLS`](crate::PROTOCOLS).
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// Its name.
+    /// The name that descriptions, costs and events know the protocol by.
     pub id: ProtocolId,
     /// As [`Protocol::kind_name`].
     pub kind_name: fn(u8) -> &'static str,
-    /// Its tables.
+    /// The tables that it shows, in the order in which they are listed.
     pub views: &'static [View],
     /// What users write of it at a node, under its name among `protocols`; a node speaks it where that is written. If
     /// absent, the description says in another way who speaks it.

@@ -50,7 +50,7 @@ unheard! {
 pub struct UnheardCounters([u64; Unheard::ALL.len()]);
 
 impl UnheardCounters {
-    /// Counts one packet.
+    /// Counts a packet that no protocol listens to.
     pub fn count(&mut self, what: Unheard) {
         self.0[what as usize] += 1;
     }

@@ -13,9 +13,9 @@ use wire::{arp, ethernet};
 /// Where a hidden port is.
 #[derive(Clone, Copy, Debug)]
 pub struct BesideConfig {
-    /// Its Ethernet address.
+    /// Its Ethernet address, that ARP answers with.
     pub mac: MacAddr,
-    /// Its IP address.
+    /// Its IPv4 address on the link.
     pub address: Ipv4Addr,
     /// The router beside it.
     pub gateway: Ipv4Addr,

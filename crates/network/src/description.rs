@@ -23,16 +23,16 @@ use node::Advertise;
 use node::DeviceProfile;
 use node::conditioner::ConditionerSpec;
 
-/// A network.
+/// A network in numbers and indices, with all defaults filled in: what it is built from.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// Seed of all random streams.
     pub seed: u64,
     /// Nodes; others refer to them by place.
     pub nodes: Vec<NodeSpec>,
-    /// Links.
+    /// Links, in the order that gives them their numbers.
     pub links: Vec<LinkSpec>,
-    /// Groups of LSPs.
+    /// Groups of LSPs that are alike.
     pub lsps: Vec<LspSpec>,
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
     /// if absent.
@@ -74,10 +74,10 @@ impl Description {
     }
 }
 
-/// A node.
+/// A node of a network, whatever its kind.
 #[derive(Clone, Debug)]
 pub struct NodeSpec {
-    /// Name, unique.
+    /// Name, unique within the network.
     pub name: String,
     /// The name of its kind.
     pub kind: String,
@@ -85,9 +85,9 @@ pub struct NodeSpec {
     facts: Facts,
     /// How long it takes for what it does.
     pub profile: DeviceProfile,
-    /// Its RSVP-TE.
+    /// What its RSVP-TE is configured with.
     pub rsvp: RsvpSpec,
-    /// Its other protocols.
+    /// What the other protocols that it speaks are configured with.
     pub protocols: Protocols,
     /// Its DiffServ over MPLS (RFC 3270); a router without copies traffic classes, and refuses LSPs that signal some.
     pub diffserv: Option<DiffServConfig>,
@@ -134,7 +134,7 @@ impl NodeSpec {
     }
 }
 
-/// A link.
+/// A link between two ports.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Node at one end.
@@ -145,7 +145,7 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// What frames are on it.
     pub medium: &'static Medium,
-    /// Propagation delay.
+    /// Propagation delay, the same both ways.
     pub delay: Span,
     /// Bandwidth that LSPs may reserve, each way; the rate if absent.
     pub reservable: Option<Rate>,
@@ -190,7 +190,7 @@ pub struct LinkSpec {
 pub enum HopSpec {
     /// The next node; the best of the links to it.
     Node(usize),
-    /// The next link.
+    /// The link that the route takes next.
     Link {
         /// Place of the link.
         link: usize,
@@ -202,11 +202,11 @@ pub enum HopSpec {
 pub struct LspSpec {
     /// Name; in a group of several each gets its number behind.
     pub name: String,
-    /// Head end.
+    /// Index of the head end in the list of nodes.
     pub from: usize,
-    /// Tail end.
+    /// Index of the tail end in the list of nodes.
     pub to: usize,
-    /// How many.
+    /// How many LSPs alike the group has.
     pub count: u32,
     /// Explicit routes in order of preference, without the head.
     pub routes: Vec<Vec<HopSpec>>,
@@ -216,15 +216,15 @@ pub struct LspSpec {
     pub shortest: bool,
     /// Bandwidth to reserve for each.
     pub bandwidth: Rate,
-    /// Setup priority.
+    /// Setup priority, 0 (most important) to 7 (RFC 3209, 4.7).
     pub setup_priority: u8,
-    /// Holding priority.
+    /// Holding priority, 0 (most important) to 7; never weaker than that of setup.
     pub holding_priority: u8,
-    /// Reservation style.
+    /// Reservation style that the tail end answers with.
     pub style: ReservationStyle,
-    /// Record the route.
+    /// Whether Path and Resv carry a RECORD_ROUTE.
     pub record_route: bool,
-    /// Record labels.
+    /// Whether labels are recorded there, too.
     pub record_labels: bool,
     /// Time before the first retry.
     pub retry_first: Span,

@@ -63,7 +63,7 @@ use tunnels::TunnelKey;
 pub struct Link {
     /// What was asked for.
     pub spec: LinkSpec,
-    /// The engine's link.
+    /// The number that the engine knows the link by.
     pub id: LinkId,
     /// Ports at `a` and at `b`.
     pub ports: [PortId; 2],

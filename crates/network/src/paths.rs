@@ -6,11 +6,11 @@ use std::collections::BinaryHeap;
 /// A link as the search sees it: two ends and a cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Arc {
-    /// One end.
+    /// Index of the node at one end.
     pub a: usize,
-    /// The other.
+    /// Index of the node at the other end.
     pub b: usize,
-    /// Cost.
+    /// Cost of the link: paths have the least sum.
     pub metric: u64,
     /// Decides between links of equal cost: propagation delay in picoseconds.
     pub delay: u64,

@@ -58,7 +58,7 @@ impl Pseudowire {
         Ok((word, LEN))
     }
 
-    /// Its bytes.
+    /// The word as it is on the wire.
     pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
         fits(PSEUDOWIRE, "flags", self.flags, 15)?;
         fits(PSEUDOWIRE, "fragmentation", self.fragmentation, 3)?;
@@ -81,7 +81,7 @@ impl Ach {
         Ok((Ach { version: data[0] & 0x0f, reserved: data[1], channel_type }, LEN))
     }
 
-    /// Its bytes.
+    /// The word as it is on the wire.
     pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
         fits(CHANNEL, "version", self.version, 15)?;
         let [high, low] = self.channel_type.to_be_bytes();

@@ -44,7 +44,9 @@ impl Framing {
         self.framed_len(len.saturating_add_signed(self.added(header)))
     }
 
-    /// What a frame takes that is as in a node, without gap: of one that is to be cut, what all its pieces take.
+    /// What a frame takes that is as it is inside a node, without gap. On Ethernet, a frame that is to be cut takes
+    /// what all its pieces take. On other media this is the length of the uncut frame under one header, which no port
+    /// puts on a wire: ports there cut frames first (`put_pieces` of a lane), so ask for each piece.
     #[inline]
     pub fn of(&self, frame: &Frame) -> u32 {
         if *self == Framing::ETHERNET { frame.wire_len() } else { self.len(frame.header(), frame.len()) }

@@ -43,12 +43,12 @@ const PREFERENCE: u8 = 250;
 pub enum Event {
     /// A neighbour is heard that was not known.
     GreetMet {
-        /// Its router id.
+        /// The router id that the neighbour sends in its hellos.
         router_id: Ipv4Addr,
     },
     /// A neighbour was not heard for as long as it had said, or its link is down.
     GreetLost {
-        /// Its router id.
+        /// The router id of the neighbour that is gone.
         router_id: Ipv4Addr,
     },
 }

@@ -12,11 +12,11 @@ const KEPT: usize = 64;
 /// A message that was discarded because of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// When it came.
+    /// When the message came, in the time of its router.
     pub at: Time,
-    /// By which port.
+    /// The port that it came in by.
     pub port: PortId,
-    /// IP source.
+    /// The source in its IPv4 header, which a peer may have made up.
     pub src: Ipv4Addr,
     /// The check that it did not pass.
     pub reason: Malformed,
@@ -37,7 +37,7 @@ impl UnreadableLog {
         self.0.push_back(message);
     }
 
-    /// Oldest first.
+    /// Those that are kept, the oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Unreadable> {
         self.0.iter()
     }

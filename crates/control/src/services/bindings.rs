@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Binder {
     /// The least wins, as among routes.
     pub preference: u8,
-    /// The protocol.
+    /// The protocol that asked for the binding and alone may withdraw it.
     pub owner: ProtocolId,
     /// Of several bindings of one protocol the least wins.
     pub rank: u64,
@@ -53,7 +53,7 @@ enum InForce {
         gateway: Ipv4Addr,
         port: PortId,
         ttl: TtlModel,
-        /// Copied, if absent.
+        /// The traffic class that is pushed; absent: that of the packet is copied.
         tc: Option<TrafficClass>,
         source: Place,
     },

@@ -53,7 +53,7 @@ impl RouteWrites {
         }
     }
 
-    /// The next write.
+    /// The next write that the forwarding tables are to be given, if one is due.
     pub fn poll(&mut self) -> Option<TableOp> {
         self.ops.pop_front()
     }

@@ -39,7 +39,7 @@ pub struct InterfaceAddress {
 /// An interface of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// What it is.
+    /// Whether a port, a loopback or another kind of interface.
     pub kind: InterfaceKind,
     /// The node's own addresses on it, of both families; the first of a family is the source of what leaves by it.
     pub addresses: Vec<InterfaceAddress>,

@@ -32,11 +32,11 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct Services {
     /// The node and its interfaces.
     pub interfaces: Interfaces,
-    /// Its routes.
+    /// Routes of all protocols, and the best to each prefix.
     pub rib: Rib,
     /// Its routes of IPv6; a node that has no IPv6 address and is told none has none.
     pub rib6: Rib<Prefix6>,
-    /// Its labels.
+    /// Which labels are taken, and by whom.
     pub labels: Labels,
     /// Which entries the packets of FECs take.
     pub bindings: Bindings,

@@ -19,7 +19,7 @@ use base::{Frame, MacAddr};
 /// Every medium that a link may have; the first is that of links of which nothing is said.
 pub const MEDIA: &[&Medium] = &[&ETHERNET, &LLC, &serial::MEDIUM];
 
-/// A medium.
+/// What a link is made of: how long its frames are, and what header they have on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
     /// What `medium` of a link says.

@@ -21,7 +21,7 @@ pub enum LossPlace {
 pub struct LossesAt<'a> {
     /// The device that has the port.
     pub node: NodeId,
-    /// The port.
+    /// The port of the node at which the frame was lost.
     pub port: PortId,
     /// The device at the other end of its link.
     pub to: NodeId,

@@ -29,7 +29,7 @@ pub struct Soft {
 }
 
 impl Soft {
-    /// Empty tables.
+    /// A plane of a node with this configuration, whose tables are still empty.
     pub fn new(config: Config) -> Soft {
         Soft { forwarding: Forwarding::new(config), ..Soft::default() }
     }
@@ -81,7 +81,7 @@ impl Soft {
         done
     }
 
-    /// Answers a batch.
+    /// Puts an answer to a batch where the control plane takes it from.
     pub fn answer(&mut self, ack: Ack) {
         self.acks.push_back(ack);
     }

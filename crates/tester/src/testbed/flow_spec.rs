@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// same times, whatever else is in the network.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
-    /// Name.
+    /// Name, unique within the network.
     pub name: String,
     /// Node at which it begins.
     pub from: usize,
@@ -32,13 +32,13 @@ pub struct FlowSpec {
     pub size: Option<SizeSpec>,
     /// When packets are due.
     pub arrivals: ArrivalSpec,
-    /// Code point.
+    /// Code point of the IP header, 0 to 63.
     pub dscp: u8,
     /// UDP source port; one that no flow from the same node has so far, if absent.
     pub src_port: Option<u32>,
     /// UDP destination port; that of test packets if absent.
     pub dst_port: Option<u32>,
-    /// When it starts.
+    /// When the first packet may leave.
     pub start: Time,
     /// When it stops; never if absent.
     pub stop: Option<Time>,
@@ -106,9 +106,9 @@ pub struct OnOffSpec {
 /// How long a period lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeriodSpec {
-    /// Distribution.
+    /// Distribution that the lengths of the periods have.
     pub kind: PeriodKind,
-    /// Mean.
+    /// Mean length of a period.
     pub mean: Span,
     /// Shape of a Pareto distribution, more than 1: the tail falls as the length to minus this power.
     pub shape: f64,
@@ -139,7 +139,7 @@ pub struct TraceSpec {
 /// How long frames are, in bytes with frame check sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeSpec {
-    /// All alike.
+    /// Every frame has this many bytes.
     Fixed(u32),
     /// Each size in a range equally often.
     Uniform(UniformSpec),
@@ -152,9 +152,9 @@ pub enum SizeSpec {
 /// Sizes in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UniformSpec {
-    /// The shortest.
+    /// The shortest frame, in bytes.
     pub min: u32,
-    /// The longest.
+    /// The longest frame, in bytes.
     pub max: u32,
 }
 

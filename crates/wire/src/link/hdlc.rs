@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 const LAYER: &str = "chdlc";
 const LEN: usize = 4;
 
-/// The header.
+/// The header of Cisco HDLC: address, control, and the protocol by its EtherType.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chdlc {
     /// 15 to one, 143 to all.
     pub address: u8,
-    /// Zero.
+    /// The control byte, zero in all frames that are known.
     #[serde(default)]
     pub control: u8,
     /// The type of the payload; left out: that of the next layer.

@@ -12,7 +12,7 @@ const IPV4: u32 = 2;
 /// The numbers of IPv6 on NetBSD and OpenBSD, FreeBSD, and macOS.
 const IPV6: [u32; 3] = [24, 28, 30];
 
-/// The header.
+/// The header of loopback captures: the family of addresses as the capturing system numbers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Null {
     /// The number that the system that captured has for the family: 2 for IPv4, 24, 28 or 30 for IPv6; left out: that

@@ -16,7 +16,7 @@ const PROTOCOLS: [(u16, EtherType); 4] = [
     (0x0283, EtherType::MPLS_UPSTREAM),
 ];
 
-/// The header.
+/// The header of PPP in HDLC-like framing (RFC 1662): address, control and protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ppp {
     /// Do the address and control field of HDLC stand in front?

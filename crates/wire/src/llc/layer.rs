@@ -43,7 +43,7 @@ impl Llc {
         Ok((Llc { dsap, ssap, control, sequence }, packet.header_len(), packet.is_snap()))
     }
 
-    /// Its bytes.
+    /// The header as it is on the wire.
     pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
         let &Llc { dsap, ssap, control, sequence } = self;
         let repr = Repr { dsap, ssap, control, sequence };

@@ -23,7 +23,7 @@ const TARGET_FEC_STACK: u16 = 1;
 /// An echo request or reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LspPing {
-    /// 1.
+    /// The version number, 1 (RFC 8029, 3).
     pub version: u16,
     /// Bits: 1 validate the FEC stack, 2 respond only if the TTL expired, 4 validate the reverse path.
     #[serde(default)]
@@ -62,7 +62,7 @@ pub enum Tlv {
         /// One for each label.
         fecs: Vec<Fec>,
     },
-    /// Anything else.
+    /// A TLV of a type that is not read here.
     Other {
         /// Its type (RFC 8029, 3).
         #[serde(rename = "type")]
@@ -78,32 +78,32 @@ pub enum Tlv {
 pub enum Fec {
     /// A prefix of LDP.
     LdpIpv4 {
-        /// The first address.
+        /// The lowest address of the prefix.
         prefix: Ipv4Addr,
         /// Bits of the prefix.
         length: u8,
     },
     /// A prefix of LDP.
     LdpIpv6 {
-        /// The first address.
+        /// The lowest address of the prefix.
         prefix: Ipv6Addr,
         /// Bits of the prefix.
         length: u8,
     },
     /// An LSP of RSVP-TE.
     RsvpIpv4 {
-        /// The tail end.
+        /// The address of the tail end.
         endpoint: Ipv4Addr,
         /// Tunnel id of the session.
         tunnel_id: u16,
         /// Extended tunnel id of the session.
         extended_tunnel_id: u32,
-        /// The head end.
+        /// The address of the head end.
         sender: Ipv4Addr,
         /// Which LSP of the tunnel.
         lsp_id: u16,
     },
-    /// Anything else.
+    /// A sub-TLV of a type that is not read here.
     Other {
         /// Its type (RFC 8029, 3.2).
         #[serde(rename = "type")]
@@ -142,7 +142,7 @@ impl LspPing {
         }
     }
 
-    /// Its bytes.
+    /// The message as it is on the wire.
     pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         bytes.extend(self.version.to_be_bytes());

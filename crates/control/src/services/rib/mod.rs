@@ -24,7 +24,7 @@ const LEVELS: usize = 8;
 /// All routes of one prefix.
 #[derive(Clone, Debug)]
 struct Entry<P: RoutePrefix> {
-    /// The best first.
+    /// Routes to the prefix by all that announce one, the best first.
     routes: Hops<Route<P>>,
     /// Next hops of the route in force; none if no route resolves.
     active: Hops<NextHop>,

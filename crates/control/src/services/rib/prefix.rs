@@ -13,11 +13,11 @@ pub trait RoutePrefix: Copy + Debug + Eq + Ord + Into<IpPrefix> {
 
     /// The prefix of an address; bits beyond its length are cleared.
     fn of(address: Self::Address, len: u8) -> Self;
-    /// Its first address.
+    /// The lowest address that the prefix covers.
     fn first(self) -> Self::Address;
-    /// Its last address.
+    /// The highest address that the prefix covers.
     fn last(self) -> Self::Address;
-    /// Bits that count.
+    /// How many leading bits of an address it fixes: 0 to 32 of IPv4, 0 to 128 of IPv6.
     fn bits(self) -> u8;
     /// The write of a route.
     fn set(self, next_hop: NextHop) -> TableOp;

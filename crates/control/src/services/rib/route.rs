@@ -10,7 +10,7 @@ use core::cmp::Ordering;
 pub enum Source {
     /// The node's own addresses, and the networks of its interfaces.
     Connected,
-    /// A user.
+    /// Written down by a user in the description or as a command.
     Static,
     /// What a protocol has learnt.
     Protocol(ProtocolId),
@@ -44,17 +44,17 @@ pub enum RouteHop<P: RoutePrefix = Prefix> {
 /// Next hops: mostly one, so that a route needs no memory of its own for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Hops<T> {
-    /// There are none.
+    /// There is none: a route without next hops is not used.
     #[default]
     None,
-    /// There is one.
+    /// The usual case, which takes no memory of its own.
     One(T),
     /// There are several, all as good, in the order in which they were given.
     Many(Box<[T]>),
 }
 
 impl<T> Hops<T> {
-    /// All of them.
+    /// All next hops, in the order in which they were announced.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Hops::None => &[],
@@ -88,16 +88,16 @@ pub struct Route<P: RoutePrefix = Prefix> {
     pub metric: u32,
     /// A number that means something to those who pass routes on, and nothing here.
     pub tag: u32,
-    /// Where packets go.
+    /// The next hops that packets are sent to, of equal cost.
     pub hops: Hops<RouteHop<P>>,
 }
 
 impl<P: RoutePrefix> Route<P> {
-    /// A connected route.
+    /// A route to a network that an interface is in.
     pub const fn connected(next_hop: NextHop) -> Route<P> {
         Route::direct(Source::Connected, Source::CONNECTED, next_hop)
     }
-    /// A static route.
+    /// A route that a user wrote down.
     pub const fn fixed(next_hop: NextHop) -> Route<P> {
         Route::direct(Source::Static, Source::STATIC, next_hop)
     }

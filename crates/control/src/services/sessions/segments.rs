@@ -14,7 +14,7 @@ use wire::tcp::{self, Flags};
 /// A TCP segment that has reached the node.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// IP source.
+    /// The source in the IP header.
     pub src: IpAddr,
     /// IP destination: an address of this node.
     pub dst: IpAddr,

@@ -80,7 +80,7 @@ pub enum SessionEvent<'a> {
     Connected,
     /// Another node has connected to a port that the protocol listens to.
     Accepted {
-        /// This node's end.
+        /// Address and port at this node.
         local: SocketAddr,
         /// The other node's end.
         remote: SocketAddr,
@@ -149,9 +149,9 @@ pub struct SessionCounters {
 pub struct SessionRow {
     /// The protocol that it belongs to, by its place in the array of protocols.
     pub owner: crate::owner::Owner,
-    /// This node's end.
+    /// Address and port at this node.
     pub local: SocketAddr,
-    /// The other end.
+    /// Address and port at the peer.
     pub remote: SocketAddr,
     /// State of RFC 9293, 3.3.2, as it writes it.
     pub state: State,
@@ -199,7 +199,7 @@ pub struct Packet {
     pub dst: IpAddr,
     /// IP time to live.
     pub ttl: u8,
-    /// Code point.
+    /// Code point that every segment has.
     pub dscp: Dscp,
     /// What carries the bytes above IP.
     pub over: crate::protocol::Over,
@@ -218,7 +218,7 @@ pub struct Datagram {
     pub to: SocketAddr,
     /// IP time to live.
     pub ttl: u8,
-    /// Code point.
+    /// Code point that the datagram has.
     pub dscp: Dscp,
     /// What follows the UDP header.
     pub bytes: Vec<u8>,

@@ -32,7 +32,7 @@ pub struct Staged {
     timing: Timing,
     /// Batches that wait for the next commit, in their order.
     stage: VecDeque<Batch>,
-    /// Operations in them.
+    /// Operations in the batches that wait for the next commit.
     staged: usize,
     /// Commits of what is staged that have failed.
     tries: u8,
