@@ -50,7 +50,7 @@ def slowest_resv(network: Network, head: Edge) -> float | None:
 
 
 def errors(network: Network, edge: Edge) -> dict[str, dict[str, int]]:
-    """Errors by meaning: those that an edge answered with (``refused``), those it got (``told``)."""
+    """Errors by their meaning: what an edge answered with (``refused``), and what it got (``told``)."""
     table = network.columns("rsvp_errors", edge)
     found: dict[str, dict[str, int]] = {"refused": {}, "told": {}}
     rows = zip(table["direction"], table["meaning"], table["count"], strict=True)
