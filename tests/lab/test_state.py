@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,21 @@ def test_a_lab_that_cannot_be_read_is_skipped(
         assert state.of_node("pe1").name == "good"
     with pytest.raises(TwinplaneError, match="it is not what twinplane wrote"):
         state.running("bad")
+
+
+def test_labs_that_come_and_go_do_not_take_the_folder_from_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of all labs goes with the last one, just when another makes its own."""
+    monkeypatch.setattr(state, "TOP", tmp_path / "twinplane")
+    monkeypatch.setattr(state, "ROOT", tmp_path / "twinplane/labs")
+
+    def come_and_go(number: int) -> None:
+        for _ in range(200):
+            with state.locked(f"lab-{number}"):
+                pass
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(come_and_go, number) for number in range(4)]:
+            done.result()
+    assert list(tmp_path.iterdir()) == []

@@ -178,8 +178,6 @@ def locked(name: str, wait_s: float = 10.0) -> Iterator[None]:
     """Be the only one who makes or removes a lab. The lock's file is gone afterwards."""
     path = ROOT / f".{name}.lock"
     try:
-        TOP.mkdir(mode=0o755, exist_ok=True)
-        ROOT.mkdir(mode=0o700, exist_ok=True)
         descriptor = _lock(path, name, wait_s)
     except PermissionError as error:
         raise TwinplaneError(f"{error.filename}: {os_reason(error)}: labs need root") from None
@@ -194,14 +192,22 @@ def locked(name: str, wait_s: float = 10.0) -> Iterator[None]:
                 place.rmdir()
 
 
+def _make_folders() -> None:
+    """Make the folders that locks are in. Whoever has just ended may remove an empty one in between."""
+    for place, mode in ((TOP, 0o755), (ROOT, 0o700)):
+        with contextlib.suppress(FileNotFoundError, FileExistsError):
+            place.mkdir(mode=mode)
+
+
 def _lock(path: Path, name: str, wait_s: float) -> int:
     limit = time.monotonic() + wait_s
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except FileNotFoundError:  # somebody has just removed the empty folder
-            TOP.mkdir(mode=0o755, exist_ok=True)
-            ROOT.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError:
+            if time.monotonic() > limit:
+                raise
+            _make_folders()
             continue
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
