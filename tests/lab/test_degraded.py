@@ -14,7 +14,7 @@ import twinplane as tp
 from twinplane.lab import Lab
 
 from .conftest import NetworkFile
-from .support import command, good
+from .support import command, good, refused
 
 SQUARE = """\
 name: {name}
@@ -60,6 +60,8 @@ def test_a_lab_is_degraded_by_what_is_not_as_the_file_says(network_file: Network
         torn = [f"lsp pair-{number} from d to a {tears}" for number in (1, 2)]
         assert until(lambda: status(lab.name)[1]["problems"] == torn), status(lab.name)
         good("node", "lsp", "signal", "pair", "d", "--lab", lab.name)
+        assert "degraded" not in good("lab", "status", lab.name, "--wait", "60")
+        assert "of which lab?" in refused("lab", "status", "--wait", "1")
         assert until(lambda: status(lab.name)[0] == 0)
 
         lab.kill("b")

@@ -192,7 +192,9 @@ def test_a_file_becomes_a_network(tmp_path: Path) -> None:
     row = net.flows[0].stats().row(0, named=True)
     tree = net.queues("pe1").row(0, named=True)
     assert net.seed == 5 and net.lsps[0].up
-    assert row["sent"] == row["received"] + row["lost"] and row["lost"] == tree["dropped_packets"] > 500
+    assert row["sent"] == row["received"] + row["lost"] and row["lost"] > 500
+    # The queue is full: it may drop a Hello, too.
+    assert 0 <= tree["dropped_packets"] - row["lost"] <= 2
     assert net.queue_series("pe1").height > 10
     page = tp.report(net, tmp_path / "own.html").read_text()
     assert "pe1 towards pe2" in page and "Flows" in page

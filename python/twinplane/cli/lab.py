@@ -71,6 +71,10 @@ def status(
     which: Annotated[
         str | None, typer.Argument(metavar="[FILE|NAME]", help="One lab [default: all].")
     ] = None,
+    wait: Annotated[
+        float,
+        typer.Option(min=0.0, help="Of one lab: so many seconds at most, while it is degraded."),
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Print the labs that are up, or one of them.
@@ -80,10 +84,13 @@ def status(
     """
     import json
 
+    from ..errors import TwinplaneError
     from ..lab import looking
 
+    if which is None and wait:
+        raise TwinplaneError("--wait: of which lab? its file or name is needed")
     if which is not None:
-        found = looking.details(name_of(which))
+        found = looking.settled(name_of(which), wait)
         typer.echo(json.dumps(found)) if as_json else print_details(found, found["phase"])
         if found["problems"]:
             raise typer.Exit(1)

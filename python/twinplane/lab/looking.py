@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 from ..errors import TwinplaneError
@@ -98,6 +99,14 @@ def details(name: str) -> dict[str, Any]:
         "links": one.links,
         "lsps": lsps,
     }
+
+
+def settled(name: str, wait_s: float) -> dict[str, Any]:
+    """What `details` says as soon as the lab is not degraded, or after so many seconds."""
+    limit = time.monotonic() + wait_s
+    while (found := details(name))["problems"] and time.monotonic() < limit:
+        time.sleep(0.05)
+    return found
 
 
 def problems(
