@@ -9,7 +9,7 @@ import pytest
 import twinplane
 from twinplane import Network, TwinplaneError, core, wire
 from twinplane.errors import UnknownNameError
-from twinplane.network.nodes import Router
+from twinplane.network.nodes import Peer, Router
 
 
 def square(seed: int = 7) -> tuple[Network, list[Router]]:
@@ -333,6 +333,19 @@ def test_routers_with_another_driver_and_another_protocol(driver: object) -> Non
     net.run("5 s")
     assert net.table("staged_commits")["commits"].min() >= 1
     assert net.table("greet_neighbors")["state"].to_list() == ["labelled", "labelled"]
+
+
+def test_kinds_without_a_handle_of_their_own_are_nodes_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "plug.yaml"
+    path.write_text("name: plug\nnodes: {a: {kind: peer}, m: {kind: reflector}}\nlinks: [[a, m]]\n")
+    net = Network.from_file(path)
+    assert (net.node("m").kind, str(net.node("m"))) == ("reflector", "<reflector m>")
+    peer = net.node("a")
+    assert isinstance(peer, Peer)
+    peer.send(bytes.fromhex("020000000009 020000000008 88b5 0102"))
+    net.run("1 ms")
+    ((_, frame),) = peer.receive()
+    assert frame == bytes.fromhex("020000000008 020000000009 88b5 0102")
 
 
 def test_a_driver_that_there_is_not() -> None:

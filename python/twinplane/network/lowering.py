@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,9 @@ from ..model.arrivals import Trace
 from ..model.places import in_file
 from ..model.source import Source
 from .describing import profiled
-from .handles import Flow, Link, Lsp, Node, Owner
+from .handles import Flow, Link, Lsp
 from .network import Network
-from .nodes import Bridge, Edge, External, Host, Peer, Router
+from .nodes import handle
 
 if TYPE_CHECKING:
     from .. import _core
@@ -88,7 +87,8 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
     draft.explain = lambda error: in_file(error, found)
     owner = network.answers
     for index, (name, said) in enumerate(lab.nodes.items()):
-        draft.note(handle(owner, name, index, said))
+        kind = "node" if said.WORD is None else said.WORD[1]
+        draft.note(handle(owner, name, index, kind, getattr(said, "address", None)))
     for index, link in enumerate(lab.links):
         a, b = (draft.by_name[end.partition(":")[0]] for end in link.endpoints)
         draft.links.append(Link(owner, index, a, b))
@@ -99,23 +99,6 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
     _read_files(network, lab, found)
     for place, why in described.unused():
         draft.asides.append(str(found.error(tuple(place), f"{reading.whose(found.data, tuple(place))}{why}")))
-
-
-def handle(owner: Owner, name: str, index: int, said: model.NodeSpec) -> Node:
-    """The handle of a node."""
-    if isinstance(said, model.HostSpec | model.StationSpec):
-        address = said.address if isinstance(said, model.HostSpec) else None
-        return Host(owner, name, index, None if address is None else address.partition("/")[0])
-    return HANDLES[type(said)](owner, name, index)
-
-
-HANDLES: dict[type[Any], Callable[[Owner, str, int], Node]] = {
-    model.RouterSpec: Router,
-    model.EdgeSpec: Edge,
-    model.ExternalSpec: External,
-    model.PeerSpec: Peer,
-    model.BridgeSpec: Bridge,
-}
 
 
 def _read_files(network: Network, lab: model.NetworkSpec, found: Source) -> None:

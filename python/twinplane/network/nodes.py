@@ -252,3 +252,16 @@ class External(Node):
     """Somebody else's router, in real time, beyond interfaces."""
 
     kind = "external"
+
+
+HANDLES: dict[str, type[Node]] = {kind.kind: kind for kind in (Bridge, Edge, External, Peer, Router)}
+"""Kinds of nodes whose handles need nothing but the node."""
+
+
+def handle(owner: Owner, name: str, index: int, kind: str, address: object = None) -> Node:
+    """The handle of a node. One of a kind without a handle of its own is a node like any other."""
+    if kind in ("host", "station"):
+        return Host(owner, name, index, None if address is None else str(address).partition("/")[0])
+    made = HANDLES.get(kind, Node)(owner, name, index)
+    made.kind = kind
+    return made

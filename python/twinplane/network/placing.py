@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from .. import core
 from ..measure.calibration import Spread
 from .handles import Link
-from .nodes import Bridge, Edge, External, Host, Node, Peer, Router
+from .nodes import Edge, handle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ..frames import Columns
-    from .handles import Owner
     from .network import Network
 
 
@@ -83,24 +82,10 @@ def _lateness(network: Network) -> dict[str, Any] | None:
 
 def adopt(network: Network, description: Mapping[str, Any]) -> None:
     """Take the nodes and links of a description; its LSPs and flows stay where they are."""
-    kinds: dict[str, Callable[[Owner, str, int], Node]] = {
-        "bridge": Bridge,
-        "edge": Edge,
-        "external": External,
-        "peer": Peer,
-        "router": Router,
-    }
     draft = network.draft
     for index, (name, said) in enumerate(description["nodes"].items()):
         network.require_unstarted(f"{said['kind']} '{name}'")
-        if said["kind"] in ("host", "station"):
-            address = said.get("address")
-            own = None if address is None else str(address).partition("/")[0]
-            made: Node = Host(network.answers, name, index, own)
-        else:
-            # A kind without a handle of its own is a node like any other.
-            made = kinds.get(said["kind"], Node)(network.answers, name, index)
-            made.kind = said["kind"]
+        made = handle(network.answers, name, index, said["kind"], said.get("address"))
         fields = {key: value for key, value in said.items() if key != "programme"}
         draft.add_node(made, fields)
     for index, said in enumerate(description["links"]):
