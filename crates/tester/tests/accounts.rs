@@ -5,6 +5,7 @@ mod common;
 use base::random::Stream;
 use base::{LinkId, NodeId, Rate, Span, Streams, Time};
 use common::{MS, S, chain, column, network, routers, run};
+use engine::medium::MEDIA;
 use engine::{Direction, Fault, FaultKind};
 use rand::RngExt;
 use serde_json::{Value, json};
@@ -126,9 +127,10 @@ fn described(random: &mut Stream) -> (Value, usize, usize) {
     let bridged: Vec<usize> = (0..nodes.len()).filter(|&node| nodes[node]["kind"] == "bridge").collect();
     for link in &mut links {
         let on_bridge = bridged.iter().any(|bridge| link["a"] == *bridge || link["b"] == *bridge);
-        let media: &[&str] =
-            if on_bridge { &["ethernet"] } else { &["ethernet", "ethernet", "llc", "serial"] };
-        let medium = *pick(random, media);
+        // Ethernet twice as often as each of the others.
+        let others = MEDIA.iter().filter(|_| !on_bridge).map(|medium| medium.name);
+        let media: Vec<&str> = core::iter::once("ethernet").chain(others).collect();
+        let medium = *pick(random, &media);
         link["medium"] = json!(medium);
         link["rate_bps"] = json!(pick(random, &[4_000_000, 20_000_000, 100_000_000]));
         link["delay_ps"] = json!(pick(random, &[0, MS / 50, 3 * MS]));
