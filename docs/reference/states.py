@@ -18,9 +18,9 @@ LEAD = """# States
 
 On this page you look up which states a protocol keeps something in, what can happen to it there, and
 where that leads. The page is made from the tables by which the program itself goes from state to state
-(`crates/control/src/rsvp/states`), so it cannot differ from what runs. A field without an entry is a step
-that there is not: if it happened all the same, the state would stay, and table `rsvp_faults` would count
-it.
+(`CHARTS` in `crates/control/src/lib.rs`), so it cannot differ from what runs. A field without an entry is a
+step that there is not: if it happened all the same, the state would stay. What happened so to RSVP-TE, table
+`rsvp_faults` counts.
 """
 
 
