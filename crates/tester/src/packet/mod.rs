@@ -86,6 +86,20 @@ impl Shape {
         Shape::size_over(20, labels)
     }
 
+    /// Writes the Ethernet header and these labels, the last of them outermost. Returns where the IP header begins;
+    /// `ip` is its EtherType.
+    fn emit_stack(&self, labels: &[Label], ip: ethernet::EtherType, bytes: &mut [u8]) -> usize {
+        let ethertype = if labels.is_empty() { ip } else { ethernet::EtherType::MPLS };
+        ethernet::Repr::untagged(self.dst_mac, self.src_mac, ethertype).emit(bytes);
+        let mut at = ethernet::HEADER_LEN;
+        for (i, &label) in labels.iter().rev().enumerate() {
+            let entry = mpls::Repr { label, tc: self.class, bottom: i + 1 == labels.len(), ttl: self.ttl };
+            entry.emit(&mut bytes[at..]);
+            at += mpls::ENTRY_LEN;
+        }
+        at
+    }
+
     /// The least frame over an IP header of `ip` bytes below so many labels.
     fn size_over(ip: usize, labels: usize) -> u32 {
         let headers =
@@ -117,14 +131,7 @@ impl Template {
         let labels = &shape.labels[..shape.labels.len().min(4)];
         let size = shape.size.max(Shape::size_min(labels.len()));
         let mut bytes = [0u8; HEADER_ROOM];
-        let ethertype = if labels.is_empty() { ethernet::EtherType::IPV4 } else { ethernet::EtherType::MPLS };
-        ethernet::Repr::untagged(shape.dst_mac, shape.src_mac, ethertype).emit(&mut bytes);
-        let mut at = ethernet::HEADER_LEN;
-        for (i, &label) in labels.iter().rev().enumerate() {
-            let entry = mpls::Repr { label, tc: shape.class, bottom: i + 1 == labels.len(), ttl: shape.ttl };
-            entry.emit(&mut bytes[at..]);
-            at += mpls::ENTRY_LEN;
-        }
+        let mut at = shape.emit_stack(labels, ethernet::EtherType::IPV4, &mut bytes);
         let start = at;
         let ip_len = ip_len(size, at);
         let ip = ipv4::Repr {

@@ -26,15 +26,8 @@ impl Template {
     pub(super) fn new6(shape: &Shape, src: Ipv6Addr, dst: Ipv6Addr) -> Template {
         let labels = &shape.labels[..shape.labels.len().min(LABELS_MAX)];
         let mut bytes = [0u8; HEADER_ROOM];
-        let ethertype = if labels.is_empty() { ethernet::EtherType::IPV6 } else { ethernet::EtherType::MPLS };
-        ethernet::Repr::untagged(shape.dst_mac, shape.src_mac, ethertype).emit(&mut bytes);
-        let mut at = ethernet::HEADER_LEN;
-        for (i, &label) in labels.iter().rev().enumerate() {
-            let entry = mpls::Repr { label, tc: shape.class, bottom: i + 1 == labels.len(), ttl: shape.ttl };
-            entry.emit(&mut bytes[at..]);
-            at += mpls::ENTRY_LEN;
-        }
-        let ip = at;
+        let ip = shape.emit_stack(labels, ethernet::EtherType::IPV6, &mut bytes);
+        let mut at = ip;
         let header = ipv6::Repr {
             hop_limit: shape.ttl,
             dscp: shape.dscp,
