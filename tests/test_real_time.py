@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.outside import command, leftovers
 from twinplane import Network
 from twinplane.lab import of_network
 
@@ -29,18 +29,6 @@ BRIEF = [
 SLOW = ["--set", "rate_mbps=2"]
 
 
-STARTED = {os.getpid()}
-
-
-def command(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "twinplane", *words]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(line, **pipes, **options) as started:
-        STARTED.add(started.pid)
-        out, err = started.communicate(timeout=300)
-    return subprocess.CompletedProcess(line, started.returncode, out, err)
-
-
 def run(*words: str) -> dict[str, Any]:
     done = command("run", "lsp-flap", *BRIEF, *words, "--json")
     assert done.returncode == 0, done.stderr
@@ -53,12 +41,6 @@ def verdict(found: dict[str, Any]) -> tuple[Any, ...]:
 
 
 GOOD = (6, 6, 12, 0, 0, 0)
-
-
-def leftovers() -> set[str]:
-    """Namespaces of what was started here: others may make some meanwhile."""
-    found = {path.name for path in Path("/run/netns").glob("tp-*")}
-    return {name for name in found if any(f"-{pid}-" in name for pid in STARTED)}
 
 
 def test_one_process_by_the_clock(tmp_path: Path) -> None:
