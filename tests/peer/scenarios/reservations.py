@@ -142,7 +142,7 @@ def no_label(b: Bench) -> None:
 
 @scenario()
 def wrong_hop(b: Bench) -> None:
-    """A Resv that names a hop that is not ours reserves nothing there (RFC 2205, 3.1.4)."""
+    """A Resv that names a hop that is not ours does no lasting harm (RFC 2205, 3.1.4: to be ignored)."""
     key = _waiting_path(b)
     message = resv(b, key).swapped(c.RsvpHop("192.0.2.66"))
     b.east.send(message)
