@@ -7,8 +7,8 @@ HEAD_END = f"{NODE} lsp"
 PROBER = f"{NODE} ping traceroute"
 
 SHOWN = {
-    "network": "attach bridge capture captures checks clock close conditioners convention digest edge events"
-    " events_done external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
+    "network": "actions attach bridge capture captures checks clock close conditioners convention digest edge"
+    " events events_done external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
     " log_signals losses lsps node nodes now peer place queue_series queues record recording remove repair"
     " replay"
     " restart route router run seed table warnings",

@@ -70,6 +70,7 @@ impl Network {
                 .collect(),
             lsps_planned: lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count)),
             events: Vec::new(),
+            actions: Vec::new(),
             graph: graph_of(&description),
             incarnation: build.placement.map_or(0, |p| p.incarnation),
             live: build.placement.is_some(),

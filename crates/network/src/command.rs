@@ -22,7 +22,14 @@ impl Network {
     /// Puts a fault on the network; a time that has passed means now. Links are the engine's.
     pub fn fault(&mut self, mut fault: Fault) -> Result<(), NetworkError> {
         fault.at = fault.at.max(self.now());
-        Ok(self.world.fault(fault)?)
+        self.world.fault(fault.clone())?;
+        self.note_fault(&fault);
+        Ok(())
+    }
+
+    /// Takes all faults away now: links and devices come up, nothing disturbs them.
+    pub fn heal_all(&mut self) -> Result<(), NetworkError> {
+        self.fault(Fault::new(self.now(), FaultKind::HealAll))
     }
 
     /// Cuts a link, or repairs it.

@@ -3,6 +3,7 @@
 //! Every process of a network builds all of it alike, whichever part of it is there. Nothing is measured here: crate
 //! `tester` puts instruments into a network.
 
+pub mod actions;
 pub mod addressing;
 pub mod advice;
 pub mod beside;
@@ -128,6 +129,8 @@ pub struct Network {
     /// LSPs of the description.
     lsps_planned: u32,
     events: Vec<EventRecord>,
+    /// What is done to it, in order of time, for table `actions`.
+    actions: Vec<actions::Action>,
     /// Does it run in real time?
     live: bool,
     /// What drives it then.

@@ -1,5 +1,6 @@
 //! LSPs: from names and nodes to tunnels with explicit routes.
 
+use super::actions::{Action, Target};
 use super::addressing;
 use super::check::{check_carried, check_diffserv};
 use super::description::{HopSpec, LspSpec};
@@ -171,6 +172,13 @@ impl Network {
             };
             self.world.command(self.now(), NodeId(spec.from as u32), command.into())?;
         }
+        let what = match command {
+            "signal" => "signal",
+            "tear" => "tear",
+            "reoptimise" => "reoptimise",
+            _ => "reroute",
+        };
+        self.note(Action::new(self.now(), what, Target::Lsp(spec.name.clone())));
         let known = &mut self.lsps[group];
         (known.spec, known.links) = (spec, links);
         Ok(())

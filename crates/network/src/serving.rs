@@ -45,6 +45,8 @@ impl Network {
         self.events.extend(fresh);
         let old = self.events.partition_point(|record| record.at < time);
         self.events.drain(..old);
+        let old = self.actions.partition_point(|action| action.at < time);
+        self.actions.drain(..old);
         for node in self.ids() {
             if let Some(router) = self.nodes[node.index()].router_mut(&mut self.world, node) {
                 router.control_mut().forget_messages(time);

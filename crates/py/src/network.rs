@@ -145,8 +145,7 @@ impl PyNetwork {
     }
 
     fn heal_all(&mut self) -> PyResult<()> {
-        let now = self.inner().now();
-        self.inner().world_mut().heal_all(now).map_err(run)
+        self.inner().heal_all().map_err(network)
     }
 
     fn ping(&mut self, node: usize, to: &str, ttl: u8, sequence: u16) -> PyResult<()> {

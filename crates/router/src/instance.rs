@@ -127,8 +127,7 @@ impl Instance {
             Request::AddLsp(spec) => self.add_lsp(spec),
             Request::Fault(spec) => self.fault(spec),
             Request::Heal => {
-                let now = self.network.world().now();
-                self.network.world_mut().heal_all(now).map_err(text)?;
+                self.network.heal_all().map_err(text)?;
                 Ok(Value::Null)
             }
             Request::Capture(asked) => {

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneWarning
+from ..frames import readable, rows
 from ..network.placing import is_here
 from . import load
-from .base import Experiment, Tick, of_part
+from .base import Experiment, Outcome, Tick, of_part
 from .parameters import Parameters
 from .tasks import Done, Task
 
@@ -46,9 +47,17 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
             network.log_signals()
         taps = _captures(network, task)
         experiment.run(network, part, of_part(tick, place, len(parts)))
-        outcomes[name] = experiment.summarise(network, part)
+        outcomes[name] = with_actions(experiment.summarise(network, part), network)
         _save_captures(taps, task, name)
     return Done.of(experiment.joined(parameters, outcomes), task.tables)
+
+
+def with_actions(outcome: Outcome, network: Network) -> Outcome:
+    """The outcome of a run with table ``actions``, if anything was done to the network while it ran."""
+    done = network.columns("actions")
+    if rows(done):
+        outcome.tables["actions"] = readable(done)
+    return outcome
 
 
 def _run_real(

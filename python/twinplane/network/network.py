@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import core
 from ..errors import TwinplaneError
 from ..units import Quantity
+from .acting import Acting
 from .answers import Answers
 from .attachments import Interface
 from .describing import Describing
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .recording import Recording, Replay
 
 
-class Network(Shown):
+class Network(Acting, Shown):
     """Routers, hosts, links, LSPs and flows under one clock, virtual or the one on the wall.
 
     Quantities are numbers in base units (seconds, bits per second, bytes) or texts such as ``"50 us"``.
@@ -472,31 +473,6 @@ class Network(Shown):
         `progress` is called now and then with the time that has been reached.
         """
         self.engine.run(until, for_, progress)
-
-    def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
-        """Cut a link now, given itself or by its two ends; what is queued and in flight on it is lost."""
-        self.faults.fail(a, b)
-
-    def repair(self, a: Node | str | Link, b: Node | str | None = None) -> None:
-        """Mend a link now."""
-        self.faults.repair(a, b)
-
-    def fault(self, a: Node | str | Link, b: Node | str | None = None, **what: Any) -> None:
-        """Disturb a link from now on.
-
-        `loss`, `duplication` and `reordering` are probabilities for each frame (reordered ones are held back
-        `by` a time), `corruption` is one for each bit; `delay` is a time, with up to `jitter` on top. With
-        `until` the fault ends by itself; `direction` is forth, back or both. Zero takes a fault away.
-        """
-        self.faults.fault(a, b, what)
-
-    def heal(self) -> None:
-        """Take all faults away: links can be used again, nodes are up."""
-        self.faults.heal()
-
-    def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
-        """Restart a node now: it forgets everything and is silent for a time."""
-        self.faults.restart(node, down)
 
     def close(self) -> None:
         """Give interfaces back; nothing can be asked of the network any more.
