@@ -7,6 +7,7 @@ use super::error::NetworkError;
 use super::kind::NodeKind;
 use super::paths::{Arc, Graph};
 use super::placement::{Placed, Placement};
+use super::rerouting::Rerouting;
 use super::spec::ReadNetwork;
 use super::{Network, plan};
 use base::{Device, Map, NodeId, PortId, Rate, Span, Time};
@@ -71,6 +72,7 @@ impl Network {
             lsps_planned: lsps.iter().fold(0, |sum: u32, group| sum.saturating_add(group.count)),
             events: Vec::new(),
             actions: Vec::new(),
+            rerouting: description.routing.map(Rerouting::new),
             graph: graph_of(&description),
             incarnation: build.placement.map_or(0, |p| p.incarnation),
             live: build.placement.is_some(),
@@ -79,6 +81,7 @@ impl Network {
             description,
         };
         network.world.begin_at(build.begin);
+        network.check_rerouting()?;
         network.check_conditioners()?;
         network.add_devices()?;
         network.add_links()?;

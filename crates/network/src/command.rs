@@ -24,6 +24,7 @@ impl Network {
         fault.at = fault.at.max(self.now());
         self.world.fault(fault.clone())?;
         self.note_fault(&fault);
+        self.expect_routes(&fault);
         Ok(())
     }
 

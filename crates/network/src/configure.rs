@@ -2,6 +2,7 @@
 
 use super::addressing;
 use super::description::NodeSpec;
+use super::paths::Tree;
 use super::spec::rsvp::EgressLabel;
 use super::spec::table_driver::TableDriver;
 use super::{Link, Network, plan};
@@ -112,14 +113,14 @@ impl Network {
     /// Static routes to every node, host and link by the shortest path, and to the port beside the router; then those
     /// that the description gives.
     pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
-        for (prefix, next_hop) in self.routes_of(node) {
+        for (prefix, next_hop) in self.routes_by(node, &self.graph.tree(node)) {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         }
         self.set_static_routes(node, router);
     }
 
-    fn routes_of(&self, node: usize) -> Vec<(Prefix, NextHop)> {
-        let tree = self.graph.tree(node);
+    /// Static routes of a node, by its shortest paths.
+    pub(super) fn routes_by(&self, node: usize, tree: &Tree) -> Vec<(Prefix, NextHop)> {
         let towards = |other: usize| {
             let link = &self.links[tree.first_link(other)?];
             let side = link.side(node);

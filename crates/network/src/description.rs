@@ -9,6 +9,7 @@ use crate::spec::link::Driver;
 use crate::spec::protocols::Protocols;
 use crate::spec::reference::{Endpoint, Names};
 use crate::spec::route::RouteSpec;
+use crate::spec::routing::RoutingSpec;
 use crate::spec::rsvp::RsvpSpec;
 use crate::spec::table_driver::TableDriver;
 use base::diagnostic::{Diagnostic, Step};
@@ -37,6 +38,8 @@ pub struct Description {
     /// Width of the bins of the series that queues keep of their backlogs, of the first 4,194,304 bins; none are kept
     /// if absent.
     pub queue_bin: Option<Span>,
+    /// How routes follow failures; they stay as they were at the beginning if absent.
+    pub routing: Option<RoutingSpec>,
     /// The names of nodes, by which commands refer to them.
     pub names: Names,
     /// The ends of links, each with the name of its interface.
@@ -65,6 +68,7 @@ impl Description {
             links: links.collect::<Result<_, Diagnostic>>()?,
             lsps: read.spec.lsps.iter().map(|lsp| lsp.lowered()).collect(),
             queue_bin: read.spec.queue_bin,
+            routing: read.spec.routes,
             names: Names::new(read.nodes.iter().map(|node| node.0.clone())),
             ends: read.spec.links.iter().map(|link| link.endpoints.clone()).collect(),
             nodes,

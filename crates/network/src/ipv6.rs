@@ -7,7 +7,7 @@
 use super::Network;
 use super::addressing::{benchmarks6, block6, probe6, test_network6};
 use super::description::Description;
-use super::paths::{Arc, Graph};
+use super::paths::Tree;
 use super::place::{Place, node_name};
 use super::problem::AddressProblem;
 use super::spec::address6::{InterfaceAddress6, is_usable};
@@ -94,7 +94,10 @@ fn check_ends([a, b]: [InterfaceAddress6; 2]) -> Result<(), AddressProblem> {
 impl Network {
     /// Static IPv6 routes of a router to every IPv6 loopback and link, by the shortest path over links with IPv6.
     pub(super) fn set_routes6(&self, node: usize, router: &mut Router) {
-        for (prefix, next_hop) in self.routes6_of(node) {
+        if !self.has_ipv6(node) {
+            return;
+        }
+        for (prefix, next_hop) in self.routes6_by(node, &self.tree6(node, |_| true)) {
             router.handle_command(Time::ZERO, Command::Route6Set { prefix, next_hop });
         }
     }
@@ -113,21 +116,15 @@ impl Network {
         }
     }
 
-    fn routes6_of(&self, node: usize) -> Vec<(Prefix6, NextHop)> {
-        if !self.has_ipv6(node) {
-            return Vec::new();
-        }
-        let over: Vec<usize> =
-            (0..self.links.len()).filter(|&link| self.links[link].spec.ipv6.is_some()).collect();
-        let transit = self.description.nodes.iter().map(|node| node.facts().transit).collect();
-        let arc = |&link: &usize| {
-            let l = &self.links[link].spec;
-            Arc { a: l.a, b: l.b, metric: l.metric, delay: l.delay.0.max(0) as u64 }
-        };
-        let graph = Graph::new(transit, over.iter().map(arc).collect());
-        let tree = graph.tree(node);
+    /// The shortest paths of a node over those usable links that have IPv6.
+    pub(super) fn tree6(&self, node: usize, usable: impl Fn(usize) -> bool) -> Tree {
+        self.graph.tree_over(node, |link| self.links[link].spec.ipv6.is_some() && usable(link))
+    }
+
+    /// Static IPv6 routes of a node that has IPv6, by its shortest paths.
+    pub(super) fn routes6_by(&self, node: usize, tree: &Tree) -> Vec<(Prefix6, NextHop)> {
         let towards = |other: usize| {
-            let link = &self.links[over[tree.first_link(other)?]];
+            let link = &self.links[tree.first_link(other)?];
             let side = link.side(node);
             let gateway = link.spec.ipv6?[1 - side].address;
             Some(NextHop::Via { port: link.ports[side], gateway: gateway.into() })
@@ -143,7 +140,7 @@ impl Network {
                 routes.extend(towards(other).map(|next_hop| (block6(other), next_hop)));
             }
         }
-        for link in over.iter().map(|&link| &self.links[link]) {
+        for link in &self.links {
             let ([a, b], Some(ends)) = (link.ends(), link.spec.ipv6) else { continue };
             if a == node || b == node {
                 continue;

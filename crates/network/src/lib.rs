@@ -26,6 +26,7 @@ pub mod problem;
 mod queues;
 mod refusals;
 mod replay;
+mod rerouting;
 mod routes;
 mod segment;
 mod serving;
@@ -33,6 +34,7 @@ mod signals;
 pub mod spec;
 pub mod tables;
 pub mod tunnels;
+pub mod ways;
 
 pub use build::Build;
 pub use description::{Description, HopSpec, LinkSpec, LspSpec, NodeSpec};
@@ -56,6 +58,7 @@ use node::{Host, Router};
 use paths::Graph;
 use placement::Placed;
 use problem::{BuildProblem, RunProblem};
+use rerouting::Rerouting;
 use std::collections::{BTreeMap, BTreeSet};
 use tunnels::TunnelKey;
 
@@ -131,6 +134,8 @@ pub struct Network {
     events: Vec<EventRecord>,
     /// What is done to it, in order of time, for table `actions`.
     actions: Vec<actions::Action>,
+    /// Routes that follow failures, if they do.
+    rerouting: Option<Rerouting>,
     /// Does it run in real time?
     live: bool,
     /// What drives it then.

@@ -207,20 +207,34 @@ impl Network {
 
     /// The same without an audit, for who runs in very short steps.
     pub fn advance(&mut self, until: Time) -> Result<(), NetworkError> {
+        while let Some(due) = self.next_routes(until) {
+            self.advance_to(due)?;
+            self.set_new_routes()?;
+        }
+        self.advance_to(until)
+    }
+
+    fn advance_to(&mut self, until: Time) -> Result<(), NetworkError> {
         if self.wall.is_some() { self.run_wall(until) } else { Ok(self.world.run_until(until)?) }
     }
 
     /// Runs towards a time, for so many events at the most or, in real time, for some milliseconds. Says whether the
     /// time is reached; then the queues are audited.
     pub fn run_some(&mut self, until: Time, events: u64) -> Result<bool, NetworkError> {
-        let reached = match &self.wall {
-            None => self.world.step(until, events)? == Progress::Reached,
+        let due = self.next_routes(until);
+        let stop = due.unwrap_or(until);
+        let mut reached = match &self.wall {
+            None => self.world.step(stop, events)? == Progress::Reached,
             Some(_) => {
-                let slice = until.min(self.now() + SLICE);
+                let slice = stop.min(self.now() + SLICE);
                 self.run_wall(slice)?;
-                self.world.now() >= until
+                self.world.now() >= stop
             }
         };
+        if reached && due.is_some() {
+            self.set_new_routes()?;
+            reached = false;
+        }
         if reached {
             self.audit()?;
         }

@@ -260,7 +260,7 @@ impl Network {
 
     /// The links of the explicit route at a place among those of an LSP; nothing if its hops are loose. Paths begin at
     /// the LSP.
-    fn resolve(
+    pub(super) fn resolve(
         &self,
         spec: &LspSpec,
         place: usize,

@@ -49,6 +49,11 @@ impl Graph {
 
     /// The shortest paths from `root`; ties are broken by hops, delay, then the lower node and link.
     pub fn tree(&self, root: usize) -> Tree {
+        self.tree_over(root, |_| true)
+    }
+
+    /// The same over those links that `usable` lets through.
+    pub fn tree_over(&self, root: usize, usable: impl Fn(usize) -> bool) -> Tree {
         let mut best: Vec<Option<Cost>> = vec![None; self.around.len()];
         let mut reached = vec![None; self.around.len()];
         let mut heap = BinaryHeap::from([Reverse(((0, 0, 0), root))]);
@@ -57,7 +62,7 @@ impl Graph {
             if best[node] != Some(cost) || (node != root && !self.transit[node]) {
                 continue;
             }
-            for &(link, next) in &self.around[node] {
+            for &(link, next) in self.around[node].iter().filter(|(link, _)| usable(*link)) {
                 let arc = self.arcs[link];
                 let total = (cost.0 + arc.metric, cost.1 + 1, cost.2 + arc.delay);
                 if best[next].is_none_or(|known| total < known) {
@@ -107,6 +112,11 @@ impl Tree {
         self.reached[node].map(|(_, _, first)| first)
     }
 
+    /// The links by which any node is reached.
+    pub fn links(&self) -> impl Iterator<Item = usize> {
+        self.reached.iter().flatten().map(|(link, ..)| *link)
+    }
+
     /// The links on the way to `node`, in order; nothing if it can't be reached.
     pub fn links_to(&self, node: usize) -> Option<Vec<usize>> {
         let mut links = Vec::new();
@@ -140,6 +150,16 @@ mod tests {
         assert_eq!((tree.links_to(1), tree.first_link(3)), (Some(vec![1]), Some(3)));
         assert_eq!(graph.link_between(1, 0), Some(1));
         assert_eq!(graph.beyond(4, 3), Some(2));
+    }
+
+    #[test]
+    fn a_tree_leaves_out_what_can_not_be_used() {
+        let arcs = vec![arc(0, 1, 1, 0), arc(1, 2, 1, 0), arc(0, 2, 5, 0)];
+        let graph = Graph::new(vec![true; 4], arcs);
+        let tree = graph.tree_over(0, |link| link != 1);
+        assert_eq!((tree.links_to(2), tree.first_link(3)), (Some(vec![2]), None));
+        assert_eq!(tree.links().collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(graph.tree(0).links_to(2), Some(vec![0, 1]));
     }
 
     #[test]

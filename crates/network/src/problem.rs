@@ -46,6 +46,8 @@ base::problems! {
         QueueOfOthers {} is Conflict, "queue-of-others", "it is external: its queues are not ours";
         /// A conditioner where packets do not arrive at a router of ours.
         NoConditioner {} is Conflict, "no-conditioner", "it is no router of ours: only these condition what arrives";
+        /// Routes that would have to be computed for routers of other processes.
+        RoutesElsewhere { node: String } is Conflict, "routes-elsewhere", "router '{node}' is in a process of its own: routes are computed anew where all routers are in one process, in virtual time or in real time, and not in a lab";
         /// Bins that take no time.
         EmptyBin {} is OutOfRange, "empty-bin", "a bin is longer than nothing";
     }
@@ -236,6 +238,8 @@ base::problems! {
 base::problems! {
     /// What is surprising about a network that can be built as it is described: warnings.
     pub enum AdviceProblem {
+        /// Nodes that nothing leads to.
+        Unlinked { others: String } is Conflict, "unlinked", "it has no link{others}: no packet gets there, and none away";
         /// A bucket that is smaller than packets that came.
         BeyondBurst { lost: u64, given: u64 } is OutOfRange, "beyond-burst", "{lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate";
         /// An LSP that another leaves nothing.

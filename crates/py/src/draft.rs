@@ -130,7 +130,7 @@ impl PyDraft {
         object(py, &found.ok_or_else(|| PyKeyError::new_err(format!("{group} {place}")))?)
     }
 
-    /// Says something of the whole: `seed`, `queue_bin` or `measuring`.
+    /// Says something of the whole: `seed`, `queue_bin`, `routes` or `measuring`.
     fn set_whole(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let failed = |error: Diagnostic| diagnostic(py, &given, &error);
@@ -138,6 +138,7 @@ impl PyDraft {
         let whole = NetworkFile::read_part(&given).map_err(failed)?;
         inner.network.whole().seed = whole.network.spec.seed;
         inner.network.whole().queue_bin = whole.network.spec.queue_bin;
+        inner.network.whole().routes = whole.network.spec.routes;
         inner.measuring = whole.measuring;
         Ok(())
     }
@@ -176,6 +177,9 @@ impl PyDraft {
             Value::Map(vec![("name".into(), spec.name.write()), ("seed".into(), spec.seed.into())]);
         if let Some(width) = spec.queue_bin {
             whole.set("queue_bin", width.write());
+        }
+        if let Some(routes) = spec.routes {
+            whole.set("routes", routes.write());
         }
         whole.set("measuring", inner.measuring.write());
         object(py, &whole)

@@ -80,6 +80,8 @@ base::problems! {
     pub enum TrafficAdvice {
         /// A flow over an LSP that drops all its packets.
         FlowDropped { lsp: String, kind: &'static str, phbs: String, phb: String } is Conflict, "flow-dropped", "the {kind} '{lsp}' has a place for {phbs} only: its packets, which are {phb}, are dropped";
+        /// A flow to where no link leads.
+        NoWay { from: String, to: String, more: String } is Conflict, "no-way", "no way leads from '{from}' to '{to}': all its packets are lost{more}";
         /// Flows that nothing on their way can tell apart.
         Alike { src: u16, dst: u16, first: String, more: String } is Conflict, "alike", "it has the addresses and the ports ({src} to {dst}) of flow '{first}'{more}: queues by flow, such as fq_codel, take them for one; another src_port would tell them apart";
     }

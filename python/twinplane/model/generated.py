@@ -39,6 +39,8 @@ class NetworkSpec(Written):
     """Nodes and links, as containerlab has them, instead of those above."""
     queue_bin: Quantity | None = None
     """Width of the bins in which the backlog of every queue is kept over time, for table `queue_series` [default: none is kept]."""
+    routes: RoutingSpec | None = None
+    """Routes that follow failures: `shortest`, or a mapping with its delays. Static routes of routers stay [default: routes stay as they were when the network came up]."""
     measuring: MeasuringSpec | None = None
     """When phases of the measurement begin, and how delays are measured [default: one phase, from the start]."""
 
@@ -699,6 +701,17 @@ class Topology(Written):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShortestSpec(Written):
+    """Routes that are computed anew, for all routers at once, when a link or a node goes down or comes back."""
+
+    WORD: ClassVar[tuple[str, str] | None] = ("kind", "shortest")
+    detection: Quantity = "50 ms"
+    """From the change of a link or a node to the moment at which somebody notices it."""
+    computation: Quantity = "200 ms"
+    """From that moment to the one at which routers are given the new routes."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RouterSpec(Written):
     """A Twinplane router: in a lab a process in a network namespace whose kernel stays silent."""
 
@@ -1121,6 +1134,10 @@ Queue: TypeAlias = Pfifo | Bfifo | Tbf | Prio | Red | Gred | Cbq | Htb | Drr | F
 
 LspDiffServ: TypeAlias = ELsp | LLsp | str
 """What the head end of an LSP asks for (RFC 3270, 5.3): `e-lsp`, `l-lsp AF1`, or a mapping with a kind."""
+
+
+RoutingSpec: TypeAlias = ShortestSpec | Literal["shortest"]
+"""How the routes of a network come about."""
 
 
 NodeSpec: TypeAlias = (

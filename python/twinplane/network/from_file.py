@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import warn
 from ..model import generated as model
 from ..model import network_file, source
+from ..model.written import plain
 from . import lowering
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def from_file(kind: type[N], path: Path, seed: int | None = None, **options: Any
         options = vars(lab.measuring) | options
     if lab.queue_bin is not None:
         options = {"queue_bin": lab.queue_bin} | options
+    if lab.routes is not None:
+        options = {"routes": plain(lab.routes)} | options
     network = kind(lab.seed if seed is None else seed, **options)
     described.set_whole(network.draft.core.whole())
     lowering.adopt(network, lab, described, checked)

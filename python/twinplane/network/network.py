@@ -66,6 +66,7 @@ class Network(Acting, Shown):
         series_bin: Quantity = "10 ms",
         loss_bin: Quantity = "1 s",
         queue_bin: Quantity | None = None,
+        routes: str | Mapping[str, Any] | None = None,
         local: Sequence[str] | None = None,
         incarnation: int = 0,
         epoch_ns: int | None = None,
@@ -82,6 +83,11 @@ class Network(Acting, Shown):
 
         With `queue_bin` the backlog of every queue is kept over time, in bins of that width (`queue_series`).
         Lost packets are counted in bins of `loss_bin` (`losses`).
+
+        With ``routes="shortest"`` all routers get the shortest paths of what is left some time after a link
+        or a node went down or came back; ``{"kind": "shortest", "detection": "50 ms", "computation": "200 ms"}``
+        says how long that takes. Without, routes stay as they were when the network came up. Table
+        ``computed_routes`` tells when it happened.
         """
         real = {
             "local": None if local is None else list(local),
@@ -93,7 +99,8 @@ class Network(Acting, Shown):
             "tunnels_from": 0,
         }
         check_clock(clock, real)
-        self.draft = Draft(core.draft(whole(seed, convention, phases, series_bin, loss_bin, queue_bin)))
+        said = whole(seed, convention, phases, series_bin, loss_bin, queue_bin, routes)
+        self.draft = Draft(core.draft(said))
         self.outside = Outside(clock, real)
         self.engine = Engine(self.draft, self.outside)
         self.tables = Tables(self.draft, self.engine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import TwinplaneError, suggest
@@ -20,6 +20,7 @@ def whole(
     series_bin: Quantity,
     loss_bin: Quantity,
     queue_bin: Quantity | None,
+    routes: str | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What a user said of the whole, which the core checks."""
     said: dict[str, Any] = {
@@ -34,7 +35,8 @@ def whole(
             "loss_bin": loss_bin,
         },
     }
-    return said if queue_bin is None else {**said, "queue_bin": queue_bin}
+    optional = {"queue_bin": queue_bin, "routes": routes}
+    return said | {key: value for key, value in optional.items() if value is not None}
 
 
 def check_name(name: object) -> None:

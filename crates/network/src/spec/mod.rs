@@ -3,6 +3,7 @@
 //! - here: the whole, and the references from one part to another
 //! - [`draft`]: a network that is described piece by piece, by calls
 //! - [`link`], [`lsp`], [`route`], [`rsvp`], [`address`]: its parts; what a node may say is declared beside its kind
+//! - [`routing`]: how the routes of the whole network come about
 //! - [`placed`]: queues and conditioners at the ends of links
 //! - [`reference`]: names of nodes, ends of links, hops
 //! - [`protocols`], [`table_driver`]: what protocols and drivers declare in their folders
@@ -22,6 +23,7 @@ pub mod profile;
 pub mod protocols;
 pub mod reference;
 pub mod route;
+pub mod routing;
 pub mod rsvp;
 pub mod table_driver;
 pub mod written;
@@ -40,6 +42,7 @@ use lsp::LspSpec;
 use node::conditioner::ConditionerSpec;
 use problem::NetworkProblem;
 use reference::{Endpoint, HopSpec, Names};
+use routing::RoutingSpec;
 use std::collections::BTreeSet;
 
 /// A node as it was written, read by its kind.
@@ -77,6 +80,8 @@ base::record! {
         pub topology: Option<Topology>;
         /// Width of the bins in which the backlog of every queue is kept over time, for table `queue_series`.
         pub queue_bin: Option<Span>, in 1..=9_223_372_036_854_775_807, absent "none is kept";
+        /// Routes that follow failures: `shortest`, or a mapping with its delays. Static routes of routers stay.
+        pub routes: Option<RoutingSpec>, absent "routes stay as they were when the network came up";
         /// When phases of the measurement begin, and how delays are measured.
         pub measuring: Option<Value>, absent "one phase, from the start";
     }
@@ -119,6 +124,7 @@ impl Default for NetworkSpec {
             conditioners: Vec::new(),
             topology: None,
             queue_bin: None,
+            routes: None,
             measuring: None,
         }
     }

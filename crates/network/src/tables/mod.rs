@@ -9,7 +9,7 @@ mod whole;
 
 use crate::error::NetworkError;
 use crate::problem::RunProblem;
-use crate::{Network, actions, conditioners, live, queues, signals};
+use crate::{Network, actions, conditioners, live, queues, rerouting, signals};
 use base::diagnostic::Diagnostic;
 use base::table::{Row, Table, TableDecl, View};
 use base::{NodeId, ProtocolId, Time};
@@ -114,6 +114,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<signals::SignalRow>(Scope::Network, made!(signals::table)),
     entry::<whole::EventRow>(Scope::Network, |network, _| Ok(network.event_table())),
     entry::<actions::ActionRow>(Scope::Network, |network, _| Ok(network.action_table())),
+    entry::<rerouting::ComputedRow>(Scope::Network, |network, _| Ok(network.computed_routes())),
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
 ];
 

@@ -9,6 +9,7 @@ use base::diagnostic::Diagnostic;
 use engine::discipline::Longest;
 use network::advice::{Narrow, USUAL_MTU, narrow};
 use network::{Link, LspSpec, NodeSpec};
+use std::collections::BTreeMap;
 
 const ETHERNET_AND_FCS: u32 = 18;
 
@@ -16,7 +17,8 @@ impl Testbed {
     /// What is surprising about the network, then about its flows: flows whose packets are all dropped, and flows that
     /// nothing can tell apart.
     pub fn warnings(&self) -> Vec<Diagnostic> {
-        let mut said = self.network.link_warnings(&|link| self.longest(link));
+        let mut said: Vec<Diagnostic> = self.network.unlinked().into_iter().collect();
+        said.extend(self.network.link_warnings(&|link| self.longest(link)));
         said.extend(self.network.lsp_warnings());
         for (index, flow) in self.flows.iter().enumerate() {
             let group = flow.spec.over.and_then(|group| self.network.lsps().get(group));
@@ -26,8 +28,31 @@ impl Testbed {
                 Some(dropped.at("over").on_key().of_flow(index, &flow.spec))
             }));
         }
+        said.extend(self.without_way());
         said.extend(flow_ports::alike(&self.flows));
         said
+    }
+
+    /// Flows to where no link leads: said once, at the first of them.
+    fn without_way(&self) -> Option<Diagnostic> {
+        let mut trees = BTreeMap::new();
+        let mut is_lost = |spec: &FlowSpec| {
+            if spec.over.is_some() || spec.from == spec.to {
+                return false;
+            }
+            // Packets of IPv6 may be carried over links without it.
+            let tree = trees.entry(spec.from).or_insert_with(|| self.graph().tree(spec.from));
+            tree.first_link(spec.to).is_none()
+        };
+        let mut lost = self.flows.iter().enumerate().filter(|(_, flow)| is_lost(&flow.spec));
+        let (index, flow) = lost.next()?;
+        let more = match lost.count() {
+            0 => String::new(),
+            more => format!(", and so are those of {more} more"),
+        };
+        let [from, to] = [flow.spec.from, flow.spec.to].map(|node| self.node_name(node).to_string());
+        let found: Diagnostic = TrafficAdvice::NoWay { from, to, more }.into();
+        Some(found.at("to").on_key().of_flow(index, &flow.spec))
     }
 
     /// The longest packet to be expected on a link: as long as on an Ethernet, or as a flow has it.
