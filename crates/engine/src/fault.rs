@@ -61,6 +61,22 @@ pub enum FaultKind {
         /// The link that comes up.
         link: LinkId,
     },
+    /// The link is whole again, and nothing disturbs it any more.
+    LinkHeal {
+        /// The link that is healed, in both directions.
+        link: LinkId,
+    },
+    /// A device goes down, with what waits in its ports; frames that arrive are dropped. It comes up, and restarts, at
+    /// `until`, if there is one. Its neighbours' ports stay up.
+    NodeDown {
+        /// The device that goes down.
+        node: NodeId,
+    },
+    /// A device that is down comes up and restarts.
+    NodeUp {
+        /// The device that comes up.
+        node: NodeId,
+    },
     /// A device goes down, with what waits in its ports; frames that arrive are dropped. It comes up after a while and
     /// restarts. Commands that it is given meanwhile are carried out then.
     NodeRestart {
@@ -156,7 +172,10 @@ impl Fault {
     pub fn check(&self) -> Result<(), EngineError> {
         use FaultKind::*;
         if let Some(until) = self.until {
-            let ends = !matches!(self.kind, LinkUp { .. } | NodeRestart { .. } | HealAll);
+            let ends = !matches!(
+                self.kind,
+                LinkUp { .. } | LinkHeal { .. } | NodeUp { .. } | NodeRestart { .. } | HealAll
+            );
             check(
                 ends && until >= self.at,
                 "end of a fault",
@@ -165,7 +184,9 @@ impl Fault {
             )?;
         }
         match self.kind {
-            LinkDown { .. } | LinkUp { .. } | HealAll => Ok(()),
+            LinkDown { .. } | LinkUp { .. } | LinkHeal { .. } | NodeDown { .. } | NodeUp { .. } | HealAll => {
+                Ok(())
+            }
             NodeRestart { down_for, .. } => span("time that a node is down", down_for),
             Loss { probability: p, .. } | Duplication { probability: p, .. } => chance("probability", p),
             Corruption { bit_error_rate, .. } => chance("bit error rate", bit_error_rate),

@@ -3,7 +3,7 @@
 use super::agenda::Task;
 use super::{NodeState, World};
 use crate::error::EngineError;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Direction, Fault, FaultKind};
 use crate::impair::Impairments;
 use base::device::DropReason;
 use base::{Command, LinkId, NodeId, Time};
@@ -19,13 +19,14 @@ impl World {
         match fault.kind {
             LinkDown { link }
             | LinkUp { link }
+            | LinkHeal { link }
             | Loss { link, .. }
             | Corruption { link, .. }
             | Duplication { link, .. }
             | Reordering { link, .. }
             | Delay { link, .. }
             | RateLimit { link, .. } => self.check_link(link)?,
-            NodeRestart { node, .. } => {
+            NodeDown { node } | NodeUp { node } | NodeRestart { node, .. } => {
                 self.check_node(node)?;
             }
             HealAll => {}
@@ -36,6 +37,11 @@ impl World {
         } else {
             self.ask(fault.at, "fault", Task::Fault(fault.kind, true))
         }
+    }
+
+    /// Takes a fault away at its time, whatever its figures are.
+    pub fn end_fault(&mut self, at: Time, kind: FaultKind) -> Result<(), EngineError> {
+        self.ask(at, "fault", Task::Fault(kind, false))
     }
 
     /// Takes all faults away that are there at `at`.
@@ -61,7 +67,13 @@ impl World {
         match *kind {
             LinkDown { link } => self.set_link(link, !on),
             LinkUp { link } => self.set_link(link, true),
-            NodeRestart { node, down_for } => self.node_down(node, self.now + down_for),
+            LinkHeal { link } => {
+                Direction::Both.lanes(link).for_each(|g| self.heal_lane(g));
+                self.set_link(link, true);
+            }
+            NodeDown { node } if on => self.node_down(node, None),
+            NodeDown { node } | NodeUp { node } => self.node_up(node),
+            NodeRestart { node, down_for } => self.node_down(node, Some(self.now + down_for)),
             RateLimit { link, direction, rate } => {
                 let limit = Some(rate).filter(|_| on);
                 direction.lanes(link).for_each(|g| self.lanes[g as usize].limit_rate(limit));
@@ -89,17 +101,20 @@ impl World {
     }
 
     fn heal(&mut self) {
-        for g in 0..self.lanes.len() as u32 {
-            self.lanes[g as usize].limit_rate(None);
-            if self.ports[g as usize].impairments.is_some() {
-                self.impair(g, &FaultKind::HealAll, false);
-            }
-        }
+        (0..self.lanes.len() as u32).for_each(|g| self.heal_lane(g));
         for link in 0..self.link_count() as u32 {
             self.set_link(LinkId(link), true);
         }
         for node in 0..self.nodes.len() as u32 {
             self.node_up(NodeId(node));
+        }
+    }
+
+    /// Takes everything away that disturbs a lane.
+    fn heal_lane(&mut self, g: u32) {
+        self.lanes[g as usize].limit_rate(None);
+        if self.ports[g as usize].impairments.is_some() {
+            self.impair(g, &FaultKind::HealAll, false);
         }
     }
 
@@ -151,9 +166,11 @@ impl World {
         self.give_command(id, if down { Command::PortDown(port) } else { Command::PortUp(port) });
     }
 
-    fn node_down(&mut self, id: NodeId, until: Time) {
+    /// A device goes down, until that time or until it is told to come up: so even if it is down for a time already.
+    fn node_down(&mut self, id: NodeId, until: Option<Time>) {
         let node = &mut self.nodes[id.index()];
         if node.state != NodeState::Up {
+            node.restarts += u32::from(until.is_none());
             return;
         }
         node.state = NodeState::Restarting;
@@ -177,7 +194,9 @@ impl World {
             }
             self.attend(g ^ 1);
         }
-        self.agenda.push(until, Task::NodeUp { node: id, restarts });
+        if let Some(until) = until {
+            self.agenda.push(until, Task::NodeUp { node: id, restarts });
+        }
         self.look_ahead();
     }
 
