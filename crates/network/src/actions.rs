@@ -79,7 +79,7 @@ impl Network {
     }
 
     /// Writes down a fault of the engine.
-    pub(super) fn note_fault(&mut self, fault: &Fault) {
+    pub fn note_fault(&mut self, fault: &Fault) {
         use FaultKind::*;
         let of = |link: LinkId, direction: Direction| {
             let place = self.links.iter().position(|known| known.id == link);
@@ -95,6 +95,9 @@ impl Network {
         let (what, target, value) = match fault.kind {
             LinkDown { link } => ("fail", of(link, Direction::Both), None),
             LinkUp { link } => ("heal", of(link, Direction::Both), None),
+            LinkHeal { link } => ("heal", of(link, Direction::Both), None),
+            NodeDown { node: id } => ("fail", node(id), None),
+            NodeUp { node: id } => ("heal", node(id), None),
             NodeRestart { node: id, down_for } => {
                 until = Some(fault.at + down_for);
                 ("restart", node(id), None)

@@ -5,7 +5,7 @@ use super::error::NetworkError;
 use super::problem::RunProblem;
 use super::spec::problem::NetworkProblem;
 use base::diagnostic::Diagnostic;
-use base::{Command, LinkId, NodeId, PortId};
+use base::{Command, LinkId, NodeId, PortId, Time};
 use core::net::IpAddr;
 use engine::{Fault, FaultKind};
 use node::Peer;
@@ -26,6 +26,20 @@ impl Network {
         self.note_fault(&fault);
         self.expect_routes(&fault);
         Ok(())
+    }
+
+    /// Has something fail now; `until` is when it is going to be ended by [`Network::end_fault`], for table `actions`.
+    pub fn fault_now(&mut self, kind: FaultKind, until: Option<Time>) -> Result<(), NetworkError> {
+        let fault = Fault::new(self.now(), kind);
+        self.world.fault(fault.clone())?;
+        self.note_fault(&Fault { until: until.or(fault.until), ..fault });
+        Ok(())
+    }
+
+    /// Takes a fault away; a time that has passed means now.
+    pub fn end_fault(&mut self, at: Time, kind: FaultKind) -> Result<(), NetworkError> {
+        let at = at.max(self.now());
+        Ok(self.world.end_fault(at, kind)?)
     }
 
     /// Takes all faults away now: links and devices come up, nothing disturbs them.

@@ -12,7 +12,7 @@ use super::tunnels::TunnelKey;
 use super::{LspGroup, Network};
 use base::diagnostic::{At, Diagnostic};
 use base::plane::{IpPrefix, Prefix, Prefix6};
-use base::{Command, NodeId};
+use base::{Command, NodeId, Time};
 use control::rsvp;
 use control::rsvp::command::{RouteHop, TunnelId, TunnelSpec};
 use std::sync::Arc;
@@ -129,9 +129,41 @@ impl Network {
         Ok(())
     }
 
-    /// Signals a group again, perhaps along other routes (make before break), or tears it down.
+    /// Signals a group again, perhaps along other routes (make before break), or tears it down, and writes it down.
     pub fn lsp_command(
         &mut self,
+        group: usize,
+        command: &str,
+        routes: Option<Vec<Vec<HopSpec>>>,
+    ) -> Result<(), NetworkError> {
+        self.lsp_command_at(self.now(), group, command, routes)
+    }
+
+    /// The same at a time; one that has passed means now.
+    pub fn lsp_command_at(
+        &mut self,
+        at: Time,
+        group: usize,
+        command: &str,
+        routes: Option<Vec<Vec<HopSpec>>>,
+    ) -> Result<(), NetworkError> {
+        let at = at.max(self.now());
+        self.order_lsps(at, group, command, routes)?;
+        let what = match command {
+            "signal" => "signal",
+            "tear" => "tear",
+            "reoptimise" => "reoptimise",
+            _ => "reroute",
+        };
+        let target = Target::Lsp(self.lsps[group].spec.name.clone());
+        self.note(Action::new(at, what, target));
+        Ok(())
+    }
+
+    /// The same without writing it down.
+    pub fn order_lsps(
+        &mut self,
+        at: Time,
         group: usize,
         command: &str,
         routes: Option<Vec<Vec<HopSpec>>>,
@@ -170,15 +202,8 @@ impl Network {
                     return Err(Diagnostic::new(LspProblem::UnknownCommand { command: other.into() }).into());
                 }
             };
-            self.world.command(self.now(), NodeId(spec.from as u32), command.into())?;
+            self.world.command(at, NodeId(spec.from as u32), command.into())?;
         }
-        let what = match command {
-            "signal" => "signal",
-            "tear" => "tear",
-            "reoptimise" => "reoptimise",
-            _ => "reroute",
-        };
-        self.note(Action::new(self.now(), what, Target::Lsp(spec.name.clone())));
         let known = &mut self.lsps[group];
         (known.spec, known.links) = (spec, links);
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::describe::{object, value};
 use crate::error::diagnostic;
+use base::Time;
 use base::describe::{Describe, Value};
 use base::diagnostic::Diagnostic;
 use pyo3::exceptions::PyKeyError;
@@ -100,6 +101,30 @@ impl PyDraft {
         added.map_err(|error| placed(py, "flows", place, given, &error))
     }
 
+    fn add_event(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let place = self.inner().events.len();
+        let added = self.inner().add_event(&given);
+        added.map_err(|error| placed(py, "events", place, given, &error))
+    }
+
+    fn clear_events(&mut self) {
+        self.inner().events.clear();
+    }
+
+    /// What its events ask of the routers of a lab up to a time, as JSON ([`tester::testbed::agenda`]).
+    fn agenda(&mut self, until_ps: u64) -> String {
+        serde_json::Value::from(tester::testbed::agenda(&self.file(), Time(until_ps))).to_string()
+    }
+
+    /// Refuses events after the end of a run, and to heal what nothing happens to.
+    fn check_events(&mut self, py: Python<'_>, end_ps: u64) -> PyResult<()> {
+        let file = self.file();
+        file.check_heals()
+            .and_then(|()| file.check_within(Time(end_ps)))
+            .map_err(|error| diagnostic(py, &file.write(), &error))
+    }
+
     fn set_flow(&mut self, py: Python<'_>, flow: usize, described: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = value(described)?;
         let set = self.inner().set_flow(flow, &given);
@@ -116,7 +141,7 @@ impl PyDraft {
         object(py, &self.file().write())
     }
 
-    /// The same of one element of `nodes`, `links`, `lsps` or `flows`.
+    /// The same of one element of `nodes`, `links`, `lsps`, `flows` or `events`.
     fn element<'py>(&mut self, py: Python<'py>, group: &str, place: usize) -> PyResult<Bound<'py, PyAny>> {
         let inner = self.inner();
         let read = inner.network.network();
@@ -125,6 +150,7 @@ impl PyDraft {
             "links" => read.spec.links.get(place).map(Describe::write),
             "lsps" => read.spec.lsps.get(place).map(Describe::write),
             "flows" => inner.flows.get(place).map(Describe::write),
+            "events" => inner.events.get(place).map(Describe::write),
             _ => None,
         };
         object(py, &found.ok_or_else(|| PyKeyError::new_err(format!("{group} {place}")))?)
@@ -183,6 +209,11 @@ impl PyDraft {
         }
         whole.set("measuring", inner.measuring.write());
         object(py, &whole)
+    }
+
+    #[getter]
+    fn event_count(&mut self) -> usize {
+        self.inner().events.len()
     }
 
     #[getter]

@@ -120,6 +120,13 @@ impl PyNetwork {
         self.inner().add_flow(spec).map_err(network)
     }
 
+    fn add_event(&mut self, py: Python<'_>, described: &Bound<'_, PyAny>) -> PyResult<()> {
+        let given = value(described)?;
+        let event = self.inner().read_event(&given);
+        let event = event.map_err(|error| alone(py, "events", given.clone(), error))?;
+        self.inner().add_event(&event).map_err(network)
+    }
+
     /// Lets phases begin at these times, for flows that are added from now on.
     fn set_phases(&mut self, starts_ps: Vec<u64>) {
         self.inner().set_phases(starts_ps.into_iter().map(Time).collect());

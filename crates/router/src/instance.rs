@@ -182,7 +182,8 @@ impl Instance {
                 Some(read.map_err(|error| format!("routes: {error}"))?)
             }
         };
-        self.network.lsp_command(group, &command.what, routes).map_err(text)?;
+        let at = command.at.map_or(self.network.now(), Time);
+        self.network.lsp_command_at(at, group, &command.what, routes).map_err(text)?;
         Ok(Value::Null)
     }
 
@@ -200,7 +201,8 @@ impl Instance {
         Ok(json!({"lsps": group}))
     }
 
-    /// A fault of the engine's, with its link by name or place, and perhaps `for_s` in place of an end.
+    /// A fault of the engine's, with its link or node by name or place, and perhaps `for_s` in place of an end. With
+    /// `end` such a fault ends then.
     fn fault(&mut self, mut spec: Map<String, Value>) -> Answer {
         let now = self.network.world().now();
         if let Some(link) = spec.get("link") {
@@ -214,8 +216,20 @@ impl Instance {
             let span = span.ok_or(format!("for_s {seconds}: a number of seconds is needed"))?;
             spec.insert("until".into(), Value::from(at.saturating_add((span * 1e12) as u64)));
         }
+        if let Some(node) = spec.get("node") {
+            let node = names::node(&self.network, node)?;
+            if node != self.node {
+                return Err(format!("fault: '{}' is not in this process", self.network.node_name(node)));
+            }
+            spec.insert("node".into(), Value::from(node));
+        }
+        let ends = spec.remove("end").is_some_and(|end| end == Value::Bool(true));
         let fault = Fault::deserialize(Value::Object(spec)).map_err(|error| format!("fault: {error}"))?;
-        self.network.fault(fault).map_err(text)?;
+        match ends {
+            true => self.network.end_fault(fault.at, fault.kind),
+            false => self.network.fault(fault),
+        }
+        .map_err(text)?;
         Ok(Value::Null)
     }
 

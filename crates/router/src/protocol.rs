@@ -52,6 +52,9 @@ pub struct LspCommand {
     /// With `route` (or `signal`): explicit routes in order of preference, without this node.
     #[serde(default)]
     pub routes: Option<Value>,
+    /// When, in picoseconds; now if absent.
+    #[serde(default)]
+    pub at: Option<u64>,
 }
 
 /// An echo request (ICMP) that the router sends to an address or to a node.
@@ -149,7 +152,7 @@ mod tests {
         assert_eq!(parsed(r#"{"stop":null}"#), Ok(Request::Stop));
         let asked = Ping { to: "p".into(), ttl: 255, timeout_s: 2.0 };
         assert_eq!(parsed(r#"{"ping": {"to": "p"}}"#), Ok(Request::Ping(asked)));
-        let asked = LspCommand { lsp: "east".into(), what: "tear".into(), routes: None };
+        let asked = LspCommand { lsp: "east".into(), what: "tear".into(), routes: None, at: None };
         assert_eq!(parsed(r#"{"command": {"lsp": "east", "do": "tear"}}"#), Ok(Request::Command(asked)));
     }
 

@@ -282,6 +282,9 @@ impl Instrument for Edge {
     fn generator(&self) -> &Generator {
         &self.generator
     }
+    fn generator_mut(&mut self) -> &mut Generator {
+        &mut self.generator
+    }
     fn sink(&self) -> &Sink {
         &self.sink
     }

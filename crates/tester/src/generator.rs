@@ -35,6 +35,24 @@ impl Generator {
         }
     }
 
+    /// Lets the source at a place send nothing from now on.
+    pub fn pause(&mut self, place: usize) {
+        if let Some(source) = self.sources.get_mut(place) {
+            source.pause();
+            self.due.retain(|Reverse((_, other))| *other != place);
+        }
+    }
+
+    /// Lets the source at a place go on, if it was paused.
+    pub fn resume(&mut self, place: usize, now: Time) {
+        let Some(source) = self.sources.get_mut(place) else { return };
+        if source.resume(now)
+            && let Some(next) = source.next()
+        {
+            self.due.push(Reverse((next, place)));
+        }
+    }
+
     /// The source at a place.
     pub fn source_mut(&mut self, place: usize) -> Option<&mut Source> {
         self.sources.get_mut(place)

@@ -16,6 +16,8 @@ use engine::World;
 pub trait Instrument: Device {
     /// The sources, which share the instrument's schedule.
     fn generator(&self) -> &Generator;
+    /// The sources, to be paused and resumed.
+    fn generator_mut(&mut self) -> &mut Generator;
     /// The sink, to read what has arrived.
     fn sink(&self) -> &Sink;
     /// The sink, to announce streams to.

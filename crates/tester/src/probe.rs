@@ -256,6 +256,9 @@ impl Instrument for Probe {
     fn generator(&self) -> &Generator {
         &self.generator
     }
+    fn generator_mut(&mut self) -> &mut Generator {
+        &mut self.generator
+    }
     fn sink(&self) -> &Sink {
         &self.sink
     }

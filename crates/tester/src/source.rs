@@ -18,6 +18,11 @@ struct Stream {
     unsent: Vec<(Time, u64)>,
 }
 
+/// It waits for [`Source::release`].
+const HELD: u8 = 1;
+/// It waits for [`Source::resume`].
+const PAUSED: u8 = 2;
+
 /// A source that sends for one stream or, in turn, for several: together they keep one schedule, so that the streams of
 /// a source with constant bit rate are evenly staggered.
 #[derive(Debug)]
@@ -30,9 +35,9 @@ pub struct Source {
     /// Is there more to do than to fill in a template?
     attended: bool,
     stop: Time,
-    /// Does it wait for [`Source::release`]?
-    held: bool,
-    /// How much later than its schedule it sends, because it was held.
+    /// Why it sends nothing: [`HELD`], [`PAUSED`], both, or neither.
+    silent: u8,
+    /// How much later than its schedule it sends, because it was held or paused.
     late: Span,
     streams: Vec<Stream>,
     turn: usize,
@@ -54,7 +59,7 @@ impl Source {
             keeps: false,
             attended: trace,
             stop,
-            held: false,
+            silent: 0,
             late: Span::ZERO,
             streams: Vec::new(),
             turn: 0,
@@ -92,17 +97,34 @@ impl Source {
     /// The same that, if `held`, does not begin before it is released.
     #[must_use]
     pub fn held(self, held: bool) -> Source {
-        Source { held, ..self }
+        Source { silent: if held { HELD } else { 0 }, ..self }
     }
 
     /// Lets it begin, and says whether it was held. If its first packet was due before `now`, the whole schedule is
     /// that much later.
     pub fn release(&mut self, now: Time) -> bool {
-        if self.held {
-            let due = self.arrivals.next();
-            self.late = now.max(due) - due;
+        self.speak(now, HELD)
+    }
+
+    /// Lets it send nothing from now on.
+    pub fn pause(&mut self) {
+        self.silent |= PAUSED;
+    }
+
+    /// Lets it go on, and says whether it was paused. If its next packet was due before `now`, the whole schedule is
+    /// that much later.
+    pub fn resume(&mut self, now: Time) -> bool {
+        self.speak(now, PAUSED)
+    }
+
+    fn speak(&mut self, now: Time, why: u8) -> bool {
+        if self.silent & why == 0 {
+            return false;
         }
-        core::mem::take(&mut self.held)
+        self.silent &= !why;
+        let due = self.arrivals.next() + self.late;
+        self.late += now.max(due) - due;
+        true
     }
 
     /// The port that packets leave by.
@@ -130,7 +152,7 @@ impl Source {
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let next = self.arrivals.next() + self.late;
-        (next < self.stop && !self.streams.is_empty() && !self.held).then_some(next)
+        (next < self.stop && !self.streams.is_empty() && self.silent == 0).then_some(next)
     }
 
     /// The next packet, if one is due at `now`. The turn of a stream without a template passes: it counts as sent and

@@ -171,6 +171,9 @@ impl Instrument for Station {
     fn generator(&self) -> &Generator {
         &self.generator
     }
+    fn generator_mut(&mut self) -> &mut Generator {
+        &mut self.generator
+    }
     fn sink(&self) -> &Sink {
         &self.sink
     }

@@ -72,6 +72,8 @@ base::record! {
         pub lsps: Vec<LspSpec> = Vec::new();
         /// Measured traffic, for `twinplane run FILE`; a lab that is up has none.
         pub flows: Vec<Value> = Vec::new();
+        /// What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none.
+        pub events: Vec<Value> = Vec::new();
         /// Trees of queue disciplines, by name, for `queue` of links.
         pub queues: Vec<(Name, TreeSpec)> = Vec::new();
         /// Meters and markers, by name, for `ingress` of links and for trees.
@@ -120,6 +122,7 @@ impl Default for NetworkSpec {
             links: Vec::new(),
             lsps: Vec::new(),
             flows: Vec::new(),
+            events: Vec::new(),
             queues: Vec::new(),
             conditioners: Vec::new(),
             topology: None,

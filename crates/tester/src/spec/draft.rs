@@ -1,9 +1,10 @@
 //! A network that is described piece by piece, with its flows.
 
-use super::NetworkFile;
 use super::ends::resolve;
+use super::event::EventSpec;
 use super::flow::FlowSpec;
 use super::measuring::MeasuringSpec;
+use super::{NetworkFile, known_flow};
 use crate::kind::KINDS;
 use base::describe::{Describe, Value};
 use base::diagnostic::{At, Diagnostic};
@@ -16,6 +17,8 @@ pub struct Draft {
     pub network: NetworkDraft,
     /// Flows of test packets.
     pub flows: Vec<FlowSpec>,
+    /// What is done to the network while it runs.
+    pub events: Vec<EventSpec>,
     /// Phases, and how delays are measured.
     pub measuring: MeasuringSpec,
 }
@@ -29,14 +32,15 @@ impl Default for Draft {
 impl Draft {
     /// What was read, to be added to.
     pub fn of(file: NetworkFile) -> Draft {
-        let NetworkFile { network, flows, measuring } = file;
-        Draft { network: NetworkDraft::of(network, KINDS), flows, measuring }
+        let NetworkFile { network, flows, events, measuring } = file;
+        Draft { network: NetworkDraft::of(network, KINDS), flows, events, measuring }
     }
 
     /// All of it so far.
     pub fn file(&self) -> NetworkFile {
         let network = self.network.network().clone();
-        NetworkFile { network, flows: self.flows.clone(), measuring: self.measuring.clone() }
+        let (flows, events) = (self.flows.clone(), self.events.clone());
+        NetworkFile { network, flows, events, measuring: self.measuring.clone() }
     }
 
     /// Adds a flow.
@@ -45,6 +49,23 @@ impl Draft {
         let flow = self.flow(value).at(place).at("flows")?;
         self.flows.push(flow);
         Ok(())
+    }
+
+    /// Adds an event.
+    pub fn add_event(&mut self, value: &Value) -> Result<(), Diagnostic> {
+        let place = self.events.len();
+        let event = self.event(value).at(place).at("events")?;
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn event(&self, value: &Value) -> Result<EventSpec, Diagnostic> {
+        let mut event = EventSpec::read(value)?;
+        let flows: Vec<String> = self.flows.iter().map(FlowSpec::name).collect();
+        let network = &self.network;
+        event.resolve(network.names(), network.ends(), network, &|name| known_flow(name, &flows))?;
+        event.check_node(&network.network().nodes)?;
+        Ok(event)
     }
 
     /// Describes a flow anew.

@@ -6,11 +6,14 @@
 //! - [`draft`]: a network that is described piece by piece, by calls
 //! - [`flow`]: a flow; [`arrivals`]: when its packets are due; [`sizes`]: how long they are; [`ends`]: between which
 //!   links
+//! - [`event`]: what is done to the network while it runs
 //! - [`measuring`]: phases, and how delays are measured; [`programme`]: what emulated edge routers do
 
 pub mod arrivals;
 pub mod draft;
 pub mod ends;
+pub mod event;
+mod event_order;
 mod file;
 pub mod flow;
 pub mod measuring;
@@ -22,6 +25,7 @@ use crate::kind::{FILE_KINDS, KINDS};
 use base::describe::{Describe, DescribeProblem, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
 use ends::resolve;
+use event::EventSpec;
 use flow::FlowSpec;
 use measuring::MeasuringSpec;
 use network::spec::reference::{Endpoint, Names};
@@ -35,6 +39,8 @@ pub struct NetworkFile {
     pub network: ReadNetwork,
     /// Flows of test packets.
     pub flows: Vec<FlowSpec>,
+    /// What is done to it while it runs.
+    pub events: Vec<EventSpec>,
     /// Phases, and how delays are measured.
     pub measuring: MeasuringSpec,
 }
@@ -55,6 +61,8 @@ impl NetworkFile {
             }
         }
         file.check_hosts()?;
+        file.check_order()?;
+        file.check_heals()?;
         file.fill();
         Ok(file)
     }
@@ -67,6 +75,8 @@ impl NetworkFile {
     fn of(mut network: ReadNetwork) -> Result<NetworkFile, Diagnostic> {
         let written = core::mem::take(&mut network.spec.flows);
         let mut flows: Vec<FlowSpec> = Vec::read(&Value::List(written)).at("flows")?;
+        let written = core::mem::take(&mut network.spec.events);
+        let mut events: Vec<EventSpec> = Vec::read(&Value::List(written)).at("events")?;
         let measuring = match network.spec.measuring.take() {
             Some(written) => MeasuringSpec::read(&written).at("measuring")?,
             None => MeasuringSpec::default(),
@@ -83,6 +93,11 @@ impl NetworkFile {
                 }
             }
         }
+        let called: Vec<String> = flows.iter().map(FlowSpec::name).collect();
+        for (index, event) in events.iter_mut().enumerate() {
+            let found = event.resolve(&names, &ends, &lsps, &|name| known_flow(name, &called));
+            found.and_then(|()| event.check_node(&network.nodes)).at(index).at("events")?;
+        }
         for (name, node) in &network.nodes {
             let Some(Value::List(steps)) = node.fields.get("programme") else { continue };
             for (index, step) in steps.iter().enumerate() {
@@ -96,15 +111,27 @@ impl NetworkFile {
                 }
             }
         }
-        Ok(NetworkFile { network, flows, measuring })
+        Ok(NetworkFile { network, flows, events, measuring })
     }
 
     /// All of it with defaults filled in.
     pub fn write(&self) -> Value {
         let mut value = self.network.write();
         value.set("flows", self.flows.write());
+        match &mut value {
+            Value::Map(entries) if self.events.is_empty() => entries.retain(|entry| entry.0 != "events"),
+            value => value.set("events", self.events.write()),
+        }
         value.set("measuring", self.measuring.write());
         value
+    }
+}
+
+/// Is there a flow of this name? If not, which one may have been meant.
+pub(crate) fn known_flow(name: &str, flows: &[String]) -> Result<(), String> {
+    match flows.iter().any(|flow| flow == name) {
+        true => Ok(()),
+        false => Err(base::describe::near(name, flows)),
     }
 }
 
@@ -113,8 +140,10 @@ pub fn schemas() -> Schemas {
     let mut known = Schemas::default();
     spec::schema(&mut known, KINDS);
     let (flow, measuring) = (FlowSpec::schema(&mut known), MeasuringSpec::schema(&mut known));
+    let event = EventSpec::schema(&mut known);
     known.amend("NetworkSpec", |field| match field.key {
         "flows" => field.schema = Schema::List(Box::new(flow.clone()), 0),
+        "events" => field.schema = Schema::List(Box::new(event.clone()), 0),
         "measuring" => field.schema = measuring.clone(),
         _ => {}
     });

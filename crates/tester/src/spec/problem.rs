@@ -41,3 +41,47 @@ base::problems! {
         CaptureAndGaps {} is Conflict, "capture-and-gaps", "pcap gives gaps and sizes: either it or them";
     }
 }
+
+base::problems! {
+    /// Problems of events: what is done to a network while it runs.
+    pub enum EventProblem {
+        /// A share beyond the whole.
+        Share { value: String } is OutOfRange, "share", "{value}: a share is 0 to 1, or 0 % to 100 %";
+        /// A link that is not there.
+        NoLink { node: String, other: String, hint: String } is UnknownName, "no-link", "there is no link between '{node}' and '{other}'{hint}";
+        /// Several links between two nodes.
+        WhichLink { node: String, other: String, count: usize, example: String } is Conflict, "which-link-fails", "there are {count} links between '{node}' and '{other}': name one by an interface, as in '{example}'";
+        /// A sender that is at neither end.
+        NotAtLink { node: String, a: String, b: String } is Conflict, "sender-elsewhere", "'{node}' is not an end of the link between '{a}' and '{b}'";
+        /// An event without an action.
+        NoAction { known: String } is WrongType, "no-action", "it says not what happens (one of {known})";
+        /// An event with several.
+        TwoActions { first: String, second: String } is Conflict, "two-actions", "one action in each event: '{first}' and '{second}' are two";
+        /// An event without a time.
+        NoTime {} is WrongType, "no-time", "it says not when: 'at', 'every' or 'random' is needed";
+        /// An event with two times.
+        TwoTimes { first: &'static str, second: &'static str } is Conflict, "two-times", "'{first}' and '{second}' are two ways to say when: one of them";
+        /// Bounds of what happens once.
+        OfOnce { key: &'static str } is Conflict, "of-once", "'{key}' goes with 'every' and 'random': what happens 'at' a time happens once";
+        /// A schedule that ends before it begins.
+        EndsFirst { until: String, from: String } is Conflict, "ends-first", "{until} is before its beginning ({from})";
+        /// Healing that ends.
+        HealFor {} is Conflict, "heal-for", "healing does not end by itself";
+        /// A link that goes down for no time.
+        FlapOfLink {} is WrongType, "flap-of-link", "'for' is missing: how long the link is down, as in for: 100 ms";
+        /// LSPs by a name that no LSP has.
+        NoLsp { name: String, hint: String } is UnknownName, "no-such-lsp", "'{name}', no LSP has that name{hint}";
+        /// A flow by a name that no flow has.
+        NoFlow { name: String, hint: String } is UnknownName, "no-such-flow", "'{name}', no flow has that name{hint}";
+        /// Something that has not failed.
+        NothingToHeal { what: String } is Conflict, "nothing-to-heal", "nothing happens to {what} before that could be healed";
+        /// A list that is not in order.
+        GoesBack { at: String, before: String } is Conflict, "goes-back", "{at} is before {before}, the time of the event above: events stand in the order of time";
+        /// A time that has passed.
+        Passed { at: String, now: String } is OutOfRange, "passed", "{at} has passed: it is {now}";
+        /// An event behind the end of the run.
+        AfterTheRun { time: String, end: String } is OutOfRange, "after-the-run", "{time} is after the end of the run at {end} (--duration)";
+        /// Somebody else's device.
+        NotOurs { node: String, called: String } is Conflict, "not-ours", "'{node}' is {called}: it can't be made to fail or restart";
+    }
+}

@@ -81,13 +81,14 @@ impl Testbed {
         (0..count).for_each(|_| self.owners.add(ports, flow as u32));
         let now = self.now();
         let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
+        let place = self.generator(spec.from).map_or(0, |generator| generator.sources().len());
         if let Some(instrument) = self.instrument_mut(spec.from) {
             instrument.add_source(now, source, streams().map(make).collect());
         }
         if spec.is_random() {
             self.random_flows.insert(spec.name.clone());
         }
-        self.flows.push(Flow { spec, first_stream, ports, links: [from_link, to_link] });
+        self.flows.push(Flow { spec, first_stream, source: place, ports, links: [from_link, to_link] });
         Ok(flow)
     }
 

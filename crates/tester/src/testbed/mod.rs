@@ -5,6 +5,7 @@
 //! network can be done with it too.
 
 mod advice;
+mod agenda;
 mod checked;
 mod edges;
 mod emission;
@@ -15,8 +16,10 @@ mod losses;
 mod packets;
 mod place;
 mod processes;
+mod schedule;
 mod traffic;
 
+pub use agenda::agenda;
 pub use flow_spec::{
     ArrivalSpec, EmpiricalSpec, ExponentialSpec, Family, FlowSpec, OnOffSpec, PeriodKind, PeriodSpec,
     RateCounts, SizeSpec, TraceSpec, UniformSpec,
@@ -43,6 +46,7 @@ use flow_ports::SourcePorts;
 use losses::Owners;
 use network::beside::BesideConfig;
 use network::{Build, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry};
+use schedule::Schedule;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -53,6 +57,8 @@ use std::sync::Arc;
 struct Flow {
     spec: FlowSpec,
     first_stream: u32,
+    /// The place of its source among those of the instrument where it begins.
+    source: usize,
     /// UDP ports of all its streams.
     ports: Ports,
     /// The links by which it leaves a host and comes to one.
@@ -73,6 +79,7 @@ pub struct Testbed {
     network: Network,
     measuring: MeasuringSpec,
     flows: Vec<Flow>,
+    schedule: Schedule,
     source_ports: SourcePorts,
     /// Names of the flows that draw random numbers.
     random_flows: BTreeSet<String>,
@@ -152,6 +159,7 @@ impl Testbed {
             network,
             measuring: file.measuring.clone(),
             flows: Vec::new(),
+            schedule: Schedule::default(),
             source_ports: SourcePorts::default(),
             random_flows: BTreeSet::new(),
             streams: Vec::new(),
@@ -167,6 +175,8 @@ impl Testbed {
                 .at("flows")?;
             testbed.add_flow(flow)?;
         }
+        file.check_heals()?;
+        testbed.add_events(&file.events);
         Ok(testbed)
     }
 

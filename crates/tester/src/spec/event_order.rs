@@ -1,0 +1,129 @@
+//! Events beside each other: in the order of time, nothing healed that did not fail, nothing after the run.
+
+use super::NetworkFile;
+use super::event::{EventSpec, What, When, shown};
+use super::problem::EventProblem;
+use base::Time;
+use base::describe::Name;
+use base::diagnostic::{At, Diagnostic};
+use network::spec::NodeWritten;
+
+impl EventSpec {
+    /// Refuses to make somebody else's device fail.
+    pub(super) fn check_node(&self, nodes: &[(Name, NodeWritten)]) -> Result<(), Diagnostic> {
+        let (What::NodeDown(node) | What::NodeUp(node) | What::Restart(node)) = self.what() else {
+            return Ok(());
+        };
+        let Some((name, written)) = nodes.get(node) else { return Ok(()) };
+        let called = match &*written.kind {
+            "external" => "external",
+            "peer" => "a raw port",
+            _ => return Ok(()),
+        };
+        let (node, called) = (name.to_string(), called.to_string());
+        Err(Diagnostic::new(EventProblem::NotOurs { node, called }).at(self.action()))
+    }
+}
+
+impl NetworkFile {
+    /// Refuses a list in which times go back: it would be read otherwise than it happens. Streams have names as all
+    /// else that a file names.
+    pub(super) fn check_order(&self) -> Result<(), Diagnostic> {
+        for (index, event) in self.events.iter().enumerate() {
+            if let Some(stream) = event.random.as_ref().and_then(|random| random.stream.as_ref()) {
+                stream.check().at("stream").at("random").at(index).at("events")?;
+            }
+        }
+        let mut last: Option<Time> = None;
+        for (index, event) in self.events.iter().enumerate() {
+            let Some(at) = event.at else { continue };
+            if let Some(before) = last.filter(|last| *last > at) {
+                let back = EventProblem::GoesBack { at: shown(at), before: shown(before) };
+                return Err(Diagnostic::new(back).at("at").at(index).at("events"));
+            }
+            last = Some(at);
+        }
+        Ok(())
+    }
+
+    /// Refuses to heal what nothing has happened to.
+    pub fn check_heals(&self) -> Result<(), Diagnostic> {
+        let harms: Vec<(usize, Time, What)> = self
+            .events
+            .iter()
+            .enumerate()
+            .map(|(index, event)| (index, event.first(), event.what()))
+            .collect();
+        for (index, event) in self.events.iter().enumerate() {
+            let healed = event.what();
+            let last = match event.when() {
+                When::At(at) => at,
+                _ => event.until.unwrap_or(Time::MAX),
+            };
+            let is_before = |harm: &&(usize, Time, What)| {
+                harm.1 < last || (harm.1 == last && (harm.0 < index || event.at.is_none()))
+            };
+            let harmed = |of: &dyn Fn(&What) -> bool| harms.iter().filter(is_before).any(|harm| of(&harm.2));
+            let what = match &healed {
+                What::LinkHeal(link) if !harmed(&|what| what.link() == Some(*link)) => {
+                    let ends = self.network.spec.links.get(*link).map(|link| link.endpoints.each_ref());
+                    let [a, b] = ends.map_or(["?", "?"], |ends| ends.map(|end| &*end.node.name));
+                    format!("the link between '{a}' and '{b}'")
+                }
+                What::NodeUp(node) if !harmed(&|what| what.node() == Some(*node)) => {
+                    format!("'{}'", self.network.nodes.get(*node).map_or("?", |node| &*node.0))
+                }
+                What::HealAll if !harmed(&|what| what.link().or(what.node()).is_some()) => {
+                    "the network".into()
+                }
+                _ => continue,
+            };
+            let nothing = EventProblem::NothingToHeal { what };
+            return Err(Diagnostic::new(nothing).at("heal").at(index).at("events"));
+        }
+        Ok(())
+    }
+
+    /// Refuses what happens, or ends, after the end of a run.
+    pub fn check_within(&self, end: Time) -> Result<(), Diagnostic> {
+        for (index, event) in self.events.iter().enumerate() {
+            let times = [("at", event.at), ("from", event.from), ("until", event.until)];
+            let over = |time: Option<Time>| time.filter(|time| *time > end);
+            let late = times.into_iter().find_map(|(key, time)| Some((key, over(time)?)));
+            let lasts = || {
+                let ends = event.at.zip(event.lasts).map(|(at, lasts)| at + lasts);
+                over(ends).map(|time| ("for", time))
+            };
+            if let Some((key, time)) = late.or_else(lasts) {
+                let after = EventProblem::AfterTheRun { time: shown(time), end: shown(end) };
+                return Err(Diagnostic::new(after).at(key).at(index).at("events"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl What {
+    /// The link that it is about.
+    pub fn link(&self) -> Option<usize> {
+        match self {
+            What::LinkDown(link)
+            | What::LinkHeal(link)
+            | What::Loss((link, _), _)
+            | What::Corruption((link, _), ..)
+            | What::Duplication((link, _), _)
+            | What::Reordering((link, _), ..)
+            | What::Delay((link, _), ..)
+            | What::Rate((link, _), _) => Some(*link),
+            _ => None,
+        }
+    }
+
+    /// The node that it is about.
+    pub fn node(&self) -> Option<usize> {
+        match self {
+            What::NodeDown(node) | What::NodeUp(node) | What::Restart(node) => Some(*node),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Events carried out: at the time of each the run pauses, as if somebody did by a call then what the event says.
+
+use super::Testbed;
+use crate::spec::event::{EventSpec, Side, What, When, shown};
+use crate::spec::known_flow;
+use crate::spec::problem::EventProblem;
+use base::describe::{Name, Value};
+use base::diagnostic::Diagnostic;
+use base::random::Stream as Random;
+use base::{LinkId, NodeId, Span, Streams, Time};
+use engine::{Direction, Fault, FaultKind};
+use network::NetworkError;
+use network::actions::{Action, Target};
+use rand_distr::{Distribution, Exp1};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// For how long a node that restarts is down, unless the event says it.
+const RESTART: Span = Span::from_secs(1);
+
+/// The times of an event, one after the other.
+#[derive(Debug)]
+enum Times {
+    At(Option<Time>),
+    Every { next: Time, every: Span },
+    Random { next: Time, mean: Span, random: Box<Random> },
+}
+
+impl Times {
+    fn next(&mut self) -> Option<Time> {
+        match self {
+            Times::At(at) => at.take(),
+            Times::Every { next, every } => {
+                let at = *next;
+                *next = later(at, *every);
+                Some(at)
+            }
+            Times::Random { next, mean, random } => {
+                let gap: f64 = Exp1.sample(&mut **random);
+                *next = later(*next, mean.mul_f64(gap));
+                Some(*next)
+            }
+        }
+    }
+}
+
+/// A time a span later, the last there is if that is beyond it; at least a picosecond.
+fn later(at: Time, span: Span) -> Time {
+    Time(at.0.saturating_add(span.0.max(1) as u64))
+}
+
+#[derive(Debug)]
+struct Item {
+    times: Times,
+    until: Time,
+    left: u64,
+    lasts: Option<Span>,
+    what: What,
+}
+
+/// When an event is due: ends come before beginnings, and then events in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Time,
+    item: usize,
+    begins: bool,
+    /// Which of the beginnings an end belongs to.
+    mark: u64,
+}
+
+/// What only one event at a time does: where another one begins, the end of the first changes nothing.
+type Slot = (u8, usize, Name);
+
+/// Events, and what has become of them.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    items: Vec<Item>,
+    due: BinaryHeap<Reverse<Due>>,
+    /// The last beginning in each slot.
+    latest: BTreeMap<Slot, u64>,
+    begun: u64,
+}
+
+/// Something that is to be done.
+#[derive(Debug)]
+pub(super) struct Deed {
+    pub at: Time,
+    pub what: What,
+    /// It begins, rather than ends.
+    pub begins: bool,
+    /// When it ends by itself.
+    pub until: Option<Time>,
+    lasts: Option<Span>,
+    /// Of what ends, the directions of a link that are still its own.
+    sides: [bool; 2],
+}
+
+/// The slots that something takes, one for each direction of a link.
+fn slots(what: &What) -> Vec<Slot> {
+    let none = || Name("".into());
+    let of = |kind: u8, (link, side): (usize, Side)| {
+        let sides = side.map_or(0..2, |side| side..side + 1);
+        sides.map(|side| (kind, 2 * link + side, none())).collect()
+    };
+    match what {
+        What::LinkDown(link) | What::LinkHeal(link) => of(0, (*link, None)),
+        What::NodeDown(node) | What::NodeUp(node) | What::Restart(node) => vec![(1, *node, none())],
+        What::Loss(on, _) => of(2, *on),
+        What::Corruption(on, ..) => of(3, *on),
+        What::Duplication(on, _) => of(4, *on),
+        What::Reordering(on, ..) => of(5, *on),
+        What::Delay(on, ..) => of(6, *on),
+        What::Rate(on, _) => of(7, *on),
+        What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => vec![(8, 0, lsp.clone())],
+        What::Start(flow) | What::Stop(flow) => vec![(9, 0, flow.clone())],
+        What::HealAll => Vec::new(),
+    }
+}
+
+impl Schedule {
+    /// The events of a description, from a time on.
+    pub fn of(events: &[EventSpec], streams: Streams, from: Time) -> Schedule {
+        let mut schedule = Schedule::default();
+        events.iter().for_each(|event| schedule.add(event, streams, from));
+        schedule
+    }
+
+    /// Adds an event that begins at `from` at the earliest.
+    fn add(&mut self, event: &EventSpec, streams: Streams, from: Time) {
+        let item = self.items.len();
+        let times = match event.when() {
+            When::At(at) => Times::At(Some(at)),
+            When::Every(next, every) => Times::Every { next: first_after(next, every, from), every },
+            When::Random(next, mean, stream) => {
+                let name = stream.map_or_else(|| format!("event {item}"), |name| format!("event {name}"));
+                let random = Box::new(streams.stream(&name));
+                Times::Random { next: next.max(from), mean, random }
+            }
+        };
+        let (until, left) = (event.until.unwrap_or(Time::MAX), event.times.unwrap_or(u64::MAX));
+        self.items.push(Item { times, until, left, lasts: event.lasts, what: event.what() });
+        self.expect(item);
+    }
+
+    /// Finds out when an event is due next.
+    fn expect(&mut self, item: usize) {
+        let found = &mut self.items[item];
+        if found.left == 0 {
+            return;
+        }
+        found.left -= 1;
+        if let Some(at) = found.times.next().filter(|at| *at <= found.until && *at < Time::MAX) {
+            self.due.push(Reverse(Due { at, item, begins: true, mark: 0 }));
+        }
+    }
+
+    /// When something is due next.
+    pub fn next(&self) -> Option<Time> {
+        self.due.peek().map(|Reverse(due)| due.at)
+    }
+
+    /// Takes what is due next by a time. An end that is not due any more, since another event has begun there, is left
+    /// out.
+    pub fn pop(&mut self, by: Time) -> Option<Deed> {
+        while self.next().is_some_and(|at| at <= by) {
+            let deed = self.take()?;
+            if deed.begins || deed.sides != [false; 2] {
+                return Some(deed);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self) -> Option<Deed> {
+        let Reverse(due) = self.due.pop()?;
+        let Item { lasts, what, .. } = &self.items[due.item];
+        let (lasts, what) = (*lasts, what.clone());
+        let own = slots(&what);
+        if !due.begins {
+            let is_own = |slot: &Slot| self.latest.get(slot) == Some(&due.mark);
+            let mut sides = [false; 2];
+            own.iter().filter(|slot| is_own(slot)).for_each(|slot| sides[slot.1 % 2] = true);
+            return Some(Deed { at: due.at, what, begins: false, until: None, lasts, sides });
+        }
+        self.expect(due.item);
+        self.begun += 1;
+        let mark = self.begun;
+        match &what {
+            What::HealAll => self.latest.retain(|slot, _| slot.0 >= 8),
+            What::LinkHeal(link) => {
+                self.latest.retain(|slot, _| matches!(slot.0, 1 | 8..) || slot.1 / 2 != *link)
+            }
+            _ => {}
+        }
+        for slot in own {
+            self.latest.insert(slot, mark);
+        }
+        let lasts = if matches!(what, What::Restart(_)) { Some(lasts.unwrap_or(RESTART)) } else { lasts };
+        let until = lasts.map(|lasts| Time(due.at.0.saturating_add(lasts.0.max(0) as u64)));
+        if let Some(at) = until.filter(|_| !matches!(what, What::Restart(_))) {
+            self.due.push(Reverse(Due { at, begins: false, mark, ..due }));
+        }
+        Some(Deed { at: due.at, what, begins: true, until, lasts, sides: [true; 2] })
+    }
+
+    /// The flows that an event lets begin: they send nothing before.
+    fn begun_by_events(events: &[EventSpec]) -> BTreeSet<Name> {
+        let mut first: BTreeMap<Name, (Time, bool)> = BTreeMap::new();
+        for event in events {
+            let (name, starts) = match event.what() {
+                What::Start(flow) => (flow, true),
+                What::Stop(flow) => (flow, false),
+                _ => continue,
+            };
+            let known = first.entry(name).or_insert((event.first(), starts));
+            if event.first() < known.0 {
+                *known = (event.first(), starts);
+            }
+        }
+        first.into_iter().filter(|(_, (_, starts))| *starts).map(|(name, _)| name).collect()
+    }
+}
+
+/// The first of the times from `next` on, `every` apart, that is not before `from`.
+fn first_after(next: Time, every: Span, from: Time) -> Time {
+    if next >= from {
+        return next;
+    }
+    let every = every.0.max(1) as u64;
+    Time(next.0.saturating_add((from.0 - next.0).div_ceil(every).saturating_mul(every)))
+}
+
+fn direction(sides: [bool; 2]) -> Option<Direction> {
+    match sides {
+        [true, true] => Some(Direction::Both),
+        [true, false] => Some(Direction::Forth),
+        [false, true] => Some(Direction::Back),
+        [false, false] => None,
+    }
+}
+
+fn of_side(side: Side) -> [bool; 2] {
+    side.map_or([true; 2], |side| [side == 0, side == 1])
+}
+
+impl Deed {
+    /// The engine's fault, if it is one; `link` gives the engine's link of one by its place.
+    pub fn fault(&self, link: impl Fn(usize) -> LinkId) -> Option<FaultKind> {
+        let node = |place: usize| NodeId(place as u32);
+        let on = |side: Side| {
+            let meant = of_side(side);
+            direction([meant[0] && self.sides[0], meant[1] && self.sides[1]])
+        };
+        Some(match self.what {
+            What::LinkDown(at) => FaultKind::LinkDown { link: link(at) },
+            What::LinkHeal(at) => FaultKind::LinkHeal { link: link(at) },
+            What::NodeDown(at) => FaultKind::NodeDown { node: node(at) },
+            What::NodeUp(at) => FaultKind::NodeUp { node: node(at) },
+            What::HealAll => FaultKind::HealAll,
+            What::Restart(at) => {
+                FaultKind::NodeRestart { node: node(at), down_for: self.lasts.unwrap_or(RESTART) }
+            }
+            What::Loss((at, side), probability) => {
+                FaultKind::Loss { link: link(at), direction: on(side)?, probability }
+            }
+            What::Duplication((at, side), probability) => {
+                FaultKind::Duplication { link: link(at), direction: on(side)?, probability }
+            }
+            What::Corruption((at, side), bit_error_rate, deliver) => {
+                FaultKind::Corruption { link: link(at), direction: on(side)?, bit_error_rate, deliver }
+            }
+            What::Reordering((at, side), probability, extra) => {
+                FaultKind::Reordering { link: link(at), direction: on(side)?, probability, extra }
+            }
+            What::Delay((at, side), extra, jitter) => {
+                FaultKind::Delay { link: link(at), direction: on(side)?, extra, jitter }
+            }
+            What::Rate((at, side), rate) => {
+                FaultKind::RateLimit { link: link(at), direction: on(side)?, rate }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Testbed {
+    /// Adds the events of a description. Flows that an event begins send nothing before it.
+    pub(super) fn add_events(&mut self, events: &[EventSpec]) {
+        let (streams, from) = (Streams::new(self.description().seed), self.now());
+        self.schedule = Schedule::of(events, streams, from);
+        for name in Schedule::begun_by_events(events) {
+            self.set_sending(&name, false);
+        }
+    }
+
+    /// An event as users write it, for this network.
+    pub fn read_event(&self, value: &Value) -> Result<EventSpec, Diagnostic> {
+        let mut event = <EventSpec as base::describe::Describe>::read(value)?;
+        let flows: Vec<String> = self.flows.iter().map(|flow| flow.spec.name.clone()).collect();
+        let description = self.description();
+        let known = |name: &str| known_flow(name, &flows);
+        event.resolve(&description.names, &description.ends, &self.network, &known)?;
+        Ok(event)
+    }
+
+    /// Adds an event to a network that runs: what happens once is still to come.
+    pub fn add_event(&mut self, event: &EventSpec) -> Result<(), NetworkError> {
+        let now = self.now();
+        if let Some(at) = event.at.filter(|at| *at < now && !self.is_live()) {
+            let passed = EventProblem::Passed { at: shown(at), now: shown(now) };
+            return Err(Diagnostic::new(passed).at("at").into());
+        }
+        self.schedule.add(event, Streams::new(self.description().seed), now);
+        Ok(())
+    }
+
+    /// Runs to a time, and carries out what is due on the way ([`Network::run_until`]).
+    pub fn run_until(&mut self, until: Time) -> Result<(), NetworkError> {
+        while let Some(at) = self.schedule.next().filter(|at| *at <= until) {
+            let at = at.max(self.world().now());
+            self.network.advance(at)?;
+            self.carry_out()?;
+        }
+        self.network.run_until(until)
+    }
+
+    /// The same without an audit ([`Network::advance`]).
+    pub fn advance(&mut self, until: Time) -> Result<(), NetworkError> {
+        while let Some(at) = self.schedule.next().filter(|at| *at <= until) {
+            let at = at.max(self.world().now());
+            self.network.advance(at)?;
+            self.carry_out()?;
+        }
+        self.network.advance(until)
+    }
+
+    /// Runs towards a time, and carries out what is due on the way ([`Network::run_some`]).
+    pub fn run_some(&mut self, until: Time, events: u64) -> Result<bool, NetworkError> {
+        let Some(at) = self.schedule.next().filter(|at| *at <= until) else {
+            return self.network.run_some(until, events);
+        };
+        let at = at.max(self.world().now());
+        if self.network.run_some(at, events)? {
+            self.carry_out()?;
+        }
+        Ok(false)
+    }
+
+    /// Does what is due by now, in order.
+    fn carry_out(&mut self) -> Result<(), NetworkError> {
+        let now = self.world().now();
+        while let Some(deed) = self.schedule.pop(now) {
+            self.do_deed(&deed)?;
+        }
+        Ok(())
+    }
+
+    fn do_deed(&mut self, deed: &Deed) -> Result<(), NetworkError> {
+        let links = self.network.links();
+        if let Some(kind) = deed.fault(|place| links.get(place).map_or(LinkId(0), |link| link.id)) {
+            // A node of another process is told there.
+            if deed.what.node().is_some_and(|node| !self.is_local(node)) {
+                if deed.begins {
+                    let fault = Fault { until: deed.until, ..Fault::new(self.now(), kind) };
+                    self.network.note_fault(&fault);
+                }
+                return Ok(());
+            }
+            return match deed.begins {
+                true => self.network.fault_now(kind, deed.until),
+                false => self.network.end_fault(self.now(), kind),
+            };
+        }
+        match (&deed.what, deed.begins) {
+            (What::Flap(lsp), true) => {
+                self.order(lsp, "tear", deed)?;
+                if deed.until.is_none() { self.order(lsp, "signal", deed) } else { Ok(()) }
+            }
+            (What::Tear(lsp), true) | (What::Signal(lsp), false) => self.order(lsp, "tear", deed),
+            (What::Signal(lsp), true) | (What::Tear(lsp) | What::Flap(lsp), false) => {
+                self.order(lsp, "signal", deed)
+            }
+            (What::Start(flow), begins) => {
+                self.switch(flow, begins, deed);
+                Ok(())
+            }
+            (What::Stop(flow), begins) => {
+                self.switch(flow, !begins, deed);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives a command to LSPs that begin here. What ends by itself is no action of its own.
+    fn order(&mut self, lsp: &Name, what: &'static str, deed: &Deed) -> Result<(), NetworkError> {
+        if deed.begins {
+            self.note_deed(what, Target::Lsp(lsp.to_string()), deed);
+        }
+        let Some(group) = self.find_lsp(lsp) else { return Ok(()) };
+        let from = self.lsps()[group].spec.from;
+        if self.is_local(from) { self.network.order_lsps(self.now(), group, what, None) } else { Ok(()) }
+    }
+
+    fn switch(&mut self, flow: &Name, sends: bool, deed: &Deed) {
+        if deed.begins {
+            let what = if sends { "start" } else { "stop" };
+            self.note_deed(what, Target::Flow(flow.to_string()), deed);
+        }
+        self.set_sending(flow, sends);
+    }
+
+    fn note_deed(&mut self, what: &'static str, target: Target, deed: &Deed) {
+        let at = self.now().max(deed.at);
+        self.network.note(Action { until: deed.until, ..Action::new(at, what, target) });
+    }
+
+    /// Lets a flow send, or not.
+    fn set_sending(&mut self, name: &Name, sends: bool) {
+        let now = self.now();
+        let Some(flow) = self.flows.iter().find(|flow| *flow.spec.name == **name) else { return };
+        let (from, source) = (flow.spec.from, flow.source);
+        if let Some(instrument) = self.instrument_mut(from) {
+            match sends {
+                true => instrument.generator_mut().resume(source, now),
+                false => instrument.generator_mut().pause(source),
+            }
+        }
+    }
+}
