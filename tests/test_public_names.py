@@ -7,11 +7,11 @@ HEAD_END = f"{NODE} lsp"
 PROBER = f"{NODE} ping traceroute"
 
 SHOWN = {
-    "network": "actions attach bridge capture captures checks clock close conditioners convention digest edge"
-    " events events_done external fail fault flow flows from_file from_graphml heal host interfaces lab link links"
-    " log_signals losses lsps node nodes now peer place queue_series queues record recording remove repair"
-    " replay"
-    " restart route router run seed table warnings",
+    "network": "actions at attach bridge capture captures checks clock close conditioners convention digest"
+    " edge events events_done every external fail fault flow flows from_file from_graphml heal"
+    " host interfaces lab link links log_signals losses lsps node nodes now peer place"
+    " queue_series queues random record recording remove repair replay restart route router run"
+    " seed table warnings",
     "router": f"{HEAD_END} {PROBER} counters drops fib ftn ilm lsps neighbors next_hops replications tunnels",
     "edge": f"{HEAD_END} programme",
     "peer": f"{NODE} receive send",

@@ -110,6 +110,18 @@ WHOLE: dict[str, Any] = {
             "default": "bfifo",
         },
     },
+    "events": [
+        {"at": "1 s", "fail": ["pe1", "p"], "for": "1 s"},
+        {"every": "1 s", "from": "2 s", "until": "3 s", "times": 2, "flap": "east"},
+        {
+            "random": {"mean": "1 s", "stream": "storm"},
+            "loss": {"on": ["pe1", "p"], "share": "1 %", "from": "p"},
+        },
+        {"at": "1 s", "corruption": {"on": ["pe1", "p"], "share": 1e-6}},
+        {"at": "1 s", "reordering": {"on": ["pe1", "p"], "share": 0.1}},
+        {"at": "1 s", "delay": {"on": ["pe1", "p"], "extra": "1 ms"}},
+        {"at": "1 s", "rate": {"on": ["pe1", "p"], "limit": "1 Mbit/s"}},
+    ],
     "measuring": {"phases": ["1 s"]},
     "conditioners": {
         "police": {
@@ -145,6 +157,13 @@ RECORDS: dict[str, Place] = {
     "LspSpec": ("lsps", 0),
     "FilterSpec": ("lsps", 0, "filters", 0),
     "FlowSpec": ("flows", 0),
+    "EventSpec": ("events", 0),
+    "RandomSpec": ("events", 2, "random"),
+    "LossSpec": ("events", 2, "loss"),
+    "CorruptionSpec": ("events", 3, "corruption"),
+    "ReorderingSpec": ("events", 4, "reordering"),
+    "DelaySpec": ("events", 5, "delay"),
+    "RateSpec": ("events", 6, "rate"),
     "UniformSizes": ("flows", 1, "size"),
     "EmpiricalSizes": ("flows", 2, "size"),
     "ExponentialSizes": ("flows", 3, "size"),

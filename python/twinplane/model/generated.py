@@ -31,6 +31,8 @@ class NetworkSpec(Written):
     """Signalled when the network comes up."""
     flows: Sequence[FlowSpec] = field(default_factory=list)
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
+    events: Sequence[EventSpec] = field(default_factory=list)
+    """What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none."""
     queues: Mapping[str, Tree] = field(default_factory=dict)
     """Trees of queue disciplines, by name, for `queue` of links."""
     conditioners: Mapping[str, Conditioner] = field(default_factory=dict)
@@ -1091,6 +1093,136 @@ class MeasuringSpec(Written):
     """Width of the bins of series of delays."""
     loss_bin: Quantity = "1 s"
     """Width of the bins of time in which lost packets are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventSpec(Written):
+    """Something that is done to the network while it runs: a time of one form, and one action."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from", "for_": "for"}
+    at: Quantity | None = None
+    """When it happens, once."""
+    every: Quantity | None = None
+    """How often it happens."""
+    random: RandomSpec | None = None
+    """It happens at random times."""
+    from_: Quantity | None = None
+    """With `every`, when it happens first; with `random`, when the first gap begins [default: the start of the run]."""
+    until: Quantity | None = None
+    """With `every` and `random`, it does not happen after this [default: the end of the run]."""
+    times: int | None = None
+    """With `every` and `random`, how many times it happens [default: without limit]."""
+    for_: Quantity | None = None
+    """How long it lasts: then what failed comes back, a disturbance is over, an LSP that was torn down is signalled, a flow that was started stops [default: until something else ends it]."""
+    fail: str | Sequence[str] | None = None
+    """A link that is cut, by its two ends, or a node that goes down."""
+    heal: str | Sequence[str] | None = None
+    """A link or a node that is mended, with all that disturbs it, or `all`."""
+    restart: str | None = None
+    """A node that goes down, and restarts without its state after the time of `for`, or 1 s."""
+    loss: LossSpec | None = None
+    """Frames get lost, each independently."""
+    corruption: CorruptionSpec | None = None
+    """Bits are inverted, each independently."""
+    duplication: LossSpec | None = None
+    """Frames arrive twice."""
+    reordering: ReorderingSpec | None = None
+    """Frames are overtaken by others."""
+    delay: DelaySpec | None = None
+    """Frames take longer."""
+    rate: RateSpec | None = None
+    """A link becomes slower."""
+    flap: str | Sequence[str] | None = None
+    """An LSP that is torn down and signalled again, at once or after the time of `for`; or a link that goes down for that time."""
+    signal: str | None = None
+    """LSPs that are signalled."""
+    tear: str | None = None
+    """LSPs that are torn down."""
+    start: str | None = None
+    """A flow that begins to send; if nothing stopped it before, it does not send from the start."""
+    stop: str | None = None
+    """A flow that stops sending."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomSpec(Written):
+    """When something happens at random: gaps are exponentially distributed."""
+
+    mean: Quantity
+    """Mean of the gaps."""
+    stream: str | None = None
+    """Random stream that the gaps are drawn from: events with one stream happen at the same times [default: one of the event's own, by its place]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossSpec(Written):
+    """Frames that get lost, or arrive twice."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    on: Sequence[str]
+    """Link, by its two ends."""
+    share: float | str
+    """Share of the frames, 0 to 1 or in percent; zero takes it away."""
+    from_: str | None = None
+    """Node that sends in the direction that is disturbed [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorruptionSpec(Written):
+    """Bits that are inverted, so that the receiver drops the frame."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    on: Sequence[str]
+    """Link, by its two ends."""
+    share: float | str
+    """Share of the bits (bit error rate); zero takes it away."""
+    deliver: bool = False
+    """Receivers take the frames with their wrong bits."""
+    from_: str | None = None
+    """Node that sends in the direction that is disturbed [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReorderingSpec(Written):
+    """Frames that are held back, so that others overtake them."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    on: Sequence[str]
+    """Link, by its two ends."""
+    share: float | str
+    """Share of the frames, 0 to 1 or in percent; zero takes it away."""
+    by: Quantity = "1 ms"
+    """How long they are held back."""
+    from_: str | None = None
+    """Node that sends in the direction that is disturbed [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelaySpec(Written):
+    """Delay of all frames, in addition to the link's own."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    on: Sequence[str]
+    """Link, by its two ends."""
+    extra: Quantity
+    """How much longer at least."""
+    jitter: Quantity = 0
+    """How much longer than that at most, evenly distributed."""
+    from_: str | None = None
+    """Node that sends in the direction that is disturbed [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateSpec(Written):
+    """A limit to the rate of a link's ports."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from"}
+    on: Sequence[str]
+    """Link, by its two ends."""
+    limit: Quantity
+    """Rate at which its ports send at most."""
+    from_: str | None = None
+    """Node that sends in the direction that is slowed down [default: both directions]."""
 
 
 @checked

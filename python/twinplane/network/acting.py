@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..units import Quantity
 from .faults import Faults
+from .schedule import Moment, Schedule
 from .tables import Tables
 
 if TYPE_CHECKING:
@@ -20,6 +21,46 @@ class Acting:
 
     faults: Faults
     tables: Tables
+    schedule: Schedule
+
+    def at(self, time: Quantity) -> Moment:
+        """A time of the run to come, at which something is done: ``net.at("5 s").fail("a", "b")``.
+
+        What is said so is an event, as in a network file: the same words have the same effect, and results
+        are the same. What is done at one time is done in the order in which it was said.
+        """
+        return Moment(self.schedule, {"at": time})
+
+    def every(
+        self,
+        period: Quantity,
+        *,
+        start: Quantity | None = None,
+        until: Quantity | None = None,
+        times: int | None = None,
+    ) -> Moment:
+        """Times at which something is done again and again, first at `start`, else at the start of the run.
+
+        ``net.every("1 s", start="30 s").flap(lsp)``; it goes on to `until` or for so many `times`.
+        """
+        return Moment(self.schedule, {"every": period, "from": start, "until": until, "times": times})
+
+    def random(
+        self,
+        mean: Quantity,
+        *,
+        start: Quantity | None = None,
+        until: Quantity | None = None,
+        times: int | None = None,
+        stream: str | None = None,
+    ) -> Moment:
+        """Random times at which something is done: gaps are exponentially distributed with this mean.
+
+        The first gap begins at `start`. Gaps are drawn from the random stream named `stream`, or one of the
+        event's own: the same seed gives the same times, and events with one stream happen together.
+        """
+        drawn = {"mean": mean} if stream is None else {"mean": mean, "stream": stream}
+        return Moment(self.schedule, {"random": drawn, "from": start, "until": until, "times": times})
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
         """Cut a link now, given itself or by its two ends; what is queued and in flight on it is lost."""

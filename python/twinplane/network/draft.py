@@ -45,7 +45,7 @@ class Draft:
         self.by_name[node.name] = node
 
     def element(self, group: str, place: int) -> dict[str, Any]:
-        """What was said of one of ``nodes``, ``links``, ``lsps`` or ``flows``, defaults filled in."""
+        """What was said of one of ``nodes``, ``links``, ``lsps``, ``flows`` or ``events``, all filled in."""
         found: dict[str, Any] = self.core.element(group, place)
         return found
 
@@ -79,6 +79,8 @@ class Draft:
             for flow in self.flows:
                 if flow is not part:
                     fresh.add_flow(self.element("flows", flow.index))
+            for place in range(self.core.event_count):
+                fresh.add_event(self.element("events", place))
         self.core = fresh
         own.remove(part)
         for place, other in enumerate(own):

@@ -21,6 +21,7 @@ from .faults import Faults
 from .handles import Capture, Flow, Link, Lsp
 from .nodes import Bridge, Edge, External, HeadEnd, Host, Node, Peer, Router
 from .outside import Outside
+from .schedule import Schedule
 from .settings import check_clock, whole
 from .shown import Shown
 from .tables import Tables
@@ -49,7 +50,7 @@ class Network(Acting, Shown):
     # the end.
     _internal = frozenset(
         {
-            *("draft", "describing", "outside", "engine", "faults", "tables", "answers"),
+            *("draft", "describing", "outside", "engine", "faults", "schedule", "tables", "answers"),
             *("described", "positions", "explain", "names", "queue_bin_ps", "placement"),
             *("require_unstarted", "running", "go_live", "columns", "node_info", "link_info"),
             *("forget_lateness", "set_phases", "add_step"),
@@ -107,6 +108,7 @@ class Network(Acting, Shown):
         self.answers = Answers(self.draft, self.engine, self.tables)
         self.describing = Describing(self.answers, self.draft, self.outside, self.engine)
         self.faults = Faults(self.draft, self.engine)
+        self.schedule = Schedule(self.draft, self.engine)
 
     @classmethod
     def from_graphml(cls, path: str | Path, seed: int = 1, **options: Any) -> Network:
