@@ -200,8 +200,8 @@ def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["run", "lsp-flip"], "unknown experiment 'lsp-flip' (did you mean 'lsp-flap'?)"),
-        (["node", "fault", "los", "a:b"], "los: there is no such fault: one of link-down, link-up, loss, "),
-        (["node", "fault", "bogus", "a:b"], "delay, rate-limit or heal"),
+        (["node", "fault", "los", "a:b"], "los: there is no such fault: one of fail, heal, restart, loss, "),
+        (["node", "fault", "bogus", "a:b"], "reordering, delay, rate"),
         (
             ["run", "lsp-flap", "--set", "size=63"],
             "lsp-flap: size=63: an Ethernet frame has at least 64 bytes (64 to 9018)",

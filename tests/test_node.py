@@ -125,7 +125,7 @@ def test_commands(router: Running, tmp_path: Path) -> None:
     assert any("RSVP Path" in line for line in good("decode", str(capture)).splitlines())
     hops = json.loads(good("node", "traceroute", "gold", *at(router), "--json"))["hops"]
     assert [hop["node"] for hop in hops] == ["d", "c"]
-    good("node", "fault", "loss", "a:d", "--set", "probability=1.0", "--for", "10 s", *at(router))
+    good("node", "fault", "loss", "a:d", "--set", "share=100%", "--for", "10 s", *at(router))
     assert twinplane("node", "traceroute", "gold", *at(router), "--wait", "50 ms").returncode == 1
     good("node", "fault", "heal", *at(router))
     good("node", "traceroute", "gold", *at(router))
@@ -175,11 +175,17 @@ def test_mistakes_give_one_sentence(router: Running, tmp_path: Path) -> None:
         (("lsp", "tear", "silver", *at(router)), "router 'a': no LSP is named 'silver'"),
         (("lsp", "tear", "gold", "--route", "b,c", *at(router)), "router 'a': tear: takes no routes"),
         (
-            ("fault", "link-down", "ab", *at(router)),
+            ("fault", "loss", "ab", "--set", "share=1%", *at(router)),
             "'ab' is not a link: its two ends are needed, such as pe1:p",
         ),
-        (("fault", "link-down", *at(router)), "link-down: which link? its ends are needed, such as pe1:p"),
-        (("fault", "loss", "a:b", *at(router)), "router 'a': fault: missing field `probability`"),
+        (("fault", "fail", *at(router)), "fail: which link? its ends are needed, such as pe1:p"),
+        (("fault", "restart", *at(router)), "restart: which router?"),
+        (("fault", "loss", "a:b", *at(router)), "loss: how much? --set share=1%"),
+        (
+            ("fault", "loss", "a:b", "--set", "share=2", *at(router)),
+            "share=2: a share is 0 to 1, or 0 % to 100 %",
+        ),
+        (("fault", "fail", "b", *at(router)), "router 'a': fault: 'b' is not in this process"),
         (("capture", "a:c", "x.pcapng", *at(router)), 'router \'a\': no link joins "a" and "c"'),
         (("capture", "a:b", "/none/x", *at(router)), "router 'a': /none/x: can't be written: No such file"),
         (

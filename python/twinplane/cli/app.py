@@ -123,6 +123,7 @@ def run(
     driver: options.Driver = "packet",
     busy: options.Busy = False,
     rate: options.SearchRate = None,
+    events: options.Events = None,
     calibration: options.KeptCalibration = None,
     twin: Annotated[
         bool,
@@ -178,6 +179,7 @@ def run(
         real,
         signals,
         file,
+        events,
     )
     raise typer.Exit(run_experiment(request, as_json))
 

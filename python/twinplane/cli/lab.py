@@ -214,6 +214,7 @@ def run_(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As `run`.")
     ] = None,
     duration: options.Duration = None,
+    events: options.Events = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Of the tester's randomness [default: 1; without an experiment the file's]."),
@@ -256,7 +257,8 @@ def run_(
         real = in_file(file, driver=driver or drivers_of(file), **given)
         name, flows, first = experiment, None, 1
     found = own.with_duration(settings, duration)
-    request = Request(name, found, first if seed is None else seed, repeat, out, pcap, real=real, file=flows)
+    first = first if seed is None else seed
+    request = Request(name, found, first, repeat, out, pcap, real=real, file=flows, events=events)
     raise typer.Exit(run_experiment(request, as_json))
 
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=helping.Group, no_args_is_help=True, help="Look into a running router, and command it.")
 
-FAULTS = ("link-down", "link-up", "loss", "corruption", "duplication", "reordering", "delay", "rate-limit")
-"""What can be wrong with a link."""
-
 Node = Annotated[str | None, typer.Argument(help="A router; may be left out if there is one only.")]
 Lab = Annotated[str | None, typer.Option(help="The lab it is in [default: the only one with such a router].")]
 Socket = Annotated[Path | None, typer.Option(help="Its control socket, in place of a lab's router.")]
@@ -135,39 +132,35 @@ def lsp(
 
 @app.command()
 def fault(
-    kind: Annotated[str, typer.Argument(help="link-down, link-up, loss, corruption, delay …, or heal.")],
-    link: Annotated[
-        str | None, typer.Argument(metavar="A:B", help="A link, by its ends or its place.")
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="DO",
+            help="As in events: fail, heal, restart, loss, corruption, duplication, reordering, delay, rate.",
+        ),
+    ],
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="WHAT", help="A link by its ends, A:B, or its place; or a router, by its name."
+        ),
     ] = None,
     node: Node = None,
     for_: Annotated[str | None, typer.Option("--for", help="How long it lasts.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="What the fault needs beside.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="share, by, extra, jitter or limit, as in events."),
     ] = None,
     lab: Lab = None,
     socket: Socket = None,
 ) -> None:
-    """Disturb a router's link, or heal all faults."""
-    from ..errors import TwinplaneError, suggest
-    from ..units import span_ps
-    from .node_tables import link_of, setting
+    """Let a link or a router fail, disturb a link, or heal: in a lab at both ends of the link.
 
-    if kind == "heal":
-        # With nothing to name, the word after it is the router.
-        with connect(node or link, lab, socket) as control:
-            control.ask("heal")
-        return
-    if kind not in FAULTS:
-        known = f"one of {', '.join(FAULTS)} or heal{suggest(kind, [*FAULTS, 'heal'])}"
-        raise TwinplaneError(f"{kind}: there is no such fault: {known}")
-    if link is None:
-        raise TwinplaneError(f"{kind}: which link? its ends are needed, such as pe1:p")
-    asked: dict[str, Any] = {"fault": kind, "link": link_of(link)}
-    asked |= dict(setting(text) for text in settings or [])
-    if for_ is not None:
-        asked["for_s"] = span_ps(for_, "for") / 1e12
-    with connect(node, lab, socket) as control:
-        control.ask("fault", asked)
+    `twinplane node fault loss pe1:p --set share=1% --for 10s`
+    """
+    from .faults import act
+
+    act(action, what, node, for_, settings or [], lab, socket)
 
 
 @app.command()

@@ -23,6 +23,10 @@ Duration = Annotated[
     str | None,
     typer.Option(metavar="TIME", help="For how long flows send, such as 30 s: --set duration_s=30."),
 ]
+Events = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Failures and other events, `events: [...]`, beside those of a file."),
+]
 Results = Annotated[Path | None, typer.Option(help="Results folder (default: runs/NAME-NNNN).")]
 
 IngressPort = Annotated[str | None, _external("IF", "The tester's interface where traffic leaves it.")]

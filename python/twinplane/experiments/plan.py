@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneError
-from . import load
+from . import events, load
 from .base import Experiment
 from .parameters import Parameters, parse_settings, points
 
@@ -42,6 +42,8 @@ class Plan:
     """Frames that are kept of each link; None captures nothing."""
     out: Path | None
     """The results folder; None for a new one."""
+    events: str | None = None
+    """A file with events beside those of the network."""
 
     @property
     def called(self) -> str:
@@ -74,6 +76,8 @@ def planned(request: Request) -> Plan:
         experiment.check(parameters)
         if real is not None:
             experiment.check_real(parameters, real)
+        if request.events is not None:
+            events.check(experiment, parameters, request.events)
     return Plan(
         experiment=experiment,
         settings=settings,
@@ -87,6 +91,7 @@ def planned(request: Request) -> Plan:
         signals=request.signals,
         pcap_packets=request.pcap_packets if request.pcap else None,
         out=request.out,
+        events=None if request.events is None else str(request.events),
     )
 
 

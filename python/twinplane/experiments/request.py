@@ -35,3 +35,5 @@ class Request:
     signals: bool = False
     file: Path | None = None
     """Of a network of the user's own."""
+    events: Path | None = None
+    """A file with events, beside those that the network has."""

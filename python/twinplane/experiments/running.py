@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TwinplaneWarning
-from ..frames import readable, rows
 from ..network.placing import is_here
 from . import load
-from .base import Experiment, Outcome, Tick, of_part
+from .base import Experiment, Tick, of_part
+from .events import add, end_of, with_actions
 from .parameters import Parameters
 from .tasks import Done, Task
 
@@ -43,6 +43,7 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
     parts = experiment.parts(parameters)
     for place, (name, part) in enumerate(parts.items()):
         network = experiment.build(part, task.seed)
+        add(network, task.events, end_of(part))
         if task.signals:
             network.log_signals()
         taps = _captures(network, task)
@@ -50,14 +51,6 @@ def _run_task(task: Task, tick: Tick | None) -> Done:
         outcomes[name] = with_actions(experiment.summarise(network, part), network)
         _save_captures(taps, task, name)
     return Done.of(experiment.joined(parameters, outcomes), task.tables)
-
-
-def with_actions(outcome: Outcome, network: Network) -> Outcome:
-    """The outcome of a run with table ``actions``, if anything was done to the network while it ran."""
-    done = network.columns("actions")
-    if rows(done):
-        outcome.tables["actions"] = readable(done)
-    return outcome
 
 
 def _run_real(
@@ -79,7 +72,7 @@ def _run_real(
         known = next(iter(runs.values())).known if runs else None
         told = of_part(tick, place, len(parts))
         with experiment.ground(part, task.seed, real) as ground:
-            runs[name] = run_point(experiment, part, real, ground, told, ready, finished, known)
+            runs[name] = run_point(experiment, part, real, ground, told, ready, finished, known, task.events)
     found = joined(experiment, parameters, runs)
     done = Done.of(found.outcome, task.tables)
     done.real = found.as_dict()

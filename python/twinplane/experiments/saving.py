@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .tasks import Done
 
+EVENTS = "events.yaml"
+"""The events that a run was given beside its network, as they were."""
+
 
 def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> results.Results:
     """Write all runs of a plan, which are in the order of its tasks and took so long, and read them again."""
@@ -32,6 +35,8 @@ def save(plan: Plan, done: Sequence[Done], folder: Path, wall_s: float) -> resul
     for parameters in plan.points:
         for name, text in plan.experiment.keep(parameters).items():
             write_text(folder / name, text)
+    if plan.events is not None:
+        write_text(folder / EVENTS, Path(plan.events).read_text(encoding="utf-8"))
     listed = len(entries) > 1 or plan.campaign
     summary: dict[str, Any] = {"points": entries} if listed else dict(entries[0])
     summary["topology"] = done[-1].topology if done else {}
@@ -70,6 +75,7 @@ def _manifest(plan: Plan, entries: Sequence[dict[str, Any]], wall_s: float) -> d
         real=plan.real,
         signals=plan.signals,
         pcap_packets=plan.pcap_packets,
+        events=plan.events,
     )
 
 

@@ -39,6 +39,8 @@ class Task:
     packets: int | None = None
     real: Real | None = None
     signals: bool = False
+    events: str | None = None
+    """A file with events beside those of the network."""
 
 
 @dataclass
@@ -69,6 +71,7 @@ def key_of(
     seed: int,
     real: Real | None = None,
     signals: bool = False,
+    events: str | None = None,
 ) -> str:
     """A name for exactly this run: parameters, what they refer to, seed, where it runs, and the build."""
     parts = [experiment.name, parameters.model_dump(mode="json"), experiment.inputs(parameters), seed]
@@ -76,6 +79,8 @@ def key_of(
         parts.append(real.as_dict())
     if signals:
         parts.append("signals")
+    if events is not None:
+        parts.append(Path(events).read_text(encoding="utf-8"))
     text = json.dumps([*parts, FORMAT, core.fingerprint()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -98,12 +103,13 @@ def tasks(plan: Plan, folder: Path) -> list[Task]:
                     plan.experiment.name,
                     parameters.model_dump(mode="json"),
                     seed,
-                    key_of(plan.experiment, parameters, seed, plan.real, signals),
+                    key_of(plan.experiment, parameters, seed, plan.real, signals, plan.events),
                     first and (many - 1 - place) % stride == 0,
                     str(captures) if first and plan.pcap_packets is not None else None,
                     plan.pcap_packets,
                     plan.real,
                     signals,
+                    plan.events,
                 )
             )
     return found

@@ -88,6 +88,7 @@ def command_line(
     real: Real | None = None,
     signals: bool = False,
     pcap_packets: int | None = None,
+    events: str | None = None,
 ) -> str:
     """The command that repeats a run."""
     lead = ["run"] if real is None or real.lab is None else ["lab", "run", real.lab]
@@ -107,6 +108,8 @@ def command_line(
     if pcap_packets is not None:
         words.append("--pcap")
         words += ["--pcap-packets", str(pcap_packets)] if pcap_packets != PCAP_PACKETS else []
+    if events is not None:
+        words += ["--events", events]
     return shlex.join(words)
 
 
@@ -141,6 +144,7 @@ def manifest(
     real: Real | None = None,
     signals: bool = False,
     pcap_packets: int | None = None,
+    events: str | None = None,
 ) -> dict[str, Any]:
     """All of it. `parameters` are those of every point; of each link `pcap_packets` are kept, if any."""
     first = dict(parameters[0])
@@ -159,7 +163,9 @@ def manifest(
         "versions": versions(),
         "revision": revision(),
         "machine": machine(),
-        "command": command_line(experiment, seed, repeat, settings, campaign, real, signals, pcap_packets),
+        "command": command_line(
+            experiment, seed, repeat, settings, campaign, real, signals, pcap_packets, events
+        ),
         "invoked": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished_unix_s": int(time.time()),
         "wall_s": round(wall_s, 3),

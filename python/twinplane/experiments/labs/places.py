@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import TwinplaneError
 from . import bench
 from .gathering import gather
+from .telling import Telling
 from .urgency import urgent
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Place(ABC):
         self.lives += 1
         return network
 
+    def schedule(self, network: Network, end_s: float | None) -> None:
+        """Let nodes in other processes do what events ask of them; the run is about to begin."""
+        return
+
     def intact(self) -> None:
         """Refuse the figures of a run in which something that it needs ended."""
         return
@@ -105,6 +110,7 @@ class InLab(Wired):
         super().__init__(where)
         self.name, self.make = name, make
         self._lab: Lab | None = None
+        self._telling: Telling | None = None
 
     @property
     def lab(self) -> Lab:
@@ -135,8 +141,16 @@ class InLab(Wired):
                 port["driver"] = self.where.driver
         return {**found, "fail_on_port_down": True}
 
+    def schedule(self, network: Network, end_s: float | None) -> None:
+        """Routers are told of all that is to come at the beginning, each with its time."""
+        if network.draft.core.event_count:
+            self._telling = Telling(self.lab, network, end_s)
+
     def intact(self) -> None:
         """A router that ended makes the figures void."""
+        if self._telling is not None:
+            self._telling.finish()
+            self._telling = None
         for name, node in self.lab.state.nodes.items():
             if node.kind == "router" and (node.process is None or not node.process.alive()):
                 raise TwinplaneError(

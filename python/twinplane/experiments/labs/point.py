@@ -24,6 +24,7 @@ from ...measure.calibration import (
 from ...network.placing import lateness
 from ...results.real import Real
 from ..base import Outcome
+from ..events import add, end_of, with_actions
 from .urgency import urgent
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def run_point(
     ready: Callable[[Network], None] | None = None,
     finished: Callable[[], None] | None = None,
     known: Calibration | None = None,
+    events: str | None = None,
 ) -> Measured:
     """Calibrate, choose or check the rate, run by the clock, bound the figures, run the twin.
 
@@ -120,9 +122,11 @@ def run_point(
         else:
             calibration, through = known, None
         network = ground.network(parameters)
+        add(network, events, end_of(parameters))
         if ready is not None:
             ready(network)
         try:
+            ground.place.schedule(network, end_of(parameters))
             experiment.run(network, parameters, tick)
             ground.place.intact()
             ground.place.gather(network)
@@ -130,7 +134,7 @@ def run_point(
             with contextlib.suppress(TwinplaneError):
                 ground.end(network, parameters)
             raise
-    outcome = experiment.summarise(network, parameters)
+    outcome = with_actions(experiment.summarise(network, parameters), network)
     with urgent():
         outcome.metrics |= ground.end(network, parameters)
     late = lateness(network)
@@ -149,7 +153,11 @@ def run_point(
         said["through"] = through.as_dict()
     if path is not None:
         said["paths"] = {"": asdict(path)}
-    twin = run_twin(experiment, parameters, ground.virtual(parameters)) if real.twin else {}
+    twin = {}
+    if real.twin:
+        virtual = ground.virtual(parameters)
+        add(virtual, events, end_of(parameters))
+        twin = run_twin(experiment, parameters, virtual)
     return Measured(parameters, outcome, bounds, refused, said, twin, calibration)
 
 

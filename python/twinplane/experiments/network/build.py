@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ... import core
 from ...errors import TwinplaneError
 from ...model.arrivals import FCS, Imix
 from ...model.places import of_flow
@@ -44,6 +45,11 @@ def check(network: Network, p: NetworkParameters) -> None:
             raise network.explain(of_flow(flow.index, flow.name, words))
         if "stop" not in said or span_ps(said["stop"]) > span_ps(p.duration_s):
             network.draft.change_flow(flow, {"stop": p.duration_s})
+    try:
+        with core.translated():
+            network.draft.core.check_events(span_ps(p.duration_s))
+    except TwinplaneError as error:
+        raise network.explain(error) from None
 
 
 def load(network: Network) -> tuple[int, float, float]:

@@ -58,6 +58,7 @@ def probed(network: Network) -> tuple[Network, float]:
     """The network with a few probes in the place of its flows, and by when they have arrived."""
     draft = network.draft
     draft.keep_flows(PROBED_MAX)
+    draft.core.clear_events()
     for place, flow in enumerate(draft.flows):
         size = round(offered(draft.element("flows", place))[1])
         said = {

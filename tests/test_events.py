@@ -1,0 +1,299 @@
+"""Events: what is done to a network while it runs, said in a file, in Python, or by calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from test_cli import QUICK, command, good
+from twinplane.errors import TwinplaneError
+from twinplane.network import Network
+from twinplane.network.handles import Lsp
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "failover.yaml"
+
+TOP = """\
+name: events
+nodes:
+  a: {kind: router}
+  b: {kind: router}
+  c: {kind: router}
+  x: {kind: external, interface: eth7}
+links:
+  - [a, b]
+  - [b, c]
+  - [a, c]
+  - [a, c]
+  - ["c", "x:eth7"]
+lsps:
+  - {name: east, from: a, to: c, route: [b, c]}
+flows:
+  - {name: f, from: a, to: b, rate: 1 Mbit/s, size: 500}
+events:
+"""
+
+
+def ring() -> tuple[Network, Lsp]:
+    """Three routers, an LSP with a flow, and a flow that routers route."""
+    net = Network(seed=3)
+    a, b, c = (net.router(name, hello="100 ms") for name in "abc")
+    for x, y in ((a, b), (b, c), (a, c)):
+        net.link(x, y)
+    east = a.lsp("east", c, route=[b, c])
+    net.flow(a, c, over=east, name="f", rate="5 Mbit/s", size=500)
+    net.flow(a, b, name="g", rate="1 Mbit/s", size=500)
+    return net, east
+
+
+def done(net: Network) -> list[dict[str, Any]]:
+    """Actions without what is null."""
+    return [{k: v for k, v in row.items() if v is not None} for row in net.actions().to_dicts()]
+
+
+def closed(net: Network) -> None:
+    """The accounts of all flows leave nothing over."""
+    assert net.table("flow_accounts")["unknown"].sum() == 0
+
+
+def test_a_schedule_does_what_calls_do_then() -> None:
+    """However the run is cut into pieces."""
+    digests = set()
+    for cut in (6.0, 0.37):
+        net, east = ring()
+        net.at("1 s").fail("a", "b")
+        net.at("2 s").heal("a", "b")
+        net.every("500 ms", start="3 s", times=4).flap(east)
+        net.at("5500 ms").restart("b", "100 ms")
+        while net.now < 6:
+            net.run(until=min(6.0, net.now + cut))
+        digests.add(net.digest())
+        closed(net)
+    net, east = ring()
+    net.run(until="1 s")
+    net.fail("a", "b")
+    net.run(until="2 s")
+    net.repair("a", "b")
+    for k in range(4):
+        net.run(until=3 + k * 0.5)
+        east.teardown()
+        east.signal()
+    net.run(until="5500 ms")
+    net.restart("b", "100 ms")
+    net.run(until="6 s")
+    assert digests == {net.digest()}
+
+
+def test_a_file_and_python_have_one_digest() -> None:
+    of_file = Network.from_file(EXAMPLE)
+    of_file.run(until="10 s")
+    net = Network(seed=7)
+    nodes = {name: net.router(name, hello="9 s") for name in "abcd"}
+    left = net.host("left", "10.1.0.2/24")
+    right = net.host("right", "10.2.0.2/24")
+    core = {"rate": "1 Gbit/s", "delay": "50 us", "reservable": "900 Mbit/s"}
+    net.link(left, "a", rate="none", delay=0)
+    net.link("a", "b", **core)
+    net.link("b", "c", **core, detection="50 ms")
+    net.link("c", "d", **core)
+    net.link("a", "d", **core)
+    net.link("c", right, rate="none", delay=0)
+    nodes["a"].lsp(
+        *("gold", "c"),
+        **{"route": ["b", "c"], "fallback": ["d", "c"], "bandwidth": "20 Mbit/s"},
+        carries="10.2.0.0/24",
+    )
+    net.flow(left, right, name="video", rate="8 Mbit/s", size=1000, dscp="EF", start="1 s")
+    net.at("3 s").fail("b", "c")
+    net.at("5 s").heal("b", "c")
+    net.at("6 s").loss("a", "d", "1 %", sender="a", for_="1 s")
+    net.at("8 s").flap("gold", for_="100 ms")
+    net.run(until="10 s")
+    assert done(net) == done(of_file) and len(done(net)) == 4
+    assert net.flows[0].stats()["lost"].sum() == of_file.flows[0].stats()["lost"].sum() > 40
+    assert net.digest() == of_file.digest()
+    closed(net)
+
+
+def test_what_ends_by_itself_comes_back() -> None:
+    net, east = ring()
+    net.at("1 s").fail("b", for_="1 s")
+    net.at("4 s").tear(east, for_="1 s")
+    net.run(until="3500 ms")
+    assert east.up
+    net.run(until="4500 ms")
+    assert not east.up
+    net.run(until="6 s")
+    assert east.up
+    assert done(net) == [
+        {"time_s": 1.0, "action": "fail", "node": "b", "until_s": 2.0},
+        {"time_s": 4.0, "action": "tear", "lsp": "east", "until_s": 5.0},
+    ]
+    closed(net)
+
+
+def test_a_later_failure_outlasts_the_end_of_an_earlier_one() -> None:
+    lost = {}
+    for second in ("1200 ms", None):
+        net, _ = ring()
+        net.at("1 s").fail("a", "b", for_="500 ms")
+        if second is not None:
+            net.at(second).fail("a", "b", for_="2 s")
+        net.run(until="4 s")
+        lost[second] = net.flows[1].stats()["lost"].sum()
+        closed(net)
+    assert abs(lost[None] - 126) <= 2 and abs(lost["1200 ms"] - 551) <= 2
+
+
+def test_flows_start_and_stop_by_events() -> None:
+    net, _ = ring()
+    net.at("2 s").start("g")
+    net.at("3 s").stop("g")
+    net.at("4 s").start("g", for_="500 ms")
+    net.at("1 s").stop("f", for_="1 s")
+    for until, sent in ((2, 0), (3, 250), (4, 250), (6, 375)):
+        net.run(until=until)
+        assert abs(net.flows[1].stats()["sent"].sum() - sent) <= 2, until
+    assert abs(net.flows[0].stats()["sent"].sum() - 5 * 1250) <= 2
+    closed(net)
+
+
+def test_random_times_are_those_of_the_seed_and_the_stream() -> None:
+    def times(seed: int, stream: str | None) -> tuple[list[float], list[float]]:
+        net = Network(seed=seed)
+        a, b = net.router("a"), net.router("b")
+        net.link(a, b)
+        net.random("100 ms", start="1 s", until="9 s", stream=stream).fail(a, for_="1 ms")
+        net.random("100 ms", start="1 s", until="9 s", stream=stream).fail(b, for_="1 ms")
+        net.run(until="10 s")
+        found = [row for row in done(net)]
+        return tuple([row["time_s"] for row in found if row["node"] == node] for node in "ab")  # type: ignore[return-value]
+
+    one, other = times(1, None)
+    assert one != other and times(1, None) == (one, other) and times(2, None)[0] != one
+    assert 50 < len(one) < 110 and one[0] > 1.0 and one[-1] <= 9.0
+    shared, same = times(1, "storm")
+    assert shared == same
+
+
+WRONG: list[tuple[str, int, str]] = [
+    ("{at: 5 s, fail: [a, q]}", 18, "event number 1: fail: 'q', no node has that name"),
+    ("{at: 5 s, fail: [b, x]}", 18, "there is no link between 'b' and 'x' ('b' has links to a, c)"),
+    ("{at: 5 s, fail: [a, c]}", 18, "there are 2 links between 'a' and 'c': name one by an interface, as in"),
+    ('{at: 5 s, fail: ["a:e7", c]}', 18, "e7"),
+    ("{at: 5 s, heal: [a, b]}", 18, "nothing happens to the link between 'a' and 'b' before"),
+    ("{at: -5 s, fail: [a, b]}", 18, "'-5 s': it cannot be negative"),
+    ("{at: 5 s, loss: {on: [a, b], share: 1.5}}", 18, "1.5: a share is 0 to 1, or 0 % to 100 %"),
+    ("{at: 5 s, loss: {on: [a, b], share: 1 %, from: c}}", 18, "'c' is not an end of the link between"),
+    ("{at: 5 s, fail: x}", 18, "'x' is external: it can't be made to fail or restart"),
+    ("{at: 5 s, restart: x}", 18, "'x' is external: it can't be made to fail or restart"),
+    ("{at: 5 s}", 18, "it says not what happens (one of fail, heal, restart, "),
+    ("{at: 5 s, fail: a, tear: east}", 18, "one action in each event: 'fail' and 'tear' are two"),
+    ("{fail: a}", 18, "it says not when: 'at', 'every' or 'random' is needed"),
+    ("{at: 5 s, every: 1 s, fail: a}", 18, "'at' and 'every' are two ways to say when: one of them"),
+    ("{at: 5 s, until: 9 s, fail: a}", 18, "'until' goes with 'every' and 'random'"),
+    ("{every: 1 s, from: 5 s, until: 4 s, fail: a, for: 1 ms}", 18, "4 s is before its beginning (5 s)"),
+    ("{at: 5 s, flap: eats}", 18, "'eats', no LSP has that name (did you mean 'east'?)"),
+    ("{at: 5 s, flap: [a, b]}", 18, "'for' is missing: how long the link is down"),
+    ("{at: 5 s, stop: g}", 18, "'g', no flow has that name"),
+    ("{at: 5 s, fial: [a, b]}", 18, "unknown field 'fial' (did you mean 'fail'?)"),
+    (
+        "{at: 5 s, fail: [a, b]}\n  - {at: 2 s, heal: [a, b]}",
+        19,
+        "2 s is before 5 s, the time of the event above",
+    ),
+    ("{at: 9 s, fail: [a, b], for: 2 s}", 18, "11 s is after the end of the run at 10 s (--duration)"),
+    ("{at: 11 s, fail: [a, b]}", 18, "11 s is after the end of the run at 10 s (--duration)"),
+    ("{every: 1 s, until: 20 s, flap: east}", 18, "20 s is after the end of the run at 10 s (--duration)"),
+]
+
+
+@pytest.mark.parametrize(("event", "line", "said"), WRONG, ids=[one[0][:48] for one in WRONG])
+def test_a_wrong_event_is_one_sentence_with_its_line(
+    event: str, line: int, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.yaml"
+    top = (
+        TOP.replace("  x: {kind: external, interface: eth7}\n", "  x: {kind: peer}\n")
+        if "run" in said
+        else TOP
+    )
+    path.write_text(f"{top}  - {event}\n")
+    found = refusal(path)
+    assert found.startswith(f"{path}:{line}:"), found
+    assert said in found and "\n" not in found.strip(), found
+
+
+def refusal(path: Path) -> str:
+    """What `twinplane run` says of a file that it refuses, without the name of the program."""
+    ran = command("run", str(path))
+    assert ran.returncode == 2 and "Traceback" not in ran.stderr
+    return ran.stderr.removeprefix("twinplane: ").strip()
+
+
+@pytest.mark.parametrize(
+    ("add", "said"),
+    [
+        (lambda net: net.at("1 s").fail("a", "q"), "'q', no node has that name"),
+        (lambda net: net.at("1 s").loss("a", "b", "150 %"), "'150 %': a share is 0 to 1, or 0 % to 100 %"),
+        (lambda net: net.at("1 s").heal("a", "b"), "nothing happens to the link between 'a' and 'b' before"),
+        (lambda net: net.every(0).flap("east"), "it is not above zero"),
+        (lambda net: net.at("1 s").loss("a", "b", 0.1, sender="c"), "'c' is not an end of the link"),
+    ],
+)
+def test_python_refuses_the_same(add: Callable[[Network], object], said: str) -> None:
+    net, _ = ring()
+    with pytest.raises(TwinplaneError) as caught:
+        add(net)
+        net.run(until="1 s")
+    assert said in str(caught.value)
+
+
+def test_what_has_passed_is_refused_and_what_comes_is_done() -> None:
+    net, _ = ring()
+    net.run(until="2 s")
+    with pytest.raises(TwinplaneError, match="1 s has passed: it is 2 s"):
+        net.at("1 s").fail("a", "b")
+    net.at("3 s").fail("a", "b")
+    net.every("1 s", start="1 s", until="4 s").restart("b", "1 ms")
+    net.run(until="4 s")
+    assert [(row["time_s"], row["action"]) for row in done(net)] == [
+        *[(2.0, "restart"), (3.0, "fail"), (3.0, "restart"), (4.0, "restart")],
+    ]
+
+
+BESIDE: list[tuple[str, str, str]] = [
+    ("{at: 2 s, fail: [a, x]}", ":2:25: ", "event number 1: fail: 'x', no node has that name"),
+    ("{at: 20 s, fail: [a, b]}", ":2:10: ", "20 s is after the end of the run at 10 s"),
+    ("{at: 2 s, heal: [a, d]}", ":2:", "nothing happens to the link between 'a' and 'd' before that"),
+    ("3", ":2:", "event number 1"),
+]
+
+
+@pytest.mark.parametrize(("event", "place", "said"), BESIDE, ids=[one[0] for one in BESIDE])
+def test_wrong_events_beside_a_network_have_their_line(
+    event: str, place: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "storm.yaml"
+    path.write_text(f"events:\n  - {event}\n")
+    ran = command("run", str(EXAMPLE), "--events", str(path))
+    assert ran.returncode == 2 and ran.stderr.startswith(f"twinplane: {path}{place}"), ran.stderr
+    assert said in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_events_beside_an_experiment(tmp_path: Path) -> None:
+    path, out = tmp_path / "storm.yaml", tmp_path / "out"
+    path.write_text("events:\n  - {at: 200 ms, fail: [r1, r2], for: 10 ms}\n")
+    good("run", "lsp-flap", *QUICK, "--set", "m=4", "--events", str(path), "--out", str(out))
+    found = pl.read_parquet(out / "tables" / "actions.parquet")
+    assert found.select("action", "link", "until_s").rows() == [("fail", "r1-r2", 0.21)]
+    assert (out / "events.yaml").read_text() == path.read_text()
+
+
+def test_a_run_of_a_file_keeps_its_actions(tmp_path: Path) -> None:
+    good("run", str(EXAMPLE), "--out", str(tmp_path / "out"))
+    found = pl.read_parquet(tmp_path / "out" / "tables" / "actions.parquet")
+    assert found["action"].to_list() == ["fail", "heal", "loss", "tear"]
+    assert found["link"].to_list() == ["b-c", "b-c", "a-d", None]
