@@ -32,6 +32,7 @@ impl Network {
     pub fn fault_now(&mut self, kind: FaultKind, until: Option<Time>) -> Result<(), NetworkError> {
         let fault = Fault::new(self.now(), kind);
         self.world.fault(fault.clone())?;
+        self.expect_routes(&fault);
         self.note_fault(&Fault { until: until.or(fault.until), ..fault });
         Ok(())
     }
@@ -39,6 +40,7 @@ impl Network {
     /// Takes a fault away; a time that has passed means now.
     pub fn end_fault(&mut self, at: Time, kind: FaultKind) -> Result<(), NetworkError> {
         let at = at.max(self.now());
+        self.expect_routes(&Fault::new(at, kind.clone()));
         Ok(self.world.end_fault(at, kind)?)
     }
 
