@@ -10,7 +10,7 @@ use crate::label::{Dscp, TrafficClass};
 use crate::time::{Span, Time};
 use core::fmt;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 /// Whose a frame is, and the class that it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +30,102 @@ pub trait Recognise: Send + Sync {
     fn recognise(&self, header: &[u8]) -> Option<TestPacket>;
 }
 
+/// Moments at which something was done to what runs. Losses before one and losses after it stay apart, so that it can
+/// be said what an action cost.
+#[derive(Clone, Debug, Default)]
+pub struct Marks(Arc<RwLock<Vec<Time>>>);
+
+impl Marks {
+    /// Something is done at `at`, which may be later than now.
+    pub fn add(&self, at: Time) {
+        if let Ok(mut marks) = self.0.write() {
+            let place = marks.partition_point(|mark| *mark < at);
+            if marks.get(place) != Some(&at) {
+                marks.insert(place, at);
+            }
+        }
+    }
+
+    /// Marks from before a time are of no use any more.
+    pub fn forget_before(&self, time: Time) {
+        if let Ok(mut marks) = self.0.write() {
+            marks.retain(|mark| *mark >= time);
+        }
+    }
+
+    /// Is a mark after `from`, and not after `to`?
+    fn between(&self, from: Time, to: Time) -> bool {
+        self.0.read().is_ok_and(|marks| {
+            let place = marks.partition_point(|mark| *mark <= from);
+            marks.get(place).is_some_and(|mark| *mark <= to)
+        })
+    }
+}
+
+/// Losses that follow each other closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// When the first packet was lost.
+    pub first: Time,
+    /// When the last one was.
+    pub last: Time,
+    /// How many were.
+    pub packets: u64,
+}
+
+/// Losses of a bin of time, as stretches with pauses between them.
+#[derive(Clone, Debug, Default)]
+pub struct Stretches(Vec<Stretch>);
+
+/// A bin has so many stretches at most, but for those that a mark begins: then pauses are joined over.
+const STRETCHES_MAX: usize = 16;
+/// A pause is at least this part of a bin.
+const PAUSE: u64 = 100;
+
+impl Stretches {
+    /// A packet was lost at `at`, in a bin of this width.
+    pub fn add(&mut self, at: Time, bin: Span, marks: &Marks) {
+        let room = self.0.len() < STRETCHES_MAX;
+        match self.0.last_mut() {
+            Some(known) if at <= known.last => {
+                known.first = known.first.min(at);
+                known.packets += 1;
+            }
+            Some(known)
+                if (!room || at.0 - known.last.0 <= bin.0 as u64 / PAUSE)
+                    && !marks.between(known.last, at) =>
+            {
+                known.last = at;
+                known.packets += 1;
+            }
+            _ => self.0.push(Stretch { first: at, last: at, packets: 1 }),
+        }
+    }
+
+    /// All of them together.
+    pub fn packets(&self) -> u64 {
+        self.0.iter().map(|stretch| stretch.packets).sum()
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = Stretch> {
+        self.0.iter().copied()
+    }
+}
+
 /// How losses are kept.
 #[derive(Clone)]
 pub struct Keeping {
     recognise: Arc<dyn Recognise>,
     bin: Span,
+    marks: Marks,
 }
 
 impl Keeping {
-    /// Keeps losses of the frames that `recognise` knows, in bins of `bin`, at least a picosecond long.
-    pub fn new(recognise: Arc<dyn Recognise>, bin: Span) -> Keeping {
-        Keeping { recognise, bin: Span(bin.0.max(1)) }
+    /// Keeps losses of the frames that `recognise` knows, in bins of `bin`, at least a picosecond long; those before and
+    /// after one of the `marks` apart.
+    pub fn new(recognise: Arc<dyn Recognise>, bin: Span, marks: Marks) -> Keeping {
+        Keeping { recognise, bin: Span(bin.0.max(1)), marks }
     }
 }
 
@@ -64,7 +149,7 @@ pub struct Loss {
 #[derive(Clone, Debug)]
 struct Kept {
     keeping: Keeping,
-    losses: BTreeMap<Loss, u64>,
+    losses: BTreeMap<Loss, Stretches>,
     /// Frames made in the network, by flow.
     copies: BTreeMap<u32, u64>,
 }
@@ -119,7 +204,13 @@ impl LossBook {
 
     /// What was lost, and how many frames.
     pub fn losses(&self) -> impl Iterator<Item = (Loss, u64)> {
-        self.0.iter().flat_map(|kept| kept.losses.iter()).map(|(loss, count)| (*loss, *count))
+        self.0.iter().flat_map(|kept| kept.losses.iter()).map(|(loss, lost)| (*loss, lost.packets()))
+    }
+
+    /// When packets of each flow were lost.
+    pub fn times(&self) -> impl Iterator<Item = (u32, Stretch)> {
+        let kept = self.0.iter().flat_map(|kept| kept.losses.iter());
+        kept.flat_map(|(loss, lost)| lost.iter().map(|stretch| (loss.packet.flow, stretch)))
     }
 
     /// Frames made here, by flow.
@@ -132,7 +223,8 @@ impl Kept {
     fn lose(&mut self, at: Time, packet: TestPacket, reason: DropReason) {
         let bin = self.keeping.bin.0 as u64;
         let start = Time(at.0 / bin * bin);
-        *self.losses.entry(Loss { start, packet, reason }).or_default() += 1;
+        let stretches = self.losses.entry(Loss { start, packet, reason }).or_default();
+        stretches.add(at, self.keeping.bin, &self.keeping.marks);
     }
 }
 
@@ -151,7 +243,11 @@ mod tests {
     }
 
     fn book() -> LossBook {
-        LossBook::new(Keeping::new(Arc::new(FirstByte), Span(10)))
+        marked(10, &Marks::default())
+    }
+
+    fn marked(bin: i64, marks: &Marks) -> LossBook {
+        LossBook::new(Keeping::new(Arc::new(FirstByte), Span(bin), marks.clone()))
     }
 
     fn of(flow: u8) -> Frame {
@@ -176,6 +272,30 @@ mod tests {
         let mut silent = LossBook::default();
         silent.lost(Time(3), &of(1), full);
         assert_eq!(silent.losses().count(), 0);
+    }
+
+    #[test]
+    fn stretches_end_at_pauses_and_at_marks() {
+        let marks = Marks::default();
+        let mut book = marked(1_000, &marks);
+        marks.add(Time(505));
+        for at in [100, 105, 115, 126, 500, 504, 505, 506, 1_200] {
+            book.lost(Time(at), &of(1), DropReason::LinkDown);
+        }
+        let times: Vec<_> = book.times().map(|(_, s)| (s.first.0, s.last.0, s.packets)).collect();
+        assert_eq!(times, [(100, 115, 3), (126, 126, 1), (500, 504, 2), (505, 506, 2), (1_200, 1_200, 1)]);
+        assert_eq!(book.losses().map(|(_, count)| count).collect::<Vec<_>>(), [8, 1]);
+    }
+
+    #[test]
+    fn pauses_are_joined_over_where_there_are_too_many_of_them() {
+        let marks = Marks::default();
+        let mut book = marked(1_000, &marks);
+        marks.add(Time(900));
+        (0..50).for_each(|place| book.lost(Time(place * 20), &of(1), DropReason::BufferFull));
+        let times: Vec<_> = book.times().map(|(_, s)| (s.first.0, s.last.0, s.packets)).collect();
+        assert_eq!(times.len(), STRETCHES_MAX + 1);
+        assert_eq!(times[STRETCHES_MAX - 1..], [(300, 880, 30), (900, 980, 5)]);
     }
 
     #[test]

@@ -74,6 +74,10 @@ impl Action {
 impl Network {
     /// Writes down something that is done now or later; it is shown when its time has come.
     pub fn note(&mut self, action: Action) {
+        self.marks.add(action.at);
+        if let Some(until) = action.until {
+            self.marks.add(until);
+        }
         let after = self.actions.partition_point(|known| known.at <= action.at);
         self.actions.insert(after, action);
     }

@@ -73,6 +73,7 @@ impl Network {
             events: Vec::new(),
             actions: Vec::new(),
             rerouting: description.routing.map(Rerouting::new),
+            marks: Default::default(),
             graph: graph_of(&description),
             incarnation: build.placement.map_or(0, |p| p.incarnation),
             live: build.placement.is_some(),

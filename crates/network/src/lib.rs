@@ -47,6 +47,7 @@ pub use replay::{Recorded, ReplaySummary};
 pub use tables::{LogRow, Scope, TableEntry};
 
 use base::diagnostic::Diagnostic;
+use base::losses::Marks;
 use base::{LinkId, Map, NodeId, PortId};
 use control::Protocol;
 use control::rsvp::command::TunnelId;
@@ -136,6 +137,8 @@ pub struct Network {
     actions: Vec<actions::Action>,
     /// Routes that follow failures, if they do.
     rerouting: Option<Rerouting>,
+    /// When it is done, for whoever counts losses.
+    marks: Marks,
     /// Does it run in real time?
     live: bool,
     /// What drives it then.
@@ -157,6 +160,10 @@ impl Network {
     /// What it was built from.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+    /// When something is done to it.
+    pub fn moments(&self) -> Marks {
+        self.marks.clone()
     }
     /// The links.
     pub fn links(&self) -> &[Link] {

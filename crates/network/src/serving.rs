@@ -47,6 +47,7 @@ impl Network {
         self.events.drain(..old);
         let old = self.actions.partition_point(|action| action.at < time);
         self.actions.drain(..old);
+        self.marks.forget_before(time);
         for node in self.ids() {
             if let Some(router) = self.nodes[node.index()].router_mut(&mut self.world, node) {
                 router.control_mut().forget_messages(time);

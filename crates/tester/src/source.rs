@@ -3,6 +3,7 @@
 use crate::arrivals::Arrivals;
 use crate::packet::Template;
 use crate::sizes::Sizes;
+use base::losses::{Marks, Stretch, Stretches};
 use base::{Frame, PortId, Span, StreamId, Time};
 
 #[derive(Debug)]
@@ -15,7 +16,7 @@ struct Stream {
     /// When each packet was due, if that is kept.
     departures: Option<Vec<Time>>,
     /// Packets that it could not send, by the bin in which they were due.
-    unsent: Vec<(Time, u64)>,
+    unsent: Vec<(Time, Stretches)>,
 }
 
 /// It waits for [`Source::release`].
@@ -46,6 +47,8 @@ pub struct Source {
     trace: bool,
     /// Width of the bins in which packets are counted that could not be sent.
     unsent_bin: Span,
+    /// What was not sent before one of them, and after it, stays apart.
+    marks: Marks,
 }
 
 impl Source {
@@ -67,6 +70,7 @@ impl Source {
             phase: 0,
             trace,
             unsent_bin: Span::from_secs(1),
+            marks: Marks::default(),
         }
     }
 
@@ -76,10 +80,11 @@ impl Source {
         Source { attended: self.attended || sizes.is_some(), sizes: sizes.map(Box::new), ..self }
     }
 
-    /// The same that counts packets which it can't send in bins of `bin`, at least a picosecond; else of a second.
+    /// The same that counts packets which it can't send in bins of `bin`, at least a picosecond, else of a second; those
+    /// before and after one of the `marks` apart.
     #[must_use]
-    pub fn binned(self, bin: Span) -> Source {
-        Source { unsent_bin: Span(bin.0.max(1)), ..self }
+    pub fn binned(self, bin: Span, marks: Marks) -> Source {
+        Source { unsent_bin: Span(bin.0.max(1)), marks, ..self }
     }
 
     /// The same by another port than the first.
@@ -189,9 +194,11 @@ impl Source {
         let Some(template) = &mut stream.template else {
             let bin = self.unsent_bin.0 as u64;
             let start = Time(due.0 / bin * bin);
-            match stream.unsent.last_mut() {
-                Some((last, count)) if *last == start => *count += 1,
-                _ => stream.unsent.push((start, 1)),
+            if stream.unsent.last().is_none_or(|(last, _)| *last != start) {
+                stream.unsent.push((start, Stretches::default()));
+            }
+            if let Some((_, stretches)) = stream.unsent.last_mut() {
+                stretches.add(due, self.unsent_bin, &self.marks);
             }
             return None;
         };
@@ -222,8 +229,14 @@ impl Source {
 
     /// Packets that streams could not send: of which, when the bin begins in which they were due, and how many.
     pub fn unsent(&self) -> impl Iterator<Item = (StreamId, Time, u64)> {
-        let of = |s: &Stream| (s.id, s.unsent.clone());
-        self.streams.iter().map(of).flat_map(|(id, bins)| bins.into_iter().map(move |bin| (id, bin.0, bin.1)))
+        let bins = self.streams.iter().flat_map(|s| s.unsent.iter().map(|bin| (s.id, bin)));
+        bins.map(|(id, (start, stretches))| (id, *start, stretches.packets()))
+    }
+
+    /// When they were due.
+    pub fn unsent_times(&self) -> impl Iterator<Item = (StreamId, Stretch)> {
+        let bins = self.streams.iter().flat_map(|s| s.unsent.iter().map(|bin| (s.id, &bin.1)));
+        bins.flat_map(|(id, stretches)| stretches.iter().map(move |stretch| (id, stretch)))
     }
 
     /// Packets sent by all streams.

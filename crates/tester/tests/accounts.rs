@@ -9,6 +9,7 @@ use engine::medium::MEDIA;
 use engine::{Direction, Fault, FaultKind};
 use rand::RngExt;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use twinplane_tester::Testbed;
 
@@ -29,6 +30,15 @@ fn number(row: &Value, name: &str) -> u64 {
     row[name].as_u64().unwrap_or_else(|| panic!("{name} of {row}"))
 }
 
+/// Packets of rows by flow.
+fn packets_of(rows: &[Value]) -> BTreeMap<u64, u64> {
+    let mut found = BTreeMap::new();
+    for row in rows {
+        *found.entry(number(row, "flow")).or_default() += number(row, "packets");
+    }
+    found
+}
+
 /// Whether the accounts of each flow close; and, with `numbered`, whether they agree with sequence numbers. Gives
 /// packets lost and in flight, of all flows.
 fn closed(network: &mut Testbed, numbered: bool) -> Result<(u64, u64), String> {
@@ -37,6 +47,15 @@ fn closed(network: &mut Testbed, numbered: bool) -> Result<(u64, u64), String> {
         return Err(format!("packets vanished: {row}"));
     }
     let accounts = rows(network, "flow_accounts");
+    // What is known of when packets were lost is of the same packets.
+    let times = rows(network, "loss_times");
+    let (by_place, by_time) = (packets_of(&losses), packets_of(&times));
+    if by_place != by_time {
+        return Err(format!("lost by place {by_place:?}, by time {by_time:?}"));
+    }
+    if let Some(row) = times.iter().find(|row| number(row, "first_ps") > number(row, "last_ps")) {
+        return Err(format!("a stretch that ends before it begins: {row}"));
+    }
     let mut total = (0, 0);
     for account in &accounts {
         if account["unknown"] != 0 {

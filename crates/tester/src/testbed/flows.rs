@@ -146,7 +146,7 @@ impl Testbed {
         let port = from_link.and_then(|link| self.links()[link].port_at(spec.from)).unwrap_or(PortId(0));
         let source = Source::new(arrivals, stop, phases, spec.trace);
         let source = source.with_sizes(spec.sizes(streams)).by(port).keeping(spec.log);
-        let source = source.binned(self.measuring.loss_bin);
+        let source = source.binned(self.measuring.loss_bin, self.network.moments());
         // By the clock on the wall neighbours answer when they do: no flow loses what it would send before that.
         let source = source.held(self.is_live() && self.facts(spec.from).host.is_some());
         (source, spec.size_range().map_or(0, |range| range.0))

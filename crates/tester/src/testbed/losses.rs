@@ -6,7 +6,7 @@
 use super::Testbed;
 use crate::packet::{Ports, read_stamp};
 use base::device::DropReason;
-use base::losses::{Keeping, Recognise, TestPacket};
+use base::losses::{Keeping, Recognise, Stretch, TestPacket};
 use base::table::{Rows, Table, word};
 use base::{Dscp, NodeId, Phb, StreamId, Time, TrafficClass};
 use engine::LossPlace;
@@ -65,6 +65,22 @@ base::table! {
         /// Packets that are none of these: in one process none. In a lab those that were lost, or still are, in other
         /// processes; less than zero if more came in than went out. Absent without source or sink.
         unknown: Option<i64> = "packets",
+    }
+}
+
+base::table! {
+    /// When packets of each flow were lost, as stretches of time in which they were lost at one place for one reason. A
+    /// stretch ends where nothing is lost for a hundredth of `loss_bin`, with the bin, and before something is done to
+    /// the network (table `actions`): together they are the packets of table `losses` whose time is known.
+    pub struct TimeRow in "loss_times" key [] {
+        /// The flow, by its place in the description.
+        flow: u32,
+        /// When the first packet of the stretch was lost.
+        first_s: Time = "s",
+        /// When the last one was lost.
+        last_s: Time = "s",
+        /// How many were lost from the first to the last.
+        packets: u64 = "packets",
     }
 }
 
@@ -145,7 +161,7 @@ impl Testbed {
     /// Keeps what is lost from now on.
     pub(super) fn keep_losses(&mut self) {
         let owners: Arc<dyn Recognise> = self.owners.clone();
-        let keeping = Keeping::new(owners, self.measuring.loss_bin);
+        let keeping = Keeping::new(owners, self.measuring.loss_bin, self.network.moments());
         self.network.world_mut().keep_losses(keeping);
     }
 
@@ -257,6 +273,26 @@ pub(super) fn losses(testbed: &Testbed) -> Table {
         });
     }
     table.finish()
+}
+
+/// Flow by flow, in order of time.
+pub(super) fn times(testbed: &Testbed) -> Table {
+    let books = testbed.network.world().losses();
+    let mut times: Vec<(u32, Stretch)> =
+        books.flat_map(|losses| losses.book.times().collect::<Vec<_>>()).collect();
+    for node in testbed.ids().map(NodeId::index) {
+        let sources = testbed.generator(node).into_iter().flat_map(|generator| generator.sources());
+        let unsent = sources.flat_map(|source| source.unsent_times());
+        times.extend(unsent.filter_map(|(stream, lost)| Some((*testbed.streams.get(stream.index())?, lost))));
+    }
+    times.sort_by_key(|(flow, lost)| (*flow, lost.first, lost.last, lost.packets));
+    let rows = times.into_iter().map(|(flow, lost)| TimeRow {
+        flow,
+        first_s: lost.first,
+        last_s: lost.last,
+        packets: lost.packets,
+    });
+    rows.collect()
 }
 
 /// Flow by flow.

@@ -283,6 +283,7 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| Ok(traffic::flow_series(testbed))),
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
+    TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
     TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed))),
     TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
         traffic::check_routes(testbed);
