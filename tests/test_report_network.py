@@ -91,7 +91,7 @@ def test_the_page_speaks_of_what_there_is(tmp_path: Path) -> None:
     assert re.search(
         r"After 200 ms of virtual time, of \d+ packets sent \d+ arrived and \d+ were lost\.", text
     )
-    assert "<strong>Delay over time.</strong>" in text
+    assert "<strong>Packets over time.</strong>" in text
     # A line in the table of flows for each, and for each band of the queue.
     assert text.count('<svg class="key"') == 4
     net = tp.Network()

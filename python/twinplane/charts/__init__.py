@@ -6,12 +6,19 @@ well as by shade, so that they can be told apart in black and white.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "x")
 SHADES = ("#000000", "#0b5394", "#a64d00", "#38761d", "#674ea7", "#666666")
+DARK = ("#f2f2f2", "#7ab8f5", "#f2a65a", "#8fce6b", "#b9a5ef", "#a6a6a6")
+"""The same shades on a dark page."""
+
+NEAR_ZERO = 0.6
+"""An axis begins at zero if the least value is at most this share of the greatest."""
+LEAST_SHARE = 0.1
+"""An axis covers at least this share of the greatest value."""
 
 STYLES = len(SHADES) * 4
 """So many styles of curves differ: shades come round with other dashes and markers."""
@@ -28,7 +35,10 @@ Value = float | int | None
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve: a line, points on a line, bare points, steps, or bars (a histogram)."""
+    """One curve: a line, points on a line, bare points, steps, bars (a histogram), or stretches of time.
+
+    Stretches (`strip`, or `gap` for a thin one) are pairs of ends, each pair followed by None.
+    """
 
     name: str
     x: Sequence[Value]
@@ -38,6 +48,8 @@ class Curve:
     style: int = 0
     errors: Sequence[Value] = ()
     """How far each point may be off, drawn as bars; empty: none is."""
+    words: Sequence[str | None] = ()
+    """What is said of each point when it is pointed at."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,14 @@ class Mark:
 
     x: float
     text: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """A stretch of time in which something was away, shaded behind all panels."""
+
+    begin: float
+    end: float
 
 
 @dataclass(frozen=True)
@@ -61,6 +81,31 @@ class Chart:
     marks: Sequence[Mark] = ()
     log: Sequence[int] = field(default=())
     """Panels with a logarithmic axis."""
+    log_x: bool = False
+    bands: Sequence[Band] = ()
+    ticks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Names of the rows of a panel, from the top: the first row is at 0, the next at -1."""
+    x_range: tuple[float, float] | None = None
+
+    def limits(self, panel: int) -> tuple[float, float] | None:
+        """What the axis of a panel shows; None if the plotting library may choose.
+
+        Zero is there if values come near it. Values that hardly differ are not drawn as if they did.
+        """
+        if panel in self.ticks:
+            return 0.6 - len(self.ticks[panel]), 0.6
+        values = [v for one in self.curves if one.panel == panel for v in one.y if v is not None]
+        if panel in self.log or not values:
+            return None
+        if any(curve.shape == "bars" or curve.errors for curve in self.curves if curve.panel == panel):
+            return None
+        low, high = min(values), max(values)
+        if low < 0:
+            return None
+        if low <= NEAR_ZERO * high:
+            return (0.0, 1.06 * high) if high else (0.0, 1.0)
+        room = max((high - low) * 0.08, (LEAST_SHARE * high - (high - low)) / 2)
+        return max(0.0, low - room), high + room
 
     @property
     def panels(self) -> int:

@@ -16,45 +16,108 @@ AXIS = {
     "automargin": True,
 }
 
+PANEL, ROW, FOOT = 150, 20, 60
+"""Heights in pixels: of a panel, of a row of a panel with names, and of what is below the last panel."""
+LEGEND = 22
+"""Height of a line of a legend, which stands above its panel."""
+PER_LINE, PER_LINE_NARROW = 110, 38
+"""So many letters have room in a line of a legend, also on a telephone."""
+KEY = 7
+"""A line before a name is as wide as so many letters."""
+WORDS_ROWS = 3
+"""Words of marks stand in so many rows at most."""
+WORD = 14
+
 
 def figure(chart: Chart) -> dict[str, Any]:
-    """Traces and layout of a chart."""
-    lines = len({curve.name for curve in chart.curves}) // 4
+    """Traces and layout of a chart; and its layout on a narrow screen."""
+    named = [_names(chart, panel) for panel in range(chart.panels)]
+    narrow = _layout(chart, named, PER_LINE_NARROW)
+    return {"data": [*_traces(chart, named)], "layout": _layout(chart, named, PER_LINE), "narrow": narrow}
+
+
+def _layout(chart: Chart, named: list[list[str]], letters: int) -> dict[str, Any]:
+    small = letters < PER_LINE
+    legends = [_lines_of(names, letters) * LEGEND + 6 if len(names) > 1 else 12 for names in named]
+    heights = [_height(chart, panel) for panel in range(chart.panels)]
+    rows = min(WORDS_ROWS, len(chart.marks))
+    top, drawn = 12 + WORD * rows + legends[0], sum(heights) + sum(legends[1:])
     layout: dict[str, Any] = {
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#000"},
         "paper_bgcolor": "#fff",
         "plot_bgcolor": "#fff",
-        "margin": {"l": 60, "r": 15, "t": 40, "b": 70 + 22 * lines},
-        "height": (400 if chart.panels == 1 else 180 * chart.panels + 80) + 22 * lines,
-        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
-        "hovermode": "x unified",
-        "shapes": [_line(mark.x) for mark in chart.marks],
-        "annotations": [_word(mark, place) for place, mark in enumerate(chart.marks)],
+        "margin": {"l": 45 if small else 60, "r": 5 if small else 15, "t": top, "b": FOOT},
+        "height": drawn + top + FOOT,
+        "hovermode": "closest" if chart.ticks else "x unified",
+        "hoverlabel": {"bgcolor": "#fff", "font": {"color": "#000"}},
+        "shapes": [*(_band(band.begin, band.end) for band in chart.bands), *map(_line, _lines(chart))],
+        "annotations": _words(chart, legends[0], 9 if small else 11),
     }
-    gap = 0.05 if chart.panels > 1 else 0.0
-    height = (1 - gap * (chart.panels - 1)) / chart.panels
+    below = float(drawn)
     for panel, title in enumerate(chart.y_titles):
-        top = 1 - panel * (height + gap)
-        key = "yaxis" if panel == 0 else f"yaxis{panel + 1}"
-        layout[key] = {
+        above = below - (legends[panel] if panel else 0)
+        below = above - heights[panel]
+        place = "" if panel == 0 else str(panel + 1)
+        layout[f"yaxis{place}"] = {
             **AXIS,
-            "title": {"text": title, "standoff": 8},
-            "domain": [max(0.0, top - height), top],
+            "title": {"text": title, "standoff": 8, "font": {"size": 11 if small else 13}},
+            "domain": [max(0.0, below / drawn), min(1.0, above / drawn)],
             "type": "log" if panel in chart.log else "linear",
-            "rangemode": "normal" if panel in chart.log else "tozero",
+            **_limits(chart, panel),
+        }
+        layout[f"legend{place}"] = {
+            "orientation": "h",
+            "x": 0,
+            "y": above / drawn,
+            "yanchor": "bottom",
+            "font": {"size": 10 if small else 12},
+            "bgcolor": "rgba(0,0,0,0)",
         }
     layout["xaxis"] = {**AXIS, "title": {"text": chart.x_title}, "anchor": _axis(chart.panels - 1)}
-    return {"data": [*_once(chart)], "layout": layout}
+    if chart.log_x:
+        layout["xaxis"]["type"] = "log"
+    if chart.x_range:
+        layout["xaxis"]["range"] = list(chart.x_range)
+    return layout
 
 
-def _once(chart: Chart) -> Iterator[dict[str, Any]]:
-    """The traces; a name that several panels share stands once in the legend."""
-    seen: set[str] = set()
+def _lines_of(names: list[str], letters: int) -> int:
+    """How many lines a legend has: names stand in columns that are as wide as the longest."""
+    most = max(len(name) for name in names) + KEY
+    return -(-len(names) // max(1, letters // most))
+
+
+def _names(chart: Chart, panel: int) -> list[str]:
+    return list(dict.fromkeys(curve.name for curve in chart.curves if curve.panel == panel))
+
+
+def _height(chart: Chart, panel: int) -> int:
+    if panel in chart.ticks:
+        return max(60, ROW * len(chart.ticks[panel]) + 16)
+    return 320 if chart.panels == 1 else PANEL
+
+
+def _limits(chart: Chart, panel: int) -> dict[str, Any]:
+    limits = chart.limits(panel)
+    if panel in chart.ticks:
+        names = chart.ticks[panel]
+        found = {"tickvals": [-row for row in range(len(names))], "ticktext": list(names), "ticks": ""}
+        return {**found, "range": list(limits or ()), "showgrid": False, "tickfont": {"size": 11}}
+    if limits is not None:
+        return {"range": list(limits)}
+    return {"rangemode": "normal" if panel in chart.log else "tozero"}
+
+
+def _traces(chart: Chart, named: list[list[str]]) -> Iterator[dict[str, Any]]:
+    """The traces; a name stands once in the legend of its panel, and in none that has one name only."""
+    seen: set[tuple[int, str]] = set()
     for curve in chart.curves:
         trace = _trace(curve)
-        if curve.name in seen:
-            trace["showlegend"] = False
-        seen.add(curve.name)
+        first = (curve.panel, curve.name) not in seen
+        seen.add((curve.panel, curve.name))
+        trace["showlegend"] = first and len(named[curve.panel]) > 1
+        if curve.panel:
+            trace["legend"] = f"legend{curve.panel + 1}"
         yield {**trace, "legendgroup": curve.name} if chart.panels > 1 else trace
 
 
@@ -63,7 +126,8 @@ def _axis(panel: int) -> str:
 
 
 def _trace(curve: Curve) -> dict[str, Any]:
-    x, y = thinned(curve.x, curve.y)
+    strip = curve.shape in ("strip", "gap")
+    x, y = (list(curve.x), list(curve.y)) if strip else thinned(curve.x, curve.y)
     shade, dash = look(curve.style)
     trace: dict[str, Any] = {
         "type": "scatter",
@@ -74,8 +138,8 @@ def _trace(curve: Curve) -> dict[str, Any]:
         "mode": {"points": "markers", "both": "lines+markers"}.get(curve.shape, "lines"),
         "line": {
             "color": SHADES[shade],
-            "dash": DASHES[dash],
-            "width": 1.6,
+            "dash": "dot" if curve.shape == "gap" else "solid" if strip else DASHES[dash],
+            "width": {"strip": 10, "gap": 2}.get(curve.shape, 1.6),
             "shape": "hv" if curve.shape == "steps" else "linear",
         },
         "marker": {
@@ -86,10 +150,16 @@ def _trace(curve: Curve) -> dict[str, Any]:
     }
     if any(curve.errors) and len(curve.errors) == len(x):
         trace["error_y"] = {"array": list(curve.errors), "thickness": 1.2, "width": 4, "color": "#000"}
+    if len(curve.words) == len(x):
+        trace |= {"text": list(curve.words), "hoverinfo": "text"}
     if curve.shape == "bars":
         trace |= {"type": "bar", "marker": {"color": SHADES[shade]}}
         del trace["mode"], trace["line"]
     return trace
+
+
+def _lines(chart: Chart) -> list[float]:
+    return list(dict.fromkeys(mark.x for mark in chart.marks))
 
 
 def _line(x: float) -> dict[str, Any]:
@@ -105,17 +175,41 @@ def _line(x: float) -> dict[str, Any]:
     }
 
 
-def _word(mark: Mark, place: int) -> dict[str, Any]:
-    """Every second word stands higher, so that close ones do not cover each other."""
+def _band(begin: float, end: float) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "layer": "below",
+        "xref": "x",
+        "yref": "paper",
+        "x0": begin,
+        "x1": end,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "fillcolor": "rgba(128,128,128,0.18)",
+    }
+
+
+def _words(chart: Chart, above: int, size: int) -> list[dict[str, Any]]:
+    """Close words stand in other rows, so that they do not cover each other; late ones lead to the left."""
+    xs = [v for curve in chart.curves for v in curve.x if v is not None]
+    low, high = chart.x_range or (min(xs, default=0.0), max(xs, default=1.0))
+    return [
+        _word(mark, above + WORD * (place % WORDS_ROWS), mark.x > (low + high) / 2, size)
+        for place, mark in enumerate(chart.marks)
+    ]
+
+
+def _word(mark: Mark, shift: int, late: bool, size: int) -> dict[str, Any]:
     return {
         "x": mark.x,
-        "yshift": 12 * (place % 2),
+        "yshift": shift,
         "xref": "x",
         "y": 1,
         "yref": "paper",
         "text": mark.text,
         "showarrow": False,
         "yanchor": "bottom",
-        "xanchor": "left",
-        "font": {"size": 11},
+        "xanchor": "right" if late else "left",
+        "font": {"size": size},
     }

@@ -27,12 +27,20 @@ def save(chart: Chart, folder: Path) -> list[Path]:
         axis.grid(True, color="#dddddd", linewidth=0.6)
         if panel in chart.log:
             axis.set_yscale("log")
+        if chart.log_x:
+            axis.set_xscale("log")
+        if panel in chart.ticks:
+            axis.set_yticks([-float(row) for row in range(len(chart.ticks[panel]))], chart.ticks[panel])
+            axis.tick_params(axis="y", labelsize=7)
+        for band in chart.bands:
+            axis.axvspan(band.begin, band.end, color="#dddddd", linewidth=0)
         for mark in chart.marks:
             axis.axvline(mark.x, color="black", linewidth=0.8, linestyle=":")
     for mark in chart.marks:
         axes[0].annotate(mark.text, (mark.x, 1), xycoords=("data", "axes fraction"), fontsize=8, va="bottom")
     for curve in chart.curves:
-        x, y = thinned(curve.x, curve.y)
+        strip = curve.shape in ("strip", "gap")
+        x, y = (list(curve.x), list(curve.y)) if strip else thinned(curve.x, curve.y)
         place, dash = look(curve.style)
         shade = SHADES[place]
         if curve.shape == "bars":
@@ -49,7 +57,8 @@ def save(chart: Chart, folder: Path) -> list[Path]:
             [float("nan") if value is None else value for value in y],
             label=curve.name,
             color=shade,
-            linewidth=1.2,
+            linewidth={"strip": 5.0, "gap": 1.5}.get(curve.shape, 1.2),
+            solid_capstyle="butt" if strip else "projecting",
             linestyle="none" if curve.shape == "points" else LINES[dash],
             marker=MARKERS[dash] if curve.shape in ("points", "both") else None,
             markersize=5,
@@ -58,8 +67,11 @@ def save(chart: Chart, folder: Path) -> list[Path]:
     for panel, axis in enumerate(axes):
         if sum(curve.panel == panel for curve in chart.curves) > 1:
             axis.legend(fontsize=8, frameon=False)
-        if panel not in chart.log and axis.get_ylim()[0] > 0:
-            axis.set_ylim(bottom=0)
+        limits = chart.limits(panel)
+        if limits is not None:
+            axis.set_ylim(*limits)
+    if chart.x_range:
+        axes[-1].set_xlim(*chart.x_range)
     axes[-1].set_xlabel(chart.x_title)
     figure.suptitle(chart.title, fontsize=11)
     paths = []

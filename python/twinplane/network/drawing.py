@@ -42,7 +42,9 @@ def topology(network: Network) -> dict[str, Any]:
                 routes.append({"name": lsp.name, "count": lsp.count, "nodes": names})
     if len(network.lsps) > ROUTES_MAX:
         routes = []
+    names = link_names(network)
     return {
+        **({"link_names": names} if len(set(_pairs(network))) < len(names) else {}),
         "nodes": [
             {"name": node.name, "kind": node.kind, "x": places[node.name][0], "y": places[node.name][1]}
             for node in network.nodes
@@ -60,6 +62,22 @@ def topology(network: Network) -> dict[str, Any]:
         "routes": routes,
         "lsps": sum(lsp.count for lsp in network.lsps),
     }
+
+
+def _pairs(network: Network) -> list[frozenset[str]]:
+    return [frozenset((link.a.name, link.b.name)) for link in network.links]
+
+
+def link_names(network: Network) -> list[str]:
+    """Links as table `actions` names them: with interfaces, where there are several between two nodes."""
+    pairs, described = _pairs(network), network.described()["links"]
+    found = []
+    for link, pair in zip(network.links, pairs, strict=True):
+        if pairs.count(pair) == 1:
+            found.append(f"{link.a.name}-{link.b.name}")
+            continue
+        found.append("-".join(described[link.index]["endpoints"]))
+    return found
 
 
 def _places(network: Network) -> dict[str, tuple[float, float]]:

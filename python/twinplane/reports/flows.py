@@ -20,6 +20,9 @@ FLOWS_MAX = 12
 """Of more flows than this those of a per-hop behaviour are drawn as one."""
 assert FLOWS_MAX <= STYLES
 
+ROWS_MAX = 50
+"""Of more flows than this those that lost most are in the table."""
+
 GAP = 5
 """A line is broken where nothing arrives for so many times as long as is usual."""
 
@@ -158,4 +161,10 @@ def table(network: Network, stats: Sequence[Any], found: Sequence[Course]) -> Ta
             times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "ipdv_mean_s")]
             rows.append([name, *counts, *times])
             keys.append(styles.get(flow))
-    return Table("What was sent and what arrived", titles, rows, keys=keys if styles else ())
+    count, more = len(rows), ""
+    if count > ROWS_MAX:
+        # Those that lost most, in their order.
+        worst = sorted(range(count), key=lambda place: (-int(rows[place][4]), place))[:ROWS_MAX]
+        rows, keys = [rows[place] for place in sorted(worst)], [keys[place] for place in sorted(worst)]
+        more = f"The {ROWS_MAX} that lost most of {count:,} rows; Flow.stats() has all"
+    return Table("Packets and delays by flow", titles, rows, keys=keys if styles else (), note=more)

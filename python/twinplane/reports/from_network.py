@@ -9,36 +9,40 @@ from ..frames import frame
 from ..network.drawing import topology
 from ..network.history import up_over_time
 from ..units import format_time
-from . import checks, flows, losses, lsps, queues
+from . import checks, course, flows, losses, lsps, maps, outages, queues
+from .headline import headline
 from .page import Page, Section, render
-from .timeline import timeline
-from .topology import svg
+from .story import of_network
 
 if TYPE_CHECKING:
     from ..network import Network
 
 
 def page(network: Network, title: str | None) -> str:
-    """Flows, LSPs, both planes and the topology as they are now."""
+    """What failed and whom it hurt, flows, LSPs, both planes and the map."""
     stats, courses = [flow.stats() for flow in network.flows], flows.courses(network)
-    messages, course = network.table("messages"), up_over_time(network.tables)
-    up = None if course is None else frame(course)
-    chart = timeline(
+    story = of_network(network)
+    up = up_over_time(network.tables)
+    chart = course.chart(
         "planes",
-        "Delay over time" if up is None and not messages.height else "Both planes over time",
-        messages=messages,
-        up=up,
+        story,
+        messages=network.table("messages"),
+        up=None if up is None else frame(up),
         series=network.table("series"),
-        flows=courses,
+        courses=courses,
     )
-    drawing, text = svg(topology(network))
+    spread = course.distribution(story)
     sections = [
-        Section("Flows", tables=[flows.table(network, stats, courses)]) if stats else None,
+        *outages.sections(story, course.close_up(story)),
+        maps.section(topology(network), story),
+        *outages.lsp_section(story),
+        *losses.of_network(network),
+        Section("Delays", charts=[spread] if spread else [], tables=[flows.table(network, stats, courses)])
+        if stats
+        else None,
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
         *checks.of_network(network),
-        *losses.of_network(network),
         *queues.of_network(network),
-        Section("Topology", drawing=drawing, drawing_text=text),
         Section(
             "Error bounds",
             points=[
@@ -49,7 +53,11 @@ def page(network: Network, title: str | None) -> str:
         ),
         _repeat(network),
     ]
-    question, answer = "What happened on both planes of this network?", _answer(network, stats)
+    told = headline(story)
+    question = (
+        "What failed, and whom did it hurt?" if told else "What happened on both planes of this network?"
+    )
+    answer = told or _answer(network, stats)
     name = title or "Network"
     shown = [section for section in sections if section]
     return render(Page(name, question, answer, shown, chart, f"seed {network.seed}", network.warnings))

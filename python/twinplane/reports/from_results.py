@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..charts import Mark
+from ..charts import Chart, Mark
 from ..charts.table import Table
 from ..errors import TwinplaneError
 from ..experiments import load, scores
@@ -15,12 +15,13 @@ from ..results.folder import Results
 from ..results.manifest import time_of
 from ..results.real import real_of
 from ..results.repeats import seeds, told
-from . import checks, kept_flows, kept_trees, losses
+from . import checks, course, kept_flows, kept_trees, losses, maps, outages
+from .headline import headline
 from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
 from .returns import returns
+from .story import Story, of_results
 from .timeline import timeline
-from .topology import svg
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,14 +34,17 @@ ROWS_MAX = 60
 def page(found: Results) -> str:
     """Everything on one page."""
     experiment = load(found.experiment)
-    charts = [*experiment.charts(found.points), *experiment.plots(found)]
+    story = of_results(found)
+    charts = [*_courses(found, story), *experiment.charts(found.points), *experiment.plots(found)]
     manifest = found.manifest
     results, more = _results(experiment, found), Section("More figures", charts=charts[1:])
     long = len(found.points) > ROWS_MAX
+    failed = story is not None and story.failures
     sections = [
+        *(_failed(found, story) if story is not None else []),
         *([] if long else [results]),
         *([more] if len(charts) > 1 else []),
-        *_planes(found),
+        *(_planes(found) if story is None else []),
         *_returns(found),
         *checks.of_results(found),
         *losses.of_results(found),
@@ -51,7 +55,7 @@ def page(found: Results) -> str:
         *twins(found),
         *calibrations(found),
         Section("Error bounds", points=_bounds(experiment, found)),
-        *_topology(found),
+        *([] if failed else _topology(found)),
         _repeat(manifest),
     ]
     which = seeds(manifest["seed"], manifest["repeat"])
@@ -59,14 +63,45 @@ def page(found: Results) -> str:
     return render(
         Page(
             experiment.title_of(found.points),
-            experiment.question,
-            experiment.answer(found.points),
+            "What failed, and whom did it hurt?" if failed else experiment.question,
+            (headline(story) if story is not None else None) or experiment.answer(found.points),
             sections,
             charts[0] if charts else None,
             footer,
             found.warnings,
         )
     )
+
+
+def _courses(found: Results, story: Story | None) -> list[Chart]:
+    """One axis for all that happened, of the first point; none where too little was kept."""
+    if story is None:
+        return []
+    point = found.table("flow_accounts")["point"].min()
+    names = found.tables()
+
+    def part(name: str) -> pl.DataFrame | None:
+        import polars as pl
+
+        return found.table(name).filter(pl.col("point") == point) if name in names else None
+
+    courses = kept_flows.courses(found, int(str(point)))
+    chart = course.chart(
+        "planes",
+        story,
+        messages=part("messages"),
+        up=part("lsps_up"),
+        series=part("series"),
+        courses=courses,
+    )
+    spread = course.distribution(story)
+    return [one for one in (chart, spread) if one is not None]
+
+
+def _failed(found: Results, story: Story) -> list[Section]:
+    """Whom failures hurt, and the map as it changed."""
+    sections = [*outages.sections(story, course.close_up(story)), *outages.lsp_section(story)]
+    return [sections[0], *_topology(found, story), *sections[1:]] if story.failures and sections else sections
 
 
 def _bounds(experiment: Experiment[Any], found: Results) -> list[str]:
@@ -233,13 +268,12 @@ def _spread(found: Results) -> list[Section]:
     return [Section("Repeated runs", tables=tables)] if tables else []
 
 
-def _topology(found: Results) -> list[Section]:
+def _topology(found: Results, story: Story | None = None) -> list[Section]:
     topology = found.summary.get("topology")
     if not topology:
         return []
     with contextlib.suppress(KeyError, ValueError):
-        drawing, text = svg(topology)
-        return [Section("Topology", drawing=drawing, drawing_text=text)]
+        return [maps.section(topology, story or Story(0.0))]
     raise TwinplaneError(f"{found.folder}: summary.json is damaged: the topology is incomplete")
 
 

@@ -13,7 +13,7 @@ from ..units import format_rate, rate_bps
 if TYPE_CHECKING:
     from ..network import Network
 
-ROWS_MAX = 500
+ROWS_MAX = 50
 
 
 def table(network: Network) -> Table:
@@ -34,8 +34,9 @@ def table(network: Network) -> Table:
         for lsp, spec, of_lsp in zip(shown, specs, classes, strict=True)
     ]
     titles = ["name", "from", "to", *(("kind", "takes", "TC means") if told else ()), "bandwidth", "state"]
-    more = f" ({ROWS_MAX} of {len(network.lsps)})" if len(network.lsps) > ROWS_MAX else ""
-    return Table(f"LSPs{more}", titles, rows, len(titles) - 2)
+    many = len(network.lsps) > ROWS_MAX
+    more = f'The first {ROWS_MAX} of {len(network.lsps):,}; Network.table("lsps") has all' if many else ""
+    return Table("LSPs", titles, rows, len(titles) - 2, note=more)
 
 
 NOTHING = "-"

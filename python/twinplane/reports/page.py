@@ -9,12 +9,21 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..charts import DASHES, SHADES, Chart, look
+from ..charts import DARK, DASHES, SHADES, Chart, look
 from ..charts.interactive import figure
 from ..charts.table import Table
 
 WARNINGS_MAX = 20
 """More are counted only."""
+
+
+@dataclass
+class Drawing:
+    """A picture as SVG, what it shows in words, and a heading if there are several."""
+
+    svg: str
+    text: str
+    title: str = ""
 
 
 @dataclass
@@ -25,8 +34,7 @@ class Section:
     paragraphs: list[str] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
-    drawing: str | None = None
-    drawing_text: str = ""
+    drawings: list[Drawing] = field(default_factory=list)
     points: list[str] = field(default_factory=list)
     command: str | None = None
 
@@ -64,18 +72,28 @@ def render(page: Page) -> str:
         ids=ids,
         identity=id,
         key=key,
+        shades=list(zip(SHADES, DARK, strict=True)),
+        dark=embedded(COLOURS),
         figures=embedded(data),
         plotly=plotly_js() if charts else "",
     )
 
 
+COLOURS = {
+    **{light: dark for light, dark in zip(SHADES, DARK, strict=True)},
+    "#000": "#e8e8e8",
+    "#fff": "#16181c",
+    "#ddd": "#3a3d42",
+}
+"""Colours of figures on a dark page."""
+
 STROKES = {"dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2", "longdash": "10 3", "longdashdot": "9 2 2 2"}
 
 
-def key(style: int) -> dict[str, str]:
-    """How the line of a style looks: its colour and its dashes."""
+def key(style: int) -> dict[str, Any]:
+    """How the line of a style looks: the number of its shade, and its dashes."""
     shade, dash = look(style)
-    return {"shade": SHADES[shade], "dashes": STROKES.get(DASHES[dash], "")}
+    return {"shade": shade, "dashes": STROKES.get(DASHES[dash], "")}
 
 
 def embedded(value: Any) -> str:

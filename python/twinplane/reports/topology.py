@@ -18,11 +18,11 @@ Place = tuple[float, float]
 def svg(topology: Mapping[str, Any]) -> tuple[str, str]:
     """The drawing, and what it shows in words."""
     nodes, links, routes = topology["nodes"], topology["links"], topology["routes"]
-    at, height = _places(nodes)
+    at, width, height = _places(nodes)
     text = _words(topology)
     parts = [
-        f'<svg class="drawing" viewBox="0 0 {WIDTH:g} {height:g}" role="img" aria-label="{escape(text)}"'
-        ' xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="13">'
+        f'<svg class="drawing" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(text)}"'
+        ' xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="16">'
     ]
     heaviest = max((link["lsps"] for link in links), default=0)
     seen: dict[tuple[str, str], int] = {}
@@ -38,28 +38,44 @@ def svg(topology: Mapping[str, Any]) -> tuple[str, str]:
 
 def _words(topology: Mapping[str, Any]) -> str:
     nodes, links, routes = topology["nodes"], topology["links"], topology["routes"]
-    text = f"{len(nodes)} nodes, {len(links)} links, {topology['lsps']} LSPs."
+    counts = ((len(nodes), "node"), (len(links), "link"), (topology["lsps"], "LSP"))
+    text = ", ".join(f"{count:,} {name}{'s'[: count != 1]}" for count, name in counts) + "."
     for route in routes:
         many = f" ({route['count']} LSPs)" if route["count"] > 1 else ""
         text += f" {route['name']}{many}: {' - '.join(route['nodes'])}."
-    if not routes and topology["lsps"]:
+    if not routes and any(link["lsps"] for link in links):
         text += " The wider a link is drawn, the more LSPs take it."
+    failed = [f"{link['a']} - {link['b']}" for link in links if link.get("failed")]
+    failed += [str(node["name"]) for node in nodes if node.get("failed")]
+    if failed:
+        text += f" Down: {_some(failed)} (dashed, with a cross)."
+    if topology.get("down"):
+        text += f" Without a route: {_some(topology['down'])}."
     return text
 
 
-def _places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float]:
-    """Where nodes are drawn, and how high the drawing is: a row needs little."""
+SOME = 8
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - SOME
+    return ", ".join(names[:SOME]) + (f" and {more} more" if more > 0 else "")
+
+
+def _places(nodes: list[dict[str, Any]]) -> tuple[dict[str, Place], float, float]:
+    """Where nodes are drawn, and how wide and high the drawing is: a row is low, a ring is narrow."""
     xs, ys = [node["x"] for node in nodes], [node["y"] for node in nodes]
     wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys)
     scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN) / high if high else math.inf)
-    left = (WIDTH - scale * wide) / 2
+    width = max(min(WIDTH, scale * (max(xs) - min(xs)) + 2.5 * MARGIN), 0.6 * WIDTH)
+    left = (width - scale * (max(xs) - min(xs))) / 2
     height = min(HEIGHT, scale * high + 2.5 * MARGIN)
     top = (height - scale * high) / 2
     places = {
         node["name"]: (left + (node["x"] - min(xs)) * scale, top + (max(ys) - node["y"]) * scale)
         for node in nodes
     }
-    return places, height
+    return places, width, height
 
 
 def _link(link: Mapping[str, Any], at: Mapping[str, Place], turn: int, heaviest: int, routed: bool) -> str:
@@ -70,9 +86,24 @@ def _link(link: Mapping[str, Any], at: Mapping[str, Place], turn: int, heaviest:
     bend = 18 * ((turn + 1) // 2) * (1 if turn % 2 else -1)
     length = math.hypot(u - x, v - y) or 1.0
     cx, cy = (x + u) / 2 - (v - y) / length * bend, (y + v) / 2 + (u - x) / length * bend
+    failed = bool(link.get("failed"))
+    line = (
+        f'<path d="M{x:.1f} {y:.1f} Q{cx:.1f} {cy:.1f} {u:.1f} {v:.1f}" fill="none"'
+        f' stroke="{"var(--alarm, #b00020)" if failed else "#888"}"'
+        f' stroke-width="{2.5 if failed else width:.1f}"{DASHED if failed else ""}>'
+        f"<title>{escape(title)}{', down' if failed else ''}</title></path>"
+    )
+    return line + _cross((x + 2 * cx + u) / 4, (y + 2 * cy + v) / 4, 10.0) if failed else line
+
+
+DASHED = ' stroke-dasharray="5 5"'
+
+
+def _cross(x: float, y: float, size: float) -> str:
+    """A cross over what is down."""
     return (
-        f'<path d="M{x:.1f} {y:.1f} Q{cx:.1f} {cy:.1f} {u:.1f} {v:.1f}" fill="none" stroke="#888"'
-        f' stroke-width="{width:.1f}"><title>{escape(title)}</title></path>'
+        f'<path d="M{x - size:.1f} {y - size:.1f} l{2 * size:g} {2 * size:g} m0 {-2 * size:g}'
+        f' l{-2 * size:g} {2 * size:g}" stroke="var(--alarm, #b00020)" stroke-width="4" fill="none"/>'
     )
 
 
@@ -90,7 +121,7 @@ def _route(route: Mapping[str, Any], at: Mapping[str, Place], order: int) -> str
     title = f"{route['name']}: {' - '.join(names)}"
     dash = f' stroke-dasharray="{DASHES[order % len(DASHES)]}"' if order % len(DASHES) else ""
     return (
-        f'<polyline points="{" ".join(points)}" fill="none" stroke="#000" stroke-width="2"{dash}>'
+        f'<polyline points="{" ".join(points)}" fill="none" stroke="currentColor" stroke-width="2.5"{dash}>'
         f"<title>{escape(title)}</title></polyline>"
     )
 
@@ -102,18 +133,20 @@ def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
     title = f"<title>{name}</title>"
     if node["kind"] == "router":
         shape = (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="#fff" stroke="#000"'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="var(--page, #fff)" stroke="currentColor"'
             f' stroke-width="{2 if count <= NAMES_MAX else 1}">'
             f"{title}</circle>"
         )
     else:
         shape = (
-            f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size}" height="{2 * size}" fill="#000">'
-            f"{title}</rect>"
+            f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size}" height="{2 * size}"'
+            f' fill="currentColor">{title}</rect>'
         )
+    if node.get("failed"):
+        shape += _cross(x, y, size)
     if count > NAMES_MAX:
         return shape
-    font = 13 if count <= 12 else 9
+    font = 18 if count <= 12 else 11
     above = f'x="{x:.1f}" y="{y - size - 5:.1f}" text-anchor="middle" font-size="{font}"'
-    halo = 'paint-order="stroke" stroke="#fff" stroke-width="4"'
+    halo = 'paint-order="stroke" stroke="var(--page, #fff)" fill="currentColor" stroke-width="4"'
     return f"{shape}<text {above} {halo}>{name}</text>"

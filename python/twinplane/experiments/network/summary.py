@@ -10,6 +10,7 @@ from ...model.places import of_flow, of_lsp
 from ...network import Network
 from ...network.drawing import topology
 from ...network.history import up_over_time
+from ...network.lsp_spans import lsp_spans
 from ...network.placing import signals
 from ...network.trees import root_of
 from ...units import dscp, format_time
@@ -54,12 +55,13 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         **{name: readable(network.columns(name)) for name in ("series", "messages")},
         **{
             name: _named(readable(network.columns(name)), network)
-            for name in ("streams", "flow_series", "losses", "flow_accounts")
+            for name in ("streams", "flow_series", "losses", "loss_times", "flow_accounts", "delays")
         },
         "checks": readable(network.columns("checks")),
     }
     if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up
+        tables["lsp_spans"] = readable(lsp_spans(network))
     if any(flow.logged for flow in network.flows):
         tables["packets"] = _named(readable(network.columns("packets")), network)
     if (kept := signals(network)) is not None:

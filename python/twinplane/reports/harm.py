@@ -1,0 +1,173 @@
+"""Whom failures hurt, and for how long: by flow, by class, and by failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .story import Action, FlowSeen, Lost, Story
+
+
+@dataclass
+class Failure:
+    """What was done at one moment that takes something away, and the time until the next such moment."""
+
+    at: float
+    end: float
+    actions: list[Action]
+
+
+@dataclass
+class Outage:
+    """What a flow, or all flows of a class, lost, and when."""
+
+    flow: FlowSeen
+    flows: int = 1
+    hurt: int = 0
+    """Flows of these that lost packets."""
+    first: float | None = None
+    last: float | None = None
+    duration: float = 0.0
+    """From the first to the last packet lost after each failure, added up; of a class its worst flow's."""
+    ends_lost: bool = False
+    """Did nothing of it arrive after its last packet was lost?"""
+
+
+@dataclass
+class LspHarm:
+    """An LSP that went down though nobody tore it down."""
+
+    name: str
+    down: float
+    back: float | None
+    """When it was up for good; None if it is not at the end."""
+    away: float
+    """How long it was down in all."""
+
+
+@dataclass
+class Effect:
+    """What a failure did until the next one."""
+
+    failure: Failure
+    lost: int = 0
+    flows: set[int] = field(default_factory=set)
+    lsps: list[LspHarm] = field(default_factory=list)
+
+
+def failures(story: Story) -> list[Failure]:
+    """Moments at which something was taken away, in order."""
+    by_time: dict[float, list[Action]] = {}
+    for action in story.failures:
+        by_time.setdefault(action.at, []).append(action)
+    times = sorted(by_time)
+    ends = [*times[1:], float("inf")][: len(times)]
+    return [Failure(at, end, by_time[at]) for at, end in zip(times, ends, strict=True)]
+
+
+def outages(story: Story) -> list[Outage]:
+    """An outage for each flow, in their order."""
+    spans = [(one.at, one.end) for one in failures(story)] or [(0.0, float("inf"))]
+    by_flow: dict[int, list[Lost]] = {}
+    for lost in story.losses:
+        by_flow.setdefault(lost.flow, []).append(lost)
+    return [_outage(story, place, by_flow.get(place, []), spans) for place in range(len(story.flows))]
+
+
+def _outage(story: Story, place: int, losses: Sequence[Lost], spans: Sequence[tuple[float, float]]) -> Outage:
+    flow = story.flows[place]
+    found = Outage(flow, hurt=int(flow.lost > 0))
+    if not losses:
+        return found
+    found.first, found.last = min(one.first for one in losses), max(one.last for one in losses)
+    for begin, end in spans:
+        within = [one for one in losses if begin <= one.first < end]
+        if within:
+            found.duration += max(one.last for one in within) - min(one.first for one in within)
+    found.ends_lost = _ends_lost(story, place, losses, found.last)
+    return found
+
+
+def _ends_lost(story: Story, place: int, losses: Sequence[Lost], last: float) -> bool:
+    """Did nothing arrive from some time before the last loss on?
+
+    Of flows whose arrivals are not known one by one, the last stretch of losses must last to the end.
+    """
+    if not story.flows[place].received:
+        return True
+    bins = story.arrivals.get(place)
+    final = max(losses, key=lambda one: one.last)
+    if bins:
+        # The bin in which the loss began may have what came before it.
+        return bins[-1][0] / 1e12 <= final.first
+    return final.packets > 1 and story.end - last <= 2 * (final.last - final.first) / (final.packets - 1)
+
+
+def by_class(story: Story, flows: Sequence[Outage]) -> list[Outage]:
+    """The outages of each class, most hurt first."""
+    found = []
+    for group in story.groups:
+        members = [one for one in flows if one.flow.group == group]
+        total = FlowSeen(group, group)
+        for one in members:
+            for key in ("sent", "duplicated", "received", "lost", "in_flight", "unplaced", "reordered"):
+                setattr(total, key, getattr(total, key) + getattr(one.flow, key))
+        firsts = [one.first for one in members if one.first is not None]
+        lasts = [one.last for one in members if one.last is not None]
+        found.append(
+            Outage(
+                total,
+                len(members),
+                sum(one.hurt for one in members),
+                min(firsts, default=None),
+                max(lasts, default=None),
+                max((one.duration for one in members), default=0.0),
+                any(one.ends_lost for one in members),
+            )
+        )
+    return ranked(found)
+
+
+def ranked(found: Sequence[Outage]) -> list[Outage]:
+    """The most hurt first: those that did not come back, then by packets lost, then by duration."""
+    return sorted(found, key=lambda one: (not one.ends_lost, -one.flow.lost, -one.duration, one.flow.name))
+
+
+def lost_between(story: Story, begin: float, end: float = float("inf")) -> list[Lost]:
+    """Losses that began within a time. Stretches end where something is done, so none is of two failures."""
+    return [one for one in story.losses if begin <= one.first < end]
+
+
+def lsps_hurt(story: Story, begin: float, end: float = float("inf")) -> list[LspHarm]:
+    """LSPs that went down within a time, the longest away first."""
+    found = []
+    for name, spans in story.lsps.items():
+        downs = [
+            place
+            for place, span in enumerate(spans)
+            if span.state == "down" and not span.torn and begin <= span.begin < end
+        ]
+        if not downs:
+            continue
+        down = spans[downs[0]].begin
+        later = spans[downs[-1] + 1 :]
+        back = later[0].begin if later and later[0].state == "up" else None
+        away = sum(spans[place].end - spans[place].begin for place in downs)
+        found.append(LspHarm(name, down, back, away))
+    return sorted(found, key=lambda one: (one.back is not None, -one.away, one.name))
+
+
+def effects(story: Story) -> list[Effect]:
+    """What each failure did until the next one."""
+    found = []
+    for failure in failures(story):
+        losses = lost_between(story, failure.at, failure.end)
+        found.append(
+            Effect(
+                failure,
+                sum(one.packets for one in losses),
+                {one.flow for one in losses},
+                lsps_hurt(story, failure.at, failure.end),
+            )
+        )
+    return found

@@ -1,0 +1,316 @@
+"""The failure report: who was hurt, for how long, and the sentence that says so."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import twinplane as tp
+from test_report import outline
+from test_results import manifest
+from twinplane.charts import Chart
+from twinplane.experiments.network.parameters import NetworkParameters
+from twinplane.experiments.network.summary import summarise
+from twinplane.network.drawing import topology
+from twinplane.reports import course, from_network, maps, of_results, outages
+from twinplane.reports import story as stories
+from twinplane.reports.harm import by_class, effects, failures, lsps_hurt, ranked
+from twinplane.reports.harm import outages as outages_of
+from twinplane.reports.headline import headline
+from twinplane.reports.story import BEST_EFFORT, Action, FlowSeen, Lost, Span, Story
+from twinplane.results import folder as results
+
+
+def told(actions: list[Action], losses: list[Lost], spans: list[Span] | None = None, flows: int = 3) -> Story:
+    """A run of 10 s with flows of class EF, of best effort, and of AF11, in turn."""
+    groups = ("EF", BEST_EFFORT, "AF11")
+    seen = []
+    for place in range(flows):
+        lost = sum(one.packets for one in losses if one.flow == place)
+        seen.append(FlowSeen(f"f{place}", groups[place % 3], sent=1000, received=1000 - lost, lost=lost))
+    arrivals = {place: [(0, 500), (9_900_000_000_000, 500)] for place in range(flows)}
+    return Story(10.0, seen, losses, actions, spans or [], arrivals)
+
+
+FAIL = Action(5.0, "fail", link="pe1-p")
+
+
+def up(name: str, *changes: tuple[float, str], why: str = "timeout") -> list[Span]:
+    """An LSP that is up from the beginning, and what it changes to when."""
+    times = [(0.0, "up"), *changes, (10.0, "")]
+    return [
+        Span(
+            name, begin, end, state, ("pe1", "p") if state == "up" else None, why if state == "down" else None
+        )
+        for (begin, state), (end, _) in pairwise(times)
+    ]
+
+
+HEADLINES = {
+    "hurt and back": (
+        told(
+            [FAIL],
+            [Lost(0, 5.0, 5.31, 204), Lost(1, 5.0, 5.2, 340)],
+            [*up("east", (5.1, "down"), (5.36, "up")), *up("west", (5.1, "down"), (5.3, "up"))],
+        ),
+        "Link pe1-p failed at 5 s: best effort lost 340 packets in 200 ms, class EF 204 in 310 ms;"
+        " both LSPs were back at 5.36 s.",
+    ),
+    "nobody": (told([FAIL], []), "Link pe1-p failed at 5 s: no flow lost a packet after it."),
+    "no LSP": (
+        told([FAIL], [], up("east")),
+        "Link pe1-p failed at 5 s: no flow lost a packet after it; no LSP went down.",
+    ),
+    "never": (
+        told([FAIL], [Lost(0, 5.0, 9.99, 500)], [*up("east", (5.1, "down")), *up("west")]),
+        "Link pe1-p failed at 5 s: class EF lost 500 packets in 4.99 s;"
+        " LSP east went down and did not come back.",
+    ),
+    "before": (
+        told([FAIL], [Lost(0, 1.0, 1.0, 7), Lost(1, 5.5, 5.5, 1)]),
+        "Link pe1-p failed at 5 s: best effort lost 1 packet (7 more were lost before).",
+    ),
+    "again and again": (
+        told([FAIL, Action(6.0, "heal", link="pe1-p"), Action(7.0, "fail", link="pe1-p")], []),
+        "Link pe1-p failed 2 times, from 5 s to 7 s: no flow lost a packet after it.",
+    ),
+    "several": (
+        told([FAIL, Action(6.0, "restart", node="p", until=7.0)], [Lost(2, 6.5, 6.6, 3)]),
+        "2 failures from 5 s to 6 s (link pe1-p, node p): class AF11 lost 3 packets in 100 ms.",
+    ),
+    "at once": (
+        told([FAIL, Action(5.0, "fail", link="p-q")], []),
+        "Link pe1-p failed and link p-q failed at 5 s: no flow lost a packet after it.",
+    ),
+    "a restart": (
+        told([Action(6.0, "restart", node="p", until=7.0)], []),
+        "Node p restarted from 6 s to 7 s: no flow lost a packet after it.",
+    ),
+    "a disturbance": (
+        told(
+            [Action(6.0, "loss", link="p-q", source="p", until=7.0, value="10 %")],
+            [Lost(0, 6.1, 6.9, 9)],
+        ),
+        "Link p-q lost 10 % of frames from p from 6 s to 7 s: class EF lost 9 packets in 800 ms.",
+    ),
+    "some away": (
+        told([FAIL], [], [*up("east", (5.1, "down")), *up("west", (5.1, "down"), (5.2, "up"))]),
+        "Link pe1-p failed at 5 s: no flow lost a packet after it;"
+        " 1 of 2 LSPs that went down did not come back (east).",
+    ),
+    "torn down by hand": (
+        told([Action(5.0, "tear", lsp="east")], [], up("east", (5.0, "down"), why="removed")),
+        "LSP east was torn down at 5 s: no flow lost a packet after it; no LSP went down.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HEADLINES)
+def test_the_headline_names_what_failed_and_whom_it_hurt(case: str) -> None:
+    story, sentence = HEADLINES[case]
+    assert headline(story) == sentence
+
+
+def test_a_flow_that_does_not_come_back_is_said_so() -> None:
+    story = told([FAIL], [Lost(0, 5.0, 9.99, 500), Lost(1, 5.0, 5.1, 700)])
+    story.arrivals[0] = [(0, 500)]
+    assert headline(story) == (
+        "Link pe1-p failed at 5 s: class EF lost 500 packets and had not recovered at the end,"
+        " best effort 700 in 100 ms."
+    )
+
+
+def test_without_a_failure_there_is_no_such_headline() -> None:
+    assert headline(told([], [Lost(0, 1.0, 2.0, 4)])) is None
+    assert headline(told([Action(1.0, "heal"), Action(2.0, "signal", lsp="east")], [])) is None
+    assert headline(told([Action(1.0, "loss", link="a-b", value="0 %")], [])) is None
+
+
+def test_outages_go_from_the_first_to_the_last_packet_lost() -> None:
+    again = Action(8.0, "fail", link="a-b")
+    losses = [Lost(0, 5.0, 5.2, 20), Lost(0, 5.25, 5.3, 5), Lost(0, 8.0, 8.1, 10), Lost(2, 1.0, 1.0, 2)]
+    story = told([FAIL, again], losses)
+    first, second, third = outages_of(story)
+    assert (first.first, first.last) == (5.0, 8.1)
+    assert first.duration == pytest.approx(0.3 + 0.1)
+    assert (second.first, second.hurt, second.ends_lost) == (None, 0, False)
+    assert (third.first, third.duration) == (1.0, 0.0)
+    assert [(one.lost, sorted(one.flows)) for one in effects(story)] == [(25, [0]), (10, [0])]
+    assert [(one.at, one.end) for one in failures(story)] == [(5.0, 8.0), (8.0, float("inf"))]
+
+
+def test_the_most_hurt_stand_first() -> None:
+    losses = [Lost(0, 5.0, 5.2, 20), Lost(1, 5.0, 5.1, 90), Lost(2, 5.0, 9.9, 3)]
+    story = told([FAIL], losses)
+    story.arrivals[2] = [(0, 997)]
+    assert [one.flow.name for one in ranked(outages_of(story))] == ["f2", "f1", "f0"]
+    assert [one.flow.group for one in by_class(story, outages_of(story))] == ["AF11", BEST_EFFORT, "EF"]
+    section = outages.sections(story)[0]
+    assert [table.rows[0][0] for table in section.tables[:2]] == ["AF11", "f2"]
+    assert section.tables[0].total[0] == "all classes"
+
+
+def test_a_long_table_is_cut_with_words_and_is_whole_as_a_file() -> None:
+    losses = [Lost(place, 5.0, 5.2, 1 + place % 900) for place in range(1200)]
+    table = outages.sections(told([FAIL], losses, flows=1200))[0].tables[1]
+    assert len(table.rows) == outages.ROWS_MAX
+    assert table.note == "The 50 most hurt of 1,200 flows; all are in"
+    assert table.whole is not None and table.whole[0] == "flows.csv"
+    rows = list(csv.DictReader(io.StringIO(base64.b64decode(table.whole[1]).decode())))
+    assert len(rows) == 1200 and sum(int(row["lost"]) for row in rows) == sum(one.packets for one in losses)
+
+
+def failover() -> tp.Network:
+    """The failover of the README, shorter, and a flow of best effort that is not touched by it."""
+    net = tp.Network(seed=7)
+    a, b, c, d = (net.router(name) for name in "abcd")
+    for x, y in [(a, b), (b, c), (c, d), (a, d)]:
+        net.link(x, y, rate="1 Gbit/s", delay="50 us", reservable="900 Mbit/s")
+    gold = a.lsp("gold", to=c, route=[b, c], bandwidth="200 Mbit/s", fallback=[d, c])
+    blue = d.lsp("blue", to=a, route=[a])
+    net.flow(a, c, over=gold, rate="150 Mbit/s", size=512, arrivals="poisson", dscp="EF", start="10 ms")
+    net.flow(d, a, over=blue, rate="10 Mbit/s", size=512, start="10 ms", name="untouched")
+    net.run(until="50 ms")
+    net.fail(b, c)
+    net.run(until="100 ms")
+    return net
+
+
+@pytest.fixture(scope="module")
+def net() -> tp.Network:
+    return failover()
+
+
+def test_numbers_of_the_page_are_those_of_the_tables(net: tp.Network) -> None:
+    story = stories.of_network(net)
+    assert all(flow.left_over == 0 for flow in story.flows)
+    losses = net.losses()
+    lost = {row["flow"]: 0 for row in losses.to_dicts()}
+    for row in losses.to_dicts():
+        lost[row["flow"]] += row["packets"]
+    for place, (flow, seen) in enumerate(zip(net.flows, story.flows, strict=True)):
+        stats = flow.stats()
+        assert (seen.sent, seen.received) == (stats["sent"].sum(), stats["received"].sum())
+        assert seen.lost == lost.get(place, 0) == sum(x.packets for x in story.losses if x.flow == place)
+        assert seen.lost + seen.in_flight == stats["lost"].sum()
+        # What arrives over time, and the histogram of delays, are of the same packets.
+        assert sum(count for _, count in story.arrivals[place]) == seen.received
+        assert sum(story.delays[place][1]) == seen.received
+    ef = next(row for row in outages.sections(story)[0].tables[0].rows if row[0] == "EF")
+    first = story.flows[0]
+    assert list(ef[1:6]) == ["1", "1", f"{first.sent:,}", f"{first.received:,}", f"{first.lost:,}"]
+    assert outages.account(story).endswith("nothing is left over.")
+    assert f"class EF lost {first.lost} packets in " in (headline(story) or "")
+    assert all(one.first >= 0.05 for one in story.losses)
+
+
+def test_the_page_of_a_failure(net: tp.Network) -> None:
+    text = from_network.page(net, "Failover")
+    found = outline(text)
+    assert found.outside == [] and found.unnamed == []
+    assert re.search(r'class="answer">Link b-c failed at 50 ms: class EF lost \d+ packets in \d+', text)
+    assert "LSP gold was back at 50." in text
+    assert found.count["h1"] == 1 and found.count["nav"] == 1
+    assert text.count("data-sortable") >= 1 and "prefers-color-scheme: dark" in text
+    for number in range(1, found.count["h2"] + 1):
+        assert f'href="#section-{number}"' in text and f'id="section-{number}"' in text
+
+
+def charts_of(story: Story) -> list[Chart]:
+    made = (
+        course.chart("k", story, messages=None, up=None, series=None),
+        course.close_up(story),
+        course.distribution(story),
+    )
+    return [one for one in made if one is not None]
+
+
+@pytest.mark.parametrize("case", HEADLINES)
+def test_no_panel_is_empty(case: str) -> None:
+    for chart in charts_of(HEADLINES[case][0]):
+        assert chart.curves
+        for panel in range(chart.panels):
+            own = [one for one in chart.curves if one.panel == panel]
+            assert any(value is not None for one in own for value in one.y), (chart.key, panel)
+
+
+def test_all_panels_share_the_axis_and_say_what_was_done(net: tp.Network) -> None:
+    story = stories.of_network(net)
+    chart, close, spread = charts_of(story)
+    assert chart.x_range == (0.0, story.end)
+    assert [mark.text for mark in chart.marks] == ["fail b-c"]
+    assert [(band.begin, band.end) for band in chart.bands] == [(0.05, story.end)]
+    names = [curve.name for curve in chart.curves]
+    assert names[:4] == ["EF sent", "EF arrived", "best effort arrived", "EF lost"]
+    assert {"up", "down", "up on another route"} <= set(names)
+    assert chart.ticks == {2: ["gold", "blue"]}
+    arrived = next(curve for curve in chart.curves if curve.name == "EF arrived")
+    lost = next(curve for curve in chart.curves if curve.name == "EF lost")
+    width = arrived.x[1] - arrived.x[0]  # type: ignore[operator]
+    assert sum(v or 0 for v in arrived.y) * width == pytest.approx(story.flows[0].received)
+    assert sum(v or 0 for v in lost.y) * width == pytest.approx(story.flows[0].lost)
+    assert close.x_range is not None and close.x_range[0] < 0.05 < close.x_range[1] < 0.06
+    assert spread.curves[0].y[-1] == pytest.approx(100.0)
+
+
+def test_the_map_shows_routes_and_failed_links_as_they_were(net: tp.Network) -> None:
+    section = maps.section(topology(net), stories.of_network(net))
+    before, during, after = section.drawings
+    assert "gold: a - b - c." in before.text and "Down" not in before.text
+    assert "Down: b - c" in during.text and "Without a route: gold." in during.text
+    assert "gold: a - d - c." in after.text and "Down: b - c" in after.text
+    assert "stroke-dasharray" in after.svg
+
+
+def test_links_and_nodes_are_away_until_they_are_mended() -> None:
+    story = told(
+        [
+            FAIL,
+            Action(6.0, "heal", link="pe1-p"),
+            Action(7.0, "restart", node="p", until=7.5),
+            Action(8.0, "fail", link="a-b"),
+            Action(8.5, "heal"),
+            Action(9.0, "fail", link="a-b"),
+        ],
+        [],
+    )
+    assert sorted(maps.cuts(story), key=lambda cut: cut[1]) == [
+        ("pe1-p", 5.0, 6.0),
+        ("p", 7.0, 7.5),
+        ("a-b", 8.0, 8.5),
+        ("a-b", 9.0, 10.0),
+    ]
+
+
+def test_an_lsp_that_came_back_and_went_again_is_away() -> None:
+    story = told([FAIL], [], up("east", (5.1, "down"), (6.0, "up"), (7.0, "down")))
+    (one,) = lsps_hurt(story, 5.0)
+    assert (one.down, one.back, one.away) == (5.1, None, pytest.approx(0.9 + 3.0))
+
+
+def test_a_results_folder_says_the_same(net: tp.Network, tmp_path: Path) -> None:
+    parameters = NetworkParameters(file="failover.yaml", duration_s=0.1, drain_s=0.0)
+    outcome = summarise(net, parameters)
+    tables = {**outcome.tables, "actions": net.columns("actions")}
+    results.save_tables(tmp_path, [tables], [{"point": 0}])
+    given = parameters.model_dump()
+    results.save(
+        tmp_path,
+        manifest(experiment="network", parameters=given),
+        {"points": [{"parameters": given, "metrics": outcome.metrics}], "topology": outcome.topology},
+    )
+    found = results.load(tmp_path)
+    kept, here = stories.of_results(found), stories.of_network(net)
+    assert kept is not None
+    assert kept.flows == here.flows and kept.actions == here.actions
+    assert headline(kept) == headline(here)
+    assert kept.arrivals == here.arrivals
+    sections = outages.sections(kept), outages.sections(here)
+    assert sections[0] == sections[1]
+    text = of_results(found).read_text()
+    assert (headline(here) or "-") in text and "The map before, during and after" in text
