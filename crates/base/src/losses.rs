@@ -122,8 +122,8 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// Keeps losses of the frames that `recognise` knows, in bins of `bin`, at least a picosecond long; those before and
-    /// after one of the `marks` apart.
+    /// Keeps losses of the frames that `recognise` knows, in bins of `bin`, at least a picosecond long; those before
+    /// and after one of the `marks` apart.
     pub fn new(recognise: Arc<dyn Recognise>, bin: Span, marks: Marks) -> Keeping {
         Keeping { recognise, bin: Span(bin.0.max(1)), marks }
     }

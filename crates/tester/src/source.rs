@@ -80,8 +80,8 @@ impl Source {
         Source { attended: self.attended || sizes.is_some(), sizes: sizes.map(Box::new), ..self }
     }
 
-    /// The same that counts packets which it can't send in bins of `bin`, at least a picosecond, else of a second; those
-    /// before and after one of the `marks` apart.
+    /// The same that counts packets which it can't send in bins of `bin`, at least a picosecond, else of a second;
+    /// those before and after one of the `marks` apart.
     #[must_use]
     pub fn binned(self, bin: Span, marks: Marks) -> Source {
         Source { unsent_bin: Span(bin.0.max(1)), marks, ..self }

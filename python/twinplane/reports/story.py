@@ -113,8 +113,8 @@ class Story:
     actions: list[Action] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     arrivals: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    """Packets of each flow that arrived: start of the bin in picoseconds, and how many; empty if not all flows
-    are followed."""
+    """Packets of each flow that arrived: start of the bin in picoseconds, and how many. Empty unless
+    all flows are followed."""
     delays: dict[int, tuple[list[float], list[int]]] = field(default_factory=dict)
     """Histogram of the delays of each flow: upper bounds in seconds, and packets."""
 
