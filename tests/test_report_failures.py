@@ -118,11 +118,23 @@ def test_the_headline_names_what_failed_and_whom_it_hurt(case: str) -> None:
 
 def test_a_flow_that_does_not_come_back_is_said_so() -> None:
     story = told([FAIL], [Lost(0, 5.0, 9.99, 500), Lost(1, 5.0, 5.1, 700)])
-    story.arrivals[0] = [(0, 500)]
+    story.arrivals[0] = [(0, 500), (10_000_000_000, 0)]
     assert headline(story) == (
         "Link pe1-p failed at 5 s: class EF lost 500 packets and had not recovered at the end,"
         " best effort 700 in 100 ms."
     )
+
+
+def test_losses_to_the_end_are_no_outage_if_most_packets_arrive() -> None:
+    """As of a link that is too slow for what is sent."""
+    story = told([FAIL], [Lost(0, place / 10, place / 10, 2) for place in range(100)])
+    story.arrivals[0] = [(place * 10**10, 1) for place in range(1000)]
+    assert not outages_of(story)[0].ends_lost
+    story.arrivals = {}
+    assert not outages_of(story)[0].ends_lost
+    story = told([FAIL], [Lost(0, 5.0, 9.99, 500)])
+    story.arrivals = {}
+    assert outages_of(story)[0].ends_lost
 
 
 def test_without_a_failure_there_is_no_such_headline() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .story import Action, FlowSeen, Lost, Story
 
@@ -30,7 +31,7 @@ class Outage:
     duration: float = 0.0
     """From the first to the last packet lost after each failure, added up; of a class its worst flow's."""
     ends_lost: bool = False
-    """Did nothing of it arrive after its last packet was lost?"""
+    """Did next to nothing arrive of its last packets?"""
 
 
 @dataclass
@@ -88,19 +89,46 @@ def _outage(story: Story, place: int, losses: Sequence[Lost], spans: Sequence[tu
     return found
 
 
-def _ends_lost(story: Story, place: int, losses: Sequence[Lost], last: float) -> bool:
-    """Did nothing arrive from some time before the last loss on?
+TAIL = 20
+"""The end of a flow is so many of its packets long."""
+TAIL_UNFOLLOWED = 50
+FEW = 0.1
+"""A flow that loses all but this share at its end has not recovered."""
 
-    Of flows whose arrivals are not known one by one, the last stretch of losses must last to the end.
+
+def _ends_lost(story: Story, place: int, losses: Sequence[Lost], last: float) -> bool:
+    """Did next to nothing arrive of its last packets?
+
+    Of flows whose arrivals are not known over time, what they send is taken to be even.
     """
-    if not story.flows[place].received:
+    flow = story.flows[place]
+    if not flow.received:
         return True
     bins = story.arrivals.get(place)
-    final = max(losses, key=lambda one: one.last)
     if bins:
-        # The bin in which the loss began may have what came before it.
-        return bins[-1][0] / 1e12 <= final.first
-    return final.packets > 1 and story.end - last <= 2 * (final.last - final.first) / (final.packets - 1)
+        steps = [(after[0] - before[0]) / 1e12 for before, after in pairwise(bins)]
+        width = min(steps, default=0.0)
+        end = max(last, bins[-1][0] / 1e12 + width)
+        begin = min(bins[0][0] / 1e12, losses[0].first)
+        tail = end - max(TAIL * (end - begin) / max(flow.sent, 1), 2 * width)
+        arrived = sum(packets for start, packets in bins if start / 1e12 >= tail)
+        return within(losses, tail, end) * FEW > arrived
+    end = min(story.end, story.stop)
+    gap = end / max(flow.sent, 1)
+    expected = TAIL_UNFOLLOWED * (1 - 3 * FEW)
+    return end - last <= TAIL / 4 * gap and within(losses, end - TAIL_UNFOLLOWED * gap, end) >= expected
+
+
+def within(losses: Sequence[Lost], begin: float, end: float) -> float:
+    """Packets lost within a time; those of a stretch are spread evenly over it."""
+    found = 0.0
+    for one in losses:
+        if one.last < begin or one.first > end:
+            continue
+        long = one.last - one.first
+        share = (min(one.last, end) - max(one.first, begin)) / long if long else 1.0
+        found += one.packets * share
+    return found
 
 
 def by_class(story: Story, flows: Sequence[Outage]) -> list[Outage]:

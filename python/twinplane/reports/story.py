@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..frames import Columns, rows
 from ..network.lsp_spans import TORN, lsp_spans
 from ..queues import phb
-from ..units import dscp
+from ..units import dscp, span_ps
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -118,6 +118,9 @@ class Story:
     delays: dict[int, tuple[list[float], list[int]]] = field(default_factory=dict)
     """Histogram of the delays of each flow: upper bounds in seconds, and packets."""
 
+    stop: float = float("inf")
+    """When the last flow stops, if all do."""
+
     @property
     def groups(self) -> list[str]:
         """Classes, in the order of their flows."""
@@ -145,7 +148,11 @@ def of_network(network: Network) -> Story:
     def columns(name: str) -> Columns:
         return lsp_spans(network) if name == "lsp_spans" else network.columns(name)
 
-    return made(network.now, specs, columns)
+    story = made(network.now, specs, columns)
+    stops = [span_ps(spec["stop"]) / 1e12 for spec in described if spec.get("stop") is not None]
+    if stops and len(stops) == len(described):
+        story.stop = max(stops)
+    return story
 
 
 def _code(described: Sequence[Mapping[str, Any]], place: int) -> int:
@@ -177,7 +184,10 @@ def of_results(found: Results, point: int | None = None) -> Story | None:
         columns["flow"] = [places.get(value, value) for value in columns.get("flow", [])]
         return columns
 
-    return made(float(topology.get("queues_s") or 0.0), specs, columns)
+    story = made(float(topology.get("queues_s") or 0.0), specs, columns)
+    # What a file's flows say of their ends holds only before this.
+    story.stop = float(found.points[0].parameters.get("duration_s") or story.stop)
+    return story
 
 
 def made(end: float, specs: Sequence[tuple[str, int]], columns: Callable[[str], Columns]) -> Story:
