@@ -297,3 +297,32 @@ def test_a_run_of_a_file_keeps_its_actions(tmp_path: Path) -> None:
     found = pl.read_parquet(tmp_path / "out" / "tables" / "actions.parquet")
     assert found["action"].to_list() == ["fail", "heal", "loss", "tear"]
     assert found["link"].to_list() == ["b-c", "b-c", "a-d", None]
+
+
+def test_routes_follow_events() -> None:
+    net = Network(seed=3, routes="shortest")
+    a, b, c = (net.router(name) for name in "abc")
+    for x, y in ((a, b), (b, c), (a, c)):
+        net.link(x, y)
+    net.flow(a, b, name="f", rate="1 Mbit/s", size=500)
+    net.at("1 s").fail(a, b, for_="2 s")
+    net.run(until="5 s")
+    computed = net.table("computed_routes")
+    assert computed["avoided"].to_list() == [1, 0] and 1 < computed["time_s"][0] < 2
+    assert 0 < net.flows[0].stats()["lost"].sum() < 250
+    closed(net)
+
+
+def test_events_happen_by_the_clock_on_the_wall() -> None:
+    net = Network(seed=3, clock="wall")
+    a, b = net.router("a"), net.router("b")
+    net.link(a, b)
+    net.flow(a, b, name="f", rate="1 Mbit/s", size=500)
+    net.at("300 ms").fail(a, b, for_="200 ms")
+    net.at("600 ms").stop("f")
+    net.run(until="1 s")
+    first, second = done(net)
+    assert (first["action"], second["action"]) == ("fail", "stop")
+    assert first["time_s"] >= 0.3 and second["time_s"] >= 0.6
+    assert net.flows[0].stats()["lost"].sum() > 0
+    closed(net)

@@ -91,6 +91,46 @@ fn a_restarting_node_forgets_and_is_given_what_it_missed() {
 }
 
 #[test]
+fn a_node_is_down_until_it_is_told_to_come_up() {
+    let (mut world, [_, middle, sink]) = line(1);
+    let restart = FaultKind::NodeRestart { node: middle, down_for: Span::from_us(100) };
+    let down = FaultKind::NodeDown { node: middle };
+    world.fault(Fault::new(us(1_000), restart)).unwrap();
+    // It goes down while it restarts: the end of the restart is nothing to it any more.
+    world.fault(Fault::new(us(1_050), down.clone())).unwrap();
+    world.fault(Fault::new(us(2_000), FaultKind::NodeUp { node: middle })).unwrap();
+    world.fault(Fault::new(us(3_000), down.clone()).until(us(3_200))).unwrap();
+    world.fault(Fault::new(us(4_000), down.clone())).unwrap();
+    world.end_fault(us(4_100), down).unwrap();
+    world.run_until(us(1_900)).unwrap();
+    assert!(!world.node_is_up(middle).unwrap());
+    world.run_until(Time::MAX).unwrap();
+    let commands = &world.device::<Forwarder>(middle).unwrap().commands;
+    let restarts = [2_000, 3_200, 4_100].map(|at| (us(at), Command::Restart));
+    assert_eq!(commands[..], restarts);
+    assert_eq!(numbers(&world, sink).len(), 1_000 - 100 - 20 - 10);
+    assert!(world.audit().is_empty());
+}
+
+#[test]
+fn a_healed_link_is_whole_and_undisturbed() {
+    let (mut world, [.., sink]) = line(1);
+    let loss = FaultKind::Loss { link: LINK, direction: BOTH, probability: 1.0 };
+    let other = FaultKind::Loss { link: LinkId(0), direction: BOTH, probability: 1.0 };
+    let slow = FaultKind::RateLimit { link: LINK, direction: BOTH, rate: Rate(1_000_000) };
+    for kind in [loss, slow, FaultKind::LinkDown { link: LINK }] {
+        world.fault(Fault::new(us(1_000), kind)).unwrap();
+    }
+    world.fault(Fault::new(us(9_000), other)).unwrap();
+    world.fault(Fault::new(us(2_000), FaultKind::LinkHeal { link: LINK })).unwrap();
+    world.fault(Fault::new(us(9_500), FaultKind::LinkHeal { link: LINK })).unwrap();
+    world.run_until(Time::MAX).unwrap();
+    let got = numbers(&world, sink).len();
+    assert!((790..=800).contains(&got), "{got}");
+    assert!(world.audit().is_empty());
+}
+
+#[test]
 fn loss_and_corruption_have_their_rates() {
     let loss = FaultKind::Loss { link: LINK, direction: BOTH, probability: 0.2 };
     let (world, [.., sink]) = run(1, &[Fault::new(Time(0), loss)]);
@@ -167,7 +207,7 @@ fn what_cannot_be_is_an_error() {
 fn any_fault() -> impl Strategy<Value = Fault> {
     let direction = prop_oneof![Just(Direction::Forth), Just(Direction::Back), Just(Direction::Both)];
     let kind =
-        (0u8..9, 0u32..2, direction, 0.0f64..1.0, 0i64..200).prop_map(|(what, link, direction, p, span)| {
+        (0u8..11, 0u32..2, direction, 0.0f64..1.0, 0i64..200).prop_map(|(what, link, direction, p, span)| {
             let (link, extra) = (LinkId(link), Span::from_us(span));
             match what {
                 0 => FaultKind::LinkDown { link },
@@ -183,6 +223,8 @@ fn any_fault() -> impl Strategy<Value = Fault> {
                 5 => FaultKind::Duplication { link, direction, probability: p },
                 6 => FaultKind::Reordering { link, direction, probability: p, extra },
                 7 => FaultKind::Delay { link, direction, extra, jitter: Span::from_ns(span) },
+                8 => FaultKind::NodeDown { node: NodeId(1) },
+                9 => FaultKind::LinkHeal { link },
                 _ => FaultKind::RateLimit { link, direction, rate: Rate(1_000_000 * (span as u64 + 20)) },
             }
         });
