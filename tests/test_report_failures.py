@@ -288,6 +288,8 @@ def test_links_and_nodes_are_away_until_they_are_mended() -> None:
             Action(8.0, "fail", link="a-b"),
             Action(8.5, "heal"),
             Action(9.0, "fail", link="a-b"),
+            Action(9.1, "fail", link="c-d", until=9.6),
+            Action(9.2, "heal", link="c-d"),
         ],
         [],
     )
@@ -296,6 +298,7 @@ def test_links_and_nodes_are_away_until_they_are_mended() -> None:
         ("p", 7.0, 7.5),
         ("a-b", 8.0, 8.5),
         ("a-b", 9.0, 10.0),
+        ("c-d", 9.1, 9.2),
     ]
 
 

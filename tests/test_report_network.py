@@ -61,7 +61,7 @@ def test_many_flows_are_drawn_by_behaviour() -> None:
     assert [one.name for one in found] == names
     received = [flow.stats()["received"][0] for flow in net.flows]
     assert [sum(one.packets) for one in found] == [sum(received[i] for i in one.flows) for one in found]
-    table = flows.table(net, [flow.stats() for flow in net.flows], found)
+    table = flows.table(net, {flow.index: flow.stats() for flow in net.flows}, found)
     assert table.keys[:4] == [3, 0, 1, 2]
     assert [row[0] for row in table.rows][2:5] == ["more0", "more1", "more2"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +109,10 @@ def _fill(course: Course, bins: Sequence[dict[int, list[Any]]]) -> None:
 def _names(network: Network) -> list[str]:
     """Names of flows, each once."""
     found: list[str] = []
+    seen: dict[str, int] = {}
     for flow in network.flows:
-        again = sum(name == flow.name or name.startswith(f"{flow.name} (") for name in found)
-        found.append(f"{flow.name} ({again + 1})" if again else flow.name)
+        again = seen[flow.name] = seen.get(flow.name, 0) + 1
+        found.append(f"{flow.name} ({again})" if again > 1 else flow.name)
     return found
 
 
@@ -148,23 +149,24 @@ def delays(found: Sequence[Course], titles: list[str], curves: list[Curve], log:
     return "; ".join([f"delay of packets in {unit}: {said}", *words])
 
 
-def table(network: Network, stats: Sequence[Any], found: Sequence[Course]) -> Table:
-    """What each flow sent, and what of it arrived; with the line that it has in the figure."""
+def table(network: Network, stats: Mapping[int, Any], found: Sequence[Course]) -> Table:
+    """What some flows sent, and what of it arrived; with the line that each has in the figure.
+
+    `stats` are those of the flows by index, all or the most hurt.
+    """
     counts_of = ("phase", "sent", "received", "lost", "duplicated")
     titles = ["flow", *counts_of, "mean delay", "max delay", "mean IPDV"]
     styles = {flow: course.style for course in found for flow in course.flows}
+    names = _names(network)
     rows: list[list[str]] = []
     keys: list[int | None] = []
-    for flow, (name, of_flow) in enumerate(zip(_names(network), stats, strict=True)):
+    for flow, of_flow in sorted(stats.items()):
         for row in of_flow.iter_rows(named=True):
             counts = [str(row[key]) for key in counts_of]
             times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "ipdv_mean_s")]
-            rows.append([name, *counts, *times])
+            rows.append([names[flow], *counts, *times])
             keys.append(styles.get(flow))
-    count, more = len(rows), ""
-    if count > ROWS_MAX:
-        # Those that lost most, in their order.
-        worst = sorted(range(count), key=lambda place: (-int(rows[place][4]), place))[:ROWS_MAX]
-        rows, keys = [rows[place] for place in sorted(worst)], [keys[place] for place in sorted(worst)]
-        more = f"The {ROWS_MAX} that lost most of {count:,} rows; Flow.stats() has all"
+    more = ""
+    if len(stats) < len(network.flows):
+        more = f"The {len(stats)} flows of {len(network.flows):,} that lost most; Flow.stats() has all"
     return Table("Packets and delays by flow", titles, rows, keys=keys if styles else (), note=more)

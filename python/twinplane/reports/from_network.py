@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..charts.table import Table
 from ..frames import frame
@@ -12,7 +12,7 @@ from ..units import format_time
 from . import checks, course, flows, losses, lsps, maps, outages, queues
 from .headline import headline
 from .page import Page, Section, render
-from .story import of_network
+from .story import Story, of_network
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def page(network: Network, title: str | None) -> str:
     """What failed and whom it hurt, flows, LSPs, both planes and the map."""
-    stats, courses = [flow.stats() for flow in network.flows], flows.courses(network)
-    story = of_network(network)
+    story, courses = of_network(network), flows.courses(network)
+    stats = {flow: network.flows[flow].stats() for flow in _most_hurt(story)}
     up = up_over_time(network.tables)
     chart = course.chart(
         "planes",
@@ -57,21 +57,25 @@ def page(network: Network, title: str | None) -> str:
     question = (
         "What failed, and whom did it hurt?" if told else "What happened on both planes of this network?"
     )
-    answer = told or _answer(network, stats)
+    answer = told or _answer(network, story)
     name = title or "Network"
     shown = [section for section in sections if section]
     return render(Page(name, question, answer, shown, chart, f"seed {network.seed}", network.warnings))
 
 
-def _answer(network: Network, stats: list[Any]) -> str:
+def _most_hurt(story: Story) -> list[int]:
+    """Flows that lost most, so many as a table has rows."""
+    order = sorted(range(len(story.flows)), key=lambda flow: (-story.flows[flow].lost, flow))
+    return order[: flows.ROWS_MAX]
+
+
+def _answer(network: Network, story: Story) -> str:
     """What there is of LSPs and flows, in one sentence."""
-    sent, received, lost = (
-        sum(int(one[key].sum() or 0) for one in stats) for key in ("sent", "received", "lost")
-    )
-    up, total = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
-    said = [f"{up} of {total} LSPs are up"] if total else []
-    if stats or not said:
-        said.append(f"of {sent} packets sent {received} arrived and {lost} were lost")
+    total = outages.total(story)
+    up, count = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
+    said = [f"{up} of {count} LSPs are up"] if count else []
+    if story.flows or not said:
+        said.append(f"of {total.sent} packets sent {total.received} arrived and {total.lost} were lost")
     return f"After {format_time(network.now)} of {network.clock} time, {'; '.join(said)}."
 
 

@@ -90,27 +90,25 @@ def spans_at(story: Story, at: float) -> dict[str, Span]:
 def cuts(story: Story) -> list[tuple[str, float, float]]:
     """Links (as actions name them) and nodes that were away, from when to when."""
     found: list[tuple[str, float, float]] = []
-    away: dict[str, float] = {}
+    away: dict[str, tuple[float, float]] = {}
 
     def back(name: str, at: float) -> None:
-        if name in away:
-            found.append((name, away.pop(name), at))
+        begin, end = away.pop(name, (at, at))
+        if begin < min(end, at):
+            found.append((name, begin, min(end, at)))
 
     for action in story.actions:
         name = _name(action)
         if action.cuts and name:
-            if action.until is not None:
-                found.append((name, action.at, min(action.until, story.end)))
-            else:
-                away.setdefault(name, action.at)
+            if name in away and away[name][1] <= action.at:
+                back(name, action.at)
+            away.setdefault(name, (action.at, story.end if action.until is None else action.until))
         elif action.what == "heal":
             for one in [name] if name else list(away):
                 back(one, action.at)
-            if not name:
-                found = [
-                    (one, a, min(b, action.at)) if a <= action.at else (one, a, b) for one, a, b in found
-                ]
-    return [*found, *((name, at, story.end) for name, at in away.items())]
+    for name in list(away):
+        back(name, story.end)
+    return found
 
 
 def _name(action: Action) -> str | None:

@@ -43,26 +43,27 @@ def _classes(story: Story, flows: Sequence[Outage]) -> Table:
     rows = by_class(story, flows)
     columns = _columns(story, rows, of_class=True)
     cells = [[cell(one) for _, cell in columns] for one in rows]
-    total = [cell(_together(story, flows)) for _, cell in columns] if len(rows) > 1 else []
-    return Table("Classes, most hurt first", [title for title, _ in columns], cells, total=total)
+    summed = [cell(_together(story, flows)) for _, cell in columns] if len(rows) > 1 else []
+    return Table("Classes, most hurt first", [title for title, _ in columns], cells, total=summed)
 
 
-def _all(story: Story) -> FlowSeen:
-    total = FlowSeen("all classes", "all classes")
+def total(story: Story) -> FlowSeen:
+    """All flows together."""
+    found = FlowSeen("all classes", "all classes")
     for flow in story.flows:
         for key in ("sent", "duplicated", "received", "lost", "in_flight", "unplaced", "reordered"):
-            setattr(total, key, getattr(total, key) + getattr(flow, key))
-    return total
+            setattr(found, key, getattr(found, key) + getattr(flow, key))
+    return found
 
 
 def _together(story: Story, flows: Sequence[Outage]) -> Outage:
-    total = Outage(_all(story), len(flows), sum(one.hurt for one in flows))
+    found = Outage(total(story), len(flows), sum(one.hurt for one in flows))
     firsts = [one.first for one in flows if one.first is not None]
     lasts = [one.last for one in flows if one.last is not None]
-    total.first, total.last = min(firsts, default=None), max(lasts, default=None)
-    total.duration = max((one.duration for one in flows), default=0.0)
-    total.ends_lost = any(one.ends_lost for one in flows)
-    return total
+    found.first, found.last = min(firsts, default=None), max(lasts, default=None)
+    found.duration = max((one.duration for one in flows), default=0.0)
+    found.ends_lost = any(one.ends_lost for one in flows)
+    return found
 
 
 Cell = tuple[str, Callable[[Outage], str]]
@@ -191,11 +192,11 @@ def _failures(found: Sequence[Effect], story: Story) -> Table:
 
 def account(story: Story) -> str:
     """Sent and duplicated beside received, lost and in flight, all flows together."""
-    total = _all(story)
-    copies = f" and {total.duplicated:,} copies made on the way" if total.duplicated else ""
-    flight = f", {total.in_flight:,} were still on their way at the end" if total.in_flight else ""
-    sentence = f"Of {total.sent:,} packets sent{copies}, {total.received:,} arrived, {total.lost:,} were lost"
-    rest = total.left_over
+    seen = total(story)
+    copies = f" and {seen.duplicated:,} copies made on the way" if seen.duplicated else ""
+    flight = f", {seen.in_flight:,} were still on their way at the end" if seen.in_flight else ""
+    sentence = f"Of {seen.sent:,} packets sent{copies}, {seen.received:,} arrived, {seen.lost:,} were lost"
+    rest = seen.left_over
     end = "nothing is left over" if rest == 0 else f"{rest:,} packets are not accounted for"
     return f"{sentence}{flight}: {end}."
 
