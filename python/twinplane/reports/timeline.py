@@ -49,12 +49,13 @@ def timeline(
         words.append(_delays(series, curves, len(titles), scale, unit))
         titles.append(f"delay ({unit})")
     if loss:
-        x = [value for begin, end, _ in loss for value in (begin, end)]
-        counts = [count for _, _, count in loss for _ in range(2)]
-        curves.append(Curve("packets lost", x, counts, len(titles), "line", 0))
         total = sum(count for _, _, count in loss)
         words.append("no packet is lost" if total == 0 else f"{total} packets are lost")
-        titles.append("packets lost")
+        if total:
+            x = [value for begin, end, _ in loss for value in (begin, end)]
+            counts = [count for _, _, count in loss for _ in range(2)]
+            curves.append(Curve("packets lost", x, counts, len(titles), "line", 0))
+            titles.append("packets lost")
     if not titles:
         return None
     said = "; ".join(words)
