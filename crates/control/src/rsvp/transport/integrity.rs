@@ -5,6 +5,7 @@ use super::counters::Malformed;
 use base::random::Stream;
 use base::{PortId, Span, Time};
 use rand::Rng;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use wire::rsvp::{Challenge, Integrity, KeyId};
@@ -21,7 +22,8 @@ type Sender = (PortId, Ipv4Addr, KeyId);
 /// What is known of a sender's sequence numbers.
 #[derive(Clone, Debug, Default)]
 struct Association {
-    /// The greatest sequence numbers received, in order; empty as long as none is believed.
+    /// The greatest sequence numbers received, in order, the first that was believed among them as long as there is
+    /// room; empty as long as none is believed.
     window: Vec<u64>,
     /// The challenge that has not been answered.
     pending: Option<Pending>,
@@ -159,18 +161,32 @@ impl Association {
     }
 
     /// RFC 2747, 4.2: greater than all is in order; one that is missing from the window is late; all others are
-    /// replays.
+    /// replays. So is what lies below the first number that was believed, even if the window has room: it was sent
+    /// before the handshake, or before this router began to listen.
     fn receive(&mut self, sequence: u64, room: usize) -> bool {
-        match self.window.binary_search(&sequence) {
-            Ok(_) => return false,
-            Err(0) if self.window.len() >= room => return false,
-            Err(at) => self.window.insert(at, sequence),
+        match self.window.last() {
+            Some(&last) if order(sequence, last).is_le() => {
+                match self.window.binary_search_by(|&known| order(known, sequence)) {
+                    Ok(_) | Err(0) => return false,
+                    Err(at) => self.window.insert(at, sequence),
+                }
+            }
+            _ => {
+                // What is half the circle behind can't be ordered beside it.
+                self.window.retain(|&known| order(known, sequence).is_lt());
+                self.window.push(sequence);
+            }
         }
         if self.window.len() > room {
             self.window.remove(0);
         }
         true
     }
+}
+
+/// The order of two sequence numbers modulo 2^64 (RFC 2747, 4.2).
+fn order(a: u64, b: u64) -> Ordering {
+    (a.wrapping_sub(b) as i64).cmp(&0)
 }
 
 #[cfg(test)]
@@ -222,6 +238,72 @@ mod tests {
             };
             assert_eq!([judge(5), judge(9), judge(7), judge(7), judge(12)], expected, "window {window}");
             assert!(!judge(5), "window {window}");
+        }
+    }
+
+    /// RFC 2747, 4.2: a window that has room yet takes nothing from before its first number.
+    #[test]
+    fn what_was_sent_before_the_first_number_is_refused() {
+        let mut random = Streams::new(1).stream("x");
+        let accept = Judgement::Accept;
+        let replay = Judgement::Reject(Malformed::Replay, None);
+        // After a handshake, and where there is none.
+        for handshake in [true, false] {
+            let mut ring = ring(handshake, 32);
+            let first = ring.judge(Time(0), PORT, FROM, &integrity(100), &mut random);
+            if handshake {
+                let Judgement::Reject(_, Some(challenge)) = first else { panic!("a challenge") };
+                assert_eq!(ring.respond(PORT, FROM, &integrity(100), &challenge), accept);
+            }
+            let mut judge = |sequence| ring.judge(Time(0), PORT, FROM, &integrity(sequence), &mut random);
+            assert_eq!([judge(99), judge(1), judge(100)], [replay.clone(), replay.clone(), replay.clone()]);
+            assert_eq!(
+                [judge(103), judge(101), judge(101)],
+                [accept.clone(), accept.clone(), replay.clone()]
+            );
+            assert_eq!(judge(99), replay);
+        }
+    }
+
+    /// RFC 2747, 3 and 4.2: numbers are compared modulo 2^64.
+    #[test]
+    fn numbers_roll_over() {
+        let mut random = Streams::new(1).stream("x");
+        for window in [1, 4] {
+            let mut ring = ring(false, window);
+            let mut judge = |sequence| {
+                ring.judge(Time(0), PORT, FROM, &integrity(sequence), &mut random) == Judgement::Accept
+            };
+            assert!(judge(u64::MAX - 1) && judge(1), "window {window}");
+            assert_eq!([judge(u64::MAX), judge(u64::MAX)], [window > 1, false], "window {window}");
+            assert!(!judge(u64::MAX - 1) && !judge(1) && judge(2), "window {window}");
+            // Each a third of the circle on: what is behind can't be taken for what is ahead.
+            for step in 1..=6_u64 {
+                let next = step.wrapping_mul(u64::MAX / 3);
+                assert!(judge(next) && !judge(next), "window {window}, step {step}");
+            }
+        }
+    }
+
+    /// Whatever comes, and in whatever order: nothing is taken twice, and nothing from below the window.
+    #[test]
+    fn no_number_is_taken_twice() {
+        use rand::Rng;
+        let mut random = Streams::new(5).stream("x");
+        for window in [1, 2, 7, 32] {
+            let mut ring = ring(false, window);
+            let base = random.next_u64();
+            let mut taken: Vec<u64> = Vec::new();
+            for at in 0..2_000 {
+                let offset = at / 2 + random.next_u64() % 80;
+                let number = integrity(base.wrapping_add(offset));
+                if ring.judge(Time(0), PORT, FROM, &number, &mut random) == Judgement::Accept {
+                    let beyond = taken.iter().filter(|&&before| before > offset).count();
+                    assert!(!taken.contains(&offset) && beyond < window, "{offset}, window {window}");
+                    taken.push(offset);
+                }
+            }
+            assert!(taken.len() > 100, "window {window}: {}", taken.len());
         }
     }
 
