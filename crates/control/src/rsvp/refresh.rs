@@ -4,11 +4,12 @@ use super::faults::Fault;
 use super::head::Loss;
 use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
+use super::resv::resv_handle;
 use super::states::PathEvent;
+use super::transport::Handle;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
 use rand_chacha::rand_core::Rng;
-use wire::rsvp::Style;
 
 impl Rsvp {
     /// A factor from `low` to `low + 1`, times a span.
@@ -89,20 +90,22 @@ impl Rsvp {
         }
     }
 
-    /// The neighbour says that a reservation still stands, and with it all that one Resv set.
+    /// The neighbour says that a reservation still stands, and with it all that the same Resv set (RFC 2961, 5.3).
     pub(super) fn resv_refreshed(&mut self, index: u32) {
-        // A message of the same Bundle may have torn it down.
-        let Some(lsp) = self.store.get(index) else { return };
-        let (session, style, hop) = (lsp.session, lsp.style, lsp.next_hop);
-        let expires = self.now + self.lifetime(lsp.resv_period_ms);
-        let mut next =
-            if style == Some(Style::SharedExplicit) { self.store.first(&session) } else { Some(index) };
-        while let Some((member, lsp)) = next.and_then(|i| Some((i, self.store.get_mut(i)?))) {
-            let other = style == Some(Style::SharedExplicit);
-            next = other.then_some(lsp.next);
-            let same = member == index || lsp.style == style && lsp.next_hop == hop;
-            if same && lsp.is_reserved() && lsp.role() != Role::Egress {
-                lsp.resv_expires = expires;
+        let first = Handle(resv_handle(index));
+        let mut handle = first;
+        loop {
+            let member = handle.0 >> 1;
+            // A message of the same Bundle may have torn it down.
+            if let Some(period) = self.store.get(member).map(|lsp| lsp.resv_period_ms) {
+                let expires = self.now + self.lifetime(period);
+                if let Some(lsp) = self.store.get_mut(member).filter(|lsp| lsp.is_reserved()) {
+                    lsp.resv_expires = expires;
+                }
+            }
+            handle = self.transport.beside(handle);
+            if handle == first {
+                break;
             }
         }
     }

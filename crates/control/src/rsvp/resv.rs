@@ -25,7 +25,7 @@ struct Request<'a> {
 
 impl Rsvp {
     pub(super) fn handle_resv(&mut self, arrival: &Arrival, resv: Resv) {
-        let (mut set, mut changed) = (None, Vec::new());
+        let mut changed = Vec::new();
         for descriptor in &resv.flow_descriptors {
             if descriptor.filters.is_empty() {
                 // WF has no filters, and no label could be matched to its sender (RFC 3209, 2.4.2).
@@ -34,11 +34,15 @@ impl Rsvp {
             for filter in &descriptor.filters {
                 match self.check_resv(arrival, &resv, descriptor, filter) {
                     Ok((index, request)) => match self.accept(index, request) {
-                        Ok(true) => {
-                            set = set.or(Some(index));
-                            changed.push(index);
+                        Ok(news) => {
+                            // The identifier stands for all that the message sets, and for no more.
+                            if let Some(id) = arrival.id {
+                                self.transport.bind(id, Handle(resv_handle(index)));
+                            }
+                            if news {
+                                changed.push(index);
+                            }
                         }
-                        Ok(false) => set = set.or(Some(index)),
                         Err((code, value)) => {
                             self.refused(index, arrival, &resv, descriptor, filter, (code, value));
                         }
@@ -49,10 +53,6 @@ impl Rsvp {
                     }
                 }
             }
-        }
-        // The identifier stands for all that the message set; the others are in the same session.
-        if let Some((id, index)) = arrival.id.zip(set) {
-            self.transport.bind(id, Handle(resv_handle(index)));
         }
         let mut announced: Vec<u32> = Vec::new();
         for index in changed {

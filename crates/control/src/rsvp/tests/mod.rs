@@ -12,6 +12,7 @@ mod fuzz;
 mod mapping;
 mod messages;
 mod programmes;
+mod refreshes;
 mod reliability;
 mod reroute;
 mod rules;

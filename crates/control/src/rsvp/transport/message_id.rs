@@ -132,10 +132,18 @@ struct Bound {
     peer: u32,
     generation: u32,
     id: u32,
+    /// Another handle that the same message set: a Resv can be about several LSPs. They form a ring, mostly of one.
+    next: u32,
+}
+
+impl Bound {
+    const fn is_of(&self, id: ReceivedId) -> bool {
+        self.peer == id.peer && self.generation == id.generation && self.id == id.id
+    }
 }
 
 impl Slot for Bound {
-    const VACANT: Bound = Bound { peer: NONE, generation: 0, id: 0 };
+    const VACANT: Bound = Bound { peer: NONE, generation: 0, id: 0, next: NONE };
     fn is_vacant(&self) -> bool {
         self.peer == NONE
     }
@@ -151,32 +159,53 @@ impl Bindings {
     pub(super) fn new() -> Bindings {
         Bindings { handles: Map::new(), states: Table::new() }
     }
-    /// From now on `id` stands for `handle`. Returns the identifier of the same neighbour and epoch that it replaces.
+    /// From now on `id` stands for `handle`, beside those that it stands for already. Returns the identifier of the
+    /// same neighbour and epoch that it replaces, if that stands for nothing any more.
     pub(super) fn bind(&mut self, id: ReceivedId, handle: Handle) -> Option<u32> {
-        let bound = Bound { peer: id.peer, generation: id.generation, id: id.id };
-        let before = self.states.get(handle.0).copied();
-        if before.is_some_and(|b| b.peer == id.peer && b.generation == id.generation && b.id == id.id) {
+        if self.states.get(handle.0).is_some_and(|bound| bound.is_of(id)) {
             return None;
         }
-        self.unbind(handle);
+        let replaced = self.unbind(handle);
+        let mut bound = Bound { peer: id.peer, generation: id.generation, id: id.id, next: handle.0 };
+        if let Some(other) = self.handles.insert((id.peer, id.id), handle.0)
+            && let Some(other) = self.states.get_mut(other).filter(|other| other.is_of(id))
+        {
+            bound.next = core::mem::replace(&mut other.next, handle.0);
+        }
         self.states.set(handle.0, bound);
-        self.handles.insert((id.peer, id.id), handle.0);
-        before.filter(|b| b.peer == id.peer && b.generation == id.generation).map(|b| b.id)
+        replaced.filter(|old| old.peer == id.peer && old.generation == id.generation).map(|old| old.id)
     }
-    /// The handle stands for nothing any more. Returns what it stood for: neighbour, generation, identifier.
-    pub(super) fn unbind(&mut self, handle: Handle) -> Option<(u32, u32, u32)> {
+    /// The handle stands for nothing any more. Returns its identifier, if no other handle has that.
+    pub(super) fn unbind(&mut self, handle: Handle) -> Option<ReceivedId> {
         let bound = self.states.take(handle.0)?;
+        let alone = bound.next == handle.0;
+        let mut before = bound.next;
+        while !alone && let Some(other) = self.states.get_mut(before) {
+            if other.next == handle.0 {
+                other.next = bound.next;
+                break;
+            }
+            before = other.next;
+        }
         let key = (bound.peer, bound.id);
         // After a change of epoch the same number may stand for other state.
-        if self.handles.get(&key) == Some(&handle.0) {
-            self.handles.remove(&key);
-            if self.handles.is_empty() {
-                self.handles.shrink_to_fit();
+        if let Some(named) = self.handles.get_mut(&key).filter(|named| **named == handle.0) {
+            if alone {
+                self.handles.remove(&key);
+                if self.handles.is_empty() {
+                    self.handles.shrink_to_fit();
+                }
+            } else {
+                *named = bound.next;
             }
         }
-        Some((bound.peer, bound.generation, bound.id))
+        alone.then_some(ReceivedId { peer: bound.peer, generation: bound.generation, id: bound.id })
     }
-    /// What `id` stands for.
+    /// The next of the handles that were set by the same message, in a ring.
+    pub(super) fn beside(&self, handle: Handle) -> Handle {
+        self.states.get(handle.0).map_or(handle, |bound| Handle(bound.next))
+    }
+    /// What `id` stands for, or one of the handles that it stands for.
     pub(super) fn find(&self, id: ReceivedId) -> Option<Handle> {
         let handle = *self.handles.get(&(id.peer, id.id))?;
         let bound = self.states.get(handle)?;
@@ -305,6 +334,34 @@ mod tests {
         bindings.unbind(Handle(1));
         assert_eq!(bindings.find(id(1, 9)), Some(Handle(2)));
         bindings.unbind(Handle(2));
+        assert!(bindings.len() == 0 && bindings.handles.is_empty());
+    }
+
+    #[test]
+    fn an_identifier_can_stand_for_several_handles() {
+        let id = |id| ReceivedId { peer: 3, generation: 0, id };
+        let mut bindings = Bindings::new();
+        let ring = |bindings: &Bindings, of: u32| {
+            let mut ring = vec![of];
+            while let Some(next) = Some(bindings.beside(Handle(ring[ring.len() - 1]))).filter(|n| n.0 != of) {
+                ring.push(next.0);
+            }
+            ring.sort_unstable();
+            ring
+        };
+        for handle in [1, 5, 9, 5] {
+            assert_eq!(bindings.bind(id(7), Handle(handle)), None);
+        }
+        assert_eq!(bindings.find(id(7)).map(|Handle(found)| ring(&bindings, found)), Some(vec![1, 5, 9]));
+        // One goes on under another identifier: the old one is still of use.
+        assert_eq!(bindings.bind(id(8), Handle(9)), None);
+        assert_eq!((ring(&bindings, 1), ring(&bindings, 9)), (vec![1, 5], vec![9]));
+        assert_eq!(bindings.unbind(Handle(5)), None);
+        assert_eq!(bindings.find(id(7)), Some(Handle(1)));
+        assert_eq!(bindings.bind(id(8), Handle(1)), Some(7), "the last one");
+        assert_eq!((bindings.find(id(7)), ring(&bindings, 1)), (None, vec![1, 9]));
+        assert_eq!(bindings.unbind(Handle(9)), None);
+        assert_eq!(bindings.unbind(Handle(1)), Some(id(8)));
         assert!(bindings.len() == 0 && bindings.handles.is_empty());
     }
 

@@ -221,7 +221,8 @@ impl Transport {
         }
     }
 
-    /// The identifier of a received message stands for `handle` from now on, so that the neighbour can refresh it.
+    /// The identifier of a received message stands for `handle` from now on, so that the neighbour can refresh it. A
+    /// message that sets several states is bound to each of them.
     pub fn bind(&mut self, id: ReceivedId, handle: Handle) {
         if let Some(replaced) = self.bindings.bind(id, handle) {
             self.bury(id.peer, id.generation, replaced);
@@ -242,9 +243,14 @@ impl Transport {
 
     /// The incoming state is gone because the neighbour said so: late copies of what it sent before are dropped.
     pub fn retire(&mut self, handle: Handle) {
-        if let Some((peer, generation, id)) = self.bindings.unbind(handle) {
+        if let Some(ReceivedId { peer, generation, id }) = self.bindings.unbind(handle) {
             self.bury(peer, generation, id);
         }
+    }
+
+    /// The next of the incoming states that the same message set, in a ring: alone, a state is beside itself.
+    pub fn beside(&self, handle: Handle) -> Handle {
+        self.bindings.beside(handle)
     }
 
     fn bury(&mut self, peer: u32, generation: u32, id: u32) {

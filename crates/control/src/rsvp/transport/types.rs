@@ -92,7 +92,8 @@ pub struct Arrival {
 pub enum Incoming {
     /// A message that says something new: Path, Resv, an error, a tear, or ResvConf.
     Message(Arrival, Box<Message>),
-    /// The neighbour refreshed this incoming state, by a summary or by repeating the very message that set it.
+    /// The neighbour refreshed this incoming state and all beside it ([`super::Transport::beside`]), by a summary or by
+    /// repeating the very message that set them.
     Refreshed(Handle),
     /// The neighbour does not hold this outgoing state any more (a NACK, or it restarted): send it in full.
     SendFull(Handle),

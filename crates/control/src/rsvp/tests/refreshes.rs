@@ -1,0 +1,103 @@
+//! What summaries and repeated messages refresh (RFC 2961, 5.3): as much as the full message, and no more.
+
+use super::Net;
+use super::messages::{bucket, first_address, path, resv, sender};
+use crate::rsvp::transport::RefreshReduction;
+use base::{Label, PortId};
+use core::net::Ipv4Addr;
+use wire::rsvp::{
+    Common, Filter, FlowDescriptor, Flowspec, Message, MessageId, MessageIdList, Packet, Resv, Srefresh,
+    Style, TimeValues,
+};
+
+const EPOCH: u32 = 77;
+
+/// The second of four routers; its neighbours are played by hand.
+pub(super) fn alone() -> Net {
+    let mut net = Net::with(4, &[(0, 1), (1, 2), (2, 3)], |node, config| {
+        if node == 1 {
+            config.refresh_reduction = Some(RefreshReduction::default());
+        }
+    });
+    net.lose = Some(Box::new(|_, _| true));
+    net
+}
+
+/// A message of a neighbour that is capable of refresh reduction.
+pub(super) fn say(net: &mut Net, from: Ipv4Addr, port: u16, number: u32, mut message: Message) {
+    if let (Some(common), false) = (message.common_mut(), number == 0) {
+        common.message_id = Some(MessageId { flags: MessageId::ACK_DESIRED, epoch: EPOCH, id: number });
+    }
+    let packet = Packet { flags: Packet::REFRESH_REDUCTION_CAPABLE, ..Packet::new(64, message) };
+    net.inject(1, PortId(port), from, &packet);
+    net.run(1);
+}
+
+/// A Path of LSP `lsp_id` that lives for some hours.
+pub(super) fn lasting(net: &Net, lsp_id: u16) -> Message {
+    let mut message = path(net, 3, &[1, 2, 3]);
+    message.sender_template = sender(lsp_id);
+    message.time_values = TimeValues { refresh_ms: 3_600_000 };
+    Message::Path(message)
+}
+
+pub(super) fn summary(ids: &[u32]) -> Message {
+    let list = MessageIdList::List { flags: 0, epoch: EPOCH, ids: ids.to_vec() };
+    Message::Srefresh(Srefresh { common: Common::default(), lists: vec![list] })
+}
+
+/// LSP ids that are reserved at the router.
+fn reserved(net: &Net) -> Vec<u16> {
+    let mut found: Vec<u16> = net.nodes[1].lsps().filter(|lsp| lsp.installed).map(|lsp| lsp.lsp_id).collect();
+    found.sort_unstable();
+    found
+}
+
+/// One Resv for several LSPs, each with a label of its own.
+fn of_several(from: Ipv4Addr, style: Style, lsp_ids: &[u16]) -> Resv {
+    let flowspec = Flowspec::ControlledLoad(bucket(10));
+    let filter = |&lsp_id: &u16| Filter {
+        filter_spec: sender(lsp_id),
+        label: Label::new(100 + u32::from(lsp_id)),
+        rro: None,
+    };
+    let filters: Vec<Filter> = lsp_ids.iter().map(filter).collect();
+    let flow_descriptors = match style {
+        Style::SharedExplicit => vec![FlowDescriptor { flowspec, filters }],
+        _ => filters.into_iter().map(|filter| FlowDescriptor { flowspec, filters: vec![filter] }).collect(),
+    };
+    Resv { flow_descriptors, ..resv(3, from, style, &[], 0) }
+}
+
+/// All that the message set is refreshed, and nothing else; by a summary, and by the same message again.
+#[test]
+fn a_resv_with_several_senders_is_refreshed_as_a_whole_and_alone() {
+    for style in [Style::SharedExplicit, Style::FixedFilter] {
+        for summarised in [true, false] {
+            let mut net = alone();
+            let (west, east) = (first_address(&net, 0), first_address(&net, 2));
+            for lsp_id in 1..=3 {
+                let message = lasting(&net, lsp_id);
+                say(&mut net, west, 0, u32::from(lsp_id), message);
+            }
+            let pair = Message::Resv(of_several(east, style, &[1, 2]));
+            say(&mut net, east, 1, 10, pair.clone());
+            say(&mut net, east, 1, 11, Message::Resv(of_several(east, style, &[3])));
+            assert_eq!(reserved(&net), [1, 2, 3], "{style:?}");
+            // R is 30 s, and a lifetime 157.5 s.
+            for _ in 0..8 {
+                net.run(30_000);
+                let again = if summarised { (0, summary(&[10])) } else { (10, pair.clone()) };
+                say(&mut net, east, 1, again.0, again.1);
+            }
+            assert_eq!(reserved(&net), [1, 2], "{style:?}, by summary: {summarised}");
+            // One of them goes on under another identifier.
+            say(&mut net, east, 1, 12, Message::Resv(of_several(east, style, &[2])));
+            for _ in 0..8 {
+                net.run(30_000);
+                say(&mut net, east, 1, 0, summary(&[12]));
+            }
+            assert_eq!(reserved(&net), [2], "{style:?}, by summary: {summarised}");
+        }
+    }
+}
