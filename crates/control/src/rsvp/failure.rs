@@ -1,6 +1,7 @@
 //! Ports that go down and come up, neighbours that vanish, and the restart of this router.
 
 use super::Rsvp;
+use super::counters::Discard;
 use super::event::Event;
 use super::explicit_route::{self, Step};
 use super::faults::Fault;
@@ -15,6 +16,7 @@ use super::tables::Held;
 use super::transport::Neighbor;
 use super::tunnel::Tunnels;
 use base::{PortId, Wheel};
+use wire::rsvp::error_code;
 
 impl Rsvp {
     pub(super) fn port_up(&mut self, port: PortId) {
@@ -84,6 +86,38 @@ impl Rsvp {
             }
         }
         self.arm(index);
+    }
+
+    /// A Path refreshes an LSP that has no way on. Is there one now? If not, the ingress is told why.
+    pub(super) fn resume(&mut self, index: u32) -> bool {
+        let Some(lsp) = self.store.get(index) else {
+            self.counters.faults.note(Fault::NoLsp);
+            return false;
+        };
+        let session = lsp.session;
+        let hops = lsp.ero.hops().unwrap_or_default();
+        let (bandwidth, setup_priority) = (lsp.requested_rate(), lsp.setup_priority);
+        let view = View { links: &self.links, rib: &self.services.rib, bandwidth, setup_priority };
+        let found = match explicit_route::select(&hops, false, session.end_point, &view) {
+            Ok(Step::Forward { hop, .. })
+                if !self.is_admissible(&session, hop.port, bandwidth, setup_priority) =>
+            {
+                Err((error_code::ADMISSION, error_code::admission::BANDWIDTH))
+            }
+            found => found.map_err(|value| (error_code::ROUTING, value)),
+        };
+        match found {
+            Ok(step) => {
+                self.reroute(index, step);
+                self.send_path(index, Sending::Trigger);
+                true
+            }
+            Err((code, value)) => {
+                self.counters.discard(Discard::Refused);
+                self.path_problem(index, code, value);
+                false
+            }
+        }
     }
 
     /// All state is lost; what was configured is done again. The forwarding tables are the node's to clear.

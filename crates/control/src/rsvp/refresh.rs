@@ -5,7 +5,7 @@ use super::head::Loss;
 use super::lsp::{Lsp, Role};
 use super::outbox::Sending;
 use super::resv::resv_handle;
-use super::states::PathEvent;
+use super::states::{PathEvent, PathState};
 use super::transport::Handle;
 use super::{Rsvp, Timer};
 use base::{Span, Time};
@@ -80,10 +80,15 @@ impl Rsvp {
         self.arm(index);
     }
 
-    /// The neighbour says that the path state still stands.
+    /// The neighbour says that the path state still stands: as if the Path had come in full (RFC 2961, 5.3).
     pub(super) fn path_refreshed(&mut self, index: u32) {
         // A message of the same Bundle may have torn it down.
-        let Some(period) = self.store.get(index).map(|lsp| lsp.path_period_ms) else { return };
+        let Some(lsp) = self.store.get(index) else { return };
+        let (period, stranded) = (lsp.path_period_ms, lsp.path == PathState::Stranded);
+        // A Path finds another way, or is refused and keeps nothing.
+        if stranded && !self.resume(index) {
+            return;
+        }
         let expires = self.now + self.lifetime(period);
         if let Some(lsp) = self.store.get_mut(index).filter(|lsp| lsp.role() != Role::Head) {
             lsp.path_expires = expires;

@@ -1,13 +1,16 @@
 //! What summaries and repeated messages refresh (RFC 2961, 5.3): as much as the full message, and no more.
 
 use super::Net;
+use super::bus::{Sent, id};
 use super::messages::{bucket, first_address, path, resv, sender};
 use crate::rsvp::transport::RefreshReduction;
+use base::plane::{NextHop, Prefix};
 use base::{Label, PortId};
 use core::net::Ipv4Addr;
+use wire::rsvp::error_code::{self, routing};
 use wire::rsvp::{
-    Common, Filter, FlowDescriptor, Flowspec, Message, MessageId, MessageIdList, Packet, Resv, Srefresh,
-    Style, TimeValues,
+    Common, Filter, FlowDescriptor, Flowspec, Message, MessageId, MessageIdList, MessageType, Packet, Resv,
+    Srefresh, Style, TimeValues,
 };
 
 const EPOCH: u32 = 77;
@@ -99,5 +102,54 @@ fn a_resv_with_several_senders_is_refreshed_as_a_whole_and_alone() {
             }
             assert_eq!(reserved(&net), [2], "{style:?}, by summary: {summarised}");
         }
+    }
+}
+
+/// Codes of the errors that the router sent upstream.
+fn path_errors(net: &Net) -> Vec<(u8, u16)> {
+    let error = |sent: &Sent| match &sent.message {
+        Message::PathErr(error) if sent.from == 1 => Some((error.error_spec.code, error.error_spec.value)),
+        _ => None,
+    };
+    net.log.iter().filter_map(error).collect()
+}
+
+/// RFC 2961, 5.3: what a Path would do, its identifier does: the LSP finds another way.
+#[test]
+fn a_summary_finds_another_way_for_an_lsp_without_one() {
+    for summarised in [true, false] {
+        let mut net = alone();
+        let (west, east) = (first_address(&net, 0), first_address(&net, 2));
+        let far = Prefix::host(id(3));
+        let next = NextHop::Via { port: PortId(1), gateway: east.into() };
+        net.route(1, far, Some(next));
+        let mut message = path(&net, 3, &[]);
+        message.ero = None;
+        let message = Message::Path(message);
+        say(&mut net, west, 0, 5, message.clone());
+        let again = |net: &mut Net| {
+            let (number, message) = if summarised { (0, summary(&[5])) } else { (5, message.clone()) };
+            say(net, west, 0, number, message);
+        };
+        assert_eq!(net.sent(1, MessageType::Path), 1);
+        net.link(1, 2, false);
+        let lost = (error_code::ROUTING, routing::NO_ROUTE);
+        assert_eq!(path_errors(&net), [lost]);
+        again(&mut net);
+        assert_eq!(path_errors(&net), [lost; 2], "refused as a Path is");
+        net.link(1, 2, true);
+        assert_eq!(net.sent(1, MessageType::Path), 1);
+        again(&mut net);
+        let paths = net.sent(1, MessageType::Path);
+        assert!(paths > 1, "by summary: {summarised}");
+        let hop = net.nodes[1].lsps().next().and_then(|lsp| lsp.next_hop);
+        assert_eq!(hop.map(|hop| hop.address), Some(east));
+        // Refused refreshes keep nothing alive.
+        net.link(1, 2, false);
+        for _ in 0..8 {
+            again(&mut net);
+            net.run(30_000);
+        }
+        assert_eq!(net.nodes[1].lsps().count(), 0, "by summary: {summarised}");
     }
 }
