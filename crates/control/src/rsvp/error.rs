@@ -256,6 +256,10 @@ impl Rsvp {
             return;
         }
         let (role, to) = (lsp.role(), lsp.prev_hop);
+        // What the next hop said last of the LSP is its Resv.
+        if self.is_overtaken(arrival, resv_handle(index)) {
+            return;
+        }
         self.transport.acknowledge(Handle(path_handle(index)));
         if role == Role::Head {
             let node = ipv4(spec.node).unwrap_or(arrival.ip.src);
@@ -285,7 +289,7 @@ impl Rsvp {
         let mut onward: Vec<Neighbor> = Vec::new();
         for sender in senders {
             let found = self.store.find(&session, &sender);
-            let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get_mut(index)?))) else {
+            let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
@@ -293,6 +297,11 @@ impl Rsvp {
                 self.counters.discard(Discard::WrongHop);
                 continue;
             }
+            // What the previous hop said last of the LSP is its Path.
+            if self.is_overtaken(arrival, path_handle(index)) {
+                continue;
+            }
+            let Some(lsp) = self.store.get_mut(index) else { continue };
             if let (error_code::ADMISSION, Some(rate)) = (spec.code, refused) {
                 lsp.rare_mut().blockade = Some((until, rate));
             }

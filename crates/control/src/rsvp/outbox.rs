@@ -142,6 +142,15 @@ impl Rsvp {
         }
     }
 
+    /// Is the message older than what its sender said last of the same state (RFC 2961, 4.5)? Then it is not followed.
+    pub(super) fn is_overtaken(&mut self, arrival: &Arrival, handle: u32) -> bool {
+        let overtaken = arrival.id.is_some_and(|id| self.transport.out_of_order(id, Handle(handle)));
+        if overtaken {
+            self.counters.discard(Discard::OutOfOrder);
+        }
+        overtaken
+    }
+
     /// A neighbour has lost what it was sent. A message of the same Bundle may have torn down what that was about.
     fn send_full(&mut self, handle: u32) {
         let index = handle >> 1;

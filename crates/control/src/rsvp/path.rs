@@ -64,12 +64,8 @@ impl Rsvp {
             // RFC 2205, 3.10: a C-Type that this router does not serve.
             None => Err(Problem::unserved_session(&path.session)),
         };
-        if let Some((id, index)) = arrival.id.zip(existing) {
-            // RFC 2961, 4.5: overtaken by what set the state.
-            if self.transport.out_of_order(id, Handle(path_handle(index))) {
-                self.counters.discard(Discard::OutOfOrder);
-                return;
-            }
+        if existing.is_some_and(|index| self.is_overtaken(arrival, path_handle(index))) {
+            return;
         }
         let step = match checked {
             Ok(step) => step,

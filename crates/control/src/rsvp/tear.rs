@@ -21,7 +21,7 @@ impl Rsvp {
         let keys = SessionKey::of(&tear.session)
             .zip(tear.sender.as_ref().and_then(|sender| SenderKey::of(&sender.sender_template)));
         let found = keys.and_then(|(session, sender)| self.store.find(&session, &sender));
-        let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get_mut(index)?))) else {
+        let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
             self.counters.discard(Discard::NoState);
             return;
         };
@@ -30,7 +30,12 @@ impl Rsvp {
             self.counters.discard(Discard::WrongHop);
             return;
         }
-        lsp.ttl = arrival.ip.ttl.saturating_sub(1);
+        if self.is_overtaken(arrival, path_handle(index)) {
+            return;
+        }
+        if let Some(lsp) = self.store.get_mut(index) {
+            lsp.ttl = arrival.ip.ttl.saturating_sub(1);
+        }
         self.transport.retire(Handle(path_handle(index)));
         self.forward_path_tear(index, passed_on(tear.common), tear.sender);
         self.remove_lsp(index, PathEvent::Torn);
@@ -52,7 +57,7 @@ impl Rsvp {
             } else if lsp.is_reserved() && lsp.style != Some(tear.style) {
                 // RFC 2205, 3.1.6: what is torn down matches the STYLE, too.
                 self.counters.discard(Discard::NoState);
-            } else if lsp.is_reserved() {
+            } else if lsp.is_reserved() && !self.is_overtaken(arrival, resv_handle(index)) {
                 self.transport.retire(Handle(resv_handle(index)));
                 self.reservation_lost(index, Loss::Torn);
             }

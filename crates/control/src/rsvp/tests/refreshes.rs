@@ -2,15 +2,17 @@
 
 use super::Net;
 use super::bus::{Sent, id};
-use super::messages::{bucket, first_address, path, resv, sender};
+use super::messages::{bucket, first_address, path, resv, sender, session};
+use crate::rsvp::Discard;
 use crate::rsvp::transport::RefreshReduction;
 use base::plane::{NextHop, Prefix};
 use base::{Label, PortId};
 use core::net::Ipv4Addr;
-use wire::rsvp::error_code::{self, routing};
+use wire::rsvp::error_code::{self, admission, routing};
 use wire::rsvp::{
-    Common, Filter, FlowDescriptor, Flowspec, Message, MessageId, MessageIdList, MessageType, Packet, Resv,
-    Srefresh, Style, TimeValues,
+    Common, ErrorSpec, Filter, FlowDescriptor, Flowspec, Message, MessageId, MessageIdList, MessageType,
+    Packet, PathErr, PathTear, Resv, ResvErr, ResvTear, RsvpHop, SenderDescriptor, Srefresh, Style,
+    TimeValues,
 };
 
 const EPOCH: u32 = 77;
@@ -152,4 +154,68 @@ fn a_summary_finds_another_way_for_an_lsp_without_one() {
         }
         assert_eq!(net.nodes[1].lsps().count(), 0, "by summary: {summarised}");
     }
+}
+
+/// RFC 2961, 4.5: a tear or an error that is older than the state is not followed.
+#[test]
+fn tears_and_errors_that_come_too_late_change_nothing() {
+    let mut net = alone();
+    let (west, east) = (first_address(&net, 0), first_address(&net, 2));
+    let message = lasting(&net, 1);
+    say(&mut net, west, 0, 7, message);
+    say(&mut net, east, 1, 17, Message::Resv(of_several(east, Style::FixedFilter, &[1])));
+    let hop = |address: Ipv4Addr| RsvpHop { address: address.into(), lih: 77 };
+    let filter_spec = sender(1);
+    let spec = |node: Ipv4Addr, code, value| ErrorSpec { node: node.into(), flags: 0, code, value };
+    let path_err = Message::PathErr(PathErr {
+        common: Common::default(),
+        session: session(3),
+        error_spec: spec(east, error_code::ROUTING, routing::NO_ROUTE),
+        policy_data: Vec::new(),
+        sender: Some(SenderDescriptor::of(sender(1))),
+    });
+    let filter = Filter { filter_spec, label: None, rro: None };
+    let flowspec = Flowspec::ControlledLoad(bucket(10));
+    let resv_err = Message::ResvErr(ResvErr {
+        common: Common::default(),
+        session: session(3),
+        hop: hop(west),
+        error_spec: spec(west, error_code::ADMISSION, admission::BANDWIDTH),
+        scope: None,
+        policy_data: Vec::new(),
+        style: Style::FixedFilter,
+        flow_descriptor: Some(FlowDescriptor { flowspec, filters: vec![filter] }),
+    });
+    let resv_tear = Message::ResvTear(ResvTear {
+        common: Common::default(),
+        session: session(3),
+        hop: hop(east),
+        scope: None,
+        style: Style::FixedFilter,
+        filters: vec![filter_spec],
+    });
+    let path_tear = Message::PathTear(PathTear {
+        common: Common::default(),
+        session: session(3),
+        hop: hop(west),
+        sender: Some(SenderDescriptor::of(sender(1))),
+    });
+    // From the west, where a Path was number 7; from the east, where a Resv was number 17.
+    let said = [
+        (east, 1, 17, path_err, MessageType::PathErr),
+        (west, 0, 7, resv_err, MessageType::ResvErr),
+        (east, 1, 17, resv_tear, MessageType::ResvTear),
+        (west, 0, 7, path_tear, MessageType::PathTear),
+    ];
+    for (step, (from, port, last, message, kind)) in said.into_iter().enumerate() {
+        let before = net.nodes[1].counters().discarded_for(Discard::OutOfOrder);
+        let (passed, kept) = (net.sent(1, kind), (reserved(&net), net.nodes[1].lsps().count()));
+        say(&mut net, from, port, last - 1 - step as u32, message.clone());
+        assert_eq!(net.nodes[1].counters().discarded_for(Discard::OutOfOrder), before + 1, "{kind:?}");
+        assert_eq!(net.sent(1, kind), passed, "{kind:?}");
+        assert_eq!((reserved(&net), net.nodes[1].lsps().count()), kept, "{kind:?}");
+        say(&mut net, from, port, last + 1 + step as u32, message);
+        assert_eq!(net.sent(1, kind), passed + 1, "{kind:?}");
+    }
+    assert_eq!(net.nodes[1].lsps().count(), 0);
 }
