@@ -23,6 +23,10 @@ impl Rsvp {
         };
         lsp.path_refresh_at = next;
         let (ends, ttl) = ((lsp.sender.address, lsp.session.end_point), lsp.ttl);
+        // RFC 2209, 2, PATH REFRESH: none is sent whose TTL would be zero, nor a summary in its place.
+        if ttl == 0 {
+            return self.arm(index);
+        }
         if !self.summarised(hop, sending, path_handle(index)) {
             let Some(path) = self.build_path(index, hop) else {
                 return self.counters.faults.note(Fault::NoLink);

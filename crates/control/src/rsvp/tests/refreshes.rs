@@ -219,3 +219,24 @@ fn tears_and_errors_that_come_too_late_change_nothing() {
     }
     assert_eq!(net.nodes[1].lsps().count(), 0);
 }
+
+/// RFC 2209, 2, PATH REFRESH: a Path whose TTL would be zero does not go on, nor does a summary in its place.
+#[test]
+fn paths_do_not_go_on_with_a_ttl_of_zero() {
+    let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)]);
+    net.lose = Some(Box::new(|_, _| true));
+    let west = first_address(&net, 0);
+    let message = Message::Path(path(&net, 3, &[1, 2, 3]));
+    let mut hear = |ttl| {
+        let before = net.sent(1, MessageType::Path);
+        for _ in 0..10 {
+            net.inject(1, PortId(0), west, &Packet::new(ttl, message.clone()));
+            net.run(30_000);
+        }
+        assert_eq!(net.nodes[1].lsps().count(), 1, "TTL {ttl}");
+        net.sent(1, MessageType::Path) - before
+    };
+    assert!(hear(64) > 5);
+    assert_eq!(hear(1), 0);
+    assert!(hear(2) > 5);
+}
