@@ -17,10 +17,12 @@ crate::machine! {
     pub(in crate::rsvp) enum HelloEvent {
         /// A Hello returns our instance.
         Reflected,
-        /// A Hello returns another instance than ours, or none; that may happen a few times in a row.
+        /// A Hello does not return our instance; a request may return none, or another one a few times in a row.
         NotReflected,
-        /// A Hello returns another instance once too often.
+        /// An answer does not return our instance, or requests return another one once too often.
         Mismatched,
+        /// A Hello says that its sender has no instance: the field is never to be zero.
+        Unidentified,
         /// A Hello comes from another instance than those before: the neighbour has restarted.
         Restarted,
         /// No Hello came in time.
@@ -28,9 +30,9 @@ crate::machine! {
     }
     begins { Unknown }
     steps {
-        Unknown: Reflected => Up, NotReflected => Heard;
-        Heard: Reflected => Up, NotReflected | Restarted => Heard;
-        Up: Reflected | NotReflected => Up, Restarted => Heard, Mismatched | Silent => Unknown;
+        Unknown: Reflected => Up, NotReflected => Heard, Unidentified => Unknown;
+        Heard: Reflected => Up, NotReflected | Restarted => Heard, Unidentified => Unknown;
+        Up: Reflected | NotReflected => Up, Restarted => Heard, Mismatched | Silent | Unidentified => Unknown;
     }
 }
 

@@ -124,14 +124,17 @@ fn steps_of_hellos() {
     let expected = "\
 Unknown --Reflected--> Up
 Unknown --NotReflected--> Heard
+Unknown --Unidentified--> Unknown
 Heard --Reflected--> Up
 Heard --NotReflected--> Heard
 Heard --Restarted--> Heard
+Heard --Unidentified--> Unknown
 Up --Reflected--> Up
 Up --NotReflected--> Up
 Up --Restarted--> Heard
 Up --Mismatched--> Unknown
-Up --Silent--> Unknown";
+Up --Silent--> Unknown
+Up --Unidentified--> Unknown";
     assert_eq!(chart("Hellos with a neighbour").lines().join("\n"), expected);
 }
 

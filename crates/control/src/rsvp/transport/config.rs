@@ -118,7 +118,7 @@ pub struct HelloConfig {
     pub interval: Span,
     /// Communication is lost after this many intervals without a Hello.
     pub dead_intervals: f64,
-    /// Communication is lost after this many Hellos in a row that don't return our instance (RFC 3209, 5.3).
+    /// Communication is lost after this many requests in a row that return another instance than ours (RFC 3209, 5.3).
     pub mismatches_max: u8,
 }
 

@@ -12,22 +12,19 @@ use wire::rsvp::{Common, Hello, HelloMessage, Message};
 const HELLO_TTL: u8 = 1;
 
 impl Transport {
-    /// Counts a Hello; one without an instance is malformed (RFC 3209, 5.2).
-    fn is_greeting(&mut self, arrival: &Arrival, hello: Hello, out: &mut Vec<Incoming>) -> bool {
+    /// Counts a Hello; one without an instance is malformed (RFC 3209, 5.2), which does not end its processing (5.3).
+    fn count_hello(&mut self, arrival: &Arrival, hello: Hello, out: &mut Vec<Incoming>) {
         self.counters.hellos_received += 1;
         let (Hello::Request { src_instance, .. } | Hello::Ack { src_instance, .. }) = hello;
         if src_instance == 0 {
             self.malformed(&arrival.ip, 0, Malformed::HelloInstance, None, out);
         }
-        src_instance != 0
     }
 
     /// A Hello from a neighbour whose state is not tracked. RFC 3209, 5: one side can use the mechanism while the other
     /// does not; all that it takes here is an answer, under one instance until the next restart.
     pub(super) fn receive_greeting(&mut self, arrival: &Arrival, hello: Hello, out: &mut Vec<Incoming>) {
-        if !self.is_greeting(arrival, hello, out) {
-            return;
-        }
+        self.count_hello(arrival, hello, out);
         // An acknowledgement needs no answer.
         let Hello::Request { src_instance: dst_instance, .. } = hello else { return };
         let src_instance = match self.instance {
@@ -55,9 +52,7 @@ impl Transport {
         out: &mut Vec<Incoming>,
     ) {
         let Some(config) = self.hello else { return self.receive_greeting(arrival, hello, out) };
-        if !self.is_greeting(arrival, hello, out) {
-            return;
-        }
+        self.count_hello(arrival, hello, out);
         self.greet(peer);
         // By a port that is down nothing is exchanged.
         let Some(session) = &mut self.peers[peer as usize].hello else { return };

@@ -33,7 +33,7 @@ pub(super) struct Session {
     /// has seen the new one, and has not restarted for that.
     outdated: bool,
     state: HelloState,
-    /// Hellos in a row that did not return our instance.
+    /// Requests in a row that returned an instance other than ours.
     mismatches: u8,
     /// When to ask next.
     ask: Time,
@@ -89,7 +89,7 @@ impl Session {
         if self.is_up() { self.ask.min(self.dead) } else { self.ask }
     }
 
-    /// A HELLO came, not from instance zero (RFC 3209, 5.2). Returns the answer to a request.
+    /// A HELLO came. Returns the answer to a request.
     pub(super) fn receive(
         &mut self,
         now: Time,
@@ -102,37 +102,41 @@ impl Session {
             Hello::Request { src_instance, dst_instance } => (src_instance, dst_instance, true),
             Hello::Ack { src_instance, dst_instance } => (src_instance, dst_instance, false),
         };
-        // RFC 3209, 5.2: the field is never zero.
-        if src_instance == 0 {
-            return (None, Change::None);
-        }
         if request {
             self.asked = Some(now);
         }
         self.dead = now + config.interval.mul_f64(config.dead_intervals);
-        let event = self.shown(src_instance, dst_instance, config);
+        let event = self.shown(src_instance, dst_instance, request, config);
         let known = dst_instance != 0 && dst_instance != self.own;
         self.outdated = known && !self.is_up() && (self.other == 0 || self.outdated);
         if event == HelloEvent::Restarted {
             // Ask the new instance at once, so that it is in use again after one round trip.
             (self.ask, self.asked) = (now, None);
         }
+        let wrong = event == HelloEvent::NotReflected && dst_instance != 0;
         let change = self.step(event, src_instance, random, faults);
+        self.mismatches = if wrong && self.is_up() { self.mismatches + 1 } else { 0 };
         let answer = request.then_some(Hello::Ack { src_instance: self.own, dst_instance: self.other });
         (answer, change)
     }
 
     /// What the instances in a HELLO show.
-    fn shown(&self, src: u32, dst: u32, config: &HelloConfig) -> HelloEvent {
+    fn shown(&self, src: u32, dst: u32, request: bool, config: &HelloConfig) -> HelloEvent {
+        // RFC 3209, 5.3: from instance zero no communication is possible.
+        if src == 0 {
+            return HelloEvent::Unidentified;
+        }
         // RFC 3209, 5.3: another Src_Instance than before means that the neighbour has reset, also if it had not
         // returned our instance yet.
         if self.other != 0 && self.other != src && !self.outdated {
             return HelloEvent::Restarted;
         }
-        // RFC 3209, 5.3: the neighbour must reflect our instance.
+        // RFC 3209, 5.3: the neighbour must reflect our instance. A request may return a wrong one a few times, and
+        // none without end; an answer to what we asked must not.
+        let tolerated = request && (dst == 0 || self.mismatches + 1 < config.mismatches_max);
         if dst == self.own {
             HelloEvent::Reflected
-        } else if self.is_up() && self.mismatches + 1 >= config.mismatches_max {
+        } else if self.is_up() && !tolerated {
             HelloEvent::Mismatched
         } else {
             HelloEvent::NotReflected
@@ -150,22 +154,14 @@ impl Session {
             (true, false) => {
                 // RFC 3209, 5.3: Hellos go on under another instance.
                 self.own = instance(random, self.own);
-                self.mismatches = 0;
                 (self.dead, self.patience) = (Time::MAX, PATIENCE);
                 Change::Down { restarted }
             }
             // Ours stays: the neighbour has not lost us. If both changed theirs whenever the other did, they might do
             // so for ever.
             (false, false) if restarted => Change::Down { restarted },
-            (false, true) => {
-                self.mismatches = 0;
-                Change::Up
-            }
-            _ => {
-                let tolerated = was_up && event == HelloEvent::NotReflected;
-                self.mismatches = if tolerated { self.mismatches + 1 } else { 0 };
-                Change::None
-            }
+            (false, true) => Change::Up,
+            _ => Change::None,
         }
     }
 
@@ -317,19 +313,70 @@ mod tests {
         assert_eq!(asked, [0, 500, 1_500, 3_500, 7_500, 15_500, 24_500, 33_500]);
     }
 
-    #[test]
-    fn a_neighbour_that_forgets_our_instance_is_lost() {
+    /// What side 0 of a pair that is up answers to Hellos, and what they change. They are made of its instance and of
+    /// its neighbour's.
+    fn heard(hellos: &[fn(u32, u32) -> Hello]) -> Vec<(Option<u32>, Change)> {
         let mut pair = Pair::new();
         pair.run(20, [true; 2]);
-        let src_instance = pair.sides[0].other;
-        let wrong = Hello::Ack { src_instance, dst_instance: pair.sides[0].own ^ 1 };
         let mut faults = Faults::default();
-        let mut receive =
+        let (own, other) = (pair.sides[0].own, pair.sides[0].other);
+        let mut hear =
             |hello| pair.sides[0].receive(pair.now, hello, &pair.config, &mut pair.random, &mut faults);
-        let mut hear = || receive(wrong).1;
-        assert_eq!([hear(), hear()], [Change::None; 2]);
-        assert_eq!(hear(), Change::Down { restarted: false });
-        let zero = Hello::Request { src_instance: 0, dst_instance: 0 };
-        assert_eq!(receive(zero), (None, Change::None));
+        let mut said = Vec::new();
+        for hello in hellos {
+            let (answer, change) = hear(hello(own, other));
+            let answer = answer.map(|answer| {
+                let Hello::Ack { src_instance, dst_instance } = answer else {
+                    panic!("an answer: {answer:?}")
+                };
+                assert_eq!(src_instance == own, change == Change::None, "another instance after a loss");
+                dst_instance
+            });
+            assert!(answer.is_none_or(|dst| dst == if change == Change::None { other } else { 0 }));
+            said.push((answer, change));
+        }
+        said
+    }
+
+    const LOST: Change = Change::Down { restarted: false };
+
+    /// RFC 3209, 5.3: an answer that does not return our instance means loss at once, a request only if others follow.
+    #[test]
+    fn a_neighbour_that_forgets_our_instance_is_lost() {
+        let changes = |hellos: &[fn(u32, u32) -> Hello]| -> Vec<Change> {
+            heard(hellos).into_iter().map(|heard| heard.1).collect()
+        };
+        let answer: fn(u32, u32) -> Hello =
+            |own, other| Hello::Ack { src_instance: other, dst_instance: own ^ 1 };
+        let empty: fn(u32, u32) -> Hello = |_, other| Hello::Ack { src_instance: other, dst_instance: 0 };
+        assert_eq!((changes(&[answer]), changes(&[empty])), (vec![LOST], vec![LOST]));
+        let wrong: fn(u32, u32) -> Hello =
+            |own, other| Hello::Request { src_instance: other, dst_instance: own ^ 1 };
+        let right: fn(u32, u32) -> Hello =
+            |own, other| Hello::Request { src_instance: other, dst_instance: own };
+        let none: fn(u32, u32) -> Hello = |_, other| Hello::Request { src_instance: other, dst_instance: 0 };
+        assert_eq!(changes(&[wrong, wrong, wrong]), [Change::None, Change::None, LOST]);
+        assert_eq!(changes(&[wrong, wrong, right, wrong, wrong]), [Change::None; 5]);
+        assert_eq!(changes(&[none; 9]), [Change::None; 9], "zero is not wrong: it has heard nothing");
+    }
+
+    /// RFC 3209, 5.3: what says that it has no instance is lost; a request is answered.
+    #[test]
+    fn an_instance_of_zero_is_a_loss() {
+        let request: fn(u32, u32) -> Hello = |own, _| Hello::Request { src_instance: 0, dst_instance: own };
+        let answer: fn(u32, u32) -> Hello = |own, _| Hello::Ack { src_instance: 0, dst_instance: own };
+        assert_eq!(heard(&[request]), [(Some(0), LOST)]);
+        assert_eq!(heard(&[answer]), [(None, LOST)]);
+        // Before communication is up there is nothing to be lost, and nothing is known of it then.
+        let mut pair = Pair::new();
+        let mut faults = Faults::default();
+        for src_instance in [7, 0, 9] {
+            let hello = Hello::Request { src_instance, dst_instance: 0 };
+            let own = pair.sides[0].own;
+            let heard = pair.sides[0].receive(pair.now, hello, &pair.config, &mut pair.random, &mut faults);
+            let expected = Hello::Ack { src_instance: own, dst_instance: src_instance };
+            assert_eq!(heard, (Some(expected), Change::None));
+        }
+        assert_eq!(faults.iter().count(), 0);
     }
 }

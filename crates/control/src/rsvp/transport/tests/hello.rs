@@ -101,17 +101,40 @@ fn untracked_neighbours_hold_no_timer() {
     }
 }
 
+/// RFC 3209, 5.2 and 5.3: the field is never to be zero; a request is answered all the same, and communication is lost.
 #[test]
 fn hellos_without_an_instance_are_malformed() {
-    let mut pair = greeting();
-    let hello = Hello::Request { src_instance: 0, dst_instance: 0 };
-    let message = Message::Hello(HelloMessage { common: Common::default(), hello });
-    let mut bytes = Vec::new();
-    assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
-    let mut out = Vec::new();
-    pair.sides[0].receive(ms(0), &arrived(hop_by_hop(1)), &bytes, &mut out);
-    assert!(matches!(out[..], [Incoming::Malformed { reason: Malformed::HelloInstance, .. }]));
-    assert_eq!(pair.sides[0].poll_output(), None);
+    for (request, up) in [(true, true), (false, true), (true, false), (false, false)] {
+        let mut pair = greeting();
+        if up {
+            pair.sides[0].track(ms(0), neighbor(0));
+            pair.run(ms(100), &mut quick);
+        }
+        let hello = match request {
+            true => Hello::Request { src_instance: 0, dst_instance: 0 },
+            false => Hello::Ack { src_instance: 0, dst_instance: 0 },
+        };
+        let message = Message::Hello(HelloMessage { common: Common::default(), hello });
+        let mut bytes = Vec::new();
+        assert!(Packet::new(1, message).emit(&mut bytes).is_ok());
+        let mut out = Vec::new();
+        let now = pair.now;
+        pair.sides[0].receive(now, &arrived(hop_by_hop(1)), &bytes, &mut out);
+        let malformed =
+            |event: &Incoming| matches!(event, Incoming::Malformed { reason: Malformed::HelloInstance, .. });
+        let lost = |event: &Incoming| matches!(event, Incoming::NeighborDown { restarted: false, .. });
+        assert!(out.first().is_some_and(malformed), "{out:?}");
+        assert_eq!((out.len(), out.iter().any(lost)), (1 + usize::from(up), up), "{out:?}");
+        let answer = pair.sides[0].poll_output().and_then(|datagram| Packet::parse(&datagram.bytes).ok());
+        let answered = answer.is_some_and(|packet| match packet.message {
+            Message::Hello(HelloMessage { hello: Hello::Ack { dst_instance, .. }, .. }) => dst_instance == 0,
+            _ => false,
+        });
+        assert_eq!(answered, request);
+        // It comes back as soon as it says who it is.
+        pair.run(now + Span::from_secs(3), &mut quick);
+        assert_eq!(pair.sides[0].neighbors().map(|n| n.hello_up).collect::<Vec<_>>(), [Some(true)]);
+    }
 }
 
 #[test]
