@@ -95,7 +95,16 @@ class LabelHop:
     flags: int = 0
 
 
-Hop = Ipv4Hop | Ipv6Hop | AsHop | UnnumberedHop | LabelHop
+@dataclass(frozen=True)
+class OtherHop:
+    """A subobject of another type, which goes on, or comes back in a PathErr (RFC 3209, 4.3.6)."""
+
+    kind: int
+    content: bytes
+    loose: bool = False
+
+
+Hop = Ipv4Hop | Ipv6Hop | AsHop | UnnumberedHop | LabelHop | OtherHop
 
 
 def _encode_hop(hop: Hop, recorded: bool) -> bytes:
@@ -103,6 +112,8 @@ def _encode_hop(hop: Hop, recorded: bool) -> bytes:
     top = 0x80 if hop.loose and not recorded else 0
     if isinstance(hop, AsHop):
         return bytes([top | 32, 4]) + u16(hop.number)
+    if isinstance(hop, OtherHop):
+        return bytes([top | hop.kind, 2 + len(hop.content)]) + hop.content
     tail = hop.flags if recorded else 0
     if isinstance(hop, Ipv4Hop):
         return bytes([top | 1, 8]) + pack_ip4(hop.address) + bytes([hop.prefix, tail])
@@ -119,6 +130,8 @@ def _decode_hop(data: bytes, recorded: bool, layer: str, offset: int) -> Hop:
     loose = bool(data[0] & 0x80) and not recorded
     kind = data[0] if recorded else data[0] & 0x7F
     expected = {1: 8, 2: 20, 3: 8, 4: 12, 32: 4}.get(kind)
+    if expected is None and not recorded:
+        return OtherHop(kind, data[2:], loose)
     if expected is None or (kind == 32 and recorded):
         raise CodecError(layer, offset, f"subobject of type {kind}")
     if len(data) != expected:

@@ -140,6 +140,12 @@ def broken_route_subobjects(b: Bench) -> None:
         found = b.errors(b.west, c.Type.PATH_ERR)
         # Dropped, or refused as a bad route (RFC 3209, 7.3: values 1 and 2, or 4).
         b.check(set(found) <= {(24, 1), (24, 2), (24, 4)}, f"{what}: errors {found}")
+        if what == "type 126":
+            # What is not known comes back (RFC 3209, 4.3.6).
+            errors = [error.get(c.ExplicitRoute) for error in b.came(b.west, c.Type.PATH_ERR)]
+            b.equal(
+                [error and error.body() for error in errors], [b"\x7e\x04\x00\x00"], "the route in PathErr"
+            )
         b.forget()
     b.still_works()
 

@@ -13,8 +13,8 @@ use base::Rate;
 use std::net::IpAddr;
 use wire::rsvp::error_code::{self, notify, policy, routing};
 use wire::rsvp::{
-    Common, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor, Session,
-    Style, Unknown, UnknownAction, class,
+    Common, EroHop, ErrorSpec, Filter, FlowDescriptor, Message, PathErr, Resv, ResvErr, SenderDescriptor,
+    Session, Style, Unknown, UnknownAction, class,
 };
 
 /// What is wrong with a message.
@@ -96,14 +96,15 @@ impl Rsvp {
         ErrorSpec { node: IpAddr::V4(self.config.router_id), flags, code, value }
     }
 
-    /// Answers a Path that this router does not take. `sender` is what that said of its sender (RFC 2205, 3.1.7).
+    /// Answers a Path that this router does not take. `sender` is what that said of its sender (RFC 2205, 3.1.7), `ero`
+    /// what of its route is not known (RFC 3209, 4.3.6).
     pub(super) fn originate_path_err(
         &mut self,
         to: Neighbor,
         session: Session,
         sender: SenderDescriptor,
-        code: u8,
-        value: u16,
+        ero: Option<Vec<EroHop>>,
+        (code, value): (u8, u16),
     ) {
         let error = PathErr {
             common: Common::default(),
@@ -111,6 +112,7 @@ impl Rsvp {
             error_spec: self.error_spec(0, code, value),
             policy_data: Vec::new(),
             sender: Some(sender),
+            ero,
         };
         self.counters.error_sent(code, value);
         self.send_to_neighbor(to, Message::PathErr(error), Delivery::Reliable);
@@ -134,7 +136,7 @@ impl Rsvp {
             rro: rare.and_then(|rare| rare.path_rro.clone()),
         };
         let (to, session) = (lsp.prev_hop, lsp.session.to_wire());
-        self.originate_path_err(to, session, sender, code, value);
+        self.originate_path_err(to, session, sender, None, (code, value));
     }
 
     /// RFC 3209, 4.4.3: a recorded route that no longer fits is dropped, and the ingress gets one report of it.

@@ -42,17 +42,16 @@ pub(super) fn select(
     end_point: Ipv4Addr,
     topology: &impl Topology,
 ) -> Result<Step, u16> {
-    if hops.iter().any(|hop| is_unsupported(&hop.node)) {
+    // RFC 3209, 4.3.4.1, 2 and 3: as long as the subobject that follows is this router too, go on with it.
+    let consumed = hops.iter().take_while(|hop| topology.is_self(&hop.node)).count();
+    // RFC 3209, 4.3.6: what is not known matters where this router comes to it, and only there.
+    if hops.get(consumed).is_some_and(|hop| is_unsupported(&hop.node)) {
         return Err(routing::BAD_EXPLICIT_ROUTE);
     }
     // RFC 3209, 4.3.4.1, 1: the first subobject must describe a node that this router is part of.
-    if let (false, Some(first)) = (head, hops.first())
-        && !topology.is_self(&first.node)
-    {
+    if !head && consumed == 0 && !hops.is_empty() {
         return Err(routing::BAD_INITIAL_SUBOBJECT);
     }
-    // 2 and 3: as long as the subobject that follows is this router too, go on with it.
-    let consumed = hops.iter().take_while(|hop| topology.is_self(&hop.node)).count();
     let end = EroSubobject::Ipv4 { address: end_point, prefix_length: 32 };
     let Some(hop) = hops.get(consumed) else {
         // The explicit route ends here; the rest of the way, if there is one, is up to the routing table.
@@ -96,6 +95,13 @@ pub(super) fn select(
         _ if hop.loose => Err(routing::BAD_LOOSE_NODE),
         _ => Err(routing::BAD_STRICT_NODE),
     }
+}
+
+/// The route from the subobject on that this router comes to and does not know, if it comes to one (RFC 3209, 4.3.6).
+pub(super) fn not_known(hops: &[EroHop], is_self: impl Fn(&EroSubobject) -> bool) -> Option<Vec<EroHop>> {
+    let consumed = hops.iter().take_while(|hop| is_self(&hop.node)).count();
+    let rest = hops.get(consumed..)?;
+    rest.first().is_some_and(|hop| is_unsupported(&hop.node)).then(|| rest.to_vec())
 }
 
 /// Subobjects that this router can't follow (RFC 3209, 4.3.4.1).
@@ -191,8 +197,19 @@ mod tests {
         let me = EroHop::strict(ip(0, 1));
         let label =
             EroHop { loose: false, node: EroSubobject::Label { upstream: false, c_type: 1, label: 5 } };
-        assert_eq!(select(&[me.clone(), label], false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
         let on = EroHop::strict(ip(0, 2));
+        // What is not known counts where the router comes to it; the others pass it on.
+        let refused = [me.clone(), me.clone(), label.clone(), on.clone()];
+        assert_eq!(select(&refused, false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
+        let is_self = |node: &EroSubobject| Here.is_self(node);
+        assert_eq!(not_known(&refused, is_self), Some(vec![label.clone(), on.clone()]));
+        assert_eq!(
+            select(std::slice::from_ref(&label), false, ip(5, 5), &Here),
+            Err(routing::BAD_EXPLICIT_ROUTE)
+        );
+        let passed = [me.clone(), on.clone(), label];
+        assert_eq!(select(&passed, false, ip(5, 5), &Here), forward(2, 1, None));
+        assert_eq!(not_known(&passed, is_self), None);
         let back = [me.clone(), on.clone(), me.clone(), EroHop::strict(ip(5, 5))];
         assert_eq!(select(&back, false, ip(5, 5), &Here), Err(routing::BAD_EXPLICIT_ROUTE));
         assert_eq!(select(&[me, on], false, ip(0, 1), &Here), Err(routing::BAD_EXPLICIT_ROUTE));

@@ -75,13 +75,16 @@ impl Rsvp {
             }
             Err(Problem::Error(code, value)) => {
                 self.counters.discard(Discard::Refused);
+                let unreadable = (code, value) == (error_code::ROUTING, routing::BAD_EXPLICIT_ROUTE);
+                let hops = path.ero.as_deref().filter(|_| unreadable).unwrap_or_default();
+                let ero = explicit_route::not_known(hops, |node| self.links.is_self(node));
                 let sender = SenderDescriptor {
                     sender_template: path.sender_template,
                     sender_tspec: Some(path.sender_tspec),
                     adspec: path.adspec,
                     rro: path.rro,
                 };
-                self.originate_path_err(arrival.from, path.session, sender, code, value);
+                self.originate_path_err(arrival.from, path.session, sender, ero, (code, value));
                 return;
             }
         };
@@ -178,8 +181,9 @@ impl Rsvp {
 
     fn check_limits(&self, path: &Path, session: &SessionKey, new: bool) -> Result<(), Problem> {
         let limits = &self.config.limits;
-        let hops = path.ero.as_ref().map_or(0, Vec::len);
-        if hops > limits.route_hops {
+        // RFC 3209, 4.3.4.1, 1: a route has a first subobject.
+        let hops = path.ero.as_ref().map_or(1, Vec::len);
+        if hops == 0 || hops > limits.route_hops {
             return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
         }
         let opaque = path.common.unknown.iter().map(|object| object.data.len());

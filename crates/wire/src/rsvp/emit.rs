@@ -186,7 +186,12 @@ impl Writer<'_> {
         m.session.emit(self.slot()?);
         m.error_spec.emit(self.slot()?);
         self.policy_data(&m.policy_data)?;
-        m.sender.as_ref().map_or(Ok(()), |sender| self.sender(sender))
+        m.sender.as_ref().map_or(Ok(()), |sender| self.sender(sender))?;
+        // RFC 3209, 4.3.6, which names no place for it.
+        match &m.ero {
+            Some(ero) => explicit_route::emit(ero, class::EXPLICIT_ROUTE, 1, self.slot()?),
+            None => Ok(()),
+        }
     }
 
     /// Writes the objects in the order of RFC 2205, 3.1.8.

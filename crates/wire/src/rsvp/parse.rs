@@ -253,6 +253,7 @@ impl Fields {
                 sender: self.sender(),
                 common: self.common,
                 policy_data: self.policy_data,
+                ero: self.ero,
             }),
             MessageType::ResvErr => {
                 let style = self.need(self.style, class::STYLE)?;

@@ -48,7 +48,7 @@ impl Reply {
                     ..SenderDescriptor::of(salvage.sender_template?)
                 };
                 let (sender, policy_data) = (Some(sender), Vec::new());
-                Message::PathErr(PathErr { common, session, error_spec, policy_data, sender })
+                Message::PathErr(PathErr { common, session, error_spec, policy_data, sender, ero: None })
             }
             MessageType::Resv => {
                 let style = salvage.style.unwrap_or(Style::FixedFilter);

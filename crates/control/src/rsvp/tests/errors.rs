@@ -58,8 +58,7 @@ fn each_routing_problem_has_its_value() {
     let problem = |value| Some((error_code::ROUTING, value));
     assert_eq!(answer(|_, _| {}), None);
     let with_ero = |ero: Vec<EroHop>| answer(move |_, path| path.ero = Some(ero));
-    let label = EroHop { loose: false, node: EroSubobject::Label { upstream: false, c_type: 1, label: 20 } };
-    assert_eq!(with_ero(vec![EroHop::strict(id(1)), label]), problem(routing::BAD_EXPLICIT_ROUTE));
+    assert_eq!(with_ero(Vec::new()), problem(routing::BAD_EXPLICIT_ROUTE));
     assert_eq!(with_ero(vec![EroHop::strict(id(2))]), problem(routing::BAD_INITIAL_SUBOBJECT));
     let skipping = vec![EroHop::strict(id(1)), EroHop::strict(id(3))];
     assert_eq!(with_ero(skipping), problem(routing::BAD_STRICT_NODE));
@@ -74,6 +73,47 @@ fn each_routing_problem_has_its_value() {
     assert_eq!(answer(ipx), problem(routing::UNSUPPORTED_L3PID));
     let no_label = |net: &mut Net| net.labels(1, 100, 99);
     assert_eq!(answer_where(|_, _| {}, no_label, |_, _| {}), problem(routing::LABEL_ALLOCATION));
+}
+
+/// RFC 3209, 4.3.6: a subobject that is not known is refused by the router that comes to it, whose PathErr holds the
+/// route from there on; the others pass it on.
+#[test]
+fn an_unknown_subobject_counts_where_a_router_comes_to_it() {
+    let label = EroSubobject::Label { upstream: false, c_type: 1, label: 20 };
+    let other = EroSubobject::Unknown { kind: 99, data: vec![1, 2, 3, 4, 5, 6] };
+    for node in [label, other] {
+        let strange = EroHop { loose: false, node };
+        let mut net = Net::new(4, &ROW);
+        let mut message = path(&net, 3, &[1, 2, 3]);
+        let hops = message.ero.as_mut().expect("a route");
+        hops.insert(2, strange.clone());
+        let from = first_address(&net, 0);
+        net.inject(1, PortId(0), from, &packet(Message::Path(message)));
+        net.run(100);
+        let errors: Vec<_> = net
+            .log
+            .iter()
+            .filter_map(|sent| match &sent.message {
+                Message::PathErr(error) => Some((sent.from, error.error_spec.node, error.ero.clone())),
+                _ => None,
+            })
+            .collect();
+        let rest = vec![strange, EroHop::strict(id(3))];
+        let at = std::net::IpAddr::V4(id(2));
+        assert_eq!(errors, [(2, at, Some(rest.clone())), (1, at, Some(rest))]);
+        let problem =
+            net.nodes[2].counters().errors_sent_of(error_code::ROUTING, routing::BAD_EXPLICIT_ROUTE);
+        assert_eq!(problem, 1);
+    }
+    // Other errors need no route.
+    let mut net = Net::new(4, &ROW);
+    let mut message = path(&net, 3, &[1, 2, 3]);
+    message.ero = Some(vec![EroHop::strict(id(2))]);
+    let from = first_address(&net, 0);
+    net.inject(1, PortId(0), from, &packet(Message::Path(message)));
+    let bare =
+        |sent: &super::bus::Sent| matches!(&sent.message, Message::PathErr(error) if error.ero.is_none());
+    assert!(net.log.iter().any(bare));
 }
 
 #[test]

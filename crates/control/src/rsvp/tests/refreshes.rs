@@ -173,6 +173,7 @@ fn tears_and_errors_that_come_too_late_change_nothing() {
         error_spec: spec(east, error_code::ROUTING, routing::NO_ROUTE),
         policy_data: Vec::new(),
         sender: Some(SenderDescriptor::of(sender(1))),
+        ero: None,
     });
     let filter = Filter { filter_spec, label: None, rro: None };
     let flowspec = Flowspec::ControlledLoad(bucket(10));

@@ -127,6 +127,10 @@ pub(crate) fn samples() -> Vec<Message> {
             error_spec: error_spec(error_code::ROUTING, error_code::routing::BAD_STRICT_NODE),
             policy_data: Vec::new(),
             sender: Some(descriptor()),
+            ero: Some(vec![EroHop {
+                loose: true,
+                node: EroSubobject::Unknown { kind: 99, data: vec![1, 2, 3, 4, 5, 6] },
+            }]),
         }),
         Message::ResvErr(ResvErr {
             common: common(),

@@ -75,6 +75,7 @@ pub(crate) fn path_err(side: usize, code: u8, value: u16) -> Message {
         error_spec: ErrorSpec { node: address(side).into(), flags: 0, code, value },
         policy_data: Vec::new(),
         sender: Some(SenderDescriptor::of(sender())),
+        ero: None,
     })
 }
 
