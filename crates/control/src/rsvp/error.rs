@@ -48,34 +48,14 @@ impl Problem {
     }
 }
 
-/// Classes of which a message here may hold an object of another C-Type.
-const SERVED: [u8; 17] = [
-    class::SESSION,
-    class::RSVP_HOP,
-    class::INTEGRITY,
-    class::TIME_VALUES,
-    class::ERROR_SPEC,
-    class::SCOPE,
-    class::STYLE,
-    class::FLOWSPEC,
-    class::FILTER_SPEC,
-    class::SENDER_TEMPLATE,
-    class::SENDER_TSPEC,
-    class::ADSPEC,
-    class::RESV_CONFIRM,
-    class::LABEL,
-    class::LABEL_REQUEST,
-    class::EXPLICIT_ROUTE,
-    class::RECORD_ROUTE,
-];
-
 /// An object that makes the whole message unacceptable (RFC 2205, 3.10). To a node that supports DiffServ a DIFFSERV
 /// object is none in a message where it means nothing.
 pub(super) fn unknown_object(unknown: &[Unknown], diffserv: bool) -> Result<(), Problem> {
     let idle = |object: &Unknown| diffserv && object.class == class::DIFFSERV;
     let rejected = |object: &&Unknown| object.action() == UnknownAction::Reject && !idle(object);
     let Some(object) = unknown.iter().find(rejected) else { return Ok(()) };
-    let known = SERVED.contains(&object.class);
+    // DIFFSERV is a class that a node knows if it supports DiffServ.
+    let known = class::in_typed_messages(object.class) && object.class != class::DIFFSERV;
     let code = if known { error_code::UNKNOWN_C_TYPE } else { error_code::UNKNOWN_CLASS };
     Err(Problem::Error(code, u16::from_be_bytes([object.class, object.c_type])))
 }

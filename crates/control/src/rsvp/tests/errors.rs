@@ -158,7 +158,11 @@ fn the_two_high_bits_of_an_unknown_class_decide() {
     let with = |class: u8| answer(move |_, path| path.common.unknown.push(object(class)));
     assert_eq!(with(0x7e), Some((error_code::UNKNOWN_CLASS, 0x7e09)));
     // A known class, another C-Type.
-    assert_eq!(with(wire::rsvp::class::LABEL_REQUEST), Some((error_code::UNKNOWN_C_TYPE, 0x1309)));
+    use wire::rsvp::class::{ADSPEC, LABEL_REQUEST, MESSAGE_ID, POLICY_DATA, SESSION_ATTRIBUTE};
+    for class in [LABEL_REQUEST, ADSPEC, POLICY_DATA, SESSION_ATTRIBUTE, MESSAGE_ID] {
+        let value = u16::from_be_bytes([class, 9]);
+        assert_eq!(with(class), Some((error_code::UNKNOWN_C_TYPE, value)));
+    }
     for (class, forwarded) in [(0x9f, 0), (0xdf, 1)] {
         let mut net = Net::new(4, &ROW);
         let mut message = path(&net, 3, &[1, 2, 3]);
