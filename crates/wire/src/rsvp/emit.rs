@@ -104,7 +104,7 @@ impl Writer<'_> {
 
     fn message(&mut self, message: &Message) -> Result<(), Fault> {
         if let Some(common) = message.common() {
-            self.common(common)?;
+            self.common(common);
         }
         match message {
             Message::Path(m) => self.path(m),
@@ -125,18 +125,21 @@ impl Writer<'_> {
         }
     }
 
-    /// RFC 2205, 3.1; RFC 2961, 4.1: INTEGRITY, acknowledgements, MESSAGE_ID, then the rest.
-    fn common(&mut self, common: &Common) -> Result<(), Fault> {
+    /// RFC 2205, 3.1; RFC 2961, 4.1: INTEGRITY, acknowledgements, MESSAGE_ID, then the rest. Nothing stands before or
+    /// between these, wherever it was in a message that is passed on.
+    fn common(&mut self, common: &Common) {
         if let Some(integrity) = &common.integrity {
-            integrity.emit(self.slot()?);
+            integrity.emit(self.out);
+            self.position = self.position.saturating_add(1);
         }
         for ack in &common.acks {
-            ack.emit(self.slot()?);
+            ack.emit(self.out);
+            self.position = self.position.saturating_add(1);
         }
         if let Some(message_id) = &common.message_id {
-            message_id.emit(self.slot()?);
+            message_id.emit(self.out);
+            self.position = self.position.saturating_add(1);
         }
-        Ok(())
     }
 
     /// Writes the objects in the order of RFC 3209, 3.1.

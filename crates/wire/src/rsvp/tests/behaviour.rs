@@ -77,7 +77,7 @@ fn a_second_session_is_an_error_and_a_second_route_is_left_out() {
 fn unknown_objects_stay_where_they_were() {
     let message = Message::Path(path());
     let bytes = edited(&message, |objects| {
-        objects.insert(0, opaque(0x7f, 1, &[0; 4]));
+        objects.insert(2, opaque(0x7f, 1, &[0; 4]));
         objects.insert(5, opaque(0xbf, 1, &[1; 8]));
         objects.push(opaque(0xff, 2, &[]));
     });
@@ -88,6 +88,25 @@ fn unknown_objects_stay_where_they_were() {
     assert_eq!(actions, [UnknownAction::Reject, UnknownAction::Ignore, UnknownAction::Forward]);
     assert_eq!(common.rejection(), Some((error_code::UNKNOWN_CLASS, 0x7f01)));
     assert_eq!(common.forwarded().map(|unknown| unknown.class).collect::<Vec<_>>(), [0xff]);
+}
+
+/// RFC 2961, 4.1: acknowledgements and MESSAGE_ID follow the header or INTEGRITY, whatever came before them.
+#[test]
+fn unknown_objects_do_not_come_before_those_that_are_first() {
+    for place in 0..2 {
+        let bytes = edited(&Message::Path(path()), |objects| objects.insert(place, opaque(0xff, 1, &[7; 4])));
+        let mut parsed = parse(&bytes).unwrap();
+        for signed in [false, true] {
+            if let Some(common) = parsed.common_mut().filter(|_| signed) {
+                common.integrity = Some(Integrity::new(KeyId([1; 6]), 5));
+            }
+            let classes: Vec<u8> =
+                header::Objects::of(&emitted(&parsed)).map(|object| object.unwrap().class).collect();
+            let first: &[u8] = if signed { &[class::INTEGRITY] } else { &[] };
+            let then = [class::MESSAGE_ID_ACK, class::MESSAGE_ID, 0xff, class::SESSION];
+            assert!(classes.starts_with(&[first, &then].concat()), "{place}: {classes:?}");
+        }
+    }
 }
 
 #[test]
