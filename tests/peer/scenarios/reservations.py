@@ -147,6 +147,7 @@ def wrong_hop(b: Bench) -> None:
     message = resv(b, key).swapped(c.RsvpHop("192.0.2.66"))
     b.east.send(message)
     b.run(0.1)
+    b.equal(len(b.came(b.west, c.Type.RESV)), 0, "Resvs in the west after one of another hop")
     _good_after_all(b, key)
 
 

@@ -61,7 +61,7 @@ pub struct Limits {
     pub lsps_per_session: usize,
     /// Subobjects of an explicit or a recorded route.
     pub route_hops: usize,
-    /// Bytes of unknown objects and policy data kept for one LSP.
+    /// Bytes of unknown objects, policy data and unknown services of an ADSPEC kept for one LSP.
     pub opaque_bytes: usize,
     /// The longest refresh period of a neighbour that is believed.
     pub refresh_period_max: Span,

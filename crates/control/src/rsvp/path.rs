@@ -187,6 +187,8 @@ impl Rsvp {
             return Err(Problem::routing(routing::BAD_EXPLICIT_ROUTE));
         }
         let opaque = path.common.unknown.iter().map(|object| object.data.len());
+        let services = path.adspec.iter().flat_map(|adspec| &adspec.others);
+        let opaque = opaque.chain(services.map(|service| service.data.len()));
         let opaque: usize = opaque.chain(path.policy_data.iter().map(Vec::len)).sum();
         let full = new
             && (self.store.len() >= limits.lsps

@@ -85,8 +85,8 @@ impl Rsvp {
         let Some((index, lsp)) = found.and_then(|index| Some((index, self.store.get(index)?))) else {
             return Err(Problem::Error(error_code::NO_SENDER, 0));
         };
-        // From where the Path went, with the handle that it carried (RFC 2205, A.2).
-        if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
+        // From where the Path went: the NHOP is the address of the interface that the Resv left by (RFC 2205, 3.1.4).
+        if lsp.next_hop != Some(arrival.from) {
             return Err(Problem::Silent(Discard::WrongHop));
         }
         if arrival.id.is_some_and(|id| self.transport.out_of_order(id, Handle(resv_handle(index)))) {

@@ -52,7 +52,7 @@ impl Rsvp {
                 self.counters.discard(Discard::NoState);
                 continue;
             };
-            if lsp.next_hop.is_none_or(|hop| hop.port != arrival.from.port) {
+            if lsp.next_hop != Some(arrival.from) {
                 self.counters.discard(Discard::WrongHop);
             } else if lsp.is_reserved() && lsp.style != Some(tear.style) {
                 // RFC 2205, 3.1.6: what is torn down matches the STYLE, too.

@@ -11,8 +11,8 @@ use base::{Label, PortId, Rate};
 use wire::rsvp::bundle::emit_bundle;
 use wire::rsvp::error_code::{self, routing, traffic_control};
 use wire::rsvp::{
-    EroHop, EroSubobject, Flowspec, LabelRequest, Message, MessageType, Path, Resv, RroSubobject,
-    SenderTspec, Session, Style, Unknown,
+    Adspec, AdspecFragment, EroHop, EroSubobject, Flowspec, LabelRequest, Message, MessageType, Path, Resv,
+    RroSubobject, SenderTspec, Session, Style, Unknown,
 };
 
 const ROW: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 3)];
@@ -128,6 +128,16 @@ fn other_errors_have_their_codes() {
     assert_eq!(answer(unsound), Some((error_code::TRAFFIC_CONTROL, traffic_control::BAD_TSPEC)));
     let full = |_: usize, config: &mut Config| config.limits.lsps = 0;
     assert_eq!(answer_with(full, |_, _| {}), Some((error_code::RSVP_SYSTEM, 0)));
+    // Services of an ADSPEC that are not known are kept, as unknown objects are: up to 1024 bytes of both.
+    let services = |each: usize| {
+        move |_: &Net, path: &mut Path| {
+            let fragment = |service| AdspecFragment { service, break_bit: false, data: vec![0; each] };
+            let others = (10..14).map(fragment).collect();
+            let general = wire::rsvp::General::default();
+            path.adspec = Some(Adspec { general, guaranteed: None, controlled_load: None, others });
+        }
+    };
+    assert_eq!((answer(services(256)), answer(services(260))), (None, Some((error_code::RSVP_SYSTEM, 0))));
     let classic = |_: &Net, path: &mut Path| {
         path.session = Session::Ipv4 { destination: id(3), protocol: 17, flags: 0, port: 5 };
     };
@@ -397,7 +407,20 @@ fn messages_from_the_wrong_side_change_nothing() {
     net.inject(1, PortId(1), wrong, &packet(Message::PathTear(tear)));
     let from = first_address(&net, 0);
     net.inject(1, PortId(0), from, &packet(Message::Resv(resv(3, from, Style::SharedExplicit, &[1], 99))));
+    // By the right port, but of a hop that the Path did not go to (RFC 2205, 3.1.4).
+    let foreign = std::net::Ipv4Addr::new(192, 0, 2, 66);
+    let message = resv(3, foreign, Style::SharedExplicit, &[1], 99);
+    let tear = wire::rsvp::ResvTear {
+        common: wire::rsvp::Common::default(),
+        session: session(3),
+        hop: message.hop,
+        scope: None,
+        style: Style::SharedExplicit,
+        filters: vec![sender(1)],
+    };
+    net.inject(1, PortId(1), wrong, &packet(Message::Resv(message)));
+    net.inject(1, PortId(1), wrong, &packet(Message::ResvTear(tear)));
     net.run(100);
     assert_eq!(net.trace(0, 9), Some(vec![0, 1, 2, 3]));
-    assert_eq!(net.nodes[1].counters().discarded_for(Discard::WrongHop), 2);
+    assert_eq!(net.nodes[1].counters().discarded_for(Discard::WrongHop), 4);
 }
