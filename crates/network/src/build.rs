@@ -76,6 +76,7 @@ impl Network {
             marks: Default::default(),
             graph: graph_of(&description),
             incarnation: build.placement.map_or(0, |p| p.incarnation),
+            calendar_ns: build.placement.and_then(|p| p.calendar_ns),
             live: build.placement.is_some(),
             wall: None,
             placed,

@@ -81,7 +81,8 @@ impl Network {
 
     /// How the protocols of a router are set up: RSVP-TE, then others.
     fn protocols(&self, node: usize, spec: &NodeSpec) -> Vec<Arc<dyn Setup>> {
-        let rsvp: Arc<dyn Setup> = Arc::new(rsvp_config(spec, self.ports_of(node).count() as u16));
+        let rsvp = rsvp_config(spec, self.ports_of(node).count() as u16);
+        let rsvp: Arc<dyn Setup> = Arc::new(rsvp::Config { calendar_ns: self.calendar_ns, ..rsvp });
         core::iter::once(rsvp).chain(spec.protocols.setups()).collect()
     }
 
@@ -183,6 +184,11 @@ impl Network {
     pub(super) fn is_outside_blocks(&self, link: &Link) -> bool {
         let [a, b] = link.ends().map(|end| self.facts(end).host.is_some());
         a || b || link.spec.addresses.is_some() || self.is_of_segment(link)
+    }
+
+    /// Calendar time at time zero, in nanoseconds since 1970; nothing in virtual time.
+    pub fn calendar_ns(&self) -> Option<u64> {
+        self.calendar_ns
     }
 
     /// The loopback address of a node; of a host its address.

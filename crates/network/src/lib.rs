@@ -146,6 +146,8 @@ pub struct Network {
     /// What of it is in this process.
     placed: Placed,
     incarnation: u64,
+    /// Calendar time at time zero, of a network that runs in real time.
+    calendar_ns: Option<u64>,
 }
 
 impl Network {

@@ -141,6 +141,8 @@ impl Network {
         placement: Placement,
     ) -> Result<Network, NetworkError> {
         let (clock, begin) = placement.clock();
+        let calendar_ns = placement.calendar_ns.or_else(|| Some(clock.calendar_at_epoch_ns()));
+        let placement = Placement { calendar_ns, ..placement };
         let build = Build { placement: Some(&placement), begin, ..Build::default() };
         let mut network = Network::build(read, kinds, build)?;
         network.attach(placement, clock, &mut |spec| external::open(spec))?;

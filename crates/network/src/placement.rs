@@ -22,6 +22,9 @@ pub struct Placement {
     /// Time zero of the run, on the system's monotonic clock in nanoseconds, so that several processes have one time
     /// axis; when the network first runs if absent.
     pub epoch_ns: Option<u64>,
+    /// Calendar time at time zero of the run, in nanoseconds since 1970: the sequence numbers of signed messages follow
+    /// it, so that they rise when a process is started again (RFC 2747, 3.2). By the system's clocks if absent.
+    pub calendar_ns: Option<u64>,
     /// How often this process was started before: control planes draw other random numbers in each life.
     pub incarnation: u64,
     /// Tunnel ids that runs before this one have used between any two nodes: LSPs get others.

@@ -91,7 +91,12 @@ fn record(network: &mut Network, node: usize, path: &Path, config: &Config) -> R
         |error: &std::io::Error| format!("{}: cannot be written: {}", path.display(), os_words(error));
     let file = File::create(path).map_err(|error| failed(&error))?;
     // What `Network::replayed` makes the router again from.
-    let subject = json!({"description": config.description, "placement": config.placement});
+    let mut placement = config.placement.clone();
+    if placement.is_null() {
+        placement = json!({});
+    }
+    placement["calendar_ns"] = json!(network.calendar_ns());
+    let subject = json!({"description": config.description, "placement": placement});
     let out = Box::new(BufWriter::with_capacity(RECORD_BUFFER, file));
     let to = RecordTo { name: path.display().to_string(), out, subject };
     network.world_mut().record_to(NodeId(node as u32), to).map_err(|error| error.to_string())

@@ -17,7 +17,8 @@ const TABLES: [&str; 6] = ["ilm", "ftn", "fib", "lsps", "neighbors", "tunnels"];
 fn recorded(placement: &Value) -> Router {
     let mut description = description(3);
     for (_, node) in description["nodes"].as_object_mut().expect("nodes") {
-        node["rsvp"] = json!({"refresh": "200 ms", "hello": "100 ms"});
+        // Signed messages say what the calendar says: the recording holds that.
+        node["rsvp"] = json!({"refresh": "200 ms", "hello": "100 ms", "key": "secret"});
     }
     let config = json!({"description": description, "placement": placement});
     Router::start_with(&config, &["--record", "FOLDER/recording"])

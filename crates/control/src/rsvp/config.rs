@@ -125,6 +125,9 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Keys of the ports whose messages are signed (RFC 2747).
     pub integrity: Vec<PortKeys>,
+    /// Calendar time at time zero, in nanoseconds since 1970: sequence numbers of signed messages follow it. Absent in
+    /// virtual time, which nobody remembers.
+    pub calendar_ns: Option<u64>,
     /// Bounds on stored state, so that no neighbour can exhaust this router's memory.
     pub limits: Limits,
     /// Random streams of the run.
@@ -154,6 +157,7 @@ impl Default for Config {
             refresh_reduction: None,
             hello: None,
             integrity: Vec::new(),
+            calendar_ns: None,
             limits: Limits::default(),
             streams: Streams::new(1),
         }

@@ -196,6 +196,7 @@ pub(super) fn transport(config: &Config) -> Transport {
         refresh_reduction: reduction,
         hello: config.hello,
         integrity: config.integrity.clone(),
+        calendar_ns: config.calendar_ns,
         neighbors_max: config.limits.neighbors,
         random: config.streams.stream(&format!("{}/rsvp/transport", config.name)),
     });

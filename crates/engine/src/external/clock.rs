@@ -44,6 +44,11 @@ impl Clock {
         read(libc::CLOCK_REALTIME)
     }
 
+    /// Calendar time at its epoch, in nanoseconds since 1970.
+    pub fn calendar_at_epoch_ns(&self) -> u64 {
+        self.epoch.saturating_add(self.offset.get().0)
+    }
+
     /// The time since its epoch; zero before.
     #[inline]
     pub fn now(&self) -> Time {

@@ -18,6 +18,8 @@ pub struct Config {
     pub hello: Option<HelloConfig>,
     /// Keys of the ports whose messages are signed; messages on other ports are not.
     pub integrity: Vec<PortKeys>,
+    /// Calendar time at time zero, in nanoseconds since 1970, which sequence numbers follow; absent in virtual time.
+    pub calendar_ns: Option<u64>,
     /// How many neighbours are remembered; messages of others are handled as RFC 2205 says.
     pub neighbors_max: usize,
     /// Epochs, instances, cookies and jitter come from here.
@@ -33,6 +35,7 @@ impl Config {
             refresh_reduction: None,
             hello: None,
             integrity: Vec::new(),
+            calendar_ns: None,
             neighbors_max: 4096,
             random,
         }

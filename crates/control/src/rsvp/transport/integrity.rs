@@ -40,8 +40,10 @@ struct Pending {
 /// Keys, and what is known of the senders that use them.
 pub(super) struct Keyring {
     ports: Vec<PortKeys>,
-    /// The last sequence number sent. It outlives a restart, as RFC 2747, 3 asks of it.
-    sequence: u64,
+    /// The last sequence number sent, if one was. It outlives a restart, as RFC 2747, 3 asks of it.
+    sequence: Option<u64>,
+    /// Calendar time at time zero, in nanoseconds since 1970, if numbers are to outlive the process, too.
+    calendar_ns: Option<u64>,
     senders: BTreeMap<Sender, Association>,
 }
 
@@ -63,8 +65,8 @@ pub(super) enum Judgement {
 }
 
 impl Keyring {
-    pub(super) fn new(ports: &[PortKeys]) -> Keyring {
-        Keyring { ports: ports.to_vec(), sequence: 0, senders: BTreeMap::new() }
+    pub(super) fn new(ports: &[PortKeys], calendar_ns: Option<u64>) -> Keyring {
+        Keyring { ports: ports.to_vec(), sequence: None, calendar_ns, senders: BTreeMap::new() }
     }
     /// Are messages on `port` signed?
     pub(super) fn port(&self, port: PortId) -> Option<&PortKeys> {
@@ -81,8 +83,11 @@ impl Keyring {
         let key =
             usable(keys, now).filter(|key| id.is_none_or(|id| key.id == id)).max_by_key(|key| key.from)?;
         // RFC 2747, 3.2: a clock makes numbers that rise across restarts.
-        self.sequence = now.0.max(self.sequence.saturating_add(1));
-        let mut integrity = Integrity::new(key.id, self.sequence);
+        let clock = self.calendar_ns.map_or(now.0, |begin| timestamp(begin.saturating_add(now.as_nanos())));
+        let next = self.sequence.map_or(clock.max(1), |last| last.wrapping_add(1));
+        let sequence = if order(clock, next).is_gt() { clock } else { next };
+        self.sequence = Some(sequence);
+        let mut integrity = Integrity::new(key.id, sequence);
         if keys.handshake {
             integrity.flags |= Integrity::HANDSHAKE;
         }
@@ -184,6 +189,15 @@ impl Association {
     }
 }
 
+/// A calendar time, in nanoseconds since 1970, as NTP writes it: seconds since 1900 in the upper half, their fraction in
+/// the lower one (RFC 2747, 3.2). It rolls over after 136 years, as numbers do.
+fn timestamp(calendar_ns: u64) -> u64 {
+    /// From 1900 to 1970.
+    const SECONDS: u64 = 2_208_988_800;
+    let (seconds, rest) = (calendar_ns / 1_000_000_000, calendar_ns % 1_000_000_000);
+    (seconds.wrapping_add(SECONDS) << 32) | ((rest << 32) / 1_000_000_000)
+}
+
 /// The order of two sequence numbers modulo 2^64 (RFC 2747, 4.2).
 fn order(a: u64, b: u64) -> Ordering {
     (a.wrapping_sub(b) as i64).cmp(&0)
@@ -200,7 +214,7 @@ mod tests {
 
     fn ring(handshake: bool, window: usize) -> Keyring {
         let keys = vec![Key::new(KEY, b"secret".to_vec())];
-        Keyring::new(&[PortKeys { port: PORT, keys, handshake, window }])
+        Keyring::new(&[PortKeys { port: PORT, keys, handshake, window }], None)
     }
     fn integrity(sequence: u64) -> Integrity {
         Integrity { flags: Integrity::HANDSHAKE, ..Integrity::new(KEY, sequence) }
@@ -214,6 +228,31 @@ mod tests {
         ring.restart();
         assert_eq!(ring.sign(Time(3), PORT, None).map(|(i, _)| i.sequence), Some(101));
         assert!(ring.sign(Time(3), PortId(2), None).is_none());
+    }
+
+    /// RFC 2747, 3: a process that is started again goes on where the calendar is, also when its time begins at zero.
+    #[test]
+    fn numbers_rise_when_the_process_is_started_again() {
+        const SECOND: u64 = 1_000_000_000;
+        assert_eq!(timestamp(0), 2_208_988_800 << 32);
+        assert_eq!(timestamp(3 * SECOND / 2), 2_208_988_801 << 32 | 1 << 31);
+        // 2^32 seconds after 1900 is 7 February 2036, 06:28:16.
+        assert_eq!(timestamp(2_085_978_496 * SECOND), 0);
+        for begin in [1_790_000_000 * SECOND, 2_085_978_490 * SECOND] {
+            let mut receiver = ring(false, 1);
+            let mut random = Streams::new(1).stream("x");
+            for life in 0..3 {
+                let keys = vec![Key::new(KEY, b"secret".to_vec())];
+                let ports = [PortKeys { port: PORT, keys, handshake: false, window: 1 }];
+                let mut sender = Keyring::new(&ports, Some(begin + 10 * life * SECOND));
+                for ms in [0, 0, 5, 9_000] {
+                    let now = Time::ZERO + Span::from_ms(ms);
+                    let signed = sender.sign(now, PORT, None).map(|(integrity, _)| integrity);
+                    let judged = signed.map(|it| receiver.judge(now, PORT, FROM, &it, &mut random));
+                    assert_eq!(judged, Some(Judgement::Accept), "life {life}, {ms} ms");
+                }
+            }
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Transport {
                 .map(|config| Reduction { intervals: config.intervals(), config }),
             hello: config.hello,
             instance: None,
-            keyring: Keyring::new(&config.integrity),
+            keyring: Keyring::new(&config.integrity, config.calendar_ns),
             signs: !config.integrity.is_empty(),
             random,
             neighbors_max: config.neighbors_max,
