@@ -234,6 +234,27 @@ class Silent(Defect):
         return [] if now > 2.0 else [(now, frame)]
 
 
+class RemembersEarlierRun(Defect):
+    """It goes on refreshing an LSP of a run before this one, which used other tunnel ids."""
+
+    def rsvp(self, now: float, message: Rsvp, way: str) -> Frames:
+        frames = [(now, bytes(message.frame))]
+        if way == "on" and message.type == PATH:
+            at = message.find(SESSION)
+            struct.pack_into(">H", message.frame, at + 6, 900)
+            frames.append((now, message.bytes()))
+        return frames
+
+
+class TellsNobody(Defect):
+    """It has no room for one LSP in three, and says so to nobody: neither ResvErr nor PathErr."""
+
+    def rsvp(self, now: float, message: Rsvp, way: str) -> Frames:
+        tunnel = int.from_bytes(message.lsp()[6:8], "big")
+        refused = message.type in (RESV, PATH_ERR) and way == "back" and tunnel == 2
+        return [] if refused else [(now, bytes(message.frame))]
+
+
 WRONG = {
     OneLabelForAll: "came with the label of another LSP",
     SwapsLabels: "came with the label of another LSP",
@@ -255,6 +276,8 @@ WRONG = {
     WrongFilterSpec: "no sender information for this Resv",
     WrongSession: "no path information for this Resv",
     WrongChecksum: "could not be read",
+    RemembersEarlierRun: "1 LSPs at the egress are of an earlier run",
+    TellsNobody: "neither PathErr nor ResvErr said why",
     Silent: "packets over LSPs that did not flap were lost",
 }
 """What is said of each."""
@@ -272,6 +295,7 @@ def test_a_right_router_is_not_blamed() -> None:
 def test_a_wrong_router_is_caught_and_named(defect: type[Defect]) -> None:
     point, said = verdict(defect())
     assert any(WRONG[defect] in text for text in said), said
+    assert defect is TellsNobody or not any(WRONG[TellsNobody] in text for text in said), said
     assert point.metrics["k"] <= point.parameters["n"]
 
 

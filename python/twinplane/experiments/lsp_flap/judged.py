@@ -24,6 +24,7 @@ def of_system(point: Point) -> list[str]:
         found.append(f"{n - m['k_up']:.0f} of {n} LSPs were not back up at the second event")
     if m["failed"]:
         found.append(f"{m['failed']:.0f} LSPs were not up at the end")
+    found += _unexplained(point)
     if (excess := m["p"] - 2 * n) > 0:
         found.append(f"{excess:.0f} more PathTear came to the egress than LSPs were torn down")
     limit = point.parameters["setup_timeout_s"]
@@ -42,6 +43,17 @@ def of_system(point: Point) -> list[str]:
             " what it does with it may be in these figures"
         )
     return found + _unusable(m, bool(found))
+
+
+def _unexplained(point: Point) -> list[str]:
+    """A system that does not set an LSP up has to say so (RFC 2205, 3.1.7 and 3.1.8)."""
+    m = point.metrics
+    missing = max(point.parameters["n"] - m["k_up"], m["failed"])
+    late = (m.get("slowest_resv_s") or 0) > point.parameters["setup_timeout_s"]
+    said = any(m.get(f"{way}_{place}") for way in ("refused", "told") for _, place in PLACES)
+    if not missing or late or said or _unusable(m, False):
+        return []
+    return [f"of {missing:.0f} LSPs that did not come up, neither PathErr nor ResvErr said why"]
 
 
 UNUSABLE = {
