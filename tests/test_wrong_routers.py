@@ -14,6 +14,7 @@ from support.wrong_router import (
     PATH_TEAR,
     RESV,
     RESV_TEAR,
+    RRO,
     SESSION,
     Defect,
     Frames,
@@ -246,6 +247,38 @@ class RemembersEarlierRun(Defect):
         return frames
 
 
+class Records(Defect):
+    """It treats the recorded route of a Path or a Resv in a wrong way."""
+
+    type, way = RESV, "back"
+
+    def rsvp(self, now: float, message: Rsvp, way: str) -> Frames:
+        if (message.type, way) == (self.type, self.way):
+            at = message.find(RRO)
+            length = next(length for number, _, length in message.objects() if number == RRO)
+            self.change(message.frame, at, length)
+        return [(now, message.bytes())]
+
+    def change(self, frame: bytearray, at: int, length: int) -> None:
+        """The last address is what the edge wrote."""
+        frame[at + length - 6 : at + length - 2] = bytes((192, 0, 2, 66))
+
+
+class WrongRecordInResv(Records):
+    pass
+
+
+class WrongRecordInPath(Records):
+    type, way = PATH, "on"
+
+
+class RecordsTwice(Records):
+    """It writes its own address over that of the hop before, too."""
+
+    def change(self, frame: bytearray, at: int, length: int) -> None:
+        frame[at + 8 : at + length] = frame[at : at + length - 8]
+
+
 class TellsNobody(Defect):
     """It has no room for one LSP in three, and says so to nobody: neither ResvErr nor PathErr."""
 
@@ -277,6 +310,9 @@ WRONG = {
     WrongSession: "no path information for this Resv",
     WrongChecksum: "could not be read",
     RemembersEarlierRun: "1 LSPs at the egress are of an earlier run",
+    WrongRecordInResv: "RECORD_ROUTE was changed on the way",
+    WrongRecordInPath: "RECORD_ROUTE was changed on the way",
+    RecordsTwice: "RECORD_ROUTE was changed on the way",
     TellsNobody: "neither PathErr nor ResvErr said why",
     Silent: "packets over LSPs that did not flap were lost",
 }
@@ -288,6 +324,7 @@ def test_a_right_router_is_not_blamed() -> None:
     assert said == []
     m = point.metrics
     assert (m["k"], m["k_up"], m["failed"], m["standing"], m["leftovers"]) == (2, 2, 0, 0, 0)
+    assert m["wrong_routes"] == 0
     assert m["received"] == m["sent"] > 500
 
 

@@ -180,6 +180,6 @@ def verdict(defect: Defect, **settings: Any) -> tuple[Point, list[str]]:
     network.log_signals()
     EXPERIMENT.run(network, parameters)
     outcome = EXPERIMENT.summarise(network, parameters)
-    outcome.metrics |= ended(network, *edges_of(network), parameters.signalling_rate)
+    outcome.metrics |= ended(network, *edges_of(network), parameters.signalling_rate, hops=1)
     point = Point(parameters.model_dump(), outcome.metrics)
     return point, EXPERIMENT.faults(point, Real("external"))

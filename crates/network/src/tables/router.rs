@@ -152,7 +152,12 @@ base::table! {
         /// Reservation style; absent before a reservation came.
         style: Option<String> => lsp.style.map(|style| format!("{style:?}")),
         /// What was signalled of PHBs (RFC 3270); absent if nothing was.
-        diffserv: Option<String> => lsp.diffserv.map(|object| object.to_string()),
+        diffserv: Option<String> => lsp.diffserv.as_ref().map(ToString::to_string),
+        /// Addresses that its Path recorded (RFC 3209, 4.4), from the previous hop back to the head end; empty if it
+        /// records no route.
+        recorded_upstream: Vec<Ipv4Addr>,
+        /// Addresses that its Resv recorded, from the next hop on to the egress; empty if it records no route.
+        recorded_downstream: Vec<Ipv4Addr>,
     }
 }
 

@@ -14,14 +14,18 @@ LOOK_S = 0.05
 GAP_S = 0.02
 
 
-def ended(network: Network, head: Edge, tail: Edge, rate: float) -> dict[str, Any]:
-    """Tear everything down, and say what of the system's signalling the tester could not use."""
+def ended(network: Network, head: Edge, tail: Edge, rate: float, hops: int | None = None) -> dict[str, Any]:
+    """Tear everything down, and say what of the system's signalling the tester could not use.
+
+    `hops` are the routers of the system on the way, if that is known.
+    """
     found: dict[str, Any] = {}
     for place, edge in (("head", head), ("tail", tail)):
         found[f"discarded_{place}"] = dict(network.columns("rsvp", edge)["discarded"][0])
         found |= {f"{way}_{place}": counts for way, counts in errors(network, edge).items()}
     expired = sum(network.columns("rsvp", tail)["expired"])
     found["slowest_resv_s"] = slowest_resv(network, head)
+    found["wrong_routes"] = wrong_routes(network, head, tail, hops)
     return {**found, "expired": expired, **tear_down(network, head, tail, rate)}
 
 
@@ -49,6 +53,29 @@ def slowest_resv(network: Network, head: Edge) -> float | None:
     return max(took.values()) / 1e12 if took else None
 
 
+def wrong_routes(network: Network, head: Edge, tail: Edge, hops: int | None) -> int:
+    """LSPs of this network whose recorded route does not lead from edge to edge (RFC 3209, 4.4.3).
+
+    Every router puts its own address before those that are there, so the address that an edge wrote comes to
+    the other one as the last. Routes that are empty are left alone: a router may drop what became too long.
+    """
+    own = _own(network)
+    wrong = set()
+    for edge, column, far in (
+        (head, "recorded_downstream", tail),
+        (tail, "recorded_upstream", head),
+    ):
+        table = network.columns("lsps", edge)
+        ends = {link.address(far) for link in network.links if far in (link.a, link.b)}
+        keys = zip(table["from"], table["tunnel"], table["lsp"], strict=True)
+        for key, route in zip(keys, table[column], strict=True):
+            if not route or key[1] not in own:
+                continue
+            right = route[-1] in ends and (hops is None or len(route) == hops + 1)
+            wrong |= set() if right else {key}
+    return len(wrong)
+
+
 def errors(network: Network, edge: Edge) -> dict[str, dict[str, int]]:
     """Errors by their meaning: what an edge answered with (``refused``), and what it got (``told``)."""
     table = network.columns("rsvp_errors", edge)
@@ -67,8 +94,7 @@ def tear_down(network: Network, head: Edge, tail: Edge, rate: float) -> dict[str
     gone at the systems between. Counts LSPs that did not go, and those at the tail that this network has not
     signalled.
     """
-    first = (network.outside.settings["tunnels_from"] or 0) + 1
-    own = range(first, first + sum(lsp.count for lsp in network.lsps))
+    own = _own(network)
     begin = network.now
     for lsp in network.lsps:
         network.add_step(head, begin + GAP_S, "tear", lsp, rate)
@@ -84,6 +110,12 @@ def tear_down(network: Network, head: Edge, tail: Edge, rate: float) -> dict[str
         "leftovers": len(leftovers),
         "tear_down_s": round(network.now - begin, 3),
     }
+
+
+def _own(network: Network) -> range:
+    """Tunnel ids of the LSPs of this network."""
+    first = (network.outside.settings["tunnels_from"] or 0) + 1
+    return range(first, first + sum(lsp.count for lsp in network.lsps))
 
 
 def _at(

@@ -27,6 +27,11 @@ def of_system(point: Point) -> list[str]:
     found += _unexplained(point)
     if (excess := m["p"] - 2 * n) > 0:
         found.append(f"{excess:.0f} more PathTear came to the egress than LSPs were torn down")
+    if m.get("wrong_routes"):
+        found.append(
+            f"the recorded routes of {m['wrong_routes']:.0f} LSPs do not lead from edge to edge: RECORD_ROUTE"
+            " was changed on the way"
+        )
     limit = point.parameters["setup_timeout_s"]
     if (slowest := m.get("slowest_resv_s") or 0) > limit:
         found.append(f"a Resv came {slowest:.2f} s after its Path: the ingress waits {limit:g} s")

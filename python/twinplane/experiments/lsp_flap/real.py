@@ -171,7 +171,7 @@ class Flapping(Ground):
         """See `Ground`."""
         if not isinstance(self.place, Outside):
             return {}
-        return ended(network, *edges_of(network), parameters.signalling_rate)
+        return ended(network, *edges_of(network), parameters.signalling_rate, self.place.where.sut_hops)
 
     def virtual(self, parameters: FlapParameters) -> Network:
         """See `Ground`."""
