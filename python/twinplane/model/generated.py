@@ -71,6 +71,8 @@ class LinkSpec(Written):
     """Time until the devices notice that the link went down or came up."""
     clock_ppm: Sequence[float] = field(default_factory=list)
     """How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own offsets."""
+    srlg: str | Sequence[str] | None = None
+    """Shared-risk link groups that it is in, one name or several: the links of a group fail together, as those in one duct do [default: none]."""
     driver: Literal["packet", "xdp"] | None = None
     """How routers open it in a lab [default: as the router says]."""
     addresses: Sequence[str] | None = None

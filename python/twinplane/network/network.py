@@ -268,6 +268,7 @@ class Network(Acting, Shown):
         ipv6: tuple[str, str] | None = None,
         dad: bool = False,
         advertise: Mapping[str, Any] | None = None,
+        srlg: str | Sequence[str] | None = None,
         queue: Any = None,
         ingress: Any = None,
     ) -> Link:
@@ -283,6 +284,9 @@ class Network(Acting, Shown):
         whether somebody has them (RFC 4862, 5.4). `advertise` are settings of router advertisements
         (``AdvertiseSpec`` in docs/reference/network-file.md); ``{}`` is all as usual. Nothing is advertised
         without it.
+
+        `srlg` names the shared-risk link groups that it is in, one or several: links of one group fail
+        together in `fail_everything`.
 
         `queue` is what waits in front of the link: a discipline of `twinplane.queues` or a `Tree` at both
         ends, or one for each end that shall have one, as ``{"a": Htb(...)}``. `ingress` are meters and
@@ -308,6 +312,7 @@ class Network(Acting, Shown):
             ipv6=ipv6,
             dad=dad or None,
             advertise=advertise,
+            srlg=srlg,
         )
 
     def place(

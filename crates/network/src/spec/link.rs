@@ -9,7 +9,8 @@ use super::problem::NetworkProblem;
 use super::reference::Endpoint;
 use crate::description::{self, NodeSpec};
 use base::describe::{
-    AtEnds, Describe, Named, Ranged, Record, Schema, Schemas, Size, Value, malformed, wrong_type,
+    AtEnds, Describe, Name, Named, Ranged, Record, Schema, Schemas, Several, Size, Value, malformed,
+    wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
 use base::{Rate, Span};
@@ -77,6 +78,9 @@ base::record! {
         /// How much faster than nominal the clocks of both ports run, in parts per million, beside the devices' own
         /// offsets.
         pub clock_ppm: [f64; 2] = [0.0, 0.0];
+        /// Shared-risk link groups that it is in, one name or several: the links of a group fail together, as those in
+        /// one duct do.
+        pub srlg: Option<Several<Name>>, absent "none";
         /// How routers open it in a lab.
         pub driver: Option<Driver>, absent "as the router says";
         /// Addresses of both ends.
