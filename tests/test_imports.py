@@ -20,7 +20,7 @@ ORDER = (
     ("queues", "diffserv", "results"),
     ("traffic", "measure"),
     ("network",),
-    ("lab",),
+    ("lab", "failing"),
     ("experiments",),
     ("reports", "validation", "soak"),
     ("cli",),

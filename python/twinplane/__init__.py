@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import queues, wire
     from .errors import TwinplaneError, TwinplaneWarning
+    from .failing import fail_everything
+    from .failing.failures import Failures
     from .lab import Lab
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
@@ -33,6 +35,7 @@ __all__ = [
     "Capture",
     "Edge",
     "External",
+    "Failures",
     "Flow",
     "Host",
     "Lab",
@@ -45,6 +48,7 @@ __all__ = [
     "TwinplaneError",
     "TwinplaneWarning",
     "capture_interface",
+    "fail_everything",
     "load_results",
     "queues",
     "report",
@@ -56,6 +60,7 @@ _HOMES = {
     "Capture": "network.handles",
     "Edge": "network.nodes",
     "External": "network.nodes",
+    "Failures": "failing.failures",
     "Flow": "network.handles",
     "Host": "network.nodes",
     "Lab": "lab",
@@ -68,6 +73,7 @@ _HOMES = {
     "TwinplaneError": "errors",
     "TwinplaneWarning": "errors",
     "capture_interface": "network.tapping",
+    "fail_everything": "failing",
     "report": "reports",
 }
 

@@ -1,0 +1,251 @@
+"""Everything that can fail, in turn: who loses how much for how long, what does not come back, and why.
+
+A network is run until it has settled. Then every case is a fork of this process: it has the network as it
+is, lets something fail, and looks at the flows until all has settled again. So the network is built and
+warmed up once, and it is afterwards as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import units
+from ..errors import TwinplaneError, warn
+from ..network.drawing import topology
+from ..units import Quantity, format_time
+from .cases import Case, already_down, cases_of
+from .failures import Failures, Hurt, OfClass, Outcome, counted
+from .forks import forked
+from .graph import Graph
+from .reasons import Reasons
+from .store import Store, identity
+from .traffic import Probes, Watched, add_probes, watched
+from .watching import World, calm, watch
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+AFTER_START_PS = 10**12
+"""So long after the last flow has begun everything fails, if nothing else is said."""
+WATCH = "5 s"
+
+
+def fail_everything(
+    network: Network,
+    *,
+    only: Sequence[str] | str | None = None,
+    pairs: bool = False,
+    warm_up: Quantity | None = None,
+    watch: Quantity = WATCH,
+    probes: int | None = None,
+    probe_rate: int | None = None,
+    protected: bool = True,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    title: str = "network",
+    progress: Callable[[int, int], object] | None = None,
+) -> Failures:
+    """Let every link, node and shared-risk link group of a network fail in turn, and rank what that does.
+
+    Cases begin at `warm_up`, by default one second after the last flow has begun, or now if the network has
+    run already. Each is a fork of this process that looks at the flows until all that can come back is back,
+    `watch` at most; so many `jobs` run at a time, by default one for each processor. The network stands at
+    the beginning of the cases afterwards, and nothing of it has failed.
+
+    `only` are ``links``, ``nodes`` or ``groups``, if not all of them; with `pairs` two of them fail together,
+    too. Groups are what links name as `srlg`.
+
+    A network without flows gets probes: over each of its LSPs; or between hosts; or, of routers alone, over
+    an LSP for each pair of them with the fallback that shares least with it (``protected=False``: as routers
+    route them). `probes` is the number of pairs, `probe_rate` the packets per second of each.
+
+    With `out` each finished case is kept in that folder: the same call goes on where it was stopped.
+    `progress` is called with the cases that are done and their number.
+    """
+    made = Trial(network, Probes(probes, probe_rate, protected), warm_up, watch, title)
+    cases = cases_of(network, [only] if isinstance(only, str) else only, pairs)
+    store = None if out is None else made.store(Path(out), cases)
+    return made.run(cases, jobs, store, progress)
+
+
+class Trial:
+    """A network on trial: described, with something to watch, and the times of its cases."""
+
+    def __init__(
+        self,
+        network: Network,
+        probes: Probes,
+        warm_up: Quantity | None = None,
+        watch: Quantity = WATCH,
+        title: str = "network",
+    ) -> None:
+        if network.clock != "virtual":
+            raise TwinplaneError("everything can fail in turn in virtual time only: time does not fork")
+        self.network, self.title = network, title
+        self.watch_ps = units.span_ps(watch, "watch")
+        if self.watch_ps <= 0:
+            raise TwinplaneError(f"watch={watch!r}: it should be longer than nothing")
+        ran = network.now > 0
+        if not network.flows and ran:
+            raise TwinplaneError(
+                "it has no flows to watch, and it has run already: give it flows before it runs"
+            )
+        self.traffic = f"{counted(len(network.flows), 'flow')} of its own"
+        if not network.flows:
+            self.traffic = add_probes(network, probes)
+        self.begin_ps = self._begin(warm_up, ran)
+        self.settings = {"begin_ps": self.begin_ps, "watch_ps": self.watch_ps}
+
+    def _begin(self, warm_up: Quantity | None, ran: bool) -> int:
+        """When cases begin."""
+        now = round(self.network.now * 1e12)
+        said = [self.network.draft.element("flows", flow.index) for flow in self.network.flows]
+        starts = [units.span_ps(one.get("start") or 0, "start") for one in said]
+        begin = now if ran else max(starts) + AFTER_START_PS
+        if warm_up is not None:
+            begin = units.span_ps(warm_up, "warm_up")
+            if begin < now:
+                raise TwinplaneError(f"warm_up={warm_up!r}: it is already {format_time(now / 1e12)}")
+        late = sum(start >= begin for start in starts)
+        early = sum(
+            one.get("stop") is not None and units.span_ps(one["stop"], "stop") < begin + self.watch_ps
+            for one in said
+        )
+        for count, what in (
+            (late, "have not begun before"),
+            (early, "stop before the end of what is watched after"),
+        ):
+            if count:
+                warn(
+                    f"{count} of {counted(len(said), 'flow')} {what} the failures at"
+                    f" {format_time(begin / 1e12)}"
+                )
+        return begin
+
+    def store(self, folder: Path | None, cases: Sequence[Case]) -> Store:
+        """The folder that its cases are kept in."""
+        key = identity(self.network.described(), self.settings)
+        return Store(folder, key, {"title": self.title, "cases": len(cases), **self.circumstances()})
+
+    def circumstances(self) -> dict[str, str]:
+        """How it is tried, in words."""
+        return {
+            "traffic": self.traffic,
+            "seed": str(self.network.seed),
+            "failures at": format_time(self.begin_ps / 1e12),
+            "watched for": f"{format_time(self.watch_ps / 1e12)} at most",
+        }
+
+    def warm(self) -> World:
+        """Run it until cases begin."""
+        self.network.run(until=f"{self.begin_ps} ps")
+        core = self.network.running()
+        ends = [Reasons.ends_of(self.network, lsp.index) for lsp in self.network.lsps]
+        flows = watched(self.network)
+        down = already_down(self.network)
+        world = World(core, Graph(self.network), flows, self.begin_ps, self.watch_ps, ends, down)
+        world.settle()
+        if world.down:
+            total = sum(lsp.count for lsp in self.network.lsps)
+            warn(f"{len(world.down)} of {counted(total, 'LSP')} are not up when failures begin")
+        return world
+
+    def run(
+        self,
+        cases: Sequence[Case],
+        jobs: int | None = None,
+        store: Store | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Failures:
+        """Try every case that is not kept yet."""
+        world = self.warm()
+        found = {} if store is None else {key: value for key, value in store.found.items()}
+        jobs = jobs or len(os.sched_getaffinity(0))
+
+        def work(case: Case | None) -> bytes:
+            if case is None:
+                return json.dumps(calm(world)).encode()
+            return json.dumps(watch(world, case), separators=(",", ":")).encode()
+
+        for _, answer in forked([None], work, 1):
+            world.calm = [(sent, lost) for sent, lost in json.loads(answer)]
+        left = [case for case in cases if case.name not in found]
+
+        def tick() -> None:
+            if progress is not None:
+                progress(len(cases) - len(left) + done, len(cases))
+
+        done = 0
+        for case, answer in forked(left, work, jobs, tick):
+            done += 1
+            if case is None:
+                continue
+            found[case.name] = json.loads(answer)
+            if store is not None:
+                store.keep([answer])
+            tick()
+        return self.ranked(world, cases, found, None if store is None else store.folder)
+
+    def ranked(
+        self,
+        world: World,
+        cases: Iterable[Case],
+        found: Mapping[str, Mapping[str, Any]],
+        folder: Path | None = None,
+    ) -> Failures:
+        """What was found, with reasons, the worst first."""
+        reasons = Reasons(self.network, world.graph)
+        outcomes = [self._outcome(world, reasons, case, found[case.name]) for case in cases]
+        flows = [(flow.name, flow.phb) for flow in world.flows]
+        drawn = topology(self.network)
+        return Failures(outcomes, flows, drawn, self.title, self.circumstances(), folder)
+
+    def _outcome(self, world: World, reasons: Reasons, case: Case, found: Mapping[str, Any]) -> Outcome:
+        dead, parts = world.dead_links(case), world.parts(case)
+        watched_s = found["watched_ps"] / 1e12
+        up = dict(found["up"])
+        hurt = []
+        for place, lost, sent, state, _, last in found["flows"]:
+            flow = world.flows[place]
+            back = {"recovered": True, "unseen": None}.get(state, False)
+            if back is None and not parts.joined(flow.source, flow.sink):
+                back = False
+            reason, why = None, ""
+            if back is False:
+                kind, why = reasons.of(case, dead, parts, flow, found, last)
+                reason = str(kind)
+            outage = lost * watched_s / sent if back and sent else None
+            again = None if back is False or flow.lsps is None else up.get(flow.lsps)
+            again_s = None if again is None else again / 1e12
+            hurt.append(Hurt(flow.name, flow.phb, lost, outage, again_s, back, reason, why))
+        hurt.sort(key=lambda one: (one.recovered is not False, -one.lost, one.flow))
+        return Outcome(
+            *(
+                case.name,
+                case.kind,
+                tuple(case.dead_links(world.graph.ends)),
+                case.nodes,
+                watched_s,
+                found["digest"],
+                len(found["down"]),
+            ),
+            tuple(hurt),
+        )
+
+
+__all__ = [
+    "Case",
+    "Failures",
+    "Hurt",
+    "OfClass",
+    "Outcome",
+    "Probes",
+    "Trial",
+    "Watched",
+    "cases_of",
+    "fail_everything",
+]

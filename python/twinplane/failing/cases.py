@@ -1,0 +1,124 @@
+"""What fails in turn: links, nodes, shared-risk link groups, and pairs of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ..errors import TwinplaneError, suggest
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+KINDS = ("links", "nodes", "groups")
+"""What `only` may name."""
+
+ENDS = frozenset({"host", "station", "edge", "peer", "external"})
+"""Kinds of nodes that are ends of traffic and carry none for others: they do not fail by themselves."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Links and nodes, by their places, that fail together; the links of a node go with it."""
+
+    name: str
+    kind: str
+    """``link``, ``node``, ``group`` or ``pair``."""
+    links: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
+
+    def dead_links(self, ends: Sequence[tuple[int, int]]) -> list[int]:
+        """All links that cannot be used, those of its nodes included; `ends` are those of every link."""
+        nodes = set(self.nodes)
+        own = set(self.links)
+        return [link for link, pair in enumerate(ends) if link in own or not nodes.isdisjoint(pair)]
+
+
+def link_names(network: Network) -> list[str]:
+    """``a-b`` of every link, ``a:e0-b:e1`` of one that is not the only one between its ends."""
+    pairs = [frozenset((link.a.name, link.b.name)) for link in network.links]
+    times = Counter(pairs)
+    return [
+        f"{link.a.name}-{link.b.name}" if times[pair] == 1 else "-".join(network.draft.core.ends(link.index))
+        for link, pair in zip(network.links, pairs, strict=True)
+    ]
+
+
+def already_down(network: Network) -> tuple[frozenset[int], frozenset[int]]:
+    """Links and nodes that are down now, by what was done to the network so far."""
+    places = {name: place for place, name in enumerate(link_names(network))}
+    table = network.columns("actions")
+    links: dict[int, float] = {}
+    nodes: dict[int, float] = {}
+    for action, link, node, until in zip(
+        *(table[key] for key in ("action", "link", "node", "until_ps")), strict=True
+    ):
+        to = math.inf if until is None else until
+        if action in ("fail", "restart"):
+            if link is not None:
+                links[places[link]] = to
+            elif node is not None:
+                nodes[network.node(node).index] = to
+        elif action == "heal":
+            for down, name in (
+                (links, None if link is None else places[link]),
+                (nodes, None if node is None else network.node(node).index),
+            ):
+                if link is None and node is None:
+                    down.clear()
+                elif name is not None:
+                    down.pop(name, None)
+    now = network.now * 1e12
+    alive = (frozenset(place for place, to in down.items() if to > now) for down in (links, nodes))
+    dead_links, dead_nodes = alive
+    return dead_links, dead_nodes
+
+
+def groups(network: Network) -> dict[str, list[int]]:
+    """The shared-risk link groups that links name (`srlg`), with the places of their links."""
+    found: dict[str, list[int]] = {}
+    for link in network.links:
+        said = network.draft.element("links", link.index).get("srlg") or ()
+        for name in (said,) if isinstance(said, str) else said:
+            found.setdefault(name, []).append(link.index)
+    return found
+
+
+def cases_of(network: Network, only: Sequence[str] | None = None, pairs: bool = False) -> list[Case]:
+    """Every case: links, nodes and groups in their order, or those kinds only; then pairs of these."""
+    for kind in only or ():
+        if kind not in KINDS:
+            raise TwinplaneError(f"only: {kind!r}: {', '.join(KINDS)}{suggest(kind, KINDS)}")
+    asked = tuple(only or KINDS)
+    found: list[Case] = []
+    if "links" in asked:
+        found += [Case(name, "link", (place,)) for place, name in enumerate(link_names(network))]
+    if "nodes" in asked:
+        found += [Case(one.name, "node", (), (one.index,)) for one in network.nodes if one.kind not in ENDS]
+    if "groups" in asked:
+        found += [Case(name, "group", tuple(links)) for name, links in groups(network).items()]
+    if not found:
+        raise TwinplaneError(_nothing(asked))
+    ends = [(link.a.index, link.b.index) for link in network.links]
+    return [*found, *_pairs(found, ends)] if pairs else found
+
+
+def _nothing(asked: Sequence[str]) -> str:
+    """What there is none of, and where it would be said."""
+    if tuple(asked) == ("groups",):
+        return "there is no group that could fail: links name those that they share a risk with as srlg"
+    return f"there is nothing that could fail: no {', no '.join(asked)}"
+
+
+def _pairs(singles: Sequence[Case], ends: Sequence[tuple[int, int]]) -> Iterator[Case]:
+    """Two at a time, but for those of which one takes the other with it, such as a node and a link of it."""
+    for one, other in combinations(singles, 2):
+        links = tuple(sorted({*one.links, *other.links}))
+        both = Case(f"{one.name} + {other.name}", "pair", links, (*one.nodes, *other.nodes))
+        dead = both.dead_links(ends)
+        if all(part.nodes != both.nodes or part.dead_links(ends) != dead for part in (one, other)):
+            yield both

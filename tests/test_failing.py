@@ -1,0 +1,308 @@
+"""Everything fails in turn: who loses what, why some do not come back, and forks that equal fresh runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import polars as pl
+import pytest
+import twinplane as tp
+from twinplane.errors import TwinplaneError
+from twinplane.failing import Failures, Trial, cases_of, fail_everything
+from twinplane.failing.cases import Case
+from twinplane.failing.forks import forked
+from twinplane.failing.graph import Graph
+from twinplane.failing.traffic import Probes
+from twinplane.failing.watching import calm, watch
+
+CHORDS = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4), (5, 6)]
+
+
+def ring() -> tp.Network:
+    """Four routers in a ring: two LSPs whose fallback does not hold both, one without, and a plain flow."""
+    net = tp.Network(seed=7)
+    a, b, c, d = (net.router(name) for name in "abcd")
+    for x, y, duct in ((a, b, "duct"), (b, c, ["duct", "bridge"]), (c, d, None), (a, d, None)):
+        net.link(x, y, rate="1 Gbit/s", delay="50 us", reservable="900 Mbit/s", srlg=duct)
+    a.lsp("gold", to=c, route=[b, c], bandwidth="200 Mbit/s", fallback=[d, c])
+    a.lsp("big", to=c, route=[b, c], bandwidth="500 Mbit/s", fallback=[d, c])
+    d.lsp("idle", to=c, route=[c], bandwidth="300 Mbit/s")
+    a.lsp("lone", to=c, route=[b, c])
+    for name, size, dscp in (("gold", 64, "EF"), ("big", 512, "AF11"), ("lone", 512, "AF11")):
+        net.flow(a, c, over=name, rate="4 Mbit/s", size=size, name=name, dscp=dscp)
+    net.flow(a, c, rate="1 Mbit/s", name="plain")
+    return net
+
+
+def meshed(seed: int = 1) -> tp.Network:
+    """Seven routers, one of them at the end of a single link, without LSPs and flows."""
+    net = tp.Network(seed=seed)
+    routers = [net.router(f"r{number}") for number in range(7)]
+    for place, (x, y) in enumerate(CHORDS):
+        net.link(routers[x], routers[y], rate="1 Gbit/s", delay=f"{100 + 10 * place} us")
+    return net
+
+
+def reasons(found: Failures, case: str) -> dict[str, str | None]:
+    return {hurt.flow: hurt.reason for hurt in found[case].hurt}
+
+
+@pytest.fixture(scope="module")
+def failures() -> Failures:
+    return fail_everything(ring(), watch="3 s")
+
+
+def test_who_stays_away_and_why(failures: Failures) -> None:
+    assert len(failures) == 4 + 4 + 2
+    over_b = {"big": "no bandwidth", "lone": "no fallback", "plain": "static route", "gold": None}
+    for case in ("a-b", "b-c", "b", "duct", "bridge"):
+        found = reasons(failures, case)
+        # Both routes are as short: the plain flow takes one of them.
+        assert found in (over_b, {key: over_b[key] for key in ("big", "lone", "gold")})
+    assert "no bandwidth at d" in " ".join(one.why for one in failures["a-b"].hurt)
+    assert failures["a-d"].never == 0
+    assert reasons(failures, "c") == dict.fromkeys(("gold", "big", "lone", "plain"), "end failed")
+    assert failures.outcomes[0].name not in ("a", "c")  # flows end there: that is no news
+    assert failures["duct"].digest == failures["b"].digest  # the same two links
+
+
+def test_how_much_and_for_how_long(failures: Failures) -> None:
+    hurt = {one.flow: one for one in failures["b-c"].hurt}
+    per_s = 4e6 / (512 * 8)
+    assert hurt["lone"].lost == pytest.approx(3 * per_s, abs=2)
+    assert hurt["lone"].outage_s is None and hurt["lone"].recovered is False
+    # An error travels back over a-b, then a Path and a Resv travel over d: five delays of 50 us, and bytes.
+    gold = hurt["gold"]
+    assert gold.recovered is True and gold.lsp_up_s is not None
+    assert 250e-6 < gold.lsp_up_s < 400e-6
+    assert gold.outage_s == pytest.approx(gold.lost * 64 * 8 / 4e6, rel=1e-3)
+    assert 200e-6 < gold.outage_s < 600e-6
+    # Who has no way left is not watched to the end, and counted as if it were.
+    assert failures["c"].watched_s < 1 < 3 == failures["b-c"].watched_s
+    for one in failures["c"].hurt:
+        if one.flow in ("big", "lone"):
+            assert one.lost == pytest.approx(3 * per_s, abs=2)
+
+
+def test_tables_classes_and_sentence(failures: Failures, tmp_path: Path) -> None:
+    table, cases = failures.table(), failures.cases()
+    assert table.height == sum(len(one.hurt) for one in failures.outcomes)
+    assert cases["case"].to_list() == [one.name for one in failures.outcomes]
+    cut_off = [one.cut_off for one in failures.outcomes]
+    assert cut_off == sorted(cut_off, reverse=True) and cut_off[0] == 3
+    classes = {one.phb: one for one in failures.classes()}
+    assert list(classes) == ["AF11", "EF", "default"] or list(classes) == ["AF11", "default", "EF"]
+    assert classes["AF11"].flows == 2 and classes["EF"].never == 2
+    assert classes["AF11"].lost == table.filter(pl.col("class") == "AF11")["lost"].sum()
+    said = failures.headline()
+    assert " is the worst of 4 links, 4 nodes, 2 groups: 3 of 4 flows stay away (" in said
+    assert said.endswith("of 10 cases keep a flow away though a way is left.")
+    path = failures.save_csv(tmp_path / "harm.csv")
+    assert pl.read_csv(path).height == table.height
+    assert pl.read_csv(tmp_path / "harm-cases.csv")["case"].to_list() == cases["case"].to_list()
+
+
+def test_the_network_is_as_it_was() -> None:
+    once, twice = ring(), ring()
+    fail_everything(once, only="links", watch="1 s")
+    assert once.now == 1.0
+    for net in (once, twice):
+        net.run(until="1.5 s")
+    assert once.digest() == twice.digest()
+    # From where it stands: something has failed already.
+    once.fail("a", "d")
+    found = fail_everything(once, only="links", watch="1 s")
+    assert set(reasons(found, "b-c").values()) == {"no route"}
+    assert reasons(found, "c-d") == {}
+
+
+def test_forks_equal_fresh_runs() -> None:
+    net = meshed()
+    trial = Trial(net, Probes(), watch="2 s")
+    cases = cases_of(net, pairs=True)
+    cases = [*cases[:16], *cases[16::31]]
+    assert len(cases) >= 20
+    found = trial.run(cases, jobs=2)
+    for case in cases[:: len(cases) // 20][:20]:
+        fresh = Trial(meshed(), Probes(), watch="2 s")
+        world = fresh.warm()
+        one = found[case.name]
+        kept = watch(world, case, round(one.watched_s * 1e12))
+        assert kept["digest"] == one.digest, case
+        assert kept["watched_ps"] == round(one.watched_s * 1e12)
+
+
+def test_probes_cover_a_network_without_flows() -> None:
+    found = fail_everything(meshed(), watch="1 s")
+    assert len(found.flows) == 7 * 6
+    assert "between routers" in found.circumstances["traffic"]
+    # r6 hangs on one link: without it nobody reaches it, and everybody else has a fallback.
+    assert set(reasons(found, "r5-r6").values()) == {"no route"} and len(found["r5-r6"].hurt) == 12
+    assert all(one.never == 0 for one in found.outcomes if one.kind == "link" and one.name != "r5-r6")
+    plain = fail_everything(meshed(), only="links", watch="1 s", protected=False, probes=10, probe_rate=50)
+    assert len(plain.flows) == 10
+    assert {one for case in plain.outcomes for one in case.reasons} == {"static route", "no route"}
+
+
+def test_probes_of_a_network_with_lsps_and_hosts() -> None:
+    net = tp.Network()
+    left, right = net.host("left", "10.1.0.2/24"), net.host("right", "10.2.0.2/24")
+    a, b = net.router("a"), net.router("b")
+    for x, y in ((left, a), (a, b), (b, right)):
+        net.link(x, y)
+    found = fail_everything(net, watch="1 s")
+    assert [name for name, _ in found.flows] == ["left-right", "right-left"]
+    assert {one.kind for one in found.outcomes} == {"link", "node"} and len(found) == 5
+    assert all(set(one.reasons) == {"no route"} for one in found.outcomes)
+    net = tp.Network()
+    a, b = net.router("a"), net.router("b")
+    net.link(a, b)
+    a.lsp("east", to=b)
+    assert fail_everything(net, only="links", watch="1 s").flows == [("east", "default")]
+
+
+def test_pairs_leave_out_what_goes_together() -> None:
+    net = ring()
+    names = {case.name for case in cases_of(net, pairs=True)}
+    assert "a-b + c-d" in names and "a + c" in names and "c-d + b" in names
+    assert "a-b + b" not in names and "a-b + duct" not in names
+    found = fail_everything(ring(), only=["links"], pairs=True, watch="1 s")
+    assert len(found) == 4 + 6
+    assert set(reasons(found, "a-b + c-d").values()) == {"no route"}
+
+
+def test_parallel_links_have_names_of_their_own() -> None:
+    net = tp.Network()
+    a, b = net.router("a"), net.router("b")
+    net.link(a, b)
+    net.link(b, a)
+    assert [case.name for case in cases_of(net, ["links"])] == ["a:e0-b:e0", "b:e1-a:e1"]
+
+
+def test_other_threads_do_not_matter() -> None:
+    frame = pl.DataFrame({"x": range(200_000)})
+    assert frame.group_by(pl.col("x") % 1000).agg(pl.len()).height == 1000
+    assert len(list(Path("/proc/self/task").iterdir())) > 1
+    assert len(fail_everything(meshed(), only="links", watch="1 s", probes=7).outcomes) == len(CHORDS)
+
+
+def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
+    def stop(done: int, of: int) -> None:
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "kept"
+    with pytest.raises(KeyboardInterrupt):
+        fail_everything(meshed(), watch="1 s", out=out, jobs=1, progress=stop)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no child is left
+    lines = [line for line in (out / "cases.jsonl").read_text().splitlines() if line]
+    assert len(lines) == 3
+    with (out / "cases.jsonl").open("a") as file:
+        file.write(lines[0][:40])  # as if it had been killed while it wrote
+    seen: list[int] = []
+    found = fail_everything(meshed(), watch="1 s", out=out, progress=lambda done, of: seen.append(done))
+    assert min(seen) >= 3 and max(seen) == len(found) == len(CHORDS) + 7
+    fresh = fail_everything(meshed(), watch="1 s")
+    assert fresh.table().equals(found.table()) and fresh.cases().equals(found.cases())
+    with pytest.raises(TwinplaneError, match="another network, or with other settings"):
+        fail_everything(meshed(), watch="2 s", out=out)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("mine")
+    with pytest.raises(TwinplaneError, match="other files than failures"):
+        fail_everything(meshed(), watch="1 s", out=tmp_path / "other")
+
+
+def test_a_child_that_dies_or_fails_is_told() -> None:
+    def work(task: str) -> bytes:
+        if task == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if task == "wrong":
+            raise TwinplaneError("it cannot be done")
+        return task.encode() * 100_000
+
+    assert dict(forked(["a", "b", "c"], work, 2)) == {key: key.encode() * 100_000 for key in "abc"}
+    with pytest.raises(TwinplaneError, match="wrong: it cannot be done"):
+        list(forked(["a", "wrong", "b"], work, 1))
+    with pytest.raises(TwinplaneError, match=r"ended unexpectedly \(signal 9"):
+        list(forked(["killed", "a"], work, 2))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_what_it_loses_anyway_is_no_harm() -> None:
+    net = tp.Network()
+    a, b, c = (net.router(name) for name in "abc")
+    net.link(a, b, rate="10 Mbit/s", buffer="20 kB")
+    net.link(b, c)
+    net.flow(a, b, rate="12 Mbit/s", size=500, arrivals="poisson", name="fat")
+    net.flow(a, c, rate="100 kbit/s", size=500, name="far")
+    found = fail_everything(net, only="links", watch="1 s")
+    assert reasons(found, "b-c") == {"far": "no route"}
+    assert set(reasons(found, "a-b")) == {"fat", "far"}
+
+
+def test_ways_share_as_little_as_can_be() -> None:
+    graph = Graph(meshed())
+    way = graph.way(0, 4)
+    assert way is not None and len(way) == 2
+    beside = graph.way(0, 4, way)
+    assert beside is not None and not set(beside) & set(way)
+    to_the_end = graph.way(0, 6)
+    assert to_the_end is not None
+    beside = graph.way(0, 6, to_the_end)
+    assert beside is not None and set(beside) & set(to_the_end) == {8}
+    parts = graph.parts([8])
+    assert parts.joined(0, 5) and not parts.joined(0, 6) and not graph.parts((), [5]).joined(5, 0)
+
+
+def test_groups_come_from_a_file_too(tmp_path: Path) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(
+        "name: net\nnodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}}\n"
+        "links:\n  - [a, b, {srlg: duct}]\n  - [b, c, {srlg: [duct, bridge]}]\n  - [a, c]\n"
+        "flows:\n  - {from: a, to: b}\n"
+    )
+    net = tp.Network.from_file(path)
+    groups = {case.name: case.links for case in cases_of(net, ["groups"])}
+    assert groups == {"duct": (0, 1), "bridge": (1,)}
+    assert net.described()["links"][1]["srlg"] == ["duct", "bridge"]
+
+
+def test_wrong_input_is_one_sentence() -> None:
+    for said, told in (
+        ({"only": "link"}, r"only: 'link': links, nodes, groups \(did you mean 'links'\?\)"),
+        ({"only": "groups"}, "links name those that they share a risk with as srlg"),
+        ({"watch": 0}, "longer than nothing"),
+        ({"warm_up": "soon"}, "warm_up 'soon'"),
+    ):
+        with pytest.raises(TwinplaneError, match=told):
+            fail_everything(meshed(), **said)  # type: ignore[arg-type]
+    with pytest.raises(TwinplaneError, match="in virtual time only"):
+        fail_everything(tp.Network(clock="wall"))
+    lone = tp.Network()
+    lone.router("a")
+    with pytest.raises(TwinplaneError, match="fewer than two hosts or routers"):
+        fail_everything(lone)
+    ran = meshed()
+    ran.run(until="1 s")
+    with pytest.raises(TwinplaneError, match="it has run already"):
+        fail_everything(ran)
+    late = ring()
+    late.run(until="2 s")
+    with pytest.raises(TwinplaneError, match="it is already 2 s"):
+        fail_everything(late, warm_up="1 s")
+
+
+def test_answers_of_cases_are_plain() -> None:
+    trial = Trial(meshed(), Probes(count=7), watch="1 s")
+    world = trial.warm()
+    case = Case("r0", "node", (), (0,))
+    answer = next(
+        answer for _, answer in forked([case], lambda one: json.dumps(watch(world, one)).encode(), 1)
+    )
+    assert json.loads(answer)["case"] == "r0"
+    assert len(calm(world)) == len(world.calm) or world.calm == []
