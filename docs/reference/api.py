@@ -14,7 +14,7 @@ from typing import Any
 
 import twinplane as tp
 from pydantic import BaseModel
-from twinplane import core, diffserv
+from twinplane import core, diffserv, failing
 from twinplane.model.generate_docs import value_of
 from twinplane.model.generate_python import attribute, meaning_of
 from twinplane.model.written import Written
@@ -28,6 +28,11 @@ PAGES: dict[str, tuple[str, str, list[Any]]] = {
         "Networks",
         "Describe a network, run it, disturb it, and ask what happened.",
         [tp.Network],
+    ),
+    "failures": (
+        "Failures",
+        "Let everything fail in turn, and read who loses what.",
+        [tp.fail_everything, tp.Failures, failing.Outcome, failing.Hurt, failing.OfClass],
     ),
     "nodes": (
         "Nodes",

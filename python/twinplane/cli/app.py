@@ -185,6 +185,77 @@ def run(
 
 
 @app.command()
+def fail(
+    file: Annotated[Path, typer.Argument(help="A network file (YAML), or a topology (GraphML).")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="links, nodes or groups, if not all of them; several times."),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Two of them together, too.")] = False,
+    warm_up: Annotated[
+        str | None,
+        typer.Option(
+            "--warm-up", metavar="TIME", help="When they fail [default: 1 s after the last flow began]."
+        ),
+    ] = None,
+    watch: Annotated[
+        str, typer.Option(metavar="TIME", help="How long a case is watched for who comes back, at most.")
+    ] = "5 s",
+    probes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Pairs of nodes that probes go between, where there are no flows."),
+    ] = None,
+    probe_rate: Annotated[
+        int | None, typer.Option(min=1, max=100_000, help="Packets per second of each probe.")
+    ] = None,
+    unprotected: Annotated[
+        bool, typer.Option("--unprotected", help="Probes go as routers route them, and over no LSPs.")
+    ] = False,
+    component: Annotated[
+        str | None,
+        typer.Option(metavar="NODE", help="Of a topology in several parts, that of a node, or the largest."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The same seed gives the same run [default: 1, or the file's].")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Cases at a time (default: one for each core).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results (default: runs/fail-NNNN); goes on with one.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 if a flow stays away though a way is left.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let every link, node and shared-risk group fail in turn: who loses what, and who does not come back.
+
+    Cases are forks of the network after a common warm-up. Writes a page, and all of it as CSV.
+    """
+    from .fail import Asked, run_fail
+
+    asked = Asked(
+        *(
+            file,
+            only,
+            pairs,
+            warm_up,
+            watch,
+            probes,
+            probe_rate,
+            unprotected,
+            component,
+            seed,
+            jobs,
+            out,
+            strict,
+        )
+    )
+    raise typer.Exit(run_fail(asked, as_json))
+
+
+@app.command()
 def calibrate(
     interfaces: Annotated[
         list[str] | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..files import write_text
 
 if TYPE_CHECKING:
+    from ..failing.failures import Failures
     from ..network import Network
     from ..results.folder import Results
 
@@ -19,8 +20,17 @@ def of_results(found: Results) -> Path:
     return write_text(found.folder / "report.html", page(found))
 
 
-def report(network: Network, path: str | Path, title: str | None = None) -> Path:
-    """Write a page about a network as it is now: planes over time, flows, LSPs, topology."""
+def report(network: Network | Failures, path: str | Path, title: str | None = None) -> Path:
+    """Write a page about a network as it is now: planes over time, flows, LSPs, topology.
+
+    Or about what `fail_everything` found.
+    """
+    from ..failing.failures import Failures
+
+    if isinstance(network, Failures):
+        from . import failing
+
+        return write_text(Path(path), failing.page(network))
     from .from_network import page
 
     return write_text(Path(path), page(network, title))
