@@ -9,9 +9,9 @@ from ..units import format_time
 from .failing_map import svg
 from .page import Page, Section, render
 
-CASES_MAX = 200
+CASES_MAX = 100
 """So many cases stand on the page; the CSV file has all."""
-AWAY_MAX = 200
+AWAY_MAX = 100
 """So many flows that stay away."""
 
 TITLES = (
@@ -53,9 +53,9 @@ def page(found: Failures, command: str | None = None) -> str:
     """All of it."""
     drawing, text = svg(found)
     sections = [
-        Section("The worst cases", tables=[_cases(found)]),
-        Section("On the map", drawing=drawing, drawing_text=text),
         Section("By class", tables=[_classes(found)]),
+        Section("On the map", drawing=drawing, drawing_text=text),
+        Section("The worst cases", tables=[_cases(found)]),
         *_away(found),
         Section("What the reasons mean", points=list(REASONS)),
         Section("How it was tried", tables=[_circumstances(found)], paragraphs=[METHOD], command=command),
