@@ -7,7 +7,7 @@ from ..charts.table import Table
 from ..failing.failures import Failures, OfClass, Outcome, counted
 from ..units import format_time
 from .failing_map import svg
-from .page import Page, Section, render
+from .page import Drawing, Page, Section, render
 
 CASES_MAX = 100
 """So many cases stand on the page; the CSV file has all."""
@@ -51,10 +51,9 @@ DASH = "\u2013"
 
 def page(found: Failures, command: str | None = None) -> str:
     """All of it."""
-    drawing, text = svg(found)
     sections = [
         Section("By class", tables=[_classes(found)]),
-        Section("On the map", drawing=drawing, drawing_text=text),
+        Section("On the map", drawings=[Drawing(*svg(found))]),
         Section("The worst cases", tables=[_cases(found)]),
         *_away(found),
         Section("What the reasons mean", points=list(REASONS)),
