@@ -58,7 +58,7 @@ HEADLINES = {
             [Lost(0, 5.0, 5.31, 204), Lost(1, 5.0, 5.2, 340)],
             [*up("east", (5.1, "down"), (5.36, "up")), *up("west", (5.1, "down"), (5.3, "up"))],
         ),
-        "Link pe1-p failed at 5 s: best effort lost 340 packets in 200 ms, class EF 204 in 310 ms;"
+        "Link pe1-p failed at 5 s: best effort lost 340 packets for 200 ms, class EF 204 for 310 ms;"
         " both LSPs were back at 5.36 s.",
     ),
     "nobody": (told([FAIL], []), "Link pe1-p failed at 5 s: no flow lost a packet after it."),
@@ -68,7 +68,7 @@ HEADLINES = {
     ),
     "never": (
         told([FAIL], [Lost(0, 5.0, 9.99, 500)], [*up("east", (5.1, "down")), *up("west")]),
-        "Link pe1-p failed at 5 s: class EF lost 500 packets in 4.99 s;"
+        "Link pe1-p failed at 5 s: class EF lost 500 packets for 4.99 s;"
         " LSP east went down and did not come back.",
     ),
     "before": (
@@ -81,7 +81,15 @@ HEADLINES = {
     ),
     "several": (
         told([FAIL, Action(6.0, "restart", node="p", until=7.0)], [Lost(2, 6.5, 6.6, 3)]),
-        "2 failures from 5 s to 6 s (link pe1-p, node p): class AF11 lost 3 packets in 100 ms.",
+        "2 failures from 5 s to 6 s (link pe1-p, node p): class AF11 lost 3 packets for 100 ms.",
+    ),
+    "long between": (
+        told([FAIL, Action(8.0, "fail", link="a-b")], [Lost(0, 5.0, 5.1, 10), Lost(0, 8.0, 8.2, 20)]),
+        "2 failures from 5 s to 8 s (link pe1-p, link a-b): class EF lost 30 packets for 300 ms.",
+    ),
+    "many flows": (
+        told([FAIL], [Lost(0, 5.0, 5.1, 10), Lost(3, 5.3, 5.5, 20)], flows=4),
+        "Link pe1-p failed at 5 s: class EF lost 30 packets for up to 200 ms.",
     ),
     "at once": (
         told([FAIL, Action(5.0, "fail", link="p-q")], []),
@@ -96,7 +104,7 @@ HEADLINES = {
             [Action(6.0, "loss", link="p-q", source="p", until=7.0, value="10 %")],
             [Lost(0, 6.1, 6.9, 9)],
         ),
-        "Link p-q lost 10 % of frames from p from 6 s to 7 s: class EF lost 9 packets in 800 ms.",
+        "Link p-q lost 10 % of frames from p from 6 s to 7 s: class EF lost 9 packets for 800 ms.",
     ),
     "some away": (
         told([FAIL], [], [*up("east", (5.1, "down")), *up("west", (5.1, "down"), (5.2, "up"))]),
@@ -121,7 +129,7 @@ def test_a_flow_that_does_not_come_back_is_said_so() -> None:
     story.arrivals[0] = [(0, 500), (10_000_000_000, 0)]
     assert headline(story) == (
         "Link pe1-p failed at 5 s: class EF lost 500 packets and had not recovered at the end,"
-        " best effort 700 in 100 ms."
+        " best effort 700 for 100 ms."
     )
 
 
@@ -217,7 +225,7 @@ def test_numbers_of_the_page_are_those_of_the_tables(net: tp.Network) -> None:
     first = story.flows[0]
     assert list(ef[1:6]) == ["1", "1", f"{first.sent:,}", f"{first.received:,}", f"{first.lost:,}"]
     assert outages.account(story).endswith("nothing is left over.")
-    assert f"class EF lost {first.lost} packets in " in (headline(story) or "")
+    assert f"class EF lost {first.lost} packets for " in (headline(story) or "")
     assert all(one.first >= 0.05 for one in story.losses)
 
 
@@ -225,7 +233,7 @@ def test_the_page_of_a_failure(net: tp.Network) -> None:
     text = from_network.page(net, "Failover")
     found = outline(text)
     assert found.outside == [] and found.unnamed == []
-    assert re.search(r'class="answer">Link b-c failed at 50 ms: class EF lost \d+ packets in \d+', text)
+    assert re.search(r'class="answer">Link b-c failed at 50 ms: class EF lost \d+ packets for \d+', text)
     assert "LSP gold was back at 50." in text
     assert found.count["h1"] == 1 and found.count["nav"] == 1
     assert text.count("data-sortable") >= 1 and "prefers-color-scheme: dark" in text

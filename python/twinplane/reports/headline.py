@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..units import format_time
-from .harm import Failure, LspHarm, failures, lost_between, lsps_hurt, outages
+from .harm import Failure, LspHarm, Outage, failures, lost_between, lsps_hurt, outages
 from .story import BEST_EFFORT, Action, Story
 
 NAMED_MAX = 3
@@ -99,26 +99,25 @@ def _losses(story: Story, begin: float) -> str:
     for flow, outage in enumerate(outages(story)):
         mine = [one for one in after if one.flow == flow]
         if mine:
-            told.append((story.flows[flow].group, mine, outage.ends_lost))
+            told.append((story.flows[flow].group, mine, outage))
     groups = {}
     for group in dict.fromkeys(group for group, _, _ in told):
-        losses = [one for name, mine, _ in told if name == group for one in mine]
-        gone = sum(ends for name, _, ends in told if name == group)
-        groups[group] = (sum(one.packets for one in losses), losses, gone)
+        count = sum(one.packets for name, mine, _ in told if name == group for one in mine)
+        groups[group] = (count, [outage for name, _, outage in told if name == group])
     if not groups:
         lost = f"; {_packets(before)} were lost before" if before else ""
         unknown = f", but {_packets(unplaced)} are missing, nobody knows since when" if unplaced else ""
         return f"no flow lost a packet after it{unknown}{lost}"
-    ranked = sorted(groups.items(), key=lambda item: (not item[1][2], -item[1][0], item[0]))
+    ranked = sorted(groups.items(), key=lambda item: (not _gone(item[1][1]), -item[1][0], item[0]))
     words = []
-    for place, (group, (count, losses, gone)) in enumerate(ranked[:NAMED_MAX]):
+    for place, (group, (count, hurt)) in enumerate(ranked[:NAMED_MAX]):
         name = group if group == BEST_EFFORT else f"class {group}"
-        span = max(one.last for one in losses) - min(one.first for one in losses)
+        longest = max(one.duration for one in hurt)
         text = f"{name} lost {_packets(count)}" if not place else f"{name} {count:,}"
-        if gone:
+        if _gone(hurt):
             text += " and had not recovered at the end"
-        elif count > 1 and span:
-            text += f" in {format_time(span, 3)}"
+        elif longest:
+            text += f" for {'up to ' if len(hurt) > 1 else ''}{format_time(longest, 3)}"
         words.append(text)
     rest = ranked[NAMED_MAX:]
     if rest:
@@ -127,6 +126,10 @@ def _losses(story: Story, begin: float) -> str:
     if before:
         text += f" ({before:,} more were lost before)"
     return text + (f", and of {unplaced:,} more nobody knows when" if unplaced else "")
+
+
+def _gone(hurt: Sequence[Outage]) -> bool:
+    return any(one.ends_lost for one in hurt)
 
 
 def _lsps(story: Story, begin: float) -> str:

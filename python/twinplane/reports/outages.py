@@ -194,7 +194,8 @@ def account(story: Story) -> str:
     """Sent and duplicated beside received, lost and in flight, all flows together."""
     seen = total(story)
     copies = f" and {seen.duplicated:,} copies made on the way" if seen.duplicated else ""
-    flight = f", {seen.in_flight:,} were still on their way at the end" if seen.in_flight else ""
+    were = "was" if seen.in_flight == 1 else "were"
+    flight = f", {seen.in_flight:,} {were} still on the way at the end" if seen.in_flight else ""
     sentence = f"Of {seen.sent:,} packets sent{copies}, {seen.received:,} arrived, {seen.lost:,} were lost"
     rest = seen.left_over
     end = "nothing is left over" if rest == 0 else f"{rest:,} packets are not accounted for"
