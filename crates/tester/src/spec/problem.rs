@@ -54,11 +54,11 @@ base::problems! {
         /// A sender that is at neither end.
         NotAtLink { node: String, a: String, b: String } is Conflict, "sender-elsewhere", "'{node}' is not an end of the link between '{a}' and '{b}'";
         /// An event without an action.
-        NoAction { known: String } is WrongType, "no-action", "it says not what happens (one of {known})";
+        NoAction { known: String } is WrongType, "event-without-action", "it says not what happens (one of {known})";
         /// An event with several.
         TwoActions { first: String, second: String } is Conflict, "two-actions", "one action in each event: '{first}' and '{second}' are two";
         /// An event without a time.
-        NoTime {} is WrongType, "no-time", "it says not when: 'at', 'every' or 'random' is needed";
+        NoTime {} is WrongType, "event-without-time", "it says not when: 'at', 'every' or 'random' is needed";
         /// An event with two times.
         TwoTimes { first: &'static str, second: &'static str } is Conflict, "two-times", "'{first}' and '{second}' are two ways to say when: one of them";
         /// Bounds of what happens once.
