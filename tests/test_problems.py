@@ -14,6 +14,7 @@ PACKAGE = ROOT / "python" / "twinplane"
 
 MAY_MATCH = {
     "cli/helping.py": "what rich would take for its own markup",
+    "model/demands.py": "the native text of SNDlib",
     "model/network_file.py": "the form of names, which the core declares as a pattern",
     "model/source.py": "which words of YAML are numbers or truths",
     "results/folder.py": "numbers of results folders",

@@ -7,7 +7,8 @@ HEAD_END = f"{NODE} lsp"
 PROBER = f"{NODE} ping traceroute"
 
 SHOWN = {
-    "network": "actions at attach bridge capture captures checks clock close conditioners convention digest"
+    "network": "actions at attach bridge capture captures checks clock close conditioners convention"
+    " demands digest"
     " edge events events_done every external fail fault flow flows from_file from_graphml heal"
     " host interfaces lab link links log_signals losses lsps node nodes now peer place"
     " queue_series queues random record recording remove repair replay restart route router run"

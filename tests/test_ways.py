@@ -164,3 +164,50 @@ def test_the_example_bypass_survives_any_failure_between_routers(failed: tuple[s
     assert all(lsp.up for lsp in net.lsps)
     # What is in flight counts as lost.
     assert all(lost(flow) - gone <= 1 for flow, gone in zip(flows, before, strict=True))
+
+
+LSPS = """\
+lsps:
+  - {name: east, from: a, to: d, route: [b, d]}
+  - {name: west, from: d, to: a, route: [b, a], fallback: [c, a]}
+  - {name: back, from: d, to: a, route: [b, a]}
+flows:
+  - {name: plain, from: h1, to: h2}
+  - {name: other, from: c, to: d}
+"""
+
+
+def warned(file: Path) -> list[str]:
+    """Warnings of a file, without its path."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [text.removeprefix(f"{file}:") for text in Network.from_file(file).warnings]
+
+
+def test_events_that_leave_something_without_a_way_are_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(f"{TWO_WAYS}{LSPS}events:\n  - {{at: 1 s, fail: [a, b]}}\n  - {{at: 2 s, fail: b}}\n")
+    line = (TWO_WAYS + LSPS).count("\n") + 2
+    routes = (
+        "and routes stay as they are: flow 'plain' loses all packets while it lasts,"
+        " though there is another way ('routes: shortest' lets routes follow)"
+    )
+    lsps = "over which lsps 'east' and 'back' go, and no fallback avoids that"
+    assert warned(file) == [
+        f"{line}:5: event number 1: it cuts a-b, {lsps}",
+        f"{line}:5: event number 1: it cuts a-b, {routes}",
+        f"{line + 1}:5: event number 2: it takes 'b' down, {lsps}",
+        f"{line + 1}:5: event number 2: it takes 'b' down, {routes}",
+    ]
+    file.write_text(f"{file.read_text()}routes: shortest\n")
+    assert warned(file) == [
+        f"{line}:5: event number 1: it cuts a-b, {lsps}",
+        f"{line + 1}:5: event number 2: it takes 'b' down, {lsps}",
+    ]
+
+
+def test_events_that_everything_survives_are_silent(tmp_path: Path) -> None:
+    file = tmp_path / "net.yaml"
+    events = "events: [{at: 1 s, fail: [b, c]}, {at: 2 s, heal: [b, c]}]\n"
+    file.write_text(f"{BYPASS.read_text()}{events}")
+    assert [text for text in warned(file) if "event" in text] == []

@@ -122,6 +122,12 @@ WHOLE: dict[str, Any] = {
         {"at": "1 s", "delay": {"on": ["pe1", "p"], "extra": "1 ms"}},
         {"at": "1 s", "rate": {"on": ["pe1", "p"], "limit": "1 Mbit/s"}},
     ],
+    "demands": {
+        "matrix": [{"from": "h", "to": "s", "rate": "1 Mbit/s", "class": "gold"}],
+        "gravity": {"total": "1 Mbit/s", "weights": {"h": 2, "s": 1.5}},
+        "classes": {"gold": {"dscp": "EF", "share": 0.5}, "best": {}},
+    },
+    "routes": {"kind": "shortest", "detection": "10 ms"},
     "measuring": {"phases": ["1 s"]},
     "conditioners": {
         "police": {
@@ -157,6 +163,11 @@ RECORDS: dict[str, Place] = {
     "LspSpec": ("lsps", 0),
     "FilterSpec": ("lsps", 0, "filters", 0),
     "FlowSpec": ("flows", 0),
+    "DemandsSpec": ("demands",),
+    "DemandSpec": ("demands", "matrix", 0),
+    "DemandClassSpec": ("demands", "classes", "gold"),
+    "GravitySpec": ("demands", "gravity"),
+    "ShortestSpec": ("routes",),
     "EventSpec": ("events", 0),
     "RandomSpec": ("events", 2, "random"),
     "LossSpec": ("events", 2, "loss"),

@@ -131,6 +131,29 @@ impl PyDraft {
         set.map_err(|error| placed(py, "flows", flow, given, &error))
     }
 
+    /// Says which demands there are; there are none any more if nothing is given.
+    #[pyo3(signature = (described=None))]
+    fn set_demands(&mut self, py: Python<'_>, described: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let given = described.map(value).transpose()?;
+        let set = self.inner().set_demands(given.as_ref());
+        set.map_err(|error| {
+            let root = Value::Map(given.map(|given| ("demands".to_string(), given)).into_iter().collect());
+            diagnostic(py, &root, &error)
+        })
+    }
+
+    /// How many flows the demands are, and of which classes: nothing if there are none.
+    fn demands(&mut self) -> Option<Vec<String>> {
+        let demands = self.inner().demands.as_ref()?;
+        Some(
+            demands
+                .classes()
+                .into_iter()
+                .map(|(name, _)| name.map_or_else(String::new, |name| name.to_string()))
+                .collect(),
+        )
+    }
+
     /// Forgets all flows but the first.
     fn keep_flows(&mut self, count: usize) {
         self.inner().flows.truncate(count);

@@ -80,6 +80,10 @@ base::problems! {
     pub enum TrafficAdvice {
         /// A flow over an LSP that drops all its packets.
         FlowDropped { lsp: String, kind: &'static str, phbs: String, phb: String } is Conflict, "flow-dropped", "the {kind} '{lsp}' has a place for {phbs} only: its packets, which are {phb}, are dropped";
+        /// LSPs that an event leaves without a way.
+        Stranded { event: String, lsps: String } is Conflict, "stranded", "it {event}, over which {lsps}, and no fallback avoids that";
+        /// Flows that an event cuts off, though there is another way.
+        RoutesStay { event: String, flows: String } is Conflict, "routes-stay", "it {event}, and routes stay as they are: {flows} all packets while it lasts, though there is another way ('routes: shortest' lets routes follow)";
         /// A flow to where no link leads.
         NoWay { from: String, to: String, more: String } is Conflict, "no-way", "no way leads from '{from}' to '{to}': all its packets are lost{more}";
         /// Flows that nothing on their way can tell apart.

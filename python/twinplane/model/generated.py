@@ -33,6 +33,8 @@ class NetworkSpec(Written):
     """Measured traffic, for `twinplane run FILE`; a lab that is up has none."""
     events: Sequence[EventSpec] = field(default_factory=list)
     """What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none."""
+    demands: DemandsSpec | None = None
+    """Measured traffic by a matrix of rates between nodes, in the same way [default: there are none]."""
     queues: Mapping[str, Tree] = field(default_factory=dict)
     """Trees of queue disciplines, by name, for `queue` of links."""
     conditioners: Mapping[str, Conditioner] = field(default_factory=dict)
@@ -1225,6 +1227,67 @@ class RateSpec(Written):
     """Rate at which its ports send at most."""
     from_: str | None = None
     """Node that sends in the direction that is slowed down [default: both directions]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandsSpec(Written):
+    """Demands between nodes, each of which is a flow: a traffic matrix, listed, in a file or by the gravity model."""
+
+    file: str | None = None
+    """Matrix beside this file: CSV with the columns from, to, rate and perhaps class, or SNDlib's XML or native text."""
+    unit: Quantity | None = None
+    """What a number of the file without a unit counts [default: 1 bit/s of CSV, 1 Mbit/s of SNDlib]."""
+    matrix: Sequence[DemandSpec] = field(default_factory=list)
+    """The demands one by one."""
+    gravity: GravitySpec | None = None
+    """Rates by weights of nodes, between pairs that the matrix does not list."""
+    scale: float = 1.0
+    """All rates are multiplied by it."""
+    classes: Mapping[str, DemandClassSpec] = field(default_factory=dict)
+    """Classes by name [default: one without a name]."""
+    start: Quantity = 0
+    """When they start."""
+    stop: Quantity | None = None
+    """When they stop [default: with the run]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandSpec(Written):
+    """A demand: how much goes from a node to another. In short `[FROM, TO, RATE]` or `[FROM, TO, RATE, CLASS]`."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"from_": "from", "class_": "class"}
+    from_: str
+    """Where it begins."""
+    to: str
+    """Where it ends."""
+    rate: Quantity
+    """How much, in frames with their frame check sequence."""
+    class_: str | None = None
+    """Of which class all of it is [default: each class has its share]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GravitySpec(Written):
+    """Rates by the gravity model: between two nodes as much as the product of their weights says."""
+
+    total: Quantity
+    """All rates together."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Weights of nodes by name; a node without one has none. If nothing is said, every router has the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandClassSpec(Written):
+    """A class of demands."""
+
+    dscp: str | int = "default"
+    """Code point of its packets, by name or number."""
+    share: float | None = None
+    """Which part of each rate that names no class is of this class, 0 to 1 [default: what the shares of others leave, in equal parts]."""
+    size: SizesSpec = 512
+    """Frame with header and frame check sequence, in bytes: bytes, imix, or a mapping of kind uniform, empirical or exponential."""
+    arrivals: ArrivalsSpec = "poisson"
+    """When packets are due: poisson, constant, or a mapping of kind on-off."""
 
 
 @checked

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import core
 from ..errors import TwinplaneError
+from ..units import rate_bps
+from . import demands
 from .generated import NetworkSpec
 from .source import NetworkFileError, Place, Source
 
@@ -37,17 +39,43 @@ def checked(found: Source) -> tuple[NetworkSpec, _core.Draft, Source]:
         raise NetworkFileError(f"{found.path}: it is empty: a lab has a name, nodes and links")
     if not isinstance(found.data, dict):
         raise found.error((), "a lab is a mapping with a name, nodes and links")
+    matrix = _matrix(found)
+    data = found.data if matrix is None else _with_rows(found.data, matrix)
     try:
         with core.translated():
-            described = core.load().Draft.read(found.data)
+            described = core.load().Draft.read(data)
     except TwinplaneError as error:
-        raise placed(error, found) from None
+        told = None if matrix is None else matrix.explained(error)
+        raise placed(error, found) if told is None else told from None
+    found.matrix = matrix
     spec = NetworkSpec.load(described.described())
     if not spec.nodes:
         raise found.error(("nodes",), "a lab needs nodes: 'nodes: {pe1: {kind: router}}'")
     if "topology" in found.data:
         _move(found, ("topology",))
     return replace(spec, topology=None), described, found
+
+
+def _matrix(found: Source) -> demands.Matrix | None:
+    """The demands of the file that a network file names beside it, if it names one."""
+    said = found.data.get("demands")
+    if not isinstance(said, dict) or not isinstance(said.get("file"), str):
+        return None
+    if "matrix" in said:
+        words = "demands: file: the matrix is listed already: either it or a file"
+        raise found.error(("demands", "file"), words)
+    try:
+        unit = None if said.get("unit") is None else float(rate_bps(said["unit"]))
+    except TwinplaneError as error:
+        raise found.error(("demands", "unit"), f"demands: unit: {error}") from None
+    path = found.path.parent / said["file"]
+    if not path.is_file():
+        raise found.error(("demands", "file"), f"demands: file: there is no file {path}")
+    return demands.read(path, unit)
+
+
+def _with_rows(data: dict[str, Any], matrix: demands.Matrix) -> dict[str, Any]:
+    return {**data, "demands": {**data["demands"], "matrix": matrix.rows}}
 
 
 def placed(error: TwinplaneError, found: Source) -> TwinplaneError:

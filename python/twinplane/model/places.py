@@ -47,6 +47,8 @@ def of_flow(index: int, name: str, words: str) -> TwinplaneError:
 
 def in_file(error: E, found: Source) -> E:
     """The same error with the line and column at which the file says what it is about."""
+    if found.matrix is not None and (told := found.matrix.explained(error)) is not None:
+        return told
     place, on_key, lead = core.written(found.data, error.path, error.on_key)
     line, column = found.mark(place, on_key)
     text = f"{lead}{error.words}" if error.words else str(error)

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from ..errors import TwinplaneError, one_line, os_reason
+
+if TYPE_CHECKING:
+    from .demands import Matrix
 
 Place = tuple[str | int, ...]
 """Keys and positions from the top of the file down to a value."""
@@ -65,6 +68,8 @@ class Source:
     """Where values begin."""
     keys: dict[Place, Mark] = field(default_factory=dict)
     """Where the keys of values begin."""
+    matrix: Matrix | None = None
+    """The demands of a file beside it, once it was read."""
 
     def mark(self, place: Sequence[str | int], on_key: bool = False) -> Mark:
         """Line and column of a value (or its key), or of the nearest one above that was written down."""

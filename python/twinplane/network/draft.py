@@ -11,6 +11,8 @@ from .handles import Flow, Link, Lsp, Node
 
 if TYPE_CHECKING:
     from .. import _core
+    from ..model.demands import Matrix
+    from .demands import Demands
     from .handles import Hop
 
 
@@ -23,6 +25,9 @@ class Draft:
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
+        self.demands: Demands | None = None
+        self.matrix: Matrix | None = None
+        """The file of the demands, if they are of one."""
         self.by_name: dict[str, Node] = {}
         self.positions: dict[str, tuple[float, float]] = {}
         """Where nodes are drawn, by name; without an entry a place is found for the node."""
@@ -81,6 +86,7 @@ class Draft:
                     fresh.add_flow(self.element("flows", flow.index))
             for place in range(self.core.event_count):
                 fresh.add_event(self.element("events", place))
+            fresh.set_demands(self.core.described().get("demands"))
         self.core = fresh
         own.remove(part)
         for place, other in enumerate(own):

@@ -12,6 +12,7 @@ from ..model import network_file, reading, source
 from ..model.arrivals import Trace
 from ..model.places import in_file
 from ..model.source import Source
+from .demands import Demands
 from .describing import profiled
 from .handles import Flow, Link, Lsp
 from .network import Network
@@ -96,6 +97,8 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
         draft.lsps.append(Lsp(owner, index, lsp.name, lsp.count))
     for index, flow in enumerate(lab.flows):
         draft.flows.append(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
+    if (classes := described.demands()) is not None:
+        draft.demands, draft.matrix = Demands(owner, classes), found.matrix
     _read_files(network, lab, found)
     for place, why in described.unused():
         draft.asides.append(str(found.error(tuple(place), f"{reading.whose(found.data, tuple(place))}{why}")))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..frames import Columns
     from ..lab import Lab
     from ..model.arrivals import Arrivals, Sizes
+    from .demands import Demands
     from .handles import Hop
     from .recording import Recording, Replay
 
@@ -86,8 +87,8 @@ class Network(Acting, Shown):
         Lost packets are counted in bins of `loss_bin` (`losses`).
 
         With ``routes="shortest"`` all routers get the shortest paths of what is left some time after a link
-        or a node went down or came back; ``{"kind": "shortest", "detection": "50 ms", "computation": "200 ms"}``
-        says how long that takes. Without, routes stay as they were when the network came up. Table
+        or a node went down or came back; a mapping with `kind`, `detection` (50 ms) and `computation`
+        (200 ms) says how long that takes. Without, routes stay as they were when the network came up. Table
         ``computed_routes`` tells when it happened.
         """
         real = {
@@ -391,6 +392,37 @@ class Network(Acting, Shown):
             family=family,
             hops=hops,
         )
+
+    def demands(
+        self,
+        matrix: Any = None,
+        *,
+        classes: Mapping[str, Mapping[str, Any]] | None = None,
+        gravity: Mapping[str, Any] | Quantity | None = None,
+        unit: Quantity | None = None,
+        scale: float = 1.0,
+        start: Quantity = 0,
+        stop: Quantity | None = None,
+    ) -> Demands:
+        """Measured traffic by a matrix of rates between nodes: a flow for each pair of nodes and class.
+
+        `matrix` is a file (CSV with columns from, to, rate and perhaps class, or SNDlib's XML or native
+        text), a data frame with these columns, rows one by one, or a mapping such as
+        ``{("a", "b"): "3 Mbit/s"}``. Or `gravity` gives the rates, between two nodes as much as the product
+        of their weights says, as in ``{"total": "10 Gbit/s", "weights": {"a": 3, "b": 1}}``; a rate alone is
+        the total between all routers.
+
+        `classes` have names, and each a `dscp`, a `size`, `arrivals` and its `share` of rates that name no
+        class, as in ``{"gold": {"dscp": "EF", "share": 0.1}, "best": {}}``. Packets come as a Poisson process
+        unless `arrivals` says something else. `unit` is what numbers without a unit count (1 bit/s; in files
+        of SNDlib 1 Mbit/s), and all rates are multiplied by `scale`. A network has demands once.
+        """
+        from .demands import set_demands
+
+        if gravity is not None and not isinstance(gravity, Mapping):
+            gravity = {"total": gravity}
+        said = {"classes": classes, "gravity": gravity, "scale": scale, "start": start, "stop": stop}
+        return set_demands(self.answers, self.draft, self.engine, matrix, said, unit)
 
     def remove(self, what: Flow | Lsp) -> None:
         """Take back a flow, or a group of LSPs that no flow goes over, before the network first runs.

@@ -9,7 +9,7 @@ from ..frames import frame
 from ..network.drawing import topology
 from ..network.history import up_over_time
 from ..units import format_time
-from . import checks, course, flows, losses, lsps, maps, outages, queues
+from . import checks, course, demands, flows, losses, lsps, maps, outages, queues
 from .headline import headline
 from .page import Page, Section, render
 from .story import Story, of_network
@@ -40,6 +40,7 @@ def page(network: Network, title: str | None) -> str:
         Section("Delays", charts=[spread] if spread else [], tables=[flows.table(network, stats, courses)])
         if stats
         else None,
+        *demands.of_network(network),
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
         *checks.of_network(network),
         *queues.of_network(network),
@@ -74,8 +75,14 @@ def _answer(network: Network, story: Story) -> str:
     total = outages.total(story)
     up, count = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
     said = [f"{up} of {count} LSPs are up"] if count else []
-    if story.flows or not said:
-        said.append(f"of {total.sent} packets sent {total.received} arrived and {total.lost} were lost")
+    counts = [total.sent, total.received, total.lost]
+    if network.draft.demands is not None:
+        table = network.columns("demand_classes")
+        own = (sum(table[key]) for key in ("sent", "received", "lost"))
+        counts = [one + other for one, other in zip(counts, own, strict=True)]
+    if story.flows or network.draft.demands is not None or not said:
+        sent, received, lost = counts
+        said.append(f"of {sent} packets sent {received} arrived and {lost} were lost")
     return f"After {format_time(network.now)} of {network.clock} time, {'; '.join(said)}."
 
 

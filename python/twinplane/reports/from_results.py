@@ -15,7 +15,7 @@ from ..results.folder import Results
 from ..results.manifest import time_of
 from ..results.real import real_of
 from ..results.repeats import seeds, told
-from . import checks, course, kept_flows, kept_trees, losses, maps, outages
+from . import checks, course, demands, kept_flows, kept_trees, losses, maps, outages
 from .headline import headline
 from .page import Page, Section, render
 from .real import calibrations, real_bounds, twins
@@ -47,6 +47,7 @@ def page(found: Results) -> str:
         *(_planes(found) if story is None else []),
         *_returns(found),
         *checks.of_results(found),
+        *demands.of_results(found),
         *losses.of_results(found),
         *(kept_trees.of_results(found) if experiment.trees else []),
         *_published(experiment, found),

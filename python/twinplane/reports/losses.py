@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..charts.table import Table
+from ..network.demands import names_of
 from .page import Section
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ TITLES = ("flow", "PHB", "where", "why", "packets")
 
 def of_network(network: Network) -> list[Section]:
     """The section of a network at hand; none if nothing was lost."""
-    names = {flow.index: flow.name for flow in network.flows}
     table = network.losses()
-    rows = table.with_columns(flow=table["flow"].replace_strict(names)) if table.height else table
-    return sections(rows)
+    if not table.height:
+        return []
+    names = names_of(network)
+    return sections(table.with_columns(flow=table["flow"].replace_strict(names)))
 
 
 def of_results(found: Results) -> list[Section]:

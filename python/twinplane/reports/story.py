@@ -146,7 +146,12 @@ def of_network(network: Network) -> Story:
     specs = [(flow.name, _code(described, place)) for place, flow in enumerate(network.flows)]
 
     def columns(name: str) -> Columns:
-        return lsp_spans(network) if name == "lsp_spans" else network.columns(name)
+        table = lsp_spans(network) if name == "lsp_spans" else network.columns(name)
+        if network.draft.demands is None or name not in ("flow_accounts", "loss_times"):
+            return table
+        # Demands are shown by class.
+        kept = [place for place, flow in enumerate(table["flow"]) if flow < len(specs)]
+        return {key: [values[place] for place in kept] for key, values in table.items()}
 
     story = made(network.now, specs, columns)
     stops = [span_ps(spec["stop"]) / 1e12 for spec in described if spec.get("stop") is not None]

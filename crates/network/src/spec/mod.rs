@@ -74,6 +74,8 @@ base::record! {
         pub flows: Vec<Value> = Vec::new();
         /// What is done to the network while it runs, for `twinplane run FILE`; a lab that is up has none.
         pub events: Vec<Value> = Vec::new();
+        /// Measured traffic by a matrix of rates between nodes, in the same way.
+        pub demands: Option<Value>, absent "there are none";
         /// Trees of queue disciplines, by name, for `queue` of links.
         pub queues: Vec<(Name, TreeSpec)> = Vec::new();
         /// Meters and markers, by name, for `ingress` of links and for trees.
@@ -123,6 +125,7 @@ impl Default for NetworkSpec {
             lsps: Vec::new(),
             flows: Vec::new(),
             events: Vec::new(),
+            demands: None,
             queues: Vec::new(),
             conditioners: Vec::new(),
             topology: None,

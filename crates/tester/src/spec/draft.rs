@@ -1,5 +1,6 @@
 //! A network that is described piece by piece, with its flows.
 
+use super::demands::DemandsSpec;
 use super::ends::resolve;
 use super::event::EventSpec;
 use super::flow::FlowSpec;
@@ -19,6 +20,8 @@ pub struct Draft {
     pub flows: Vec<FlowSpec>,
     /// What is done to the network while it runs.
     pub events: Vec<EventSpec>,
+    /// Flows by a matrix of rates.
+    pub demands: Option<DemandsSpec>,
     /// Phases, and how delays are measured.
     pub measuring: MeasuringSpec,
 }
@@ -32,15 +35,15 @@ impl Default for Draft {
 impl Draft {
     /// What was read, to be added to.
     pub fn of(file: NetworkFile) -> Draft {
-        let NetworkFile { network, flows, events, measuring } = file;
-        Draft { network: NetworkDraft::of(network, KINDS), flows, events, measuring }
+        let NetworkFile { network, flows, events, demands, measuring } = file;
+        Draft { network: NetworkDraft::of(network, KINDS), flows, events, demands, measuring }
     }
 
     /// All of it so far.
     pub fn file(&self) -> NetworkFile {
         let network = self.network.network().clone();
-        let (flows, events) = (self.flows.clone(), self.events.clone());
-        NetworkFile { network, flows, events, measuring: self.measuring.clone() }
+        let (flows, events, demands) = (self.flows.clone(), self.events.clone(), self.demands.clone());
+        NetworkFile { network, flows, events, demands, measuring: self.measuring.clone() }
     }
 
     /// Adds a flow.
@@ -74,6 +77,16 @@ impl Draft {
         if let Some(old) = self.flows.get_mut(place) {
             *old = flow;
         }
+        Ok(())
+    }
+
+    /// Says which demands there are, and that there are none if nothing is given.
+    pub fn set_demands(&mut self, value: Option<&Value>) -> Result<(), Diagnostic> {
+        let mut demands = value.map(DemandsSpec::read).transpose().at("demands")?;
+        if let Some(demands) = &mut demands {
+            demands.resolve(self.network.names()).at("demands")?;
+        }
+        self.demands = demands;
         Ok(())
     }
 

@@ -7,9 +7,11 @@
 //! - [`flow`]: a flow; [`arrivals`]: when its packets are due; [`sizes`]: how long they are; [`ends`]: between which
 //!   links
 //! - [`event`]: what is done to the network while it runs
+//! - [`demands`]: many flows at once, from a matrix of rates
 //! - [`measuring`]: phases, and how delays are measured; [`programme`]: what emulated edge routers do
 
 pub mod arrivals;
+pub mod demands;
 pub mod draft;
 pub mod ends;
 pub mod event;
@@ -24,6 +26,7 @@ pub mod sizes;
 use crate::kind::{FILE_KINDS, KINDS};
 use base::describe::{Describe, DescribeProblem, Schema, Schemas, Value};
 use base::diagnostic::{At, Diagnostic};
+use demands::DemandsSpec;
 use ends::resolve;
 use event::EventSpec;
 use flow::FlowSpec;
@@ -41,6 +44,8 @@ pub struct NetworkFile {
     pub flows: Vec<FlowSpec>,
     /// What is done to it while it runs.
     pub events: Vec<EventSpec>,
+    /// Flows by a matrix of rates, behind those.
+    pub demands: Option<DemandsSpec>,
     /// Phases, and how delays are measured.
     pub measuring: MeasuringSpec,
 }
@@ -81,7 +86,12 @@ impl NetworkFile {
             Some(written) => MeasuringSpec::read(&written).at("measuring")?,
             None => MeasuringSpec::default(),
         };
+        let demands = network.spec.demands.take();
+        let mut demands = demands.map(|written| DemandsSpec::read(&written)).transpose().at("demands")?;
         let names = Names::new(network.nodes.iter().map(|node| node.0.clone()));
+        if let Some(demands) = &mut demands {
+            demands.resolve(&names).at("demands")?;
+        }
         let ends: Vec<[Endpoint; 2]> = network.spec.links.iter().map(|link| link.endpoints.clone()).collect();
         let lsps: BTreeSet<&str> = network.spec.lsps.iter().map(|lsp| &*lsp.name).collect();
         for (index, flow) in flows.iter_mut().enumerate() {
@@ -111,7 +121,7 @@ impl NetworkFile {
                 }
             }
         }
-        Ok(NetworkFile { network, flows, events, measuring })
+        Ok(NetworkFile { network, flows, events, demands, measuring })
     }
 
     /// All of it with defaults filled in.
@@ -121,6 +131,9 @@ impl NetworkFile {
         match &mut value {
             Value::Map(entries) if self.events.is_empty() => entries.retain(|entry| entry.0 != "events"),
             value => value.set("events", self.events.write()),
+        }
+        if let Some(demands) = &self.demands {
+            value.set("demands", demands.write());
         }
         value.set("measuring", self.measuring.write());
         value
@@ -141,10 +154,12 @@ pub fn schemas() -> Schemas {
     spec::schema(&mut known, KINDS);
     let (flow, measuring) = (FlowSpec::schema(&mut known), MeasuringSpec::schema(&mut known));
     let event = EventSpec::schema(&mut known);
+    let demands = DemandsSpec::schema(&mut known);
     known.amend("NetworkSpec", |field| match field.key {
         "flows" => field.schema = Schema::List(Box::new(flow.clone()), 0),
         "events" => field.schema = Schema::List(Box::new(event.clone()), 0),
         "measuring" => field.schema = measuring.clone(),
+        "demands" => field.schema = demands.clone(),
         _ => {}
     });
     known

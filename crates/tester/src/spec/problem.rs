@@ -1,4 +1,4 @@
-//! What can be wrong with flows. The words of all of it stand here.
+//! What can be wrong with flows and demands. The words of all of it stand here.
 
 base::problems! {
     /// Problems of flows.
@@ -83,5 +83,35 @@ base::problems! {
         AfterTheRun { time: String, end: String } is OutOfRange, "after-the-run", "{time} is after the end of the run at {end} (--duration)";
         /// Somebody else's device.
         NotOurs { node: String, called: String } is Conflict, "not-ours", "'{node}' is {called}: it can't be made to fail or restart";
+    }
+}
+
+base::problems! {
+    /// Problems of demands.
+    pub enum DemandProblem {
+        /// A matrix that is still to be read.
+        NotRead {} is Failed, "demands-not-read", "files of demands are read before a network is built";
+        /// Neither a matrix nor a model of one.
+        Nothing {} is WrongType, "no-demands", "there are none: 'file', 'matrix' or 'gravity' says how much goes from where to where";
+        /// A factor of nothing.
+        Scale { scale: f64 } is OutOfRange, "demand-scale", "{scale}: it is not above zero";
+        /// A part that is none.
+        Share { share: f64 } is OutOfRange, "demand-share", "{share}: a share is 0 to 1";
+        /// Parts of more than the whole.
+        Shares { sum: f64 } is Conflict, "demand-shares", "the shares add up to {sum}: they are 1 together, or less where a class has none";
+        /// A trace for many demands.
+        Trace {} is Conflict, "demand-trace", "a trace is of one flow: constant, poisson or on-off";
+        /// A weight that is none.
+        Weight { weight: f64 } is OutOfRange, "demand-weight", "{weight}: a weight is zero or more";
+        /// Weights that leave no pair of nodes.
+        NoPair {} is Conflict, "no-demand-pair", "two nodes at least have a weight above zero";
+        /// A demand from a node to itself.
+        ToItself { node: String } is Conflict, "demand-to-itself", "it begins and ends at '{node}'";
+        /// A class by a name that none has.
+        UnknownClass { class: String, hint: String } is UnknownName, "unknown-demand-class", "'{class}', no class has that name{hint}";
+        /// Two rates for one pair of nodes and class.
+        GivenTwice { from: String, to: String, first: usize } is Conflict, "demand-twice", "demand {from}->{to} is given twice, first as number {first}";
+        /// More than any link takes.
+        AboveLinks { from: String, to: String, rate: String, fastest: String } is OutOfRange, "demand-above-links", "demand {from}->{to} of {rate}: the fastest link has {fastest}";
     }
 }

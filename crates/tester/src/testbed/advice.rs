@@ -29,6 +29,7 @@ impl Testbed {
             }));
         }
         said.extend(self.without_way());
+        said.extend(self.harmed());
         said.extend(flow_ports::alike(&self.flows));
         said
     }

@@ -104,7 +104,7 @@ impl Testbed {
     }
 
     /// The address that a flow goes to which takes no LSP of its own.
-    fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
+    pub(super) fn address_of(&self, spec: &FlowSpec, to_link: Option<usize>) -> IpAddr {
         let Some(link) = to_link.map(|link| &self.links()[link]) else {
             return match spec.family {
                 Family::Ipv4 => addressing::probe(spec.to).into(),
@@ -162,10 +162,11 @@ impl Testbed {
     fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires, expected: Expected) {
         let (node, keep) = (spec.to, spec.log);
         let flow = self.flows.len();
+        let is_followed = flow < FOLLOWED_MAX && !self.demands.has(flow);
         let Some(instrument) = self.instrument_mut(node) else { return };
         let sink = instrument.sink_mut();
         sink.expect(stream, flow as u32, ports, wires.clone(), expected, keep);
-        if flow < FOLLOWED_MAX {
+        if is_followed {
             sink.follow(flow as u32);
         }
     }

@@ -7,11 +7,13 @@
 mod advice;
 mod agenda;
 mod checked;
+mod demands;
 mod edges;
 mod emission;
 mod flow_ports;
 mod flow_spec;
 mod flows;
+mod harms;
 mod losses;
 mod packets;
 mod place;
@@ -87,6 +89,9 @@ pub struct Testbed {
     streams: Vec<u32>,
     /// By group of LSPs.
     traced: BTreeMap<usize, Traced>,
+    demands: demands::Demands,
+    /// Links and nodes that fail, as events say it.
+    harms: Vec<harms::Harm>,
     /// Whose test packets are.
     owners: Arc<Owners>,
 }
@@ -164,6 +169,8 @@ impl Testbed {
             random_flows: BTreeSet::new(),
             streams: Vec::new(),
             traced: BTreeMap::new(),
+            demands: demands::Demands::default(),
+            harms: Vec::new(),
             owners: Arc::default(),
         };
         testbed.keep_losses();
@@ -175,6 +182,10 @@ impl Testbed {
                 .at("flows")?;
             testbed.add_flow(flow)?;
         }
+        if let Some(demands) = &file.demands {
+            testbed.add_demands(demands, &file.network)?;
+        }
+        testbed.harms = harms::of(&file.events);
         file.check_heals()?;
         testbed.add_events(&file.events);
         Ok(testbed)
@@ -254,6 +265,12 @@ impl Testbed {
         self.flows.get(*self.streams.get(stream.index())? as usize)
     }
 
+    /// The flow of a stream that is no demand.
+    fn single_flow(&self, stream: StreamId) -> Option<&Flow> {
+        let flow = *self.streams.get(stream.index())? as usize;
+        self.flows.get(flow).filter(|_| !self.demands.has(flow))
+    }
+
     /// A table by name, of what was measured or of the network: of one node where it needs one, else of all.
     pub fn table(&mut self, name: &str, node: Option<usize>) -> Result<Table, NetworkError> {
         let Some(entry) = TABLES.iter().find(|entry| entry.decl.name == name) else {
@@ -284,6 +301,8 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
+    TableEntry::new::<demands::DemandRow>(Scope::Network, |testbed, _| Ok(demands::demands(testbed))),
+    TableEntry::new::<demands::DemandClassRow>(Scope::Network, |testbed, _| Ok(demands::classes(testbed))),
     TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed))),
     TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
         traffic::check_routes(testbed);

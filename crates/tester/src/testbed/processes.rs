@@ -6,7 +6,7 @@ use base::diagnostic::Diagnostic;
 use network::kind::write_facts;
 
 /// What the tester alone knows of.
-const KEYS: [&str; 3] = ["flows", "events", "measuring"];
+const KEYS: [&str; 4] = ["flows", "events", "demands", "measuring"];
 
 /// The description with the facts of every node, and without what is the tester's alone. Done twice it is the same.
 pub fn for_processes(mut description: Value) -> Result<Value, Diagnostic> {

@@ -12,8 +12,8 @@ use base::table::{Rows, Table};
 use base::{LinkId, StreamId, Time};
 
 base::table! {
-    /// What became of each stream in each phase. Where only the source or only the sink is in this process, what the
-    /// other would know is absent.
+    /// What became of each stream in each phase; demands are in table `demands`. Where only the source or only the sink
+    /// is in this process, what the other would know is absent.
     pub struct StreamRow in "streams" key ["stream", "phase"]
     of (flow: u32, lsp: u32, stream: u32, phase: usize) from known: Known<'_> {
         /// The flow, by its place in the description.
@@ -58,7 +58,8 @@ base::table! {
 }
 
 base::table! {
-    /// The delays of each flow in each phase, all its streams together; rows without packets are left out.
+    /// The delays of each flow in each phase, all its streams together; rows without packets are left out, and demands
+    /// are in table `demands`.
     pub struct DelayRow in "delays" key ["flow", "phase"]
     of (flow: usize, phase: usize, bins: (Vec<f64>, Vec<u32>), interval: Result<[f64; 2], NoInterval>) from delay: &DelayStats {
         /// The flow, by its place in the description.
@@ -186,7 +187,7 @@ pub fn streams(testbed: &Testbed) -> Table {
     for node in testbed.ids() {
         let sources = testbed.generator(node.index()).into_iter().flat_map(Generator::sources);
         for (stream, marks) in sources.flat_map(|source| source.sent()) {
-            let Some(flow) = testbed.flow_of(stream) else { continue };
+            let Some(flow) = testbed.single_flow(stream) else { continue };
             let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
             // Sequence numbers from the start of a phase to the start of the next.
             let starts = core::iter::once(0).chain(marks.iter().copied());
@@ -204,7 +205,7 @@ pub fn streams(testbed: &Testbed) -> Table {
     }
     for number in 0..testbed.streams.len() as u32 {
         let stream = StreamId(number);
-        let Some(flow) = testbed.flow_of(stream) else { continue };
+        let Some(flow) = testbed.single_flow(stream) else { continue };
         if testbed.generator(flow.spec.from).is_some() {
             continue;
         }
@@ -234,6 +235,9 @@ fn misdelivered(
 pub fn delays(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for (number, flow) in testbed.flows.iter().enumerate() {
+        if testbed.demands.has(number) {
+            continue;
+        }
         let Some(sink) = testbed.sink(flow.spec.to) else { continue };
         let streams = (flow.first_stream..).map(StreamId).take_while(|stream| {
             testbed.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ... import core
 from ...errors import TwinplaneError
 from ...model.arrivals import FCS, Imix
-from ...model.places import of_flow
+from ...model.places import about, of_flow
 from ...network import Network
 from ...units import format_time, rate_bps, size_bytes, span_ps
 from .parameters import NetworkParameters
@@ -33,7 +33,9 @@ def build(p: NetworkParameters, seed: int) -> Network:
 def check(network: Network, p: NetworkParameters) -> None:
     """See that something is sent, and let it end with the run."""
     flows = network.described()["flows"]
-    if not flows:
+    if network.draft.demands is not None:
+        _end_demands(network, p)
+    elif not flows:
         raise TwinplaneError(
             f"{p.file}: it has no flows, so that nothing would be measured: 'flows: [{{from: a, to: b}}]'"
         )
@@ -50,6 +52,17 @@ def check(network: Network, p: NetworkParameters) -> None:
             network.draft.core.check_events(span_ps(p.duration_s))
     except TwinplaneError as error:
         raise network.explain(error) from None
+
+
+def _end_demands(network: Network, p: NetworkParameters) -> None:
+    said = network.described()["demands"]
+    start_s = span_ps(said["start"]) / 1e12
+    if start_s >= p.duration_s:
+        starts, ends = format_time(start_s), format_time(p.duration_s)
+        words = f"demands: they start at {starts}, and the run is over at {ends} (--duration)"
+        raise network.explain(about(("demands", "start"), "", words))
+    if "stop" not in said or span_ps(said["stop"]) > span_ps(p.duration_s):
+        network.draft.core.set_demands({**said, "stop": p.duration_s})
 
 
 def load(network: Network) -> tuple[int, float, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import TwinplaneError
-from ...model.places import of_flow
+from ...model.places import about, of_flow
 from ...network import Network
 from ...results.real import Real
 from ..labs import Ground, Here, InLab, require_namespaces
@@ -37,6 +37,9 @@ def planned(p: NetworkParameters) -> Plan:
 
     lowered = lowering.lower(Path(p.file))
     network = lowered.network
+    if network.draft.demands is not None:
+        words = "demands: a lab sends flows only; one process has demands, too (--real process)"
+        raise network.explain(about(("demands",), "", words))
     flows = enumerate(network.described()["flows"])
     ends = {flow[key]: index for index, flow in flows for key in ("from", "to")}
     for name, index in ends.items():
@@ -57,6 +60,8 @@ PROBES_PER_S, PROBE_BEGIN_S, PROBE_END_S, PROBE_DRAIN_S = 60.0, 0.5, 3.0, 0.5
 def probed(network: Network) -> tuple[Network, float]:
     """The network with a few probes in the place of its flows, and by when they have arrived."""
     draft = network.draft
+    draft.core.set_demands()
+    draft.demands = None
     draft.keep_flows(PROBED_MAX)
     draft.core.clear_events()
     for place, flow in enumerate(draft.flows):

@@ -8,6 +8,7 @@ from ...errors import warn
 from ...frames import Columns, readable
 from ...model.places import of_flow, of_lsp
 from ...network import Network
+from ...network.demands import called, names_of
 from ...network.drawing import topology
 from ...network.history import up_over_time
 from ...network.lsp_spans import lsp_spans
@@ -37,7 +38,7 @@ DELAYS = {
 
 def summarise(network: Network, p: NetworkParameters) -> Outcome:
     """Figures of every flow; tables of queues, conditioners, signalling and delays."""
-    flows = {flow.name: figures(network, flow.index) for flow in network.flows}
+    flows = {flow.name: figures(network, flow.index) for flow in network.flows} | demanded(network)
     ports = network.columns("ports")
     here = network.placement is None or network.placement["local"] is None
     metrics: dict[str, Any] = {"flows": flows}
@@ -59,6 +60,8 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         },
         "checks": readable(network.columns("checks")),
     }
+    if network.draft.demands is not None:
+        tables |= {name: readable(network.columns(name)) for name in ("demand_classes", "demands")}
     if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up
         tables["lsp_spans"] = readable(lsp_spans(network))
@@ -96,8 +99,28 @@ def trees(network: Network) -> list[dict[str, Any]]:
     ]
 
 
+def demanded(network: Network) -> dict[str, Any]:
+    """The same of each class of demands, all pairs of nodes together."""
+    if network.draft.demands is None:
+        return {}
+    table = network.columns("demand_classes")
+    found: dict[str, Any] = {}
+    for place, label in enumerate(table["class"]):
+        row = {key: table[name][place] for key, name in COUNTS.items()}
+        row |= {key: table[name][place] if name in table else None for key, name in DELAYS.items()}
+        found[called(label)] = row | ({"reordered": n} if (n := table["reordered"][place]) else {})
+    return found
+
+
 def _named(columns: Columns, network: Network) -> Columns:
-    return {**columns, "flow": [network.flows[flow].name for flow in columns.get("flow", [])]}
+    """With names in the place of numbers of flows; of demands only what they lost, by their classes."""
+    names = [flow.name for flow in network.flows]
+    numbers = columns.get("flow", [])
+    if "reason" in columns:
+        return {**columns, "flow": list(map(names_of(network).__getitem__, numbers))}
+    kept = [place for place, number in enumerate(numbers) if number < len(names)]
+    found = {key: [values[place] for place in kept] for key, values in columns.items()}
+    return {**found, "flow": [names[number] for number in found.get("flow", [])]}
 
 
 def _within(columns: Columns, end_s: float) -> Columns:
@@ -112,7 +135,10 @@ def _warn(network: Network, p: NetworkParameters, flows: dict[str, Any], queues:
     for name, found in flows.items():
         if not (found["sent"] and found["received"]):
             words = "nothing of it arrived" if found["sent"] else "it sent nothing"
-            warn(str(network.explain(of_flow(places[name], name, words))))
+            if name in places:
+                warn(str(network.explain(of_flow(places[name], name, words))))
+            else:
+                warn(f"{name}: {words}")
     roots = [place for place, path in enumerate(queues.get("path", [])) if path == "root"]
     left = sum(queues["backlog_packets"][place] for place in roots)
     if left:
