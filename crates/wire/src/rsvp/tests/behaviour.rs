@@ -177,7 +177,8 @@ fn diffserv_objects_that_were_read_are_written_so_that_they_say_the_same() {
     ];
     for (a, b, behind) in (0..5).flat_map(|a| (0..5).flat_map(move |b| [(a, b, false), (a, b, true)])) {
         let bytes = edited(&Message::Path(path()), |objects| {
-            let at = if behind { objects.len() } else { 1 };
+            // Behind what comes first (RFC 2961, 4.1).
+            let at = if behind { objects.len() } else { 2 };
             objects.splice(at..at, [some[a].clone(), some[b].clone()]);
         });
         let read = parse(&bytes).unwrap();

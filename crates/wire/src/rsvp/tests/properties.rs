@@ -342,13 +342,18 @@ proptest! {
         path in path(), unknown in vec((any::<u8>(), any::<u8>(), vec(any::<u32>(), 0..3)), 0..4), places: [u8; 4],
     ) {
         let mut raw_bytes = Vec::new();
+        // What comes first stays there (RFC 2961, 4.1).
+        let first = usize::from(path.common.integrity.is_some())
+            + path.common.acks.len()
+            + usize::from(path.common.message_id.is_some());
         Message::Path(path).emit(0, 1, &mut raw_bytes).unwrap();
         let mut raw = RawMessage::decode(&raw_bytes).unwrap();
         if let RawBody::Objects(objects) = &mut raw.body {
             for ((low, c_type, words), place) in unknown.into_iter().zip(places) {
                 let bytes = words.into_iter().flat_map(u32::to_be_bytes).collect();
                 let opaque = Opaque { class: low | 0xd0, c_type, bytes, fault: None, reads_as: None };
-                objects.insert(usize::from(place) % (objects.len() + 1), Object::Opaque(opaque));
+                let place = first + usize::from(place) % (objects.len() + 1 - first);
+                objects.insert(place, Object::Opaque(opaque));
             }
         }
         let mut bytes = Vec::new();
