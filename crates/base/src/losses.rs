@@ -10,6 +10,7 @@ use crate::label::{Dscp, TrafficClass};
 use crate::time::{Span, Time};
 use core::fmt;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
 /// Whose a frame is, and the class that it asks for.
@@ -33,12 +34,17 @@ pub trait Recognise: Send + Sync {
 /// Moments at which something was done to what runs. Losses before one and losses after it stay apart, so that it can
 /// be said what an action cost.
 #[derive(Clone, Debug, Default)]
-pub struct Marks(Arc<RwLock<Vec<Time>>>);
+pub struct Marks {
+    times: Arc<RwLock<Vec<Time>>>,
+    /// Are there any? Mostly there are none, and then no lost packet has to wait for a lock.
+    any: Arc<AtomicBool>,
+}
 
 impl Marks {
     /// Something is done at `at`, which may be later than now.
     pub fn add(&self, at: Time) {
-        if let Ok(mut marks) = self.0.write() {
+        if let Ok(mut marks) = self.times.write() {
+            self.any.store(true, Ordering::Release);
             let place = marks.partition_point(|mark| *mark < at);
             if marks.get(place) != Some(&at) {
                 marks.insert(place, at);
@@ -48,14 +54,18 @@ impl Marks {
 
     /// Marks from before a time are of no use any more.
     pub fn forget_before(&self, time: Time) {
-        if let Ok(mut marks) = self.0.write() {
+        if let Ok(mut marks) = self.times.write() {
             marks.retain(|mark| *mark >= time);
+            self.any.store(!marks.is_empty(), Ordering::Release);
         }
     }
 
     /// Is a mark after `from`, and not after `to`?
     fn between(&self, from: Time, to: Time) -> bool {
-        self.0.read().is_ok_and(|marks| {
+        if !self.any.load(Ordering::Acquire) {
+            return false;
+        }
+        self.times.read().is_ok_and(|marks| {
             let place = marks.partition_point(|mark| *mark <= from);
             marks.get(place).is_some_and(|mark| *mark <= to)
         })
@@ -146,10 +156,17 @@ pub struct Loss {
     pub reason: DropReason,
 }
 
+/// Losses that more of their like may follow soon.
+type Recent = [Option<(Loss, Stretches)>; 8];
+
 #[derive(Clone, Debug)]
 struct Kept {
     keeping: Keeping,
     losses: BTreeMap<Loss, Stretches>,
+    /// By flow, its last loss: not among `losses` meanwhile. Where a flow loses one packet, it soon loses more.
+    recent: Recent,
+    /// When the bin began in which the last frame was lost.
+    start: Time,
     /// Frames made in the network, by flow.
     copies: BTreeMap<u32, u64>,
 }
@@ -161,7 +178,13 @@ pub struct LossBook(Option<Box<Kept>>);
 impl LossBook {
     /// A book that keeps losses.
     pub fn new(keeping: Keeping) -> LossBook {
-        LossBook(Some(Box::new(Kept { keeping, losses: BTreeMap::new(), copies: BTreeMap::new() })))
+        LossBook(Some(Box::new(Kept {
+            keeping,
+            losses: BTreeMap::new(),
+            recent: Recent::default(),
+            start: Time::ZERO,
+            copies: BTreeMap::new(),
+        })))
     }
 
     /// A frame ended at `at`.
@@ -204,13 +227,19 @@ impl LossBook {
 
     /// What was lost, and how many frames.
     pub fn losses(&self) -> impl Iterator<Item = (Loss, u64)> {
-        self.0.iter().flat_map(|kept| kept.losses.iter()).map(|(loss, lost)| (*loss, lost.packets()))
+        self.all().into_iter().map(|(loss, lost)| (*loss, lost.packets()))
     }
 
     /// When packets of each flow were lost.
     pub fn times(&self) -> impl Iterator<Item = (u32, Stretch)> {
-        let kept = self.0.iter().flat_map(|kept| kept.losses.iter());
-        kept.flat_map(|(loss, lost)| lost.iter().map(|stretch| (loss.packet.flow, stretch)))
+        self.all().into_iter().flat_map(|(loss, lost)| lost.iter().map(|stretch| (loss.packet.flow, stretch)))
+    }
+
+    /// All losses, in order.
+    fn all(&self) -> BTreeMap<&Loss, &Stretches> {
+        let kept = self.0.as_ref();
+        let recent = kept.iter().flat_map(|kept| kept.recent.iter().flatten());
+        kept.iter().flat_map(|kept| &kept.losses).chain(recent.map(|(loss, lost)| (loss, lost))).collect()
     }
 
     /// Frames made here, by flow.
@@ -222,9 +251,18 @@ impl LossBook {
 impl Kept {
     fn lose(&mut self, at: Time, packet: TestPacket, reason: DropReason) {
         let bin = self.keeping.bin.0 as u64;
-        let start = Time(at.0 / bin * bin);
-        let stretches = self.losses.entry(Loss { start, packet, reason }).or_default();
-        stretches.add(at, self.keeping.bin, &self.keeping.marks);
+        if at < self.start || at.0 - self.start.0 >= bin {
+            self.start = Time(at.0 / bin * bin);
+        }
+        let loss = Loss { start: self.start, packet, reason };
+        let slot = &mut self.recent[packet.flow as usize % 8];
+        if slot.as_ref().is_none_or(|(known, _)| *known != loss) {
+            let lost = self.losses.remove(&loss).unwrap_or_default();
+            self.losses.extend(slot.replace((loss, lost)));
+        }
+        if let Some((_, lost)) = slot {
+            lost.add(at, self.keeping.bin, &self.keeping.marks);
+        }
     }
 }
 
@@ -263,12 +301,16 @@ mod tests {
             (10, 1, DropReason::BufferFull),
             (11, 2, DropReason::LinkDown),
             (11, 0, DropReason::LinkDown),
+            (12, 10, DropReason::LinkDown),
+            (13, 2, DropReason::LinkDown),
+            (9, 1, DropReason::BufferFull),
         ] {
             book.lost(Time(at), &of(flow), reason);
         }
         let rows: Vec<_> = book.losses().map(|(l, n)| (l.start.0, l.packet.flow, l.reason, n)).collect();
         let full = DropReason::BufferFull;
-        assert_eq!(rows, [(0, 1, full, 2), (10, 1, full, 1), (10, 2, DropReason::LinkDown, 1)]);
+        let down = DropReason::LinkDown;
+        assert_eq!(rows, [(0, 1, full, 3), (10, 1, full, 1), (10, 2, down, 2), (10, 10, down, 1)]);
         let mut silent = LossBook::default();
         silent.lost(Time(3), &of(1), full);
         assert_eq!(silent.losses().count(), 0);

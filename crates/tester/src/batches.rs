@@ -58,6 +58,7 @@ impl Batches {
         }
     }
 
+    #[cold]
     fn close(&mut self) {
         self.sums.push(self.open.0);
         if self.sums.len() == 2 * KEPT {

@@ -1,7 +1,7 @@
 //! Is a packet that arrived the one that was sent? Its LSP, its TTL, its TC and all of its bytes are checked.
 
 use crate::packet::{Stamp, is_intact};
-use base::{Frame, Label};
+use base::{Body, Frame, Label};
 use core::net::{IpAddr, Ipv4Addr};
 use network::tunnels::TunnelKey;
 use node::Router;
@@ -32,7 +32,6 @@ impl Expected {
 
     /// Has a packet that its sender made the length that the IP header says? Labels that the source put on take from
     /// it: none to three.
-    #[inline]
     fn has_len(&self, ip_len: usize) -> bool {
         let least = base::frame::FCS_LEN as usize + ethernet::HEADER_LEN;
         match self.size {
@@ -108,7 +107,83 @@ pub struct Checks {
     pub ttl_unchecked: u64,
 }
 
+/// What the last packet of a stream looked like that was as it was sent: one that looks the same is so as well, and is
+/// not looked at further.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// The state of signalling in which its label was the right one.
+    state: u64,
+    /// Bytes of the frame; none has zero.
+    len: u32,
+    /// How many of them are header bytes of the frame.
+    inline: u8,
+    /// What could not be checked: [`Seen::TTL`], [`Seen::LABEL`].
+    unchecked: u8,
+    /// The last two of the bytes that are compared.
+    end: u16,
+    /// EtherType, one label or none, and what the headers of IPv4 and UDP say; behind that the stream.
+    words: [u64; 4],
+}
+
+impl Seen {
+    /// Of a stream of which no packet has come.
+    pub(crate) const NOTHING: Seen =
+        Seen { state: 0, len: 0, inline: 0, unchecked: 0, end: 0, words: [0; 4] };
+    /// From the EtherType to the end of the UDP header behind a label and an IPv4 header.
+    const LEN: usize = 2 + mpls::ENTRY_LEN + 20 + wire::udp::HEADER_LEN;
+    /// Where the EtherType is.
+    const START: usize = ethernet::HEADER_LEN - 2;
+    /// The TTL could not be checked.
+    const TTL: u8 = 1;
+    /// The label could not be checked.
+    const LABEL: u8 = 2;
+
+    /// Does a packet look like the one that was seen? `state` is that of signalling. The rest of the frame has to be
+    /// the filler that the source made, or nothing: other bytes would have to be read.
+    #[inline]
+    pub(crate) fn is_like(&self, state: u64, header: &[u8], frame: &Frame) -> bool {
+        let Some((words, end)) = Seen::looks(header) else { return false };
+        let differ = words.iter().zip(&self.words).fold(0, |differ, (a, b)| differ | a ^ b);
+        let len = frame.len();
+        differ | u64::from(end ^ self.end) | (state ^ self.state) == 0
+            && self.len == len
+            && usize::from(self.inline) == header.len()
+            && (len as usize == header.len() || matches!(frame.body(), Body::Pattern { start: 0, .. }))
+    }
+
+    /// The bytes of a header that are compared, as words: the processor reads each of them at once.
+    #[inline(always)]
+    fn looks(header: &[u8]) -> Option<([u64; 4], u16)> {
+        let bytes = header.get(Seen::START..)?.first_chunk::<{ Seen::LEN }>()?;
+        let (words, end) = bytes.as_chunks::<8>();
+        let &[a, b, c, d] = words.first_chunk()?;
+        Some(([a, b, c, d].map(u64::from_ne_bytes), u16::from_ne_bytes(*end.first_chunk()?)))
+    }
+
+    /// A packet whose IP header begins at `ip`, and of which nothing was found wrong but that it could not be checked
+    /// for some things.
+    fn of(state: u64, ip: usize, found: &Checks, frame: &Frame) -> Option<Seen> {
+        let header = frame.header();
+        let (words, end) = Seen::looks(header)?;
+        let flag = |found: u64, flag: u8| if found > 0 { flag } else { 0 };
+        let unchecked = flag(found.ttl_unchecked, Seen::TTL) | flag(found.label_unchecked, Seen::LABEL);
+        let is_right = Checks { ttl_unchecked: 0, label_unchecked: 0, ..*found } == Checks::default();
+        let inline = u8::try_from(header.len()).ok()?;
+        let fits = ip + 20 + wire::udp::HEADER_LEN <= Seen::START + Seen::LEN;
+        (is_right && fits).then_some(Seen { state, len: frame.len(), inline, unchecked, end, words })
+    }
+}
+
 impl Checks {
+    /// Counts a packet that looks like the one that was seen.
+    #[inline]
+    pub(crate) fn again(&mut self, seen: &Seen) {
+        if seen.unchecked != 0 {
+            self.ttl_unchecked += u64::from(seen.unchecked & Seen::TTL);
+            self.label_unchecked += u64::from(seen.unchecked / Seen::LABEL);
+        }
+    }
+
     /// Adds what was found elsewhere.
     pub fn add(&mut self, other: &Checks) {
         self.misdelivered += other.misdelivered;
@@ -119,9 +194,24 @@ impl Checks {
         self.ttl_unchecked += other.ttl_unchecked;
     }
 
-    /// Looks at a packet that was not misdelivered.
-    #[inline]
-    pub(crate) fn look(&mut self, expected: &Expected, whose: Whose, stamp: &Stamp, frame: &Frame) {
+    /// Looks at a packet that was not misdelivered. `state` is that of signalling; `seen` is what its stream has seen.
+    pub(crate) fn look(
+        &mut self,
+        expected: &Expected,
+        seen: &mut Seen,
+        (whose, state): (Whose, u64),
+        stamp: &Stamp,
+        frame: &Frame,
+    ) {
+        let mut found = Checks::default();
+        found.look_at(expected, whose, stamp, frame);
+        self.add(&found);
+        if let Some(new) = Seen::of(state, usize::from(stamp.ip), &found, frame) {
+            *seen = new;
+        }
+    }
+
+    fn look_at(&mut self, expected: &Expected, whose: Whose, stamp: &Stamp, frame: &Frame) {
         let header = frame.header();
         let ip = usize::from(stamp.ip);
         if ip > ethernet::HEADER_LEN {
@@ -147,7 +237,6 @@ impl Checks {
 }
 
 /// Are destination, lengths and filler those that were sent? Of IPv6, the host has verified the checksum over them.
-#[inline]
 fn is_as_sent(expected: &Expected, ip: usize, frame: &Frame) -> bool {
     let IpAddr::V4(dst) = expected.dst else { return true };
     let Some(header) = frame.header()[ip..].first_chunk::<28>() else { return false };
@@ -157,4 +246,79 @@ fn is_as_sent(expected: &Expected, ip: usize, frame: &Frame) -> bool {
         && datagram + 20 == len
         && expected.has_len(len)
         && is_intact(frame, ip, ip + len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Addresses, Ports, Shape, Template, read_stamp};
+    use base::{Dscp, MacAddr, StreamId, Time, TrafficClass};
+
+    /// Looks at a packet as a sink does: at length only if it does not look like the one before.
+    fn look(checks: &mut Checks, seen: &mut Seen, expected: &Expected, state: u64, frame: &Frame) -> bool {
+        let stamp = read_stamp(frame.header(), Time(9)).expect("a test packet");
+        let known = seen.is_like(state, frame.header(), frame);
+        if known {
+            checks.again(seen);
+        } else {
+            checks.look(expected, seen, (Whose::Right, state), &stamp, frame);
+        }
+        known
+    }
+
+    #[test]
+    fn a_packet_like_the_one_before_counts_alike_and_one_that_differs_is_looked_at() {
+        for (labels, size) in [(0, 64), (1, 64), (1, 200), (0, 1_518)] {
+            let mut template = Template::new(&Shape {
+                stream: StreamId(7),
+                dst_mac: MacAddr::default(),
+                src_mac: MacAddr::default(),
+                labels: (0..labels).map(|at| Label::truncate(100 + at)).collect(),
+                class: TrafficClass::default(),
+                addresses: Addresses::V4(Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
+                ports: Ports::from(49_152),
+                dscp: Dscp::DEFAULT,
+                ttl: 64,
+                size,
+            });
+            let expected = Expected {
+                size: Some(size),
+                lsp: Some(Taken::new(
+                    Ipv4Addr::LOCALHOST,
+                    control::rsvp::command::TunnelId { to: Ipv4Addr::LOCALHOST, id: 1 }.into(),
+                )),
+                ..Expected::plain(Ipv4Addr::LOCALHOST.into(), 65)
+            };
+            let (mut checks, mut slow) = (Checks::default(), Checks::default());
+            let mut seen = Seen::NOTHING;
+            for number in 0..4 {
+                let frame = template.frame(number, Time(u64::from(number)));
+                assert_eq!(look(&mut checks, &mut seen, &expected, 1, &frame), number > 0);
+                look(&mut slow, &mut Seen::NOTHING.clone(), &expected, 1, &frame);
+            }
+            assert_eq!(checks, slow);
+            assert!(!look(&mut checks, &mut seen, &expected, 2, &template.frame(4, Time(4))), "a new state");
+            // Each byte from the EtherType to the ports, but for those without which it is no test packet.
+            let good = template.frame(5, Time(5));
+            let ip = 14 + 4 * labels as usize;
+            for place in (14..ip + 28).filter(|at| ![ip, ip + 9, 16].contains(at)) {
+                let mut frame = good.clone();
+                frame.header_mut()[place] ^= 16;
+                assert!(!look(&mut checks.clone(), &mut seen.clone(), &expected, 2, &frame), "byte {place}");
+            }
+            let bytes = good.to_vec();
+            for wrong in [&bytes[..bytes.len() - 1], &[&bytes[..], &[1]].concat()] {
+                let frame = Frame::from_bytes(wrong);
+                assert!(!seen.is_like(2, frame.header(), &frame), "{} bytes of {size}", wrong.len());
+            }
+            if size > 64 {
+                // Filler that came in from outside is read, each time.
+                let mut bytes = bytes;
+                *bytes.last_mut().expect("bytes") ^= 1;
+                let before = checks.damaged;
+                assert!(!look(&mut checks, &mut seen, &expected, 2, &Frame::from_bytes(&bytes)));
+                assert_eq!(checks.damaged, before + 1);
+            }
+        }
+    }
 }

@@ -11,10 +11,12 @@ pub struct DelayStats {
     squares: u128,
     min: u64,
     max: u64,
-    /// Sum of |delay - delay of the packet before it in its stream|, and how many there were.
-    variation: (u128, u64),
-    /// Number and delay of the packet that arrived last.
-    last: Option<(u64, u64)>,
+    /// Sum of |delay - delay of the packet before it in its stream|.
+    variation: u128,
+    /// How many such differences there were.
+    varied: u64,
+    /// The number that follows that of the packet that arrived last, and that packet's delay.
+    last: (u64, u64),
     histogram: Histogram,
 }
 
@@ -34,8 +36,9 @@ impl DelayStats {
             squares: 0,
             min: u64::MAX,
             max: 0,
-            variation: (0, 0),
-            last: None,
+            variation: 0,
+            varied: 0,
+            last: (u64::MAX, 0),
             histogram,
         }
     }
@@ -58,11 +61,10 @@ impl DelayStats {
     pub fn record_next(&mut self, number: u64, delay: Span) {
         self.record(delay);
         let ps = delay.0.max(0) as u64;
-        if let Some((last, before)) = self.last.replace((number, ps))
-            && number == last + 1
-        {
-            self.variation.0 += u128::from(ps.abs_diff(before));
-            self.variation.1 += 1;
+        let (next, before) = core::mem::replace(&mut self.last, (number.saturating_add(1), ps));
+        if number == next {
+            self.variation += u128::from(ps.abs_diff(before));
+            self.varied += 1;
         }
     }
 
@@ -73,8 +75,8 @@ impl DelayStats {
         self.squares = self.squares.wrapping_add(other.squares);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.variation.0 += other.variation.0;
-        self.variation.1 += other.variation.1;
+        self.variation += other.variation;
+        self.varied += other.varied;
         self.histogram.add(&other.histogram);
     }
 
@@ -116,7 +118,7 @@ impl DelayStats {
     }
     /// Mean magnitude of the delay variation between consecutive packets (IPDV, RFC 3393), in seconds.
     pub fn ipdv_mean_s(&self) -> Option<f64> {
-        (self.variation.1 > 0).then(|| self.variation.0 as f64 / self.variation.1 as f64 / 1e12)
+        (self.varied > 0).then(|| self.variation as f64 / self.varied as f64 / 1e12)
     }
     /// The delay that a fraction `q` of the packets does not exceed, in seconds, within one part in a hundred.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
@@ -152,7 +154,7 @@ mod tests {
         assert!((sd / (1000.0f64 * 1001.0 / 12.0).sqrt() / 1e-6 - 1.0).abs() < 1e-12, "{sd}");
         let median = stats.quantile_s(0.5).expect("a median");
         assert!((median / 500e-6 - 1.0).abs() < 0.01);
-        stats.last = Some((2_000, 0));
+        stats.last = (2_001, 0);
         stats.record_next(2_002, Span::from_us(500));
         assert_eq!((stats.ipdv_mean_s(), stats.count()), (Some(1e-6), 1001), "number 2,001 did not arrive");
         let mut both = stats.clone();

@@ -250,7 +250,8 @@ impl Edge {
     fn sink_test_packet(&mut self, now: Time, frame: &Frame) -> Verdict {
         let Some(stamp) = self.sink.stamp(now, frame) else { return Verdict::Punt };
         let (router, state) = (&self.router, self.state);
-        let receipt = self.sink.receive(now, stamp, frame, |lsp| whose(router, state, frame.header(), lsp));
+        let receipt =
+            self.sink.receive(now, stamp, frame, state, |lsp| whose(router, state, frame.header(), lsp));
         if receipt == Receipt::UnknownLabel {
             self.drops.count(DropReason::UnknownLabel);
         }

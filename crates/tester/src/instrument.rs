@@ -41,7 +41,7 @@ pub(crate) fn take_all(frames: &[Frame], verdicts: &mut [Verdict], mut take: imp
 /// one of a flow that it does not expect as unknown.
 #[inline]
 pub(crate) fn receive(sink: &mut Sink, now: Time, stamp: Stamp, frame: &Frame) -> Verdict {
-    verdict(sink.receive(now, stamp, frame, |_| Whose::Unknown))
+    verdict(sink.receive(now, stamp, frame, 0, |_| Whose::Unknown))
 }
 
 /// What becomes of the frame of a test packet.

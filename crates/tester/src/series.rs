@@ -68,6 +68,7 @@ impl Series {
         })
     }
 
+    #[cold]
     fn close(&mut self) {
         self.bins.extend(self.summary());
         self.stats.clear();

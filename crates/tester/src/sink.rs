@@ -1,14 +1,14 @@
 //! Sinks: what arrived of each stream, in each phase, and how late.
 
 use crate::batches::Batches;
-use crate::checks::{Checks, Expected, Taken, Whose};
+use crate::checks::{Checks, Expected, Seen, Taken, Whose};
 use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_frame};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::frame::{FCS_LEN, Framing};
-use base::{Frame, Map, Serialiser, Span, StreamId, Time};
+use base::{Frame, Serialiser, Span, StreamId, Time};
 use std::collections::BTreeMap;
 use wire::measurement;
 
@@ -40,29 +40,41 @@ impl Convention {
         out: impl FnOnce() -> Span,
         into: impl FnOnce() -> Span,
     ) -> Span {
-        let first_to_last = arrival - departure;
+        arrival - departure - self.on_wires(out, into)
+    }
+
+    /// How much less it is than from first bit out to last bit in.
+    fn on_wires(self, out: impl FnOnce() -> Span, into: impl FnOnce() -> Span) -> Span {
         match self {
-            Convention::FirstToLast => first_to_last,
-            Convention::FirstToFirst => first_to_last - into(),
-            Convention::LastToLast => first_to_last - out(),
-            Convention::LastToFirst => first_to_last - out() - into(),
+            Convention::FirstToLast => Span(0),
+            Convention::FirstToFirst => into(),
+            Convention::LastToLast => out(),
+            Convention::LastToFirst => out() + into(),
         }
     }
 }
 
-/// What arrived of a stream in a phase.
-#[derive(Clone, Debug)]
+/// What arrived of a stream in a phase. What each packet changes lies in two cache lines.
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct PhaseStats {
     /// Delay of the packets and its variation, duplicates left out.
     pub delay: DelayStats,
-    /// Packets, duplicates left out.
-    pub received: u64,
     /// Packets that had arrived before.
     pub duplicated: u64,
     /// Packets that arrived after later ones (RFC 4737).
     pub reordered: u64,
     /// What was wrong with packets, duplicates included.
     pub checks: Checks,
+}
+
+const _: () = assert!(size_of::<DelayStats>() == 128);
+
+impl PhaseStats {
+    /// Packets, duplicates left out.
+    pub fn received(&self) -> u64 {
+        self.delay.count()
+    }
 }
 
 /// What became of a test packet at a sink.
@@ -76,29 +88,86 @@ pub enum Receipt {
     UnknownLabel,
 }
 
-/// What arrived of a stream.
+/// What arrived of a stream: two cache lines, since a sink may have hundreds of streams that take turns.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct StreamStats {
+    /// What the last packet looked like that was as it should be.
+    seen: Seen,
+    /// Bytes on the wire of the last packet, and what its delay is less for the wires at both ends.
+    on_wires: (u32, Span),
     /// Sequence numbers that arrived, so that losses, duplicates and reordering are known.
     pub sequence: Sequence,
     /// Per phase: the first for packets due before any phase begins, then one each.
-    pub phases: Vec<PhaseStats>,
+    pub phases: Box<[PhaseStats]>,
+    /// What few packets need.
+    rest: Box<Rest>,
+    /// Where what its flow has in common is.
+    together: u32,
+    /// Is every packet kept?
+    keeps: bool,
+}
+
+const _: () = assert!(size_of::<StreamStats>() == 128);
+
+/// What is known of a stream that few of its packets need.
+#[derive(Clone, Debug)]
+struct Rest {
     /// The UDP ports of its packets.
     ports: Ports,
     /// The wires of the ports that send the stream and that take it.
     wires: Wires,
-    /// Every packet, if that is kept.
-    kept: Option<Vec<Kept>>,
-    /// Where what its flow has in common is.
-    together: u32,
     /// What its packets are to look like.
     expected: Expected,
+    /// Every packet, if that is kept.
+    kept: Vec<Kept>,
 }
 
 impl StreamStats {
     /// Every packet in order of arrival, duplicates left out, if that is kept.
     pub fn kept(&self) -> Option<&[Kept]> {
-        self.kept.as_deref()
+        self.keeps.then_some(&self.rest.kept)
+    }
+
+    /// What the delay of a packet of this length is less for the wires at both ends. Packets in a row are often of the
+    /// same length.
+    #[inline]
+    fn on_wires(&mut self, convention: Convention, wire_len: u32) -> Span {
+        if self.on_wires.0 != wire_len {
+            self.find_on_wires(convention, wire_len);
+        }
+        self.on_wires.1
+    }
+
+    #[inline(never)]
+    fn find_on_wires(&mut self, convention: Convention, wire_len: u32) {
+        let Wires { source: out, sink: into } = &self.rest.wires;
+        self.on_wires = (wire_len, convention.on_wires(|| out.span(wire_len), || into.span(wire_len)));
+    }
+
+    /// Looks at a packet that does not look like the one before. `whose` says whose its outermost label is.
+    #[inline(never)]
+    fn look(
+        &mut self,
+        phase: usize,
+        stamp: &Stamp,
+        frame: &Frame,
+        state: u64,
+        whose: impl FnOnce(Option<&mut Taken>) -> Whose,
+    ) -> Receipt {
+        let Rest { expected, .. } = &mut *self.rest;
+        let checks = &mut self.phases[phase].checks;
+        match whose(expected.lsp.as_mut()) {
+            Whose::Nobody => Receipt::UnknownLabel,
+            Whose::Other => {
+                checks.misdelivered += 1;
+                Receipt::Misdelivered
+            }
+            right => {
+                checks.look(expected, &mut self.seen, (right, state), stamp, frame);
+                Receipt::Taken
+            }
+        }
     }
 }
 
@@ -165,12 +234,66 @@ pub struct LogEntry {
     pub wire_len: u32,
 }
 
+/// Where streams are kept, by their numbers. One look for each packet, so it is simpler than a [`base::Map`]: a table of
+/// a power of two places, at most half of which are taken, and a multiplication that spreads numbers over it.
+#[derive(Debug, Default)]
+struct Places {
+    /// Number of a stream and its place; [`Places::FREE`] where there is none.
+    slots: Box<[(u32, u32)]>,
+    len: usize,
+}
+
+impl Places {
+    /// No stream has this number.
+    const FREE: u32 = u32::MAX;
+
+    /// The slots in the order in which a stream is looked for.
+    #[inline(always)]
+    fn slot(&self, stream: u32, step: u32) -> usize {
+        let spread = stream.wrapping_mul(0x9e37_79b9);
+        (spread >> 8).wrapping_add(step) as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    #[inline(always)]
+    fn get(&self, stream: StreamId) -> Option<u32> {
+        let mut step = 0;
+        loop {
+            let (number, place) = *self.slots.get(self.slot(stream.0, step))?;
+            if number == stream.0 {
+                return Some(place);
+            }
+            if number == Places::FREE {
+                return None;
+            }
+            step += 1;
+        }
+    }
+
+    /// Puts a stream in that is not there yet.
+    fn insert(&mut self, stream: StreamId, place: u32) {
+        if 2 * (self.len + 1) > self.slots.len() {
+            let bigger = vec![(Places::FREE, 0); (4 * (self.len + 1)).next_power_of_two()];
+            let old = core::mem::replace(&mut self.slots, bigger.into());
+            old.iter().filter(|slot| slot.0 != Places::FREE).for_each(|slot| self.put(*slot));
+        }
+        self.put((stream.0, place));
+        self.len += 1;
+    }
+
+    fn put(&mut self, slot: (u32, u32)) {
+        let free = (0..).map(|step| self.slot(slot.0, step)).find(|at| self.slots[*at].0 == Places::FREE);
+        if let Some(free) = free {
+            self.slots[free] = slot;
+        }
+    }
+}
+
 /// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
 #[derive(Debug)]
 pub struct Sink {
     streams: Vec<StreamStats>,
     /// Where the statistics of a stream are: a sink has few of a network's streams.
-    places: Map<StreamId, u32>,
+    places: Places,
     starts: Vec<Time>,
     convention: Convention,
     series: Series,
@@ -192,7 +315,7 @@ impl Default for Sink {
 impl Sink {
     /// A sink for the measurement phases that begin at `starts`.
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
-        let places = Map::new();
+        let places = Places::default();
         let (streams, flows) = (Vec::new(), Vec::new());
         Sink {
             streams,
@@ -209,15 +332,12 @@ impl Sink {
 
     /// Lets the phases of the measurement begin at these times from now on. What is counted already stays where it is.
     pub fn set_phases(&mut self, starts: Vec<Time>) {
-        let fresh = || PhaseStats {
-            delay: DelayStats::new(),
-            received: 0,
-            duplicated: 0,
-            reordered: 0,
-            checks: Checks::default(),
-        };
         let count = self.starts.len().max(starts.len()) + 1;
-        self.streams.iter_mut().for_each(|stream| stream.phases.resize_with(count, fresh));
+        for stream in &mut self.streams {
+            let mut phases = core::mem::take(&mut stream.phases).into_vec();
+            phases.resize_with(count, PhaseStats::default);
+            stream.phases = phases.into();
+        }
         self.flows.iter_mut().for_each(|flow| flow.batches.resize_with(count, Batches::default));
         self.starts = starts;
     }
@@ -244,16 +364,17 @@ impl Sink {
         expected: Expected,
         keep: bool,
     ) {
-        let checks = Checks::default();
-        let phase =
-            || PhaseStats { delay: DelayStats::new(), received: 0, duplicated: 0, reordered: 0, checks };
-        let phases = (0..=self.starts.len()).map(|_| phase()).collect();
-        let kept = keep.then(Vec::new);
-        let together = self.together(flow);
-        let sequence = Sequence::default();
-        let stats = StreamStats { sequence, phases, ports, wires, kept, together, expected };
-        match self.places.get(&stream) {
-            Some(&place) => self.streams[place as usize] = stats,
+        let stats = StreamStats {
+            seen: Seen::NOTHING,
+            on_wires: (0, Span(0)),
+            sequence: Sequence::default(),
+            phases: (0..=self.starts.len()).map(|_| PhaseStats::default()).collect(),
+            rest: Box::new(Rest { ports, wires, expected, kept: Vec::new() }),
+            together: self.together(flow),
+            keeps: keep,
+        };
+        match self.places.get(stream) {
+            Some(place) => self.streams[place as usize] = stats,
             None => {
                 self.places.insert(stream, self.streams.len() as u32);
                 self.streams.push(stats);
@@ -283,7 +404,7 @@ impl Sink {
     #[inline]
     pub fn takes(&self, stamp: &Stamp) -> bool {
         stamp.ports.dst == measurement::PORT
-            || self.stream(stamp.stream).is_some_and(|stream| stream.ports == stamp.ports)
+            || self.stream(stamp.stream).is_some_and(|stream| stream.rest.ports == stamp.ports)
     }
 
     /// The stamp of a frame that holds a test packet for this sink; `now` completes its time of departure.
@@ -294,13 +415,14 @@ impl Sink {
 
     /// Takes a test packet that is handed over at `now`. One that came in from an interface arrived when the kernel
     /// says so. `whose` says whose its outermost label is. It is told the LSP of the stream, if that is expected and
-    /// takes one.
+    /// takes one. Its answer for a label holds as long as `state` is the same number.
     #[inline]
     pub fn receive(
         &mut self,
         now: Time,
         stamp: Stamp,
         frame: &Frame,
+        state: u64,
         whose: impl FnOnce(Option<&mut Taken>) -> Whose,
     ) -> Receipt {
         let (now, wire_len) = (frame.arrived().unwrap_or(now), frame.wire_len());
@@ -308,18 +430,17 @@ impl Sink {
             log.push(LogEntry { stamp, arrival: now, wire_len });
         }
         let index = self.starts.iter().take_while(|start| **start <= stamp.departure).count();
-        let Some(&place) = self.places.get(&stamp.stream) else {
+        let Some(place) = self.places.get(stamp.stream) else {
             return self.receive_unknown(index, &stamp, whose(None));
         };
         let stream = &mut self.streams[place as usize];
-        let checks = &mut stream.phases[index].checks;
-        match whose(stream.expected.lsp.as_mut()) {
-            Whose::Nobody => return Receipt::UnknownLabel,
-            Whose::Other => {
-                checks.misdelivered += 1;
-                return Receipt::Misdelivered;
+        if stream.seen.is_like(state, frame.header(), frame) {
+            stream.phases[index].checks.again(&stream.seen);
+        } else {
+            let receipt = stream.look(index, &stamp, frame, state, whose);
+            if receipt != Receipt::Taken {
+                return receipt;
             }
-            right => checks.look(&stream.expected, right, &stamp, frame),
         }
         self.arrive_at(place, index, now, stamp, wire_len);
         Receipt::Taken
@@ -337,9 +458,10 @@ impl Sink {
     }
 
     /// Takes a packet of the stream at a place, in a phase.
-    #[inline]
+    #[inline(always)]
     fn arrive_at(&mut self, place: u32, index: usize, now: Time, stamp: Stamp, wire_len: u32) {
         let stream = &mut self.streams[place as usize];
+        let delay = now - stamp.departure - stream.on_wires(self.convention, wire_len);
         let phase = &mut stream.phases[index];
         let number = stream.sequence.extend(stamp.sequence);
         match stream.sequence.arrive(number) {
@@ -350,13 +472,9 @@ impl Sink {
                 return;
             }
         }
-        let Wires { source: out, sink: into } = &stream.wires;
-        let delay =
-            self.convention.delay(stamp.departure, now, || out.span(wire_len), || into.span(wire_len));
-        phase.received += 1;
         phase.delay.record_next(number, delay);
-        if let Some(kept) = &mut stream.kept {
-            kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
+        if stream.keeps {
+            stream.rest.kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
         }
         let together = &mut self.flows[stream.together as usize];
         together.batches[index].record(delay);
@@ -374,12 +492,12 @@ impl Sink {
     /// Packets of a stream that arrived, duplicates included.
     pub fn arrived(&self, stream: StreamId) -> u64 {
         let phases = self.stream(stream).into_iter().flat_map(|stream| &stream.phases);
-        phases.map(|phase| phase.received + phase.duplicated).sum()
+        phases.map(|phase| phase.received() + phase.duplicated).sum()
     }
 
     /// What arrived of a stream.
     pub fn stream(&self, stream: StreamId) -> Option<&StreamStats> {
-        self.streams.get(*self.places.get(&stream)? as usize)
+        self.streams.get(self.places.get(stream)? as usize)
     }
 
     /// Delay over time, all streams together.
@@ -428,15 +546,26 @@ mod tests {
     }
 
     #[test]
+    fn every_stream_has_its_place() {
+        let mut places = Places::default();
+        assert_eq!(places.get(StreamId(7)), None);
+        for n in 0..1_000 {
+            places.insert(StreamId(n * n), n);
+        }
+        assert!((0..1_000).all(|n| places.get(StreamId(n * n)) == Some(n)));
+        assert_eq!([2, 3, 0xff_ffff].map(|stream| places.get(StreamId(stream))), [None; 3]);
+    }
+
+    #[test]
     fn a_kernel_s_stamp_is_the_time_of_arrival() {
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         sink.keep_log();
         let ports = Ports::from(49_152);
         let stamp = Stamp { ports, stream: StreamId(0), sequence: 0, departure: Time(100), ip: 14 };
         let mut frame = Frame::from_bytes(&[0; 60]);
-        sink.receive(Time(900), stamp, &frame, |_| Whose::Unknown);
+        sink.receive(Time(900), stamp, &frame, 0, |_| Whose::Unknown);
         frame.set_arrived(Time(700));
-        sink.receive(Time(900), stamp, &frame, |_| Whose::Unknown);
+        sink.receive(Time(900), stamp, &frame, 0, |_| Whose::Unknown);
         let arrivals: Vec<_> = sink.log().iter().map(|entry| entry.arrival).collect();
         assert_eq!(arrivals, [Time(900), Time(700)]);
     }
@@ -471,7 +600,7 @@ mod tests {
         let mut arrive = |at, stream, sequence, departure| {
             let departure = Time(departure);
             let stamp = Stamp { ports, stream: StreamId(stream), sequence, departure, ip: 14 };
-            sink.receive(Time(at), stamp, &frame, |_| Whose::Unknown);
+            sink.receive(Time(at), stamp, &frame, 0, |_| Whose::Unknown);
         };
         arrive(1_500, 3, 0, 500);
         arrive(2_500, 3, 2, 1_500);
@@ -479,7 +608,7 @@ mod tests {
         arrive(2_700, 3, 1, 1_000);
         arrive(2_700, 4, 0, 0);
         let stats = sink.stream(StreamId(3)).expect("announced");
-        let counts: Vec<_> = stats.phases.iter().map(|p| (p.received, p.reordered, p.duplicated)).collect();
+        let counts: Vec<_> = stats.phases.iter().map(|p| (p.received(), p.reordered, p.duplicated)).collect();
         assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);
         assert_eq!((stats.sequence.missing(0, 3), sink.unknown()), (0, 1));
         assert_eq!((sink.astray(StreamId(4), 1), sink.astray(StreamId(3), 1)), (1, 0));

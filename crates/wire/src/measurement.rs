@@ -79,7 +79,7 @@ impl<T: AsRef<[u8]>> Packet<T> {
         u64::from_be_bytes([0, d[7], d[8], d[9], d[10], d[11], d[12], d[13]])
     }
     /// The departure time, by a receiver whose clock says `now`; see [`unwrap_departure`].
-    #[inline]
+    #[inline(always)]
     pub fn departure(&self, now: Time) -> Time {
         unwrap_departure(self.departure_ps(), now)
     }
@@ -108,7 +108,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Packet<T> {
 /// The time that is `departure_ps` modulo 2^56 ps and nearest to `now`, within the range of [`Time`].
 ///
 /// It may be later than `now`: two real clocks differ. Right as long as the packet took less than about ten hours.
-#[inline]
+#[inline(always)]
 pub const fn unwrap_departure(departure_ps: u64, now: Time) -> Time {
     // Sign-extend the 56-bit difference.
     let shift = 64 - DEPARTURE_BITS;

@@ -111,7 +111,7 @@ struct Kept {
 }
 
 impl Data {
-    #[inline]
+    #[inline(always)]
     fn set_body(&mut self, body: Body) {
         self.body_len = body.len();
         self.body = if self.body_len == 0 { Body::Empty } else { body };

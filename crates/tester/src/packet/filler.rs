@@ -31,7 +31,6 @@ const HEADERS: usize = 20 + udp::HEADER_LEN + measurement::LEN;
 /// Is the filler of a test packet of IPv4 as it was sent, and all there? The packet is between `ip` and `end` in the
 /// frame; what lies behind is padding. Of a frame that came in from outside, the checksum of its IP header is verified
 /// too: what the engine carries it carries as it is.
-#[inline]
 pub fn is_intact(frame: &Frame, ip: usize, end: usize) -> bool {
     let inline = frame.header().len();
     match frame.body() {

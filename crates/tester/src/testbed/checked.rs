@@ -46,7 +46,7 @@ pub(super) fn table(testbed: &Testbed) -> Table {
             for (phase, stats) in phases {
                 all.add(&stats.checks);
                 all.misdelivered += astray(testbed, stream, phase);
-                received += stats.received + stats.duplicated;
+                received += stats.received() + stats.duplicated;
             }
         }
         table.push(CheckRow::of(number, &flow.spec.name, flow.spec.over.is_some(), received, all));

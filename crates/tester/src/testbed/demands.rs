@@ -222,7 +222,7 @@ impl Testbed {
         for (flow, sums) in self.flows[first..].iter().zip(&mut found) {
             let Some(sink) = self.sink(flow.spec.to) else { continue };
             for phase in sink.stream(StreamId(flow.first_stream)).into_iter().flat_map(|one| &one.phases) {
-                sums.received += phase.received;
+                sums.received += phase.received();
                 sums.reordered += phase.reordered;
                 if phase.delay.count() > 0 {
                     sums.delay.merge(&phase.delay);

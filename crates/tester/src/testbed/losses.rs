@@ -11,7 +11,8 @@ use base::table::{Rows, Table, word};
 use base::{Dscp, NodeId, Phb, StreamId, Time, TrafficClass};
 use engine::LossPlace;
 use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use wire::{ethernet, measurement};
 
 base::table! {
@@ -84,16 +85,41 @@ base::table! {
     }
 }
 
-/// Whose test packets are: the UDP ports and the flow of each stream, by its number.
+/// UDP ports and flow of a stream.
+type Owner = (Ports, u32);
+
+/// Whose test packets are: the UDP ports and the flow of each stream, by its number. Streams are only added, while
+/// those that there are may be read elsewhere: without a lock, since that would cost more than all else that is done
+/// for a lost packet. Each row has twice the places of the one before, the first has one.
 #[derive(Debug, Default)]
-pub(super) struct Owners(RwLock<Vec<(Ports, u32)>>);
+pub(super) struct Owners {
+    rows: [OnceLock<Box<[OnceLock<Owner>]>>; Owners::ROWS],
+    count: AtomicUsize,
+}
 
 impl Owners {
+    /// Enough for all numbers of streams.
+    const ROWS: usize = measurement::MAX_STREAM.ilog2() as usize + 2;
+
+    /// Row of a stream, and place in it.
+    fn place(stream: usize) -> (usize, usize) {
+        let row = (stream + 1).ilog2() as usize;
+        (row, stream + 1 - (1 << row))
+    }
+
     /// The next stream is one of `flow`.
     pub(super) fn add(&self, ports: Ports, flow: u32) {
-        if let Ok(mut streams) = self.0.write() {
-            streams.push((ports, flow));
+        let (row, place) = Owners::place(self.count.fetch_add(1, Ordering::Relaxed));
+        if let Some(row) =
+            self.rows.get(row).map(|of| of.get_or_init(|| (0..1 << row).map(|_| OnceLock::new()).collect()))
+        {
+            let _ = row[place].set((ports, flow));
         }
+    }
+
+    fn get(&self, stream: StreamId) -> Option<Owner> {
+        let (row, place) = Owners::place(stream.index());
+        self.rows.get(row)?.get()?.get(place)?.get().copied()
     }
 }
 
@@ -101,30 +127,15 @@ impl Recognise for Owners {
     /// As a sink does ([`crate::sink::Sink::takes`]), of the streams of all sinks together.
     fn recognise(&self, header: &[u8]) -> Option<TestPacket> {
         let stamp = read_stamp(header, Time::ZERO)?;
-        let &(ports, flow) = self.0.read().ok()?.get(stamp.stream.index())?;
+        let (ports, flow) = self.get(stamp.stream)?;
         let is_test = stamp.ports.dst == measurement::PORT || stamp.ports == ports;
-        let (dscp, class) = classes(header)?;
-        is_test.then_some(TestPacket { flow, dscp, class })
+        let ip = header.get(usize::from(stamp.ip)..)?.first_chunk::<2>()?;
+        let tos = if ip[0] >> 4 == 6 { ip[0] << 4 | ip[1] >> 4 } else { ip[1] };
+        // What is between the Ethernet header and that of IP is labels; TC is in the third byte of an entry.
+        let labelled = usize::from(stamp.ip) > ethernet::HEADER_LEN;
+        let class = labelled.then(|| TrafficClass::truncate(header[ethernet::HEADER_LEN + 2] >> 1));
+        is_test.then_some(TestPacket { flow, dscp: Dscp::of_tos(tos), class })
     }
-}
-
-/// Code point of a test packet, and TC of its outermost label.
-fn classes(header: &[u8]) -> Option<(Dscp, Option<TrafficClass>)> {
-    let mut at = ethernet::HEADER_LEN;
-    let mut class = None;
-    if header.get(12..14)? == [0x88, 0x47] {
-        loop {
-            let entry = header.get(at..)?.first_chunk::<4>()?;
-            class = class.or(Some(TrafficClass::truncate(entry[2] >> 1)));
-            at += entry.len();
-            if entry[2] & 1 == 1 {
-                break;
-            }
-        }
-    }
-    let ip = header.get(at..)?.first_chunk::<2>()?;
-    let tos = if ip[0] >> 4 == 6 { ip[0] << 4 | ip[1] >> 4 } else { ip[1] };
-    Some((Dscp::of_tos(tos), class))
 }
 
 /// Where packets were lost: a row but for flow, class, reason and time.

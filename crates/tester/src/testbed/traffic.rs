@@ -27,7 +27,7 @@ base::table! {
         /// Packets sent.
         sent: Option<u64> = "packets",
         /// Packets received, duplicates left out.
-        received: Option<u64> = "packets" => known.stats.map(|stats| stats.received),
+        received: Option<u64> = "packets" => known.stats.map(PhaseStats::received),
         /// Packets sent that did not arrive, those on their way included.
         lost: Option<u64> = "packets",
         /// Packets that came with the label of another LSP, or to a sink that does not expect them. They are lost, too.
@@ -212,7 +212,7 @@ pub fn streams(testbed: &Testbed) -> Table {
         let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
         for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
             let misdelivered = misdelivered(testbed, stream, phase, Some(stats));
-            if phase > 0 || stats.received > 0 || misdelivered.is_some_and(|packets| packets > 0) {
+            if phase > 0 || stats.received() > 0 || misdelivered.is_some_and(|packets| packets > 0) {
                 let known = Known { stats: Some(stats), misdelivered, ..Known::default() };
                 push(&mut table, testbed, stream, phase, known);
             }
