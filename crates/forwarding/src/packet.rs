@@ -32,9 +32,15 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Writes `ttl` into an IPv4 header and updates its checksum by the difference (RFC 1624, equation 3).
-#[inline]
 pub(crate) fn set_ipv4_ttl(ip: &mut [u8], ttl: u8) {
-    let Some(ip) = ip.first_chunk_mut::<IPV4>() else { return };
+    if let Some(ip) = ip.first_chunk_mut::<IPV4>() {
+        set_ttl(ip, ttl);
+    }
+}
+
+/// The same of a header that is known to be there.
+#[inline(always)]
+pub(crate) fn set_ttl(ip: &mut [u8; IPV4], ttl: u8) {
     let old = u16::from_be_bytes([ip[8], ip[9]]);
     let new = u16::from_be_bytes([ttl, ip[9]]);
     let check = checksum::update(u16::from_be_bytes([ip[10], ip[11]]), old, new);

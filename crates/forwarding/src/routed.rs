@@ -6,7 +6,7 @@ use crate::entry::Kind;
 use crate::fast::choose;
 use crate::group::Group;
 use crate::hash::{self, Seed};
-use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ipv4_ttl};
+use crate::packet::{ETHERNET, ETHERTYPE_IPV4, IPV4, set_ttl};
 use crate::port::mac_key;
 use crate::tables::Forwarding;
 use base::frame::Lengths;
@@ -83,7 +83,7 @@ impl Forwarding {
         egress.count_tx(u64::from(lengths.wire));
         let phb = conditioned.or(self.phb_of_tos(tos));
         ethernet[..12].copy_from_slice(&adjacency.addresses);
-        set_ipv4_ttl(ip, ttl - 1);
+        set_ttl(ip, ttl - 1);
         if phb != conditioned {
             frame.set_phb(phb);
         }
