@@ -137,7 +137,7 @@ impl DemandsSpec {
         if self.gravity.is_none() && self.matrix.is_empty() {
             return Err(DemandProblem::Nothing {}.into());
         }
-        if !(self.scale > 0.0) {
+        if self.scale.is_nan() || self.scale <= 0.0 {
             return Err(DemandProblem::Scale { scale: self.scale }.into()).at("scale");
         }
         if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
@@ -160,7 +160,9 @@ impl DemandsSpec {
 
     fn check_gravity(&self) -> Result<(), Diagnostic> {
         let Some(gravity) = &self.gravity else { return Ok(()) };
-        if let Some((name, weight)) = gravity.weights.iter().find(|(_, weight)| !(*weight >= 0.0)) {
+        if let Some((name, weight)) =
+            gravity.weights.iter().find(|(_, weight)| weight.is_nan() || *weight < 0.0)
+        {
             return Err(DemandProblem::Weight { weight: *weight }.into()).at(&**name).at("weights");
         }
         Ok(())

@@ -97,18 +97,13 @@ base::table! {
 }
 
 /// What became of packets.
+#[derive(Default)]
 struct Sums {
     sent: u64,
     received: u64,
     lost: u64,
     reordered: u64,
     delay: DelayStats,
-}
-
-impl Default for Sums {
-    fn default() -> Sums {
-        Sums { sent: 0, received: 0, lost: 0, reordered: 0, delay: DelayStats::new() }
-    }
 }
 
 impl Sums {
