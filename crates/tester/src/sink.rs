@@ -234,8 +234,8 @@ pub struct LogEntry {
     pub wire_len: u32,
 }
 
-/// Where streams are kept, by their numbers. One look for each packet, so it is simpler than a [`base::Map`]: a table of
-/// a power of two places, at most half of which are taken, and a multiplication that spreads numbers over it.
+/// Where streams are kept, by their numbers. One look for each packet, so it is simpler than a [`base::Map`]: a table
+/// of a power of two places, at most half of which are taken, and a multiplication that spreads numbers over it.
 #[derive(Debug, Default)]
 struct Places {
     /// Number of a stream and its place; [`Places::FREE`] where there is none.

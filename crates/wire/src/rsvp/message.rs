@@ -198,8 +198,8 @@ pub struct PathErr {
     pub policy_data: Vec<Vec<u8>>,
     /// The grammar lets it be absent; a PathErr without it belongs to no path state.
     pub sender: Option<SenderDescriptor>,
-    /// EXPLICIT_ROUTE of the Path, from the subobject at fault on; only if it is one that a node did not know (RFC 3209,
-    /// 4.3.6).
+    /// EXPLICIT_ROUTE of the Path, from the subobject at fault on; only if it is one that a node did not know
+    /// (RFC 3209, 4.3.6).
     pub ero: Option<Vec<EroHop>>,
 }
 

@@ -189,8 +189,8 @@ impl Association {
     }
 }
 
-/// A calendar time, in nanoseconds since 1970, as NTP writes it: seconds since 1900 in the upper half, their fraction in
-/// the lower one (RFC 2747, 3.2). It rolls over after 136 years, as numbers do.
+/// A calendar time, in nanoseconds since 1970, as NTP writes it: seconds since 1900 in the upper half, their fraction
+/// in the lower one (RFC 2747, 3.2). It rolls over after 136 years, as numbers do.
 fn timestamp(calendar_ns: u64) -> u64 {
     /// From 1900 to 1970.
     const SECONDS: u64 = 2_208_988_800;
