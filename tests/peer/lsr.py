@@ -170,12 +170,14 @@ class Lsr:
         if unknown:
             neighbour.send(c.Message(c.Type.ACK, unknown))
 
-    def refuse(self, neighbour: Neighbour, path: c.Message, code: int, value: int) -> None:
-        """Answer a Path with PathErr (RFC 2205, 3.1.7)."""
+    def refuse(
+        self, neighbour: Neighbour, path: c.Message, code: int, value: int, *more: c.ExplicitRoute
+    ) -> None:
+        """Answer a Path with PathErr (RFC 2205, 3.1.7), and with the route if that is what was wrong."""
         session, template = key_of(path)
         spec = c.ErrorSpec(neighbour.ends.address, code, value)
         described = [template, *path.all(c.SenderTspec), *path.all(c.Adspec)]
-        neighbour.send(c.Message(c.Type.PATH_ERR, [session, spec, *described]))
+        neighbour.send(c.Message(c.Type.PATH_ERR, [session, spec, *described, *more]))
 
     # Path.
 

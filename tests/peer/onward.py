@@ -22,6 +22,10 @@ def next_hop(lsr: Lsr, neighbour: Neighbour, message: c.Message) -> tuple[Neighb
             return None
         while hops and isinstance(hops[0], c.Ipv4Hop) and lsr.owns(hops[0].address):
             hops.pop(0)
+    if hops and isinstance(hops[0], c.OtherHop):
+        # RFC 3209, 4.3.6: what is not known comes back, with all behind it.
+        lsr.refuse(neighbour, message, 24, 1, c.ExplicitRoute(tuple(hops)))
+        return None
     target = message.need(c.Session).destination
     if hops and isinstance(hops[0], c.Ipv4Hop):
         target = hops[0].address
