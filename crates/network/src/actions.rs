@@ -37,7 +37,7 @@ base::table! {
 /// What an action is done to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// Everything.
+    /// All links and nodes, as `heal: all` means it.
     Network,
     /// A link by its place in the description, and the side that sends in the direction that is meant, if one is.
     Link(usize, Option<usize>),

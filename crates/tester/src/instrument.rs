@@ -50,6 +50,7 @@ pub(crate) fn verdict(receipt: Receipt) -> Verdict {
     match receipt {
         Receipt::Taken => Verdict::Consume,
         Receipt::Misdelivered => Verdict::Drop(DropReason::Misdelivered),
+        Receipt::Returned => Verdict::Drop(DropReason::NoRoute),
         Receipt::UnknownLabel => Verdict::Drop(DropReason::UnknownLabel),
     }
 }

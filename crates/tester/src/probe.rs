@@ -269,7 +269,10 @@ impl Instrument for Probe {
         DropReason::NoAdjacency
     }
     fn add_source(&mut self, now: Time, mut source: Source, streams: Vec<StreamSpec>) {
-        streams.iter().for_each(|spec| source.add_stream(spec.stream));
+        for spec in &streams {
+            source.add_stream(spec.stream);
+            self.sink.add_own(spec.stream);
+        }
         self.generator.add(source);
         streams.iter().for_each(|spec| self.wanted[usize::from(spec.dst.is_ipv6())] = true);
         self.specs.push(streams);

@@ -9,7 +9,7 @@ use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use base::frame::{FCS_LEN, Framing};
 use base::{Frame, Serialiser, Span, StreamId, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wire::measurement;
 
 base::words! {
@@ -84,6 +84,8 @@ pub enum Receipt {
     Taken,
     /// It has the label of another LSP, or belongs to a stream that is not expected.
     Misdelivered,
+    /// The instrument itself had sent it: the router beside it had no LSP for it, and gave it back.
+    Returned,
     /// It has a label that nobody gave.
     UnknownLabel,
 }
@@ -302,6 +304,8 @@ pub struct Sink {
     unknown: u64,
     /// Packets of streams that are not expected, by stream and phase.
     astray: BTreeMap<(StreamId, usize), u64>,
+    /// Streams that the same instrument sends.
+    own: BTreeSet<StreamId>,
     log: Option<Vec<LogEntry>>,
 }
 
@@ -326,8 +330,14 @@ impl Sink {
             flows,
             unknown: 0,
             astray: BTreeMap::new(),
+            own: BTreeSet::new(),
             log: None,
         }
+    }
+
+    /// The instrument sends a stream: what comes back of it was not delivered to a wrong place, but not sent on.
+    pub fn add_own(&mut self, stream: StreamId) {
+        self.own.insert(stream);
     }
 
     /// Lets the phases of the measurement begin at these times from now on. What is counted already stays where it is.
@@ -451,6 +461,9 @@ impl Sink {
     fn receive_unknown(&mut self, phase: usize, stamp: &Stamp, whose: Whose) -> Receipt {
         if whose == Whose::Nobody {
             return Receipt::UnknownLabel;
+        }
+        if self.own.contains(&stamp.stream) {
+            return Receipt::Returned;
         }
         self.unknown += 1;
         *self.astray.entry((stamp.stream, phase)).or_default() += 1;
@@ -596,17 +609,19 @@ mod tests {
         let ports = Ports::from(49_152);
         sink.expect(StreamId(3), 7, ports, wires, plain(), true);
         sink.follow(7);
+        sink.add_own(StreamId(5));
         let frame = Frame::from_bytes(&[0; 60]);
         let mut arrive = |at, stream, sequence, departure| {
             let departure = Time(departure);
             let stamp = Stamp { ports, stream: StreamId(stream), sequence, departure, ip: 14 };
-            sink.receive(Time(at), stamp, &frame, 0, |_| Whose::Unknown);
+            sink.receive(Time(at), stamp, &frame, 0, |_| Whose::Unknown)
         };
         arrive(1_500, 3, 0, 500);
         arrive(2_500, 3, 2, 1_500);
         arrive(2_600, 3, 1, 1_000);
         arrive(2_700, 3, 1, 1_000);
-        arrive(2_700, 4, 0, 0);
+        assert_eq!(arrive(2_700, 4, 0, 0), Receipt::Misdelivered);
+        assert_eq!(arrive(2_700, 5, 0, 0), Receipt::Returned);
         let stats = sink.stream(StreamId(3)).expect("announced");
         let counts: Vec<_> = stats.phases.iter().map(|p| (p.received(), p.reordered, p.duplicated)).collect();
         assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);

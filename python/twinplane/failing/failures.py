@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def lost(self) -> int:
-        """Packets."""
+        """Packets that all flows together lost beyond what they lose anyway."""
         return sum(one.lost for one in self.hurt)
 
     @property

@@ -330,7 +330,7 @@ base::record! {
 /// Keys of times; all others are actions.
 const TIMES: usize = 7;
 
-/// When something happens.
+/// At which times an action is carried out: once, at regular times, or at random ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum When {
     /// Once.
