@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from networks import CASES as NETWORKS
+
 ROOT = Path(__file__).resolve().parents[1]
 ANCHORS = Path(__file__).resolve().parent / "anchors"
 TWINPLANE = ROOT / ".venv" / "bin" / "twinplane"
@@ -101,6 +103,17 @@ def _live(what: str, by: str, limit_s: float, *options: str) -> Probe:
     return Probe(f"{what}_{by}", "live", (sys.executable, script, "--by", by, *options), limit_s, build=build)
 
 
+def _networks(case: str) -> list[Probe]:
+    """One network with many flows, in htsim, ours and ns-3."""
+    script = (sys.executable, str(Path(__file__).resolve().parent / "networks.py"), case, "--by")
+    build = _build(TESTER, "bench_networks")
+    return [
+        Probe(f"{case}_htsim", "networks", (*script, "htsim"), limit_s=900.0),
+        Probe(f"{case}_twinplane", "networks", (*script, "twinplane"), limit_s=300.0, build=build),
+        Probe(f"{case}_ns-3", "networks", (*script, "ns-3"), limit_s=300.0),
+    ]
+
+
 LIVE_DEVICES = ("kernel", "af-packet", "twinplane-af-packet", "af-xdp", "twinplane-af-xdp")
 LIVE_SOURCES = ("mgen", "mgen-precise", "d-itg", "twinplane")
 TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
@@ -109,6 +122,7 @@ TESTER, FORWARDING = "twinplane-tester", "twinplane-forwarding"
 PROBES: tuple[Probe, ...] = (
     _anchor("ns3", "engine", "--runs", "1", "--nodes", "10", "--packets", "50000"),
     _example("chain", "engine", TESTER, "bench_chain", "--nodes", "10", "--packets", "5000000"),
+    *(probe for case in NETWORKS for probe in _networks(case)),
     _anchor("ns3_tc", "queues", "--runs", "1", "--packets", "50000"),
     _example("classes", "queues", TESTER, "bench_classes", "--packets", "2000000"),
     _anchor("ovs", "forwarding", "--runs", "1", "--seconds", "2"),

@@ -68,6 +68,27 @@ def _pacing(rate: int) -> list[Row]:
     return rows
 
 
+def _networks() -> list[Row]:
+    """Chain, rings and real topologies, beside a fast simulator and a well-known one."""
+    rows = []
+    for case, name, floor, goal in (
+        ("chain", "chain of 10, one flow", 2, 4),
+        ("ring-100-200", "100 routers, 200 flows", 1.5, 3),
+        ("ring-100-2000", "100 routers, 2,000 flows", 3, 6),
+        ("ring-1000-2000", "1,000 routers, 2,000 flows", 1.5, 3),
+        ("ring-1000-20000", "1,000 routers, 20,000 flows", 3, 6),
+        ("uscarrier", "UsCarrier, 10,000 flows", None, None),
+        ("kdl", "Kdl, 10,000 flows", None, None),
+    ):
+        ours, field = Figure(f"{case}_twinplane", "packet_hops_per_s"), "packet_hops_per_s"
+        rows.append(Row(name, "packet-hops/s", ours, Figure(f"{case}_htsim", field, "htsim"), floor, goal))
+        bounds = (None, None) if case == "chain" else (60, 120)
+        rows.append(Row(name, "packet-hops/s", ours, Figure(f"{case}_ns-3", field, "ns-3"), *bounds))
+    chain = Figure("chain_twinplane", "packet_hops_per_s", "own, chain")
+    large = Figure("ring-1000-2000_twinplane", "packet_hops_per_s")
+    return [*rows, Row("1,000 routers, 2,000 flows", "packet-hops/s", large, chain, 1 / 4, 1 / 2)]
+
+
 def _next_hops() -> list[Row]:
     """What groups of next hops cost, beside a single one."""
     rows = []
@@ -123,6 +144,7 @@ def _shaping(discipline: str) -> list[Row]:
 
 ROWS: tuple[Row, ...] = (
     Row("engine, chain", "packet-hops/s", Figure("chain", "packet_hops_per_s"), NS3, 50, 150),
+    *_networks(),
     Row(
         "CBQ and RED, three routers", "packet-hops/s", Figure("classes", "packet_hops_per_s"), NS3_TC, 30, 60
     ),

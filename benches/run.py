@@ -168,6 +168,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=groups, default=list(GROUPS), help=f"of {','.join(GROUPS)}")
     parser.add_argument("--install", action="store_true", help="install the anchors' Debian packages first")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--htsim", type=Path, help="folder with the source of htsim, or its archive")
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 if a measured figure misses its floor"
     )
@@ -184,6 +185,8 @@ def main() -> int:
     signal.signal(signal.SIGHUP, stop)
     options = arguments()
     probes = [p for p in PROBES if p.group in options.only and not (options.quick and p.long)]
+    if options.htsim is not None:
+        os.environ["TWINPLANE_HTSIM"] = str(options.htsim.resolve())
     before = machine()
     samples: dict[str, list[Sample | Unavailable]] = {}
     code = 0

@@ -10,14 +10,17 @@ import signal
 import struct
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import anchorlib
+import htsim_networks
 import live_bed
 import live_paced
 import live_pacing
 import live_shaping
 import live_source
+import networks
 import probes
 import pytest
 import rows
@@ -241,3 +244,37 @@ def test_every_live_script_says_what_it_is() -> None:
     for path in runnable:
         done = subprocess.run([sys.executable, path, "--help"], capture_output=True, check=False, timeout=30)
         assert done.returncode == 0, path
+
+
+def test_workloads_lead_over_links() -> None:
+    for case, hops in (("chain", 900), ("ring-100-200", 10_000), ("ring-1000-2000", 70_000)):
+        made = networks.workload(case, hops)
+        joined = {frozenset(link[:2]) for link in made.links}
+        for period, start, _, _, way in made.flows:
+            assert all(frozenset(pair) in joined for pair in pairwise(way))
+            assert networks.BEGIN_PS <= start < networks.BEGIN_PS + period
+        packets = (made.stop_ps - networks.BEGIN_PS) // made.flows[0][0]
+        assert packets * sum(len(flow[4]) - 1 for flow in made.flows) == pytest.approx(hops, rel=0.5)
+
+
+def test_a_topology_without_its_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(networks.AbsentError, match=r"Kdl\.graphml is not in"):
+        networks.workload("kdl", topologies=tmp_path)
+
+
+def test_ways_over_a_topology_are_shortest(tmp_path: Path) -> None:
+    edges = [("1", "2"), ("2", "3"), ("3", "4"), ("4", "1"), ("4", "5"), ("6", "7"), ("5", "5")]
+    text = "".join(f'<edge source="{a}" target="{b}"/>' for a, b in edges)
+    (tmp_path / "Kdl.graphml").write_text(text, encoding="utf-8")
+    made = networks.workload("kdl", 10_000, tmp_path)
+    assert (made.nodes, len(made.links), len(made.flows)) == (5, 5, networks.POISSON_FLOWS)
+    lengths = {(way[0], way[-1]): len(way) - 1 for *_, way in made.flows}
+    assert lengths[0, 2] == lengths[2, 0] == lengths[0, 4] == 2
+    assert lengths[1, 4] == 3
+    assert sorted(set(lengths)) == sorted((a, b) for a in range(5) for b in range(5) if a != b)
+
+
+def test_htsim_without_its_source_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TWINPLANE_HTSIM", raising=False)
+    with pytest.raises(anchorlib.MissingError, match="--htsim FOLDER"):
+        htsim_networks.source_of(None)

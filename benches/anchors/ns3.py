@@ -29,6 +29,7 @@ from anchorlib import (
 
 PACKAGES = ("g++", "pkg-config", "libns3-dev", "libgsl-dev", "libxml2-dev", "libsqlite3-dev")
 MODULES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
+MODULES += ("nix-vector-routing",)
 CHAIN = "ns3_chain"
 BINARIES = Path(__file__).resolve().parents[2] / "target" / "anchors"
 RUN_LIMIT_S = 120
