@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{greet, icmpv6, ipv6, nd, tcp, udp};
+use wire::{greet, icmpv6, ipv6, nd, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 6;
+pub const COUNT: u8 = 7;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -20,7 +20,8 @@ pub fn formats(input: &[u8]) {
         2 => discovery_options(bytes),
         3 => tcp_segment(bytes),
         4 => udp_datagram(bytes),
-        _ => greeting(bytes),
+        5 => greeting(bytes),
+        _ => ospf_packet(bytes),
     }
 }
 
@@ -98,7 +99,27 @@ fn greeting(bytes: &[u8]) {
     assert_eq!(greet::Repr::parse(&repr.emit()).ok(), Some(repr));
 }
 
-/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, and greetings.
+/// The length and the checksum are made right first.
+fn ospf_packet(bytes: &[u8]) {
+    let mut whole = bytes.to_vec();
+    let Some(field) = whole.get_mut(2..4) else { return };
+    field.copy_from_slice(&(bytes.len() as u16).to_be_bytes());
+    let Ok(header) = ospf::Header::parse(&whole) else { return };
+    ospf::Auth::Null.seal(&mut whole, 0);
+    let header = ospf::Header::parse(&whole).unwrap_or(header);
+    assert_eq!(ospf::Auth::Null.verify(&header, &whole), Ok(None));
+    let Ok(body) = ospf::Body::parse(header.kind, &whole[ospf::HEADER_LEN..]) else { return };
+    if let ospf::Body::Update { lsas } = &body {
+        for lsa in lsas {
+            let bytes = lsa.write().expect("an LSA that was read");
+            let _ = (ospf::Lsa::is_intact(&bytes), ospf::LsaBody::parse(lsa.key.kind, &bytes[20..]));
+        }
+    }
+    let once = body.packet(header.router_id, header.area).expect("a packet that was read");
+    assert_eq!(ospf::Body::parse(header.kind, &once[ospf::HEADER_LEN..]).ok(), Some(body));
+}
+
+/// Inputs to start from: what each format's frames hold above Ethernet and IPv6, greetings, and OSPF packets.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for frame in super::ipv6() {
@@ -122,5 +143,45 @@ pub fn seeds() -> Vec<Vec<u8>> {
             seeds.push([&[5][..], &repr.emit()].concat());
         }
     }
+    seeds.extend(ospf_seeds());
     seeds
+}
+
+/// An OSPF packet of each type, with advertisements.
+fn ospf_seeds() -> impl Iterator<Item = Vec<u8>> {
+    let router = [192, 0, 2, 1].into();
+    let key = ospf::LsaKey { kind: ospf::LsaKind::ROUTER, id: router, router };
+    let link = ospf::RouterLink { id: router, data: router, kind: 1, metric: 10, tos: Vec::new() };
+    let lsa = ospf::Lsa {
+        age: 1,
+        options: ospf::options::E,
+        key,
+        sequence: ospf::INITIAL_SEQUENCE,
+        checksum: None,
+        correct_checksum: None,
+        body: ospf::LsaBody::Router(ospf::Router { flags: 0, links: vec![link.clone(), link] }),
+    };
+    let headers: Vec<_> =
+        lsa.write().iter().filter_map(|bytes| ospf::LsaHeader::parse(bytes).ok()).collect();
+    let hello = ospf::Hello {
+        mask: [255, 255, 255, 0].into(),
+        hello_s: 10,
+        options: ospf::options::E,
+        priority: 1,
+        dead_s: 40,
+        designated: router,
+        backup: router,
+        neighbors: vec![router],
+    };
+    let (mtu, options, flags, sequence) = (1500, ospf::options::E, 3, 7);
+    let described = ospf::Description { mtu, options, flags, sequence, headers: headers.clone() };
+    let bodies = [
+        ospf::Body::Hello(hello),
+        ospf::Body::Description(described),
+        ospf::Body::Request { wanted: vec![key] },
+        ospf::Body::Update { lsas: vec![lsa] },
+        ospf::Body::Ack { headers },
+    ];
+    let packets = bodies.into_iter().filter_map(move |body| body.packet(router, router).ok());
+    packets.map(|packet| [&[6][..], &packet].concat())
 }

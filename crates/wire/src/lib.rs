@@ -25,6 +25,7 @@ pub mod lsp_ping;
 pub mod measurement;
 pub mod mpls;
 pub mod nd;
+pub mod ospf;
 pub mod pseudowire;
 pub mod rsvp;
 pub mod tcp;

@@ -9,6 +9,7 @@ use crate::ipv4::{Options, OptionsBuilder, Protocol, options};
 use crate::link::{Chdlc, Follows, LinkType, Null, Ppp, Sll, Sll2};
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::{self, LspPing};
+use crate::ospf::Ospf;
 use crate::pseudowire::{Ach, Pseudowire};
 use crate::{arp, ethernet, ipv4, llc, measurement, mpls, rsvp, udp};
 use base::Label;
@@ -253,6 +254,7 @@ impl Decoder {
             Protocol::TCP => self.tcp(repr.src.into(), repr.dst.into(), payload, at),
             Protocol::ICMP => self.icmp(payload, at),
             Protocol::RSVP => self.rsvp(payload, at),
+            Protocol::OSPF => self.ospf(payload, at),
             _ => self.payload(payload),
         }
         self.padding(&data[repr.total_len()..]);
@@ -329,6 +331,16 @@ impl Decoder {
     fn icmp(&mut self, data: &[u8], at: usize) {
         match Icmp::read(data) {
             Ok(icmp) => self.layers.push(Layer::Icmp(icmp)),
+            Err(error) => self.malformed(error, data, at),
+        }
+    }
+
+    fn ospf(&mut self, data: &[u8], at: usize) {
+        match Ospf::read(data) {
+            Ok((packet, len)) => {
+                self.layers.push(Layer::Ospf(packet));
+                self.payload(&data[len..]);
+            }
             Err(error) => self.malformed(error, data, at),
         }
     }

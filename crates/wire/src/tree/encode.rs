@@ -57,6 +57,7 @@ pub fn encode(tree: &Tree) -> Result<Vec<u8>, Error> {
                 message.encode(&mut bytes)?;
                 join(bytes, &inner)
             }
+            Layer::Ospf(packet) => join(packet.write()?, &inner),
             Layer::LspPing(message) => join(message.write()?, &inner),
             Layer::Measurement(measurement) => join(write_measurement(measurement)?, &inner),
             Layer::Payload { bytes } => join(bytes.0.clone(), &inner),
@@ -169,6 +170,7 @@ fn write_ipv4(layer: &Ipv4, next: Option<&Layer>, payload: &[u8]) -> Result<Vec<
         (None, Some(Layer::Tcp(_))) => Protocol::TCP,
         (None, Some(Layer::Icmp(_))) => Protocol::ICMP,
         (None, Some(Layer::Rsvp(_))) => Protocol::RSVP,
+        (None, Some(Layer::Ospf(_))) => Protocol::OSPF,
         (None, _) => return Err(Error::invalid("ipv4", 9, "the next layer does not say the protocol")),
     };
     let too_long = || out_of_range("ipv4", "payload", payload.len() as u64, ipv4::MAX_TOTAL_LEN as u64 - 20);

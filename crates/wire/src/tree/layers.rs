@@ -5,6 +5,7 @@ use crate::hex::Hex;
 use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
 use crate::llc::{Llc, Snap};
 use crate::lsp_ping::LspPing;
+use crate::ospf::Ospf;
 use crate::pseudowire::{Ach, Pseudowire};
 use crate::{arp, ethernet, icmp, ipv4, rsvp};
 use base::MacAddr;
@@ -61,6 +62,8 @@ pub enum Layer {
     Icmpv6(Icmpv6),
     /// An RSVP message with its objects.
     Rsvp(rsvp::RawMessage),
+    /// An OSPF packet with its advertisements.
+    Ospf(Ospf),
     /// An MPLS echo request or reply.
     LspPing(LspPing),
     /// Stream, sequence number and departure of a test packet.

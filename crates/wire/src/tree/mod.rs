@@ -34,6 +34,7 @@ mod tests6;
 pub use crate::link::{Chdlc, Null, Ppp, Sll, Sll2};
 pub use crate::llc::{Llc, Snap};
 pub use crate::lsp_ping::{Fec, LspPing, Tlv};
+pub use crate::ospf::Ospf;
 pub use crate::pseudowire::{Ach, Pseudowire};
 pub use decode::{decode, decode_link};
 pub use encode::encode;

@@ -63,6 +63,10 @@ fn write_layer(out: &mut String, layer: &Layer, previous: Option<&Layer>, rest: 
         Layer::Icmp(icmp) => write_icmp(out, icmp),
         Layer::Icmpv6(icmp) => icmp.summarise(out),
         Layer::Rsvp(message) => write_rsvp(out, message),
+        Layer::Ospf(packet) => {
+            packet.summarise(out)?;
+            wrong_checksum(out, packet.checksum, packet.correct_checksum)
+        }
         Layer::LspPing(message) => message.summarise(out),
         Layer::Measurement(m) => {
             let (seconds, rest) = (m.departure_ps / PS_PER_S, m.departure_ps % PS_PER_S);
