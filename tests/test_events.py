@@ -117,9 +117,35 @@ def test_a_file_and_python_have_one_digest() -> None:
     closed(net)
 
 
+def test_a_node_takes_its_links_down_and_brings_them_back() -> None:
+    """By a schedule and by calls alike; what was cut for itself stays down."""
+    nets = [ring()[0], ring()[0]]
+    nets[0].at("1 s").fail("a", "b")
+    nets[0].at("2 s").fail("b", for_="1 s")
+    nets[0].run(until="4 s")
+    nets[1].run(until="1 s")
+    nets[1].fail("a", "b")
+    nets[1].run(until="2 s")
+    nets[1].fail("b")
+    nets[1].run(until="3 s")
+    nets[1].repair("b")
+    nets[1].run(until="4 s")
+    assert nets[0].digest() == nets[1].digest()
+    for net in nets:
+        closed(net)
+        ports = net.events().filter(pl.col("event").is_in(["port-down", "port-up"]))
+        told = [(row["node"], row["event"], round(row["time_s"], 3)) for row in ports.to_dicts()]
+        detection = 0.0
+        assert [one for one in told if one[0] == "c"] == [
+            ("c", "port-down", 2.0 + detection),
+            ("c", "port-up", 3.0 + detection),
+        ]
+        assert [one for one in told if one[0] == "a"] == [("a", "port-down", 1.0 + detection)]
+
+
 def test_what_ends_by_itself_comes_back() -> None:
     net, east = ring()
-    net.at("1 s").fail("b", for_="1 s")
+    net.at("1 s").fail("b", for_="500 ms")
     net.at("4 s").tear(east, for_="1 s")
     net.run(until="3500 ms")
     assert east.up
@@ -128,7 +154,7 @@ def test_what_ends_by_itself_comes_back() -> None:
     net.run(until="6 s")
     assert east.up
     assert done(net) == [
-        {"time_s": 1.0, "action": "fail", "node": "b", "until_s": 2.0},
+        {"time_s": 1.0, "action": "fail", "node": "b", "until_s": 1.5},
         {"time_s": 4.0, "action": "tear", "lsp": "east", "until_s": 5.0},
     ]
     closed(net)

@@ -56,7 +56,7 @@ pub enum FaultKind {
         /// The link that is cut, in both directions.
         link: LinkId,
     },
-    /// The link is whole again.
+    /// The link is whole again. It comes up unless a device at an end of it is down by [`FaultKind::NodeDown`].
     LinkUp {
         /// The link that comes up.
         link: LinkId,
@@ -66,19 +66,22 @@ pub enum FaultKind {
         /// The link that is healed, in both directions.
         link: LinkId,
     },
-    /// A device goes down, with what waits in its ports; frames that arrive are dropped. It comes up, and restarts, at
-    /// `until`, if there is one. Its neighbours' ports stay up.
+    /// A device goes down, with what waits in its ports, and all its links with it: what is on its way is dropped, and
+    /// the devices at the other ends learn after their ports' detection time. It comes up, and restarts, at `until`, if
+    /// there is one.
     NodeDown {
         /// The device that goes down.
         node: NodeId,
     },
-    /// A device that is down comes up and restarts.
+    /// A device that is down comes up and restarts. Its links come up with it, but for those that are cut themselves,
+    /// and those whose other device is down.
     NodeUp {
         /// The device that comes up.
         node: NodeId,
     },
     /// A device goes down, with what waits in its ports; frames that arrive are dropped. It comes up after a while and
-    /// restarts. Commands that it is given meanwhile are carried out then.
+    /// restarts. Commands that it is given meanwhile are carried out then. Its links stay up: nobody else notices by
+    /// them. Nothing happens if it is down already.
     NodeRestart {
         /// The device that goes down.
         node: NodeId,

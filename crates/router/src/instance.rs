@@ -202,7 +202,8 @@ impl Instance {
     }
 
     /// A fault of the engine's, with its link or node by name or place, and perhaps `for_s` in place of an end. With
-    /// `end` such a fault ends then.
+    /// `end` such a fault ends then. That a node in another process goes down or comes up is told here, too, since the
+    /// links to it go with it.
     fn fault(&mut self, mut spec: Map<String, Value>) -> Answer {
         let now = self.network.world().now();
         if let Some(link) = spec.get("link") {
@@ -218,7 +219,9 @@ impl Instance {
         }
         if let Some(node) = spec.get("node") {
             let node = names::node(&self.network, node)?;
-            if node != self.node {
+            let what = spec.get("fault").and_then(Value::as_str);
+            let takes_links = matches!(what, Some("node-down" | "node-up"));
+            if node != self.node && !takes_links {
                 return Err(format!("fault: '{}' is not in this process", self.network.node_name(node)));
             }
             spec.insert("node".into(), Value::from(node));

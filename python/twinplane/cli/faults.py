@@ -52,8 +52,11 @@ def act(
     if action == "heal" and (what is None or not _is_link(what)):
         # With no link to name, the word after it is the router.
         name = node or what
-        with Control(find_socket(lab, name) if socket is None else socket, name or "") as control:
-            control.ask("heal")
+        if name is None or socket is not None:
+            with Control(find_socket(lab, name) if socket is None else socket, name or "") as control:
+                control.ask("heal")
+        else:
+            _heal(name, lab)
         return
     if what is None:
         which = "which router?" if action == "restart" else "which link? its ends are needed, such as pe1:p"
@@ -70,7 +73,9 @@ def act(
             asked["down_for"] = round((1.0 if lasts_s is None else lasts_s) * 1e12)
         elif lasts_s is not None:
             asked["for_s"] = lasts_s
-        targets = [(what, socket or find_socket(lab, what))]
+        # The links of a node that goes down go with it, also at their other ends.
+        alone = action == "restart" or socket is not None
+        targets = [(what, socket or find_socket(lab, what))] if alone else _all(what, lab)
     else:
         asked |= {"fault": WORDS.get(action, action), "link": link_of(what)}
         if lasts_s is not None:
@@ -79,6 +84,25 @@ def act(
     for name, path in targets:
         with Control(path, name) as control:
             control.ask("fault", asked)
+
+
+def _all(name: str, lab: str | None) -> list[tuple[str, Path]]:
+    """A router and all others of its lab, itself first."""
+    own = find_socket(lab, name)
+    others = {router: path for (_, router), path in sockets(lab).items() if path.parent == own.parent}
+    return [(name, own), *((router, path) for router, path in others.items() if path != own)]
+
+
+def _heal(name: str, lab: str | None) -> None:
+    """Let a router come up, and mend its links at both ends."""
+    links: set[int] | None = None
+    for router, path in _all(name, lab):
+        with Control(path, router) as control:
+            own = {port["link"] for port in control.status()["ports"]}
+            links = own if links is None else links
+            for link in sorted(links & own):
+                control.ask("fault", {"fault": "link-heal", "link": link})
+            control.ask("fault", {"fault": "node-up", "node": name})
 
 
 def _is_link(what: str) -> bool:

@@ -96,17 +96,11 @@ def calm(world: World) -> Counts:
 
 
 def fail(world: World, case: Case) -> None:
-    """Let it happen, now: links are cut, and nodes are silent to the end with all of their links."""
-    for link in case.dead_links(world.graph.ends):
+    """Let it happen, now and to the end: links are cut, and nodes go down with all of their links."""
+    for link in case.links:
         world.core.fail_link(link)
     for node in case.nodes:
-        down = {
-            "at": world.core.now_ps(),
-            "fault": "node-restart",
-            "node": node,
-            "down_for": 4 * world.watch_ps,
-        }
-        world.core.fault(json.dumps(down))
+        world.core.fault(json.dumps({"at": world.core.now_ps(), "fault": "node-down", "node": node}))
 
 
 def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, Any]:

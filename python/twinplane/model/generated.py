@@ -1119,11 +1119,11 @@ class EventSpec(Written):
     for_: Quantity | None = None
     """How long it lasts: then what failed comes back, a disturbance is over, an LSP that was torn down is signalled, a flow that was started stops [default: until something else ends it]."""
     fail: str | Sequence[str] | None = None
-    """A link that is cut, by its two ends, or a node that goes down."""
+    """A link that is cut, by its two ends, or a node that goes down, and its links with it."""
     heal: str | Sequence[str] | None = None
     """A link or a node that is mended, with all that disturbs it, or `all`."""
     restart: str | None = None
-    """A node that goes down, and restarts without its state after the time of `for`, or 1 s."""
+    """A node that goes down, and restarts without its state after the time of `for`, or 1 s. Its links stay up."""
     loss: LossSpec | None = None
     """Frames get lost, each independently."""
     corruption: CorruptionSpec | None = None

@@ -63,11 +63,14 @@ class Acting:
         return Moment(self.schedule, {"random": drawn, "from": start, "until": until, "times": times})
 
     def fail(self, a: Node | str | Link, b: Node | str | None = None) -> None:
-        """Cut a link now, given itself or by its two ends; what is queued and in flight on it is lost."""
+        """Cut a link now, given itself or by its two ends, or let a node go down with all of its links.
+
+        What is queued and in flight on them is lost.
+        """
         self.faults.fail(a, b)
 
     def repair(self, a: Node | str | Link, b: Node | str | None = None) -> None:
-        """Mend a link now."""
+        """Mend a link now, or let a node come up, with its links that are not cut themselves."""
         self.faults.repair(a, b)
 
     def fault(self, a: Node | str | Link, b: Node | str | None = None, **what: Any) -> None:
@@ -84,7 +87,7 @@ class Acting:
         self.faults.heal()
 
     def restart(self, node: Node | str, down: Quantity = "1 s") -> None:
-        """Restart a node now: it forgets everything and is silent for a time."""
+        """Restart a node now: it forgets everything and is silent for a time; its links stay up."""
         self.faults.restart(node, down)
 
     def actions(self) -> pl.DataFrame:

@@ -58,11 +58,17 @@ class Faults:
 
     def fail(self, a: Node | str | Link, b: Node | str | None) -> None:
         """See `twinplane.Network.fail`."""
+        if (node := self._node(a, b)) is not None:
+            self._now({"fault": "node-down", "node": node})
+            return
         with core.translated():
             self._engine.start().fail_link(self._draft.find_link(a, b).index)
 
     def repair(self, a: Node | str | Link, b: Node | str | None) -> None:
         """See `twinplane.Network.repair`."""
+        if (node := self._node(a, b)) is not None:
+            self._now({"fault": "node-up", "node": node})
+            return
         with core.translated():
             self._engine.start().repair_link(self._draft.find_link(a, b).index)
 
@@ -81,12 +87,16 @@ class Faults:
 
     def restart(self, node: Node | str, down: Quantity) -> None:
         """See `twinplane.Network.restart`."""
+        down_for = units.span_ps(down, "down")
+        self._now({"fault": "node-restart", "node": self._draft.node(node).index, "down_for": down_for})
+
+    def _node(self, a: Node | str | Link, b: Node | str | None) -> int | None:
+        """The place of a node that is given alone; nothing if a link is meant."""
+        from .handles import Link
+
+        return None if b is not None or isinstance(a, Link) else self._draft.node(a).index
+
+    def _now(self, what: dict[str, Any]) -> None:
         running = self._engine.start()
-        spec = {
-            "at": running.now_ps(),
-            "fault": "node-restart",
-            "node": self._draft.node(node).index,
-            "down_for": units.span_ps(down, "down"),
-        }
         with core.translated():
-            running.fault(json.dumps(spec))
+            running.fault(json.dumps({"at": running.now_ps(), **what}))

@@ -81,7 +81,7 @@ class Moment:
     def fail(
         self, a: Node | str | Link, b: Node | str | None = None, *, for_: Quantity | None = None
     ) -> Moment:
-        """Cut a link, given itself or by its two ends, or let a node go down."""
+        """Cut a link, given itself or by its two ends, or let a node go down with all of its links."""
         return self._add("fail", self._thing(a, b), for_)
 
     def heal(self, a: Node | str | Link | None = None, b: Node | str | None = None) -> Moment:
@@ -93,7 +93,7 @@ class Moment:
         return self.heal(a, b)
 
     def restart(self, node: Node | str, down: Quantity = "1 s") -> Moment:
-        """Restart a node: it forgets everything and is silent for a time."""
+        """Restart a node: it forgets everything and is silent for a time; its links stay up."""
         return self._add("restart", self._schedule.name(node), down)
 
     def loss(

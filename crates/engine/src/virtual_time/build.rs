@@ -1,6 +1,7 @@
 //! Building a network, and asking for things to happen in it.
 
 use super::agenda::Task;
+use super::outage::Outage;
 use super::{Node, NodeState, PortState, World};
 use crate::error::{EngineError, check};
 use crate::lane::Lane;
@@ -51,6 +52,7 @@ impl World {
         self.lanes.push(Lane::new(link, spec_a, delay, b, port_b));
         self.lanes.push(Lane::new(link, spec_b, delay, a, port_a));
         self.ports.resize_with(self.lanes.len(), PortState::default);
+        self.outages.push(Outage::default());
         for lane in [lane, lane + 1] {
             self.keep_losses_too(lane);
             self.attend(lane);

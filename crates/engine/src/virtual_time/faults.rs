@@ -1,6 +1,7 @@
 //! Faults: asked for, begun, ended, healed.
 
 use super::agenda::Task;
+use super::outage::Cause;
 use super::{NodeState, World};
 use crate::error::EngineError;
 use crate::fault::{Direction, Fault, FaultKind};
@@ -65,15 +66,15 @@ impl World {
         // A fault comes before what is due at a port at the same time.
         self.catch_up_all(Time(self.now.0.saturating_sub(1)));
         match *kind {
-            LinkDown { link } => self.set_link(link, !on),
-            LinkUp { link } => self.set_link(link, true),
+            LinkDown { link } => self.set_cause(link, Cause::Cut, on),
+            LinkUp { link } => self.set_cause(link, Cause::Cut, false),
             LinkHeal { link } => {
                 Direction::Both.lanes(link).for_each(|g| self.heal_lane(g));
-                self.set_link(link, true);
+                self.set_cause(link, Cause::Cut, false);
             }
-            NodeDown { node } if on => self.node_down(node, None),
+            NodeDown { node } if on => self.node_down(node),
             NodeDown { node } | NodeUp { node } => self.node_up(node),
-            NodeRestart { node, down_for } => self.node_down(node, Some(self.now + down_for)),
+            NodeRestart { node, down_for } => self.node_restart(node, self.now + down_for),
             RateLimit { link, direction, rate } => {
                 let limit = Some(rate).filter(|_| on);
                 direction.lanes(link).for_each(|g| self.lanes[g as usize].limit_rate(limit));
@@ -103,7 +104,7 @@ impl World {
     fn heal(&mut self) {
         (0..self.lanes.len() as u32).for_each(|g| self.heal_lane(g));
         for link in 0..self.link_count() as u32 {
-            self.set_link(LinkId(link), true);
+            self.set_cause(LinkId(link), Cause::Cut, false);
         }
         for node in 0..self.nodes.len() as u32 {
             self.node_up(NodeId(node));
@@ -118,10 +119,24 @@ impl World {
         }
     }
 
-    fn set_link(&mut self, link: LinkId, up: bool) {
-        if self.lanes[2 * link.index()].is_up() == up {
-            return;
+    /// A cause for a link to be down comes or goes: it goes down with the first and comes up with the last.
+    fn set_cause(&mut self, link: LinkId, cause: Cause, holds: bool) {
+        let outage = &mut self.outages[link.index()];
+        let was_up = outage.is_over();
+        *outage = outage.with(cause, holds);
+        let up = outage.is_over();
+        if up != was_up {
+            self.set_link(link, up);
         }
+        debug_assert_eq!(
+            self.lanes[2 * link.index()].is_up(),
+            up,
+            "{link:?}: {:?}",
+            self.outages[link.index()]
+        );
+    }
+
+    fn set_link(&mut self, link: LinkId, up: bool) {
         for g in [2 * link.0, 2 * link.0 + 1] {
             self.tap_cut(g, self.now, false);
             let (lane, port) = (&mut self.lanes[g as usize], &mut self.ports[g as usize]);
@@ -166,17 +181,40 @@ impl World {
         self.give_command(id, if down { Command::PortDown(port) } else { Command::PortUp(port) });
     }
 
-    /// A device goes down, until that time or until it is told to come up: so even if it is down for a time already.
-    fn node_down(&mut self, id: NodeId, until: Option<Time>) {
-        let node = &mut self.nodes[id.index()];
-        if node.state != NodeState::Up {
-            node.restarts += u32::from(until.is_none());
+    /// A device goes down until it is told to come up, even if it restarts already. Its links go down with it.
+    fn node_down(&mut self, id: NodeId) {
+        match self.nodes[id.index()].state {
+            NodeState::Up => self.silence(id),
+            NodeState::Restarting | NodeState::Down => {}
+            NodeState::Failed => return,
+        }
+        self.nodes[id.index()].state = NodeState::Down;
+        // The end of a restart is nothing to it any more.
+        self.nodes[id.index()].restarts += 1;
+        for g in self.nodes[id.index()].ports.clone() {
+            self.set_cause(LinkId(g / 2), Cause::sender_of(g), true);
+        }
+    }
+
+    /// A device goes down until that time, unless it is down. Its links stay up.
+    fn node_restart(&mut self, id: NodeId, until: Time) {
+        if self.nodes[id.index()].state != NodeState::Up {
             return;
         }
+        self.silence(id);
+        let node = &mut self.nodes[id.index()];
         node.state = NodeState::Restarting;
-        node.timeout = Time::MAX;
         node.restarts += 1;
         let restarts = node.restarts;
+        self.agenda.push(until, Task::NodeUp { node: id, restarts });
+        self.look_ahead();
+    }
+
+    /// A device does nothing any more, and what waits in its ports is lost.
+    fn silence(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        node.state = NodeState::Restarting;
+        node.timeout = Time::MAX;
         self.timers.set(id.0, None);
         for g in node.ports.clone() {
             self.tap_cut(g, self.now, true);
@@ -194,16 +232,14 @@ impl World {
             }
             self.attend(g ^ 1);
         }
-        if let Some(until) = until {
-            self.agenda.push(until, Task::NodeUp { node: id, restarts });
-        }
         self.look_ahead();
     }
 
     /// A device that is down comes up: it restarts, learns which of its ports are down, and is given the commands
-    /// that it missed.
+    /// that it missed. Links that went down with it come up, and both ends notice that as ever.
     pub(super) fn node_up(&mut self, id: NodeId) {
-        if self.nodes[id.index()].state != NodeState::Restarting {
+        let was = self.nodes[id.index()].state;
+        if !matches!(was, NodeState::Restarting | NodeState::Down) {
             return;
         }
         self.nodes[id.index()].state = NodeState::Up;
@@ -214,6 +250,11 @@ impl World {
             port.told_down &= self.lanes[g as usize].is_up();
             self.tell_port(g);
             self.attend(g ^ 1);
+        }
+        if was == NodeState::Down {
+            for g in self.nodes[id.index()].ports.clone() {
+                self.set_cause(LinkId(g / 2), Cause::sender_of(g), false);
+            }
         }
         while self.nodes[id.index()].state == NodeState::Up
             && let Some(command) = self.nodes[id.index()].deferred.pop_front()

@@ -89,7 +89,7 @@ impl World {
                 node.device.handle_command(self.now, command);
                 self.drain(id);
             }
-            NodeState::Restarting => node.deferred.push_back(command),
+            NodeState::Restarting | NodeState::Down => node.deferred.push_back(command),
             NodeState::Failed => {}
         }
     }

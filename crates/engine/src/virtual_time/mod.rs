@@ -29,6 +29,7 @@ mod general;
 mod hand;
 mod late;
 mod losses;
+mod outage;
 mod queues;
 mod run;
 mod taps;
@@ -47,6 +48,7 @@ use base::{Command, Device, Event, LossBook, NodeId, Streams, Time};
 use external::ExternalEnd;
 use late::LateFrames;
 pub use losses::{LossPlace, LossesAt};
+use outage::Outage;
 use queues::Queues;
 use std::collections::VecDeque;
 
@@ -73,8 +75,10 @@ pub enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeState {
     Up,
-    /// It is down and comes up again.
+    /// It is down and comes up again. Its links are up.
     Restarting,
+    /// It is down until it is told to come up, and so are its links.
+    Down,
     /// It panicked or let no time pass, and is not called any more.
     Failed,
 }
@@ -144,6 +148,8 @@ pub struct World {
     /// Two for each link: lane `g` carries what port `g` sends, and ends at port `g ^ 1`.
     lanes: Vec<Lane>,
     ports: Vec<PortState>,
+    /// Why each link is down.
+    outages: Vec<Outage>,
     lane_heap: LaneHeap,
     timers: TimerHeap,
     agenda: Agenda,
@@ -180,6 +186,7 @@ impl World {
             nodes: Vec::new(),
             lanes: Vec::new(),
             ports: Vec::new(),
+            outages: Vec::new(),
             lane_heap: LaneHeap::default(),
             timers: TimerHeap::default(),
             agenda: Agenda::default(),

@@ -294,11 +294,11 @@ base::record! {
         /// How long it lasts: then what failed comes back, a disturbance is over, an LSP that was torn down is
         /// signalled, a flow that was started stops.
         pub lasts as "for": Option<Span>, in 0..=9_223_372_036_854_775_807, absent "until something else ends it";
-        /// A link that is cut, by its two ends, or a node that goes down.
+        /// A link that is cut, by its two ends, or a node that goes down, and its links with it.
         pub fail: Option<Thing>;
         /// A link or a node that is mended, with all that disturbs it, or `all`.
         pub heal: Option<Thing>;
-        /// A node that goes down, and restarts without its state after the time of `for`, or 1 s.
+        /// A node that goes down, and restarts without its state after the time of `for`, or 1 s. Its links stay up.
         pub restart: Option<NodeRef>;
         /// Frames get lost, each independently.
         pub loss: Option<LossSpec>;

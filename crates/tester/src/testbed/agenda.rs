@@ -32,7 +32,19 @@ fn requests(file: &NetworkFile, deed: &Deed) -> Vec<Value> {
             What::HealAll => file.network.nodes.iter().map(|node| node.0.to_string()).collect(),
             what => match (what.link(), what.node()) {
                 (Some(place), _) => link(place),
-                (_, Some(node)) => vec![name(node).to_string()],
+                (_, Some(node)) => {
+                    // The links of a node that goes down go with it: whoever is at their other ends is told, too.
+                    let links = (0..spec.links.len()).map(link).filter(|ends| {
+                        !matches!(what, What::Restart(_)) && ends.iter().any(|end| end == name(node))
+                    });
+                    let mut told = vec![name(node).to_string()];
+                    links.flatten().for_each(|end| {
+                        if !told.contains(&end) {
+                            told.push(end)
+                        }
+                    });
+                    told
+                }
                 _ => Vec::new(),
             },
         };

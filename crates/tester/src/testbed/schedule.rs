@@ -358,8 +358,8 @@ impl Testbed {
     fn do_deed(&mut self, deed: &Deed) -> Result<(), NetworkError> {
         let links = self.network.links();
         if let Some(kind) = deed.fault(|place| links.get(place).map_or(LinkId(0), |link| link.id)) {
-            // A node of another process is told there.
-            if deed.what.node().is_some_and(|node| !self.is_local(node)) {
+            // A node of another process restarts there. If it goes down, its links here go with it.
+            if matches!(deed.what, What::Restart(node) if !self.is_local(node)) {
                 if deed.begins {
                     let fault = Fault { until: deed.until, ..Fault::new(self.now(), kind) };
                     self.network.note_fault(&fault);
