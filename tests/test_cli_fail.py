@@ -102,6 +102,74 @@ def test_a_topology(tmp_path: Path) -> None:
     assert "6 of 12 flows stay away (6 for 'no route'); whoever has a way left comes back" in done.stdout
 
 
+PROGRAM = """
+import twinplane as tp
+
+print("this is no answer")
+net = tp.Network(seed=1)
+a, b, c, d = (net.router(name, hello="9 s") for name in "abcd")
+for x, y, duct in ((a, b, "duct"), (b, c, None), (c, d, None), (d, a, "duct")):
+    net.link(x, y, rate="1 Gbit/s", delay="1 ms", srlg=duct)
+gold = a.lsp("gold", to=c, route=[b, c], fallback=[d, c])
+silver = a.lsp("silver", to=c, route=[b, c])
+net.flow(a, c, over=gold, name="voice", rate="1 Mbit/s", dscp="EF")
+net.flow(a, c, over=silver, name="rest", rate="1 Mbit/s")
+if __name__ == "__main__":
+    raise SystemExit("not here")
+"""
+
+
+def test_a_python_file_is_the_file_that_says_the_same(square: Path) -> None:
+    (square / "square.py").write_text(PROGRAM)
+    body = PROGRAM.replace("net = ", "made = ").replace("net.", "made.")
+    built = "def build():\n" + "".join(f"    {line}\n" for line in body.splitlines()) + "    return made\n"
+    (square / "built.py").write_text(built)
+    answers = []
+    for name in ("square.yaml", "square.py", "built.py"):
+        done = run(square, name, "--watch", "1 s", "--json")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ("" if name == "square.yaml" else "this is no answer\n")
+        answers.append(json.loads(done.stdout))
+    cases = [[{k: v for k, v in one.items() if k != "case"} for one in found["cases"]] for found in answers]
+    assert cases[0] == cases[1] == cases[2] and len(cases[0]) == 9
+    assert answers[0]["flows"] == answers[1]["flows"] == answers[2]["flows"]
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("x = 1\n", ": it has no network: 'net = tp.Network(...)', or a function 'build()' that returns a"),
+        ("net = 3\n", ": net is an int, and no network: 'net = tp.Network(...)', or a function 'build()'"),
+        ("def build(n):\n    return n\n", ": build() is called without arguments, and needs some\n"),
+        ("def build():\n    return None\n", ": build() returns nothing, and no network: "),
+        ("build = 7\n", ": build is an int, and no function that returns a network\n"),
+        ("a = 1\nnet = (\n", ":2:7: this is no Python: '(' was never closed\n"),
+        ("a = 1\n\n1 / 0\n", ":3: ZeroDivisionError: division by zero\n"),
+        ("import sys\nsys.exit(3)\n", ":2: the program ends here, before it has made a network\n"),
+        (
+            "import nothing_of_this_name\n",
+            ":1: ModuleNotFoundError: No module named 'nothing_of_this_name'\n",
+        ),
+        (
+            "import twinplane as tp\nnet = tp.Network()\nnet.link('a', 'b')\n",
+            ":3: 'a', no node has that name",
+        ),
+        (
+            "import twinplane as tp\nnet = tp.Network(clock='wall')\nnet.router('a')\n",
+            "everything can fail in turn in virtual time only: time does not fork\n",
+        ),
+        ("import twinplane as tp\nnet = tp.Network()\n", "there is nothing that could fail"),
+        ("\0", ": this is no Python: source code string cannot contain null bytes\n"),
+    ],
+)
+def test_a_wrong_python_file_is_one_sentence(tmp_path: Path, program: str, told: str) -> None:
+    (tmp_path / "net.py").write_text(program)
+    done = run(tmp_path, "net.py")
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("twinplane: "), done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -113,7 +181,9 @@ def test_a_topology(tmp_path: Path) -> None:
             "warm_up 'soon': a number and a unit are needed, such as '10 ms'",
         ),
         (["square.yaml", "--component", "a"], "--component a: only topologies (.graphml) have parts"),
-        (["net.py"], "net.py: a program is not run here: in it, call tp.fail_everything(net)"),
+        (["net.py"], "net.py: it cannot be read: no such file or directory"),
+        (["square.py", "--seed", "3"], "--seed 3: a Python file says the seed of its network itself"),
+        (["square.py", "--component", "a"], "--component a: only topologies (.graphml) have parts"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(square: Path, words: list[str], told: str) -> None:

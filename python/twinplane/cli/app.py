@@ -186,7 +186,10 @@ def run(
 
 @app.command()
 def fail(
-    file: Annotated[Path, typer.Argument(help="A network file (YAML), or a topology (GraphML).")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A network file (YAML), a topology (GraphML), or a Python file that has a net."),
+    ],
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND", help="links, nodes or groups, if not all of them; several times."),

@@ -18,6 +18,7 @@ from ..failing import Failures, Probes, Trial, cases_of
 from ..failing.failures import counted
 from ..files import write_text
 from ..reports import failing as pages
+from .programs import network_of
 from .tables import print_table
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class Asked:
             return Network.from_graphml(
                 self.file, 1 if self.seed is None else self.seed, component=self.component
             )
-        if self.file.suffix.lower() == ".py":
-            raise TwinplaneError(
-                f"{self.file}: a program is not run here: in it, call tp.fail_everything(net)"
-            )
         if self.component is not None:
             raise TwinplaneError(f"--component {self.component}: only topologies (.graphml) have parts")
+        if self.file.suffix.lower() == ".py":
+            if self.seed is not None:
+                raise TwinplaneError(f"--seed {self.seed}: a Python file says the seed of its network itself")
+            return network_of(self.file)
         return Network.from_file(self.file, self.seed)
 
     def command(self) -> str:
