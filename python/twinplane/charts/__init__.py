@@ -37,7 +37,8 @@ Value = float | int | None
 class Curve:
     """One curve: a line, points on a line, bare points, steps, bars (a histogram), or stretches of time.
 
-    Stretches (`strip`, or `gap` for a thin one) are pairs of ends, each pair followed by None.
+    Stretches (`strip`, or `gap` for a thin one) are pairs of ends, each pair followed by None. `ticks` are
+    short upright lines: points that are so many that they would cover each other.
     """
 
     name: str
@@ -83,6 +84,8 @@ class Chart:
     """Panels with a logarithmic axis."""
     log_x: bool = False
     bands: Sequence[Band] = ()
+    zero: Sequence[int] = ()
+    """Panels whose axis begins at zero, whatever the values are."""
     ticks: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Names of the rows of a panel, from the top: the first row is at 0, the next at -1."""
     x_range: tuple[float, float] | None = None
@@ -102,7 +105,7 @@ class Chart:
         low, high = min(values), max(values)
         if low < 0:
             return None
-        if low <= NEAR_ZERO * high:
+        if low <= NEAR_ZERO * high or panel in self.zero:
             return (0.0, 1.06 * high) if high else (0.0, 1.0)
         room = max((high - low) * 0.08, (LEAST_SHARE * high - (high - low)) / 2)
         return max(0.0, low - room), high + room

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import DASHES, MARKERS, SHADES, Chart, Curve, Mark, look, thinned
+from .words import WORD, placed
 
 AXIS = {
     "showline": True,
@@ -24,9 +25,10 @@ PER_LINE, PER_LINE_NARROW = 110, 38
 """So many letters have room in a line of a legend, also on a telephone."""
 KEY = 7
 """A line before a name is as wide as so many letters."""
-WORDS_ROWS = 3
-"""Words of marks stand in so many rows at most."""
-WORD = 14
+BAR = 16
+"""Height of the buttons that the plotting library puts above everything."""
+SHAPES_MAX = 300
+"""More lines and bands are drawn through all panels at once."""
 
 
 def figure(chart: Chart) -> dict[str, Any]:
@@ -40,8 +42,10 @@ def _layout(chart: Chart, named: list[list[str]], letters: int) -> dict[str, Any
     small = letters < PER_LINE
     legends = [_lines_of(names, letters) * LEGEND + 6 if len(names) > 1 else 12 for names in named]
     heights = [_height(chart, panel) for panel in range(chart.panels)]
-    rows = min(WORDS_ROWS, len(chart.marks))
-    top, drawn = 12 + WORD * rows + legends[0], sum(heights) + sum(legends[1:])
+    words = placed(chart, letters)
+    rows = max((row + 1 for _, row, _ in words), default=0)
+    bar = 0 if small or not words else BAR
+    top, drawn = 12 + bar + WORD * rows + legends[0], sum(heights) + sum(legends[1:])
     layout: dict[str, Any] = {
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#000"},
         "paper_bgcolor": "#fff",
@@ -50,8 +54,8 @@ def _layout(chart: Chart, named: list[list[str]], letters: int) -> dict[str, Any
         "height": drawn + top + FOOT,
         "hovermode": "closest" if chart.ticks else "x unified",
         "hoverlabel": {"bgcolor": "#fff", "font": {"color": "#000"}},
-        "shapes": [*(_band(band.begin, band.end) for band in chart.bands), *map(_line, _lines(chart))],
-        "annotations": _words(chart, legends[0], 9 if small else 11),
+        "shapes": _shapes(chart),
+        "annotations": [_word(*word, legends[0], 9 if small else 11) for word in words],
     }
     below = float(drawn)
     for panel, title in enumerate(chart.y_titles):
@@ -88,7 +92,9 @@ def _lines_of(names: list[str], letters: int) -> int:
 
 
 def _names(chart: Chart, panel: int) -> list[str]:
-    return list(dict.fromkeys(curve.name for curve in chart.curves if curve.panel == panel))
+    """What the legend of a panel names: nothing if the names of its rows say it."""
+    found = list(dict.fromkeys(curve.name for curve in chart.curves if curve.panel == panel))
+    return [] if set(found) <= set(chart.ticks.get(panel, ())) else found
 
 
 def _height(chart: Chart, panel: int) -> int:
@@ -135,7 +141,7 @@ def _trace(curve: Curve) -> dict[str, Any]:
         "x": x,
         "y": y,
         "yaxis": _axis(curve.panel),
-        "mode": {"points": "markers", "both": "lines+markers"}.get(curve.shape, "lines"),
+        "mode": {"points": "markers", "ticks": "markers", "both": "lines+markers"}.get(curve.shape, "lines"),
         "line": {
             "color": SHADES[shade],
             "dash": "dot" if curve.shape == "gap" else "solid" if strip else DASHES[dash],
@@ -144,7 +150,7 @@ def _trace(curve: Curve) -> dict[str, Any]:
         },
         "marker": {
             "color": SHADES[shade],
-            "symbol": MARKERS[dash],
+            "symbol": "line-ns-open" if curve.shape == "ticks" else MARKERS[dash],
             "size": 8,
         },
     }
@@ -158,15 +164,25 @@ def _trace(curve: Curve) -> dict[str, Any]:
     return trace
 
 
-def _lines(chart: Chart) -> list[float]:
-    return list(dict.fromkeys(mark.x for mark in chart.marks))
+def _shapes(chart: Chart) -> list[dict[str, Any]]:
+    """Lines and bands, panel by panel, so that they do not cross what is written between panels."""
+    marks = list(dict.fromkeys(mark.x for mark in chart.marks))
+    found: list[dict[str, Any]] = []
+    if (len(marks) + len(chart.bands)) * chart.panels > SHAPES_MAX:
+        places = ["paper"]
+    else:
+        places = [f"{_axis(panel)} domain" for panel in range(chart.panels)]
+    for place in places:
+        found += [_band(band.begin, band.end, place) for band in chart.bands]
+        found += [_line(x, place) for x in marks]
+    return found
 
 
-def _line(x: float) -> dict[str, Any]:
+def _line(x: float, place: str) -> dict[str, Any]:
     return {
         "type": "line",
         "xref": "x",
-        "yref": "paper",
+        "yref": place,
         "x0": x,
         "x1": x,
         "y0": 0,
@@ -175,12 +191,12 @@ def _line(x: float) -> dict[str, Any]:
     }
 
 
-def _band(begin: float, end: float) -> dict[str, Any]:
+def _band(begin: float, end: float, place: str) -> dict[str, Any]:
     return {
         "type": "rect",
         "layer": "below",
         "xref": "x",
-        "yref": "paper",
+        "yref": place,
         "x0": begin,
         "x1": end,
         "y0": 0,
@@ -190,20 +206,10 @@ def _band(begin: float, end: float) -> dict[str, Any]:
     }
 
 
-def _words(chart: Chart, above: int, size: int) -> list[dict[str, Any]]:
-    """Close words stand in other rows, so that they do not cover each other; late ones lead to the left."""
-    xs = [v for curve in chart.curves for v in curve.x if v is not None]
-    low, high = chart.x_range or (min(xs, default=0.0), max(xs, default=1.0))
-    return [
-        _word(mark, above + WORD * (place % WORDS_ROWS), mark.x > (low + high) / 2, size)
-        for place, mark in enumerate(chart.marks)
-    ]
-
-
-def _word(mark: Mark, shift: int, late: bool, size: int) -> dict[str, Any]:
+def _word(mark: Mark, row: int, late: bool, above: int, size: int) -> dict[str, Any]:
     return {
         "x": mark.x,
-        "yshift": shift,
+        "yshift": above + WORD * row,
         "xref": "x",
         "y": 1,
         "yref": "paper",

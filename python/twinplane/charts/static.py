@@ -6,9 +6,12 @@ from pathlib import Path
 
 from ..files import write_with
 from . import SHADES, Chart, look, thinned
+from .words import placed
 
 LINES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 MARKERS = ("o", "s", "^", "D", "P", "X")
+LETTERS = 110
+"""So many letters have room beside each other."""
 
 
 def save(chart: Chart, folder: Path) -> list[Path]:
@@ -36,8 +39,17 @@ def save(chart: Chart, folder: Path) -> list[Path]:
             axis.axvspan(band.begin, band.end, color="#dddddd", linewidth=0)
         for mark in chart.marks:
             axis.axvline(mark.x, color="black", linewidth=0.8, linestyle=":")
-    for mark in chart.marks:
-        axes[0].annotate(mark.text, (mark.x, 1), xycoords=("data", "axes fraction"), fontsize=8, va="bottom")
+    for mark, row, late in placed(chart, LETTERS):
+        axes[0].annotate(
+            mark.text,
+            (mark.x, 1),
+            xytext=(0, 1 + 9 * row),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            fontsize=8,
+            va="bottom",
+            ha="right" if late else "left",
+        )
     for curve in chart.curves:
         strip = curve.shape in ("strip", "gap")
         x, y = (list(curve.x), list(curve.y)) if strip else thinned(curve.x, curve.y)
@@ -59,8 +71,8 @@ def save(chart: Chart, folder: Path) -> list[Path]:
             color=shade,
             linewidth={"strip": 5.0, "gap": 1.5}.get(curve.shape, 1.2),
             solid_capstyle="butt" if strip else "projecting",
-            linestyle="none" if curve.shape == "points" else LINES[dash],
-            marker=MARKERS[dash] if curve.shape in ("points", "both") else None,
+            linestyle="none" if curve.shape in ("points", "ticks") else LINES[dash],
+            marker={"points": MARKERS[dash], "both": MARKERS[dash], "ticks": "|"}.get(curve.shape),
             markersize=5,
             drawstyle="steps-post" if curve.shape == "steps" else "default",
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..charts import DARK, DASHES, SHADES, Chart, look
 from ..charts.interactive import figure
+from ..charts.plain import STROKES, drawing
 from ..charts.table import Table
 
 WARNINGS_MAX = 20
@@ -76,6 +77,7 @@ def render(page: Page) -> str:
         dark=embedded(COLOURS),
         figures=embedded(data),
         plotly=plotly_js() if charts else "",
+        plain=drawing,
     )
 
 
@@ -86,8 +88,6 @@ COLOURS = {
     "#ddd": "#3a3d42",
 }
 """Colours of figures on a dark page."""
-
-STROKES = {"dash": "6 3", "dot": "2 2", "dashdot": "6 2 2 2", "longdash": "10 3", "longdashdot": "9 2 2 2"}
 
 
 def key(style: int) -> dict[str, Any]:
