@@ -6,14 +6,15 @@ import base64
 import csv
 import io
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import twinplane as tp
 from test_report import outline
 from test_results import manifest
-from twinplane.charts import Chart
+from twinplane.charts import Chart, Curve, Mark, words
 from twinplane.experiments.network.parameters import NetworkParameters
 from twinplane.experiments.network.summary import summarise
 from twinplane.network.drawing import topology
@@ -81,11 +82,13 @@ HEADLINES = {
     ),
     "several": (
         told([FAIL, Action(6.0, "restart", node="p", until=7.0)], [Lost(2, 6.5, 6.6, 3)]),
-        "2 failures from 5 s to 6 s (link pe1-p, node p): class AF11 lost 3 packets for 100 ms.",
+        "2 failures from 5 s to 6 s (link pe1-p, node p): class AF11 lost 3 packets for 100 ms,"
+        " all of them after node p restarted at 6 s.",
     ),
     "long between": (
         told([FAIL, Action(8.0, "fail", link="a-b")], [Lost(0, 5.0, 5.1, 10), Lost(0, 8.0, 8.2, 20)]),
-        "2 failures from 5 s to 8 s (link pe1-p, link a-b): class EF lost 30 packets for 300 ms.",
+        "2 failures from 5 s to 8 s (link pe1-p, link a-b): class EF lost 30 packets for 300 ms,"
+        " 20 of them after link a-b failed at 8 s.",
     ),
     "many flows": (
         told([FAIL], [Lost(0, 5.0, 5.1, 10), Lost(3, 5.3, 5.5, 20)], flows=4),
@@ -268,7 +271,7 @@ def test_all_panels_share_the_axis_and_say_what_was_done(net: tp.Network) -> Non
     names = [curve.name for curve in chart.curves]
     assert names[:4] == ["EF sent", "EF arrived", "best effort arrived", "EF lost"]
     assert {"up", "down", "up on another route"} <= set(names)
-    assert chart.ticks == {2: ["gold", "blue"]}
+    assert chart.ticks == {2: ["gold", "blue"], 3: ["port down", "LSP down", "LSP up"]}
     arrived = next(curve for curve in chart.curves if curve.name == "EF arrived")
     lost = next(curve for curve in chart.curves if curve.name == "EF lost")
     width = arrived.x[1] - arrived.x[0]  # type: ignore[operator]
@@ -337,3 +340,65 @@ def test_a_results_folder_says_the_same(net: tp.Network, tmp_path: Path) -> None
     assert sections[0] == sections[1]
     text = of_results(found).read_text()
     assert (headline(here) or "-") in text and "The map before, during and after" in text
+
+
+def test_what_routers_tell_has_marks_of_its_own(net: tp.Network) -> None:
+    story = stories.of_network(net)
+    found = course.events(story)
+    assert [(one.what, one.about) for one in found if one.what == "port down"] == [
+        ("port down", "b to c"),
+        ("port down", "c to b"),
+    ]
+    assert [one.what for one in found if one.about == "gold"] == ["LSP down", "LSP up"]
+    chart = charts_of(story)[0]
+    (down,) = (one for one in chart.curves if one.name == "LSP down")
+    assert (down.shape, down.panel, len(down.x)) == ("points", 3, 1)
+    assert "LSP down (gold) at 0.05" in chart.alt
+    many = told([FAIL], [], [*up("a", *((5 + k / 50, ("down", "up")[k % 2]) for k in range(100)))])
+    own = [one for one in charts_of(many)[0].curves if one.name in ("LSP down", "LSP up")]
+    assert {one.shape for one in own} == {"ticks"} and sum(len(one.x) for one in own) == 100
+    assert "LSP down 50 times, LSP up 50 times" in charts_of(many)[0].alt
+
+
+def test_of_many_failures_the_worst_have_a_map(net: tp.Network) -> None:
+    links = ("a-b", "b-c", "c-d", "a-d", "a-b")
+    actions, losses = [], []
+    for at, name in enumerate(links, 1):
+        actions += [Action(at, "fail", link=name, until=at + 0.5)]
+        losses.append(Lost(0, at, at + 0.1, 10 * at if at < 5 else 1))
+    section = maps.section(topology(net), told(actions, losses))
+    assert [one.title for one in section.drawings] == [
+        "Before",
+        *(f"During: link {name} failed" for name in ("b-c", "c-d", "a-d")),
+    ]
+    assert section.points == [
+        "At the end, 10 s, it is as in the map 'Before'.",
+        "Without a map, since they did less harm: link a-b failed at 1 s, link a-b failed at 5 s.",
+    ]
+
+
+@pytest.mark.parametrize("letters", (110, 38))
+def test_words_of_marks_do_not_cover_each_other(letters: int) -> None:
+    marks = [Mark(at, f"fail link {at}") for at in (0.0, 0.1, 0.2, 1.0, 5.0, 9.0, 9.8, 9.9, 10.0)]
+    chart = Chart("k", "t", "a", "x", [""], [Curve("c", [0.0, 10.0], [0.0, 1.0])], marks, x_range=(0.0, 10.0))
+    found = words.placed(chart, letters)
+    assert len(found) >= 6
+    spans = []
+    for mark, row, late in found:
+        wide = 10 * len(mark.text) / letters
+        spans.append((row, mark.x - wide if late else mark.x, mark.x if late else mark.x + wide))
+        assert -1e-9 <= spans[-1][1] and spans[-1][2] <= 10 + 1e-9
+    for one, other in combinations(spans, 2):
+        assert one[0] != other[0] or one[2] <= other[1] or other[2] <= one[1]
+
+
+def test_a_page_without_scripts_has_its_figures(net: tp.Network) -> None:
+    text = from_network.page(net, "Failover")
+    drawings = re.findall(r"<noscript>(<svg.*?</svg>)</noscript>", text, flags=re.DOTALL)
+    assert len(drawings) == len(charts_of(stories.of_network(net)))
+    for one in drawings:
+        root = ElementTree.fromstring(one)
+        assert root.get("aria-label") and len(list(root.iter())) > 20
+        assert "nan" not in one and "inf" not in one
+    texts = {one.text for one in ElementTree.fromstring(drawings[0]).iter() if one.tag.endswith("text")}
+    assert {"EF sent", "gold", "fail b-c", "time (s)", "packets/s"} <= texts

@@ -13,7 +13,7 @@ from .flows import Course
 from .harm import failures, lsps_hurt
 from .headline import done
 from .maps import cuts
-from .story import Action, Lost, Span, Story
+from .story import Action, Lost, Span, Story, Told
 from .timeline import timeline
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BINS_MAX = 200
 """Packets are counted in so many bins at most."""
+BINS_LEAST, PER_BIN = 25, 8
+"""Of slow flows there are fewer, but so many at least: in one of them arrive about so many packets."""
 STRIPS_MAX = 24
 """So many LSPs have a strip of their own."""
 QUIET_MAX = 8
@@ -57,6 +59,10 @@ def chart(
         words.append(_lsps(strips, len(titles), curves, len(story.lsps)))
         titles.append("")
     log: list[int] = []
+    told = _told_by_routers(story, len(titles), curves, ticks)
+    if told:
+        words.append(told)
+        titles.append("")
     if found is not None:
         # What tells of packets stands above what tells of messages.
         order = sorted(range(found.panels), key=lambda panel: "messages" in found.y_titles[panel])
@@ -81,6 +87,7 @@ def chart(
         _marks(story),
         log,
         bands=[Band(begin, end) for _, begin, end in cuts(story)],
+        zero=[0] if traffic else (),
         ticks=ticks,
         x_range=(0.0, story.end) if story.end else None,
     )
@@ -182,7 +189,11 @@ def _width(story: Story) -> int:
     base = base or 10**9
     if not story.end:
         return 0
-    return base * max(1, math.ceil(story.end * 1e12 / base / BINS_MAX))
+    end = story.end * 1e12
+    busiest = max((sum(story.flows[flow].sent for flow in of) for of in _groups(story).values()), default=0)
+    # Of a few packets each second, short bins would show their gaps, not their rate.
+    slow = min(end / BINS_LEAST, PER_BIN * end / max(busiest, 1))
+    return base * max(1, math.ceil(max(end / BINS_MAX, slow) / base))
 
 
 def _groups(story: Story) -> dict[str, set[int]]:
@@ -262,7 +273,53 @@ def _lsps(strips: Sequence[tuple[str, list[Span]]], panel: int, curves: list[Cur
             x, y, words = drawn[state]
             curves.append(Curve(state, x, y, panel, shape, style, words=words))
     shown = f"{len(strips)} of {total:,} LSPs" if len(strips) < total else f"{total} LSP{'s'[: total != 1]}"
-    return f"states of {shown}, which went down {downs} time{'s'[: downs != 1]}"
+    times = {0: "never", 1: "once", 2: "twice"}.get(downs, f"{downs:,} times")
+    return f"states of {shown}, which went down {times}"
+
+
+EVENTS_MAX = 60
+"""More events are short upright lines: symbols would cover each other."""
+KINDS = ("port down", "neighbour lost", "LSP down", "LSP rerouted", "LSP up", "neighbour back", "port up")
+"""What routers tell, in the order in which it usually happens."""
+
+
+def events(story: Story) -> list[Told]:
+    """What routers told: of LSPs, neighbours and ports, in order of time."""
+    found = list(story.told)
+    for name, spans in story.lsps.items():
+        for before, after in pairwise(spans):
+            if after.state == "down":
+                found.append(Told(after.begin, "LSP down", name))
+            elif before.state == "down":
+                found.append(Told(after.begin, "LSP up", name))
+            elif before.state == "up" and after.route != before.route:
+                found.append(Told(after.begin, "LSP rerouted", name))
+    return sorted(found, key=lambda one: one.at)
+
+
+def _told_by_routers(story: Story, panel: int, curves: list[Curve], ticks: dict[int, list[str]]) -> str:
+    """A row of symbols for each kind of event; and the words for them."""
+    found = events(story)
+    kinds = [kind for kind in KINDS if any(one.what == kind for one in found)]
+    if not kinds:
+        return ""
+    ticks[panel] = kinds
+    shape = "points" if len(found) <= EVENTS_MAX else "ticks"
+    for row, kind in enumerate(kinds):
+        own = [one for one in found if one.what == kind]
+        said = [f"{kind}: {one.about} at {one.at:.9g} s" for one in own]
+        x, y = [one.at for one in own], [-float(row)] * len(own)
+        curves.append(Curve(kind, x, y, panel, shape, KINDS.index(kind), words=said))
+    if len(found) <= FEW_EVENTS:
+        listed = ", ".join(f"{one.what} ({one.about}) at {one.at:.7g} s" for one in found)
+    else:
+        counts = {kind: sum(one.what == kind for one in found) for kind in kinds}
+        listed = ", ".join(f"{kind} {count:,} time{'s'[: count != 1]}" for kind, count in counts.items())
+    return f"routers told: {listed}"
+
+
+FEW_EVENTS = 6
+"""So many events are listed in the words of the figure."""
 
 
 def distribution(story: Story) -> Chart | None:

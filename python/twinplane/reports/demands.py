@@ -42,9 +42,9 @@ def sections(classes: pl.DataFrame, pairs: pl.DataFrame) -> list[Section]:
     rows = [
         [
             row["class"] or "-",
-            str(row["demands"]),
+            f"{row['demands']:,}",
             format_rate(row["rate_bps"]),
-            *(str(row[key]) for key in ("sent", "received", "lost")),
+            *(f"{row[key]:,}" for key in ("sent", "received", "lost")),
             *(format_time(row[key]) for key in ("delay_mean_s", "delay_p99_s", "delay_max_s")),
         ]
         for row in classes.iter_rows(named=True)
@@ -58,13 +58,13 @@ def sections(classes: pl.DataFrame, pairs: pl.DataFrame) -> list[Section]:
             f"{row['from']} - {row['to']}",
             row["class"] or "-",
             format_rate(row["rate_bps"]),
-            *(str(row[key]) for key in ("sent", "received", "lost")),
+            *(f"{row[key]:,}" for key in ("sent", "received", "lost")),
             *(format_time(row[key]) for key in ("delay_mean_s", "delay_max_s")),
         ]
         for row in worst.iter_rows(named=True)
     ]
     lossy = int((pairs["lost"] > 0).sum())
-    said = [f"{lossy} of {pairs.height} demands lost packets, or have some on their way."]
+    said = [f"{lossy:,} of {pairs.height:,} demands lost packets, or have some on their way."]
     if pairs.height > ROWS_MAX:
         said.append(f"Shown are the {ROWS_MAX} that lost most, then waited longest; table demands has all.")
     tables.append(Table("Demands that lost most", titles, rows, 2))

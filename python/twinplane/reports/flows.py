@@ -162,7 +162,7 @@ def table(network: Network, stats: Mapping[int, Any], found: Sequence[Course]) -
     keys: list[int | None] = []
     for flow, of_flow in sorted(stats.items()):
         for row in of_flow.iter_rows(named=True):
-            counts = [str(row[key]) for key in counts_of]
+            counts = ["-" if row[key] is None else f"{row[key]:,}" for key in counts_of]
             times = [format_time(row[key]) for key in ("delay_mean_s", "delay_max_s", "ipdv_mean_s")]
             rows.append([names[flow], *counts, *times])
             keys.append(styles.get(flow))

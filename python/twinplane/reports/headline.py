@@ -18,9 +18,21 @@ def headline(story: Story) -> str | None:
     if not found:
         return None
     begin = found[0].at
-    parts = [part for part in (_losses(story, begin), _lsps(story, begin)) if part]
+    parts = [part for part in (_losses(story, begin) + _most(story, found), _lsps(story, begin)) if part]
     text = f"{failed(found)}: {'; '.join(parts)}."
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def _most(story: Story, found: Sequence[Failure]) -> str:
+    """Of several failures the one that cost most."""
+    lost = [(sum(one.packets for one in lost_between(story, of.at, of.end)), of) for of in found]
+    total = sum(count for count, _ in lost)
+    if len(found) < 2 or not total or len({done(action) for of in found for action in of.actions}) < 2:
+        return ""
+    count, worst = max(lost, key=lambda one: one[0])
+    what = _and([done(action) for action in worst.actions], "failures")
+    how = "all" if count == total else f"{count:,}"
+    return f", {how} of them after {what} at {format_time(worst.at)}"
 
 
 def failed(found: Sequence[Failure]) -> str:

@@ -62,7 +62,7 @@ def summed(table: pl.DataFrame) -> list[list[str]]:
     total = table.group_by(by, maintain_order=True).agg(pl.col("packets").sum())
     rows = sorted(total.to_dicts(), key=lambda row: -int(row["packets"]))
     return [
-        [str(row["flow"]), str(row["phb"]), where(row), str(row["reason"]), str(row["packets"])]
+        [str(row["flow"]), str(row["phb"]), where(row), str(row["reason"]), f"{row['packets']:,}"]
         for row in rows
     ]
 

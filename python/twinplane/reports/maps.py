@@ -9,7 +9,8 @@ from typing import Any
 
 from ..network.drawing import ROUTES_MAX
 from ..units import format_time
-from .headline import exact
+from .harm import Effect, effects
+from .headline import NAMED_MAX, done, exact
 from .page import Drawing, Section
 from .story import Action, Span, Story
 from .topology import svg
@@ -32,43 +33,75 @@ def section(topology: Mapping[str, Any], story: Story) -> Section:
         return Section("Topology", drawings=[Drawing(drawing, text)])
     links = _named(topology)
     found = Section("The map before, during and after")
-    shown: set[str] = set()
+    shown: dict[str, str] = {}
+    same: list[str] = []
     for moment in moments:
         drawing, text = svg(_at(topology, links, story, moment.at))
         if drawing in shown:
+            same.append(f"{moment.said.rstrip('.')}, it is as in the map '{shown[drawing]}'.")
             continue
-        shown.add(drawing)
+        shown[drawing] = moment.title
         found.drawings.append(Drawing(drawing, f"{moment.said} {text}", moment.title))
+    found.points = same
+    left = _not_shown(story)
+    if left:
+        found.points.append(f"{left}.")
     if len(found.drawings) == 1:
-        found.title = "Topology"
+        return Section("Topology", drawings=found.drawings)
     return found
 
 
 def _moments(story: Story) -> list[Moment]:
-    """Just before the first failure, when most was away, and at the end."""
+    """Just before the first failure, when most was away after the worst ones, and at the end."""
     if not story.failures:
         return []
     begin = story.failures[0].at
-    before = Moment("Before", _before(begin), f"Just before {format_time(begin, 6)}.")
-    worst = _worst(story, begin)
-    found = [before]
-    if worst is not None:
-        found.append(
-            Moment("During", worst, f"At {exact(worst, begin) if worst > begin else format_time(begin, 6)}.")
-        )
+    found = [Moment("Before", _before(begin), f"Just before {format_time(begin, 6)}.")]
+    chosen = sorted(_drawn(story)[:MAPS_MAX], key=lambda one: one.failure.at)
+    for effect in chosen:
+        at = effect.failure.at
+        worst = _worst(story, at, effect.failure.end)
+        if worst is None:
+            continue
+        title = "During" if len(chosen) == 1 else f"During: {_named_actions(effect)}"
+        found.append(Moment(title, worst, f"At {exact(worst, at) if worst > at else format_time(at, 6)}."))
     found.append(Moment("After", story.end, f"At the end, {format_time(story.end, 6)}."))
     return found
+
+
+MAPS_MAX = 3
+"""So many failures have a map: those that did most harm."""
+
+
+def _drawn(story: Story) -> list[Effect]:
+    """Failures of which a map has something to show, the worst first."""
+    found = [one for one in effects(story) if one.lsps or any(action.cuts for action in one.failure.actions)]
+    return sorted(found, key=lambda one: (-one.lost, -len(one.lsps), one.failure.at))
+
+
+def _named_actions(effect: Effect) -> str:
+    first, *more = effect.failure.actions
+    return f"{done(first)}{f' and {len(more)} more' if more else ''}"
+
+
+def _not_shown(story: Story) -> str:
+    """Which failures have no map, though it would show something."""
+    left = sorted(_drawn(story)[MAPS_MAX:], key=lambda one: one.failure.at)
+    if not left:
+        return ""
+    some = [f"{_named_actions(one)} at {format_time(one.failure.at, 6)}" for one in left[:NAMED_MAX]]
+    more = f" and {len(left) - NAMED_MAX:,} more" if len(left) > NAMED_MAX else ""
+    return f"Without a map, since they did less harm: {', '.join(some)}{more}"
 
 
 def _before(time: float) -> float:
     return time - max(1e-12, time * 1e-12)
 
 
-def _worst(story: Story, begin: float) -> float | None:
-    """From when on most was away first: LSPs, or without any links and nodes."""
-    times = sorted(
-        {span.begin for span in story.spans if span.begin >= begin} | {one.at for one in story.failures}
-    )
+def _worst(story: Story, begin: float, end: float) -> float | None:
+    """From when on most was away first between two times: LSPs, or without any links and nodes."""
+    begins = {span.begin for span in story.spans} | {one.at for one in story.failures}
+    times = sorted(at for at in begins if begin <= at < end)
     counts = [(len(_down(story, at)) + len(_cut(story, at)), at) for at in times]
     most = max((count for count, _ in counts), default=0)
     return next((at for count, at in counts if count == most), None) if most else None

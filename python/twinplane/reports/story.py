@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..frames import Columns, rows
 from ..network.lsp_spans import TORN, lsp_spans
+from ..network.told import control_events
 from ..queues import phb
 from ..units import dscp, span_ps
 
@@ -103,6 +104,24 @@ class Span:
         return self.state == "down" and self.why == TORN
 
 
+@dataclass(frozen=True)
+class Told:
+    """Something that routers told: a time in seconds, what happened, and of what."""
+
+    at: float
+    what: str
+    about: str
+
+
+EVENTS = {
+    "port-down": "port down",
+    "neighbor-down": "neighbour lost",
+    "neighbor-up": "neighbour back",
+    "port-up": "port up",
+}
+"""Events of routers as people call them."""
+
+
 @dataclass
 class Story:
     """All of it; times in seconds."""
@@ -120,6 +139,8 @@ class Story:
 
     stop: float = float("inf")
     """When the last flow stops, if all do."""
+    told: list[Told] = field(default_factory=list)
+    """What routers told of ports and neighbours."""
 
     @property
     def groups(self) -> list[str]:
@@ -146,6 +167,8 @@ def of_network(network: Network) -> Story:
     specs = [(flow.name, _code(described, place)) for place, flow in enumerate(network.flows)]
 
     def columns(name: str) -> Columns:
+        if name == "control_events":
+            return control_events(network)
         table = lsp_spans(network) if name == "lsp_spans" else network.columns(name)
         if network.draft.demands is None or name not in ("flow_accounts", "loss_times"):
             return table
@@ -216,6 +239,13 @@ def made(end: float, specs: Sequence[tuple[str, int]], columns: Callable[[str], 
             for name, begin, end_ps, state, route, why in zip(
                 *(spans[key] for key in ("name", "begin_ps", "end_ps", "state", "route", "why")), strict=True
             )
+        ]
+    told = columns("control_events")
+    if rows(told):
+        keys = (told[key] for key in ("time_ps", "event", "node", "about"))
+        story.told = [
+            Told(at / 1e12, EVENTS[event], f"{node} to {about}")
+            for at, event, node, about in zip(*keys, strict=True)
         ]
     series = columns("flow_series")
     if rows(series):

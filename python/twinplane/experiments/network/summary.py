@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import warn
-from ...frames import Columns, readable
+from ...frames import Columns, readable, rows
 from ...model.places import of_flow, of_lsp
 from ...network import Network
 from ...network.demands import called, names_of
@@ -13,6 +13,7 @@ from ...network.drawing import topology
 from ...network.history import up_over_time
 from ...network.lsp_spans import lsp_spans
 from ...network.placing import signals
+from ...network.told import control_events
 from ...network.trees import root_of
 from ...units import dscp, format_time
 from ..base import Outcome
@@ -65,6 +66,8 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     if here and (up := up_over_time(network.tables)) is not None:
         tables["lsps_up"] = up
         tables["lsp_spans"] = readable(lsp_spans(network))
+    if here and rows(told := control_events(network)):
+        tables["control_events"] = readable(told)
     if any(flow.logged for flow in network.flows):
         tables["packets"] = _named(readable(network.columns("packets")), network)
     if (kept := signals(network)) is not None:

@@ -1,0 +1,48 @@
+"""What routers told of ports and neighbours that they lost and got back: table ``control_events``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frames import Columns
+from .history import names_of_addresses
+
+if TYPE_CHECKING:
+    from .network import Network
+
+KEYS = ("time_ps", "node", "event", "about")
+LOST, BACK = ("port-down", "neighbor-down"), ("port-up", "neighbor-up")
+
+
+def control_events(network: Network) -> Columns:
+    """A row for each, in order of time; what came up for the first time is left out.
+
+    `about` is the node at the other end.
+    """
+    events = network.columns("events")
+    found: Columns = {key: [] for key in KEYS}
+    addresses: dict[str, str] = {}
+    lost: set[tuple[str, str, str]] = set()
+    for at, node, told in zip(events["time_ps"], events["node"], events["event"], strict=True):
+        name = str(told["event"])
+        if name not in LOST and name not in BACK:
+            continue
+        addresses = addresses or names_of_addresses(network.tables)
+        about = addresses.get(str(told["neighbor"]), str(told["neighbor"])) if "neighbor" in told else None
+        if about is None:
+            about = _beyond(network, node, int(told["port"]))
+        key = (name.split("-")[0], node, about)
+        if name in BACK and key not in lost:
+            continue
+        lost.add(key)
+        for column, value in zip(KEYS, (at, node, name, about), strict=True):
+            found[column].append(value)
+    return found
+
+
+def _beyond(network: Network, node: str, port: int) -> str:
+    """The node at the other end of a port's link; the number of the port if it has none."""
+    own = [link for link in network.links if node in (link.a.name, link.b.name)]
+    if port >= len(own):
+        return f"port {port}"
+    return own[port].other(network.node(node)).name
