@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 from support.needs import need
-from test_cli import good
+from test_cli import command, good
 from twinplane.lab import Lab
 
 from .conftest import NetworkFile
+from .support import TWO_SITES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "failover.yaml"
 
@@ -68,6 +69,40 @@ def test_a_node_fails_with_its_links_at_their_other_ends(tmp_path: Path, network
     good("run", str(path), "--lab", "--no-twin", "--out", str(folders[1]))
     losses = [lost(folder, 0, 10) for folder in folders]
     assert losses[0] > 40 and all(LOST[0] <= one <= LOST[1] for one in losses), losses
+
+
+def test_a_lab_that_is_up_carries_out_events_when_it_is_told_to(
+    tmp_path: Path, network_file: NetworkFile
+) -> None:
+    events = [
+        "{at: 0 s, fail: [pe1, p]}",
+        "{at: 100 ms, heal: all}",
+        "{at: 300 ms, fail: p, for: 200 ms}",
+        "{at: 600 ms, loss: {on: [pe1, p], share: 0}}",
+    ]
+    storm = tmp_path / "storm.yaml"
+    storm.write_text("events:\n" + "".join(f"  - {event}\n" for event in events[2:]))
+    path = network_file(TWO_SITES + "events:\n" + "".join(f"  - {event}\n" for event in events[:2]))
+    name = path.stem
+    assert f"events  its 2 events wait: twinplane lab events {name}\n" in good("lab", "up", str(path))
+    said = good("lab", "events", name, "--events", str(storm)).splitlines()
+    said = [line.split(None, 2)[2] for line in said]
+    assert said == ["fail pe1-p", "heal all", "fail p", "fail p is over", "loss pe1-p"]
+    done = Lab.attached(name).node("pe1").table("actions")
+    assert done["action"].to_list() == ["fail", "heal", "fail", "loss"]
+    # Each at its time, or later where the machine is busy.
+    assert done["time_s"].is_sorted() and done["time_s"][3] - done["time_s"][0] > 0.1
+    quiet = network_file()
+    good("lab", "up", str(quiet))
+    for words, told in [
+        (["nobody"], "lab 'nobody' is not up"),
+        ([quiet.stem], f"{quiet}: it has no events: 'events: [{{at: 5 s, fail: [a, b]}}]', or --events\n"),
+        ([name, "--until", "soon"], "until 'soon': a number and a unit are needed, such as '10 ms'\n"),
+        ([quiet.stem, "--events", str(path)], f"{path}:1:1: events are a list: "),
+    ]:
+        wrong = command("lab", "events", *words)
+        assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1, wrong.stderr
+        assert wrong.stderr.startswith(f"twinplane: {told}"), wrong.stderr
 
 
 def test_a_link_fails_at_both_ends_from_either(network_file: NetworkFile) -> None:

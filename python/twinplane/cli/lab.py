@@ -54,6 +54,35 @@ def up(
         typer.echo(json.dumps({**found, "took_s": took}))
         return
     print_details(found, f"up after {took:.2f} s")
+    if count := made.plan.lowered.network.draft.core.event_count:
+        from .lab_events import waiting
+
+        typer.echo(waiting(count, made.name))
+
+
+@app.command("events")
+def events_(
+    which: Which,
+    events: options.Events = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="How far events are carried out that never end [default: 1 h]."),
+    ] = None,
+) -> None:
+    """Let a lab that is up do what the events of its file say, from now on, until the last or Ctrl-C.
+
+    Times count from the moment of the command. Flows of the file are sent by `lab run` only.
+    """
+    from ..errors import TwinplaneError
+    from ..lab import Lab
+    from .lab_events import carry_out
+
+    lab = Lab.attached(name_of(which))
+    path = Path(which)
+    file = path if path.is_file() else None if lab.state.file is None else Path(lab.state.file)
+    if file is None:
+        raise TwinplaneError(f"lab '{lab.name}': no file made it: name the network file with its events")
+    carry_out(lab, file, events, until)
 
 
 @app.command()
