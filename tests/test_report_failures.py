@@ -387,7 +387,7 @@ def test_words_of_marks_do_not_cover_each_other(letters: int) -> None:
     for mark, row, late in found:
         wide = 10 * len(mark.text) / letters
         spans.append((row, mark.x - wide if late else mark.x, mark.x if late else mark.x + wide))
-        assert -1e-9 <= spans[-1][1] and spans[-1][2] <= 10 + 1e-9
+        assert spans[-1][1] >= -1e-9 and spans[-1][2] <= 10 + 1e-9
     for one, other in combinations(spans, 2):
         assert one[0] != other[0] or one[2] <= other[1] or other[2] <= one[1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import pairwise
 
 from . import DASHES, Chart, Curve, Value, look, thinned
 from .words import WORD, placed
@@ -162,6 +163,6 @@ def _text(x: float, y: float, text: str, late: bool | None) -> str:
 
 def _number(value: Value, others: Sequence[float]) -> str:
     """A number with as many digits as tell it from its neighbours."""
-    steps = [abs(b - a) for a, b in zip(others, others[1:], strict=False)]
+    steps = [abs(b - a) for a, b in pairwise(others)]
     digits = max(0, -math.floor(math.log10(min(steps)) + 1e-9)) if steps and min(steps) > 0 else 0
     return f"{value:,.{min(digits, 9)}f}"
