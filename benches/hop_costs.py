@@ -176,9 +176,8 @@ def table(found: Found, top: int) -> str:
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description="Where the time of a packet-hop goes.")
-    parser.add_argument(
-        "--cases", default=",".join(CASES), help=f"of {','.join((*networks.CASES, 'signalling'))}"
-    )
+    known = (*networks.CASES, "signalling")
+    parser.add_argument("--cases", default=",".join(CASES), help=f"of {','.join(known)}")
     parser.add_argument("--hops", type=int, default=100_000, help="packet-hops of each case, about (100000)")
     parser.add_argument("--top", type=int, default=15, help="functions to show (15)")
     parser.add_argument("--first", default="32768,8,64", help="first cache: bytes, ways, bytes of a line")
