@@ -30,7 +30,8 @@ pub struct Labels {
 struct Space {
     first: u32,
     count: u32,
-    /// One bit for each label, set while it is taken; the bits past the end are set for good.
+    /// One bit for each label, set while it is taken; the bits past the end are set for good. Only words up to the
+    /// last that was ever taken from stand here: nothing is taken in the others.
     taken: Vec<u64>,
     /// Whose each word is: the place of its owner among the owners, from one; zero if it is nobody's.
     blocks: Vec<u8>,
@@ -112,32 +113,35 @@ impl Space {
         // Labels 0 to 15 are reserved (RFC 3032, 2.1).
         let first = first.max(Label::FIRST_UNRESERVED).value();
         let count = (last.value() + 1).saturating_sub(first);
-        let words = count.div_ceil(BLOCK) as usize;
-        let mut space = Space {
-            first,
-            count,
-            taken: vec![0; words],
-            blocks: vec![0; words],
-            owners: Vec::new(),
-            used: 0,
-        };
-        space.close();
-        space
+        Space { first, count, taken: Vec::new(), blocks: Vec::new(), owners: Vec::new(), used: 0 }
     }
 
-    /// Takes the bits past the end.
-    fn close(&mut self) {
-        if let (Some(last), 1..) = (self.taken.last_mut(), self.count % BLOCK) {
-            *last = u64::MAX << (self.count % BLOCK);
-        }
+    /// How many words there are.
+    fn words(&self) -> usize {
+        self.count.div_ceil(BLOCK) as usize
+    }
+
+    /// The bits of a word that are past the end.
+    fn past_the_end(&self, word: usize) -> u64 {
+        let is_last = word + 1 == self.words() && !self.count.is_multiple_of(BLOCK);
+        if is_last { u64::MAX << (self.count % BLOCK) } else { 0 }
+    }
+
+    /// What is taken of a word.
+    fn taken(&self, word: usize) -> u64 {
+        self.taken.get(word).copied().unwrap_or_else(|| self.past_the_end(word))
+    }
+
+    /// Whose a word is.
+    fn block(&self, word: usize) -> u8 {
+        self.blocks.get(word).copied().unwrap_or(0)
     }
 
     fn clear(&mut self) {
-        self.taken.fill(0);
-        self.blocks.fill(0);
+        self.taken.clear();
+        self.blocks.clear();
         self.used = 0;
         self.owners.iter_mut().for_each(|owner| owner.used = 0);
-        self.close();
     }
 
     /// The place of an owner among the owners, from one; it becomes one if it is none.
@@ -152,12 +156,7 @@ impl Space {
 
     /// Is nothing of a block taken?
     fn is_idle(&self, word: usize) -> bool {
-        let past_the_end = if word + 1 == self.taken.len() && !self.count.is_multiple_of(BLOCK) {
-            u64::MAX << (self.count % BLOCK)
-        } else {
-            0
-        };
-        self.taken[word] == past_the_end
+        self.taken(word) == self.past_the_end(word)
     }
 
     fn allocate(&mut self, id: ProtocolId) -> Option<Label> {
@@ -166,20 +165,24 @@ impl Space {
         }
         let owner = self.owner(id);
         // Blocks of others in which nothing is taken any more come last.
-        self.search(owner, |space, word| [0, owner].contains(&space.blocks[word]))
+        self.search(owner, |space, word| [0, owner].contains(&space.block(word)))
             .or_else(|| self.search(owner, |space, word| space.is_idle(word)))
     }
 
     fn search(&mut self, owner: u8, may: impl Fn(&Space, usize) -> bool) -> Option<Label> {
-        let words = self.taken.len();
+        let words = self.words();
         let cursor = self.owners[usize::from(owner) - 1].cursor;
         let mut word = (cursor / BLOCK) as usize % words;
         // The bits before the cursor wait for the next turn.
-        let mut free = !self.taken[word] & u64::MAX << (cursor % BLOCK);
+        let mut free = !self.taken(word) & u64::MAX << (cursor % BLOCK);
         for _ in 0..=words {
             if free != 0 && may(self, word) {
                 let bit = free.trailing_zeros();
                 let index = word as u32 * BLOCK + bit;
+                while self.taken.len() <= word {
+                    self.taken.push(self.past_the_end(self.taken.len()));
+                    self.blocks.push(0);
+                }
                 self.taken[word] |= 1 << bit;
                 self.blocks[word] = owner;
                 self.used += 1;
@@ -189,7 +192,7 @@ impl Space {
                 return Some(Label::truncate(self.first + index));
             }
             word = (word + 1) % words;
-            free = !self.taken[word];
+            free = !self.taken(word);
         }
         None
     }
@@ -199,7 +202,7 @@ impl Space {
         let place = self.owners.iter().position(|owner| owner.id == id);
         let (Some(index), Some(place)) = (index, place) else { return false };
         let (word, mask) = ((index / BLOCK) as usize, 1u64 << (index % BLOCK));
-        let held = usize::from(self.blocks[word]) == place + 1 && self.taken[word] & mask != 0;
+        let held = usize::from(self.block(word)) == place + 1 && self.taken(word) & mask != 0;
         if held {
             self.taken[word] &= !mask;
             self.used -= 1;
@@ -218,9 +221,9 @@ impl Space {
         }
         let place = self.owners.iter().position(|owner| owner.id == id).map_or(0, |place| place as u8 + 1);
         let open = |word: usize| {
-            self.taken[word] != u64::MAX && [0, place].contains(&self.blocks[word]) || self.is_idle(word)
+            self.taken(word) != u64::MAX && [0, place].contains(&self.block(word)) || self.is_idle(word)
         };
-        !(0..self.taken.len()).any(open)
+        !(0..self.words()).any(open)
     }
 }
 
