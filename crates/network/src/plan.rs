@@ -38,7 +38,8 @@ pub fn links(description: &Description) -> Result<Vec<Link>, Diagnostic> {
                 None => match addresses.next(spec.a, spec.b) {
                     Some(given) => (given, 30),
                     None => {
-                        let none = AddressProblem::NoneLeft { count: addressing::LINKS_PER_BLOCK };
+                        let most = addressing::links_in_block(spec.a).max(addressing::links_in_block(spec.b));
+                        let none = AddressProblem::NoneLeft { count: most };
                         return Err(none.of_link(description, index));
                     }
                 },
@@ -216,7 +217,7 @@ fn given_link(
 /// What a prefix that was given collides with: the blocks of this network's nodes, or its test networks.
 pub(super) fn taken(description: &Description, prefix: Prefix) -> Option<(Prefix, &'static str)> {
     let first = addressing::block(0).address().to_bits();
-    let end = first + ((description.nodes.len() as u32) << 8);
+    let end = addressing::end_of_blocks(description.nodes.len());
     let last = prefix.address().to_bits() | u32::MAX.checked_shr(u32::from(prefix.len())).unwrap_or(0);
     if prefix.address().to_bits() < end && last >= first {
         return Some((addressing::blocks(), "from which nodes and links without any have their addresses"));
