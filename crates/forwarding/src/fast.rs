@@ -81,13 +81,18 @@ impl Forwarding {
     /// not count it again.
     pub fn forward_again(&mut self, now: Time, port: PortId, frame: &mut Frame) -> Verdict {
         let decision = self.again(port, frame);
-        self.carry_out(now, frame, decision)
+        self.carry_out(now, port, frame, decision)
     }
 
     /// Forwards a frame of this node as if it had arrived by `port`: an ICMP error along an LSP. Drops are not
     /// counted here.
     pub fn forward_own(&mut self, port: PortId, frame: &mut Frame) -> Result<PortId, Exception> {
-        let plan = self.again(port, frame)?;
+        let plan = match self.again(port, frame) {
+            Err(Exception::Punt(PuntReason::NoRoute { labels })) if self.has_unused(frame, labels) => {
+                self.again(port, frame)?
+            }
+            decision => decision?,
+        };
         self.rewrite(frame, &plan)
     }
 
@@ -207,14 +212,25 @@ impl Forwarding {
             },
             Err(reason) => Err(reason.into()),
         };
-        self.carry_out(now, frame, decision)
+        self.carry_out(now, port, frame, decision)
     }
 
-    fn carry_out(&mut self, now: Time, frame: &mut Frame, decision: Result<Plan, Exception>) -> Verdict {
+    fn carry_out(
+        &mut self,
+        now: Time,
+        port: PortId,
+        frame: &mut Frame,
+        decision: Result<Plan, Exception>,
+    ) -> Verdict {
         let done = decision.and_then(|plan| self.rewrite(frame, &plan));
         match done {
             Ok(port) => Verdict::Transmit { port, ready: now },
             Err(Exception::Punt(PuntReason::Replicate { .. })) => Verdict::Replicate,
+            Err(Exception::Punt(PuntReason::NoRoute { labels })) if self.has_unused(frame, labels) => {
+                // Options did not stop it the first time, or must not stop it any more.
+                let decision = self.again(port, frame);
+                self.carry_out(now, port, frame, decision)
+            }
             Err(Exception::Punt(_)) => Verdict::Punt,
             Err(Exception::Drop(reason)) => {
                 self.drops.count(reason);

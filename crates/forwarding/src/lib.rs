@@ -50,6 +50,7 @@ mod routed;
 mod routed6;
 mod tables;
 mod tokens;
+mod unwritten;
 pub mod view;
 
 pub use addresses6::is_single_node;

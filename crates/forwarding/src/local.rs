@@ -26,7 +26,11 @@ impl Forwarding {
         }
         let ip = ip_header(frame)?;
         let to = Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]);
-        let place = self.fib.find(to).ok_or(PuntReason::NoRoute { labels: 0 })?;
+        let place = match self.fib.find(to) {
+            None if self.use_route_to(to) => self.fib.find(to),
+            place => place,
+        };
+        let place = place.ok_or(PuntReason::NoRoute { labels: 0 })?;
         let treatment = self.phb_of_tos(ip[1]);
         let phb = treatment.unwrap_or(Phb::of_dscp(Dscp::of_tos(ip[1])));
         let (by, entry) = self.choose(place, to, phb).ok_or(PuntReason::NoRoute { labels: 0 })?;
@@ -68,7 +72,8 @@ impl Forwarding {
     /// What a packet to `to` would meet: the entry in force for the longest prefix, FTN or route. Of LSPs chosen by
     /// PHB, that of default forwarding.
     pub fn route_local(&self, to: Ipv4Addr) -> Option<Nhlfe> {
-        let (_, entry) = self.choose(self.fib.find(to)?, to, Phb::DEFAULT)?;
+        let Some(place) = self.fib.find(to) else { return self.unused_route(to) };
+        let (_, entry) = self.choose(place, to, Phb::DEFAULT)?;
         Some(self.nhlfe(entry))
     }
 

@@ -88,7 +88,12 @@ impl Forwarding {
     /// stop it: they were looked at before it came to be copied.
     pub fn copy(&mut self, port: PortId, frame: &mut Frame, branch: u16) -> Result<PortId, Exception> {
         let admitted = self.admit(port, frame.header())?;
-        let plan = self.decide_copy(admitted, frame, branch)?;
+        let plan = match self.decide_copy(admitted, frame, branch) {
+            Err(Exception::Punt(PuntReason::NoRoute { labels })) if self.has_unused(frame, labels) => {
+                self.decide_copy(admitted, frame, branch)?
+            }
+            decision => decision?,
+        };
         let egress = self.rewrite(frame, &plan)?;
         if let Some(branch) = plan.list.and_then(|list| self.lists.branch_mut(list, branch)) {
             branch.count(frame.wire_len());

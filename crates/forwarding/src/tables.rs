@@ -13,6 +13,7 @@ use crate::hash::Seed;
 use crate::ilm::Ilm;
 use crate::port::Ports;
 use crate::replicate::Lists;
+use crate::unwritten::{Pending, plain};
 use base::device::DropCounters;
 use base::flow::FlowFilter;
 use base::plane::{
@@ -92,6 +93,8 @@ pub struct Forwarding {
     pub(crate) fib6: Option<Box<Fib6>>,
     pub(crate) filters: Filters,
     pub(crate) drops: DropCounters,
+    /// Routes that are in force and need not stand in the FIB.
+    pub(crate) pending: Option<Box<Pending>>,
 }
 
 /// What an LSP is at a node when nothing was said of it (RFC 3270, 3.2.1).
@@ -135,11 +138,7 @@ impl Forwarding {
             TableOp::FtnRemove { fec: Fec::Prefix(prefix) } => self.prefix_remove(prefix, true),
             TableOp::FtnSet { fec: Fec::Prefix6(prefix), nhlfe } => self.prefix6_set(prefix, &nhlfe, true),
             TableOp::FtnRemove { fec: Fec::Prefix6(prefix) } => self.prefix6_remove(prefix, true),
-            TableOp::Route6Set { prefix, next_hop } => {
-                let nhlfe =
-                    Nhlfe { push: LabelStack::EMPTY, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
-                self.prefix6_set(prefix, &nhlfe, false)
-            }
+            TableOp::Route6Set { prefix, next_hop } => self.prefix6_set(prefix, &plain(next_hop), false),
             TableOp::Route6Remove { prefix } => self.prefix6_remove(prefix, false),
             TableOp::FtnSet { fec: Fec::ClassPrefix { prefix, classes, order }, nhlfe } => {
                 self.classed_set(prefix, classes, order, &nhlfe)
@@ -157,12 +156,11 @@ impl Forwarding {
                 self.release(&old);
                 Ok(())
             }
-            TableOp::RouteSet { prefix, next_hop } => {
-                let nhlfe =
-                    Nhlfe { push: LabelStack::EMPTY, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy };
-                self.prefix_set(prefix, &nhlfe, false)
+            TableOp::RouteSet { prefix, next_hop } => self.prefix_set(prefix, &plain(next_hop), false),
+            TableOp::RouteRemove { prefix } => {
+                self.use_every_route();
+                self.prefix_remove(prefix, false)
             }
-            TableOp::RouteRemove { prefix } => self.prefix_remove(prefix, false),
             TableOp::AdjacencySet { port, gateway, mac } => {
                 let config = self.port_config(port)?;
                 self.adjacencies.resolve(port, gateway, mac, &config);
@@ -218,6 +216,7 @@ impl Forwarding {
         if new && self.prefixes() >= self.config.fib_max {
             return Err(TableError::Full);
         }
+        self.use_around(prefix);
         let mut entry = self.compile(nhlfe)?;
         let old = self.fib.update(prefix, |known| {
             let slot = if ftn { &mut known.ftn } else { &mut known.route };
@@ -278,6 +277,7 @@ impl Forwarding {
         if self.fib.exact(prefix).is_none() && self.prefixes() >= self.config.fib_max {
             return Err(TableError::Full);
         }
+        self.use_around(prefix);
         let entry = self.compile(nhlfe)?;
         match self.fib.update_classed(prefix, |list| list.set(Classed { order, classes, entry })) {
             Ok(Some(old)) => self.release(&old),

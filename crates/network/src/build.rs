@@ -74,7 +74,8 @@ impl Network {
             actions: Vec::new(),
             rerouting: description.routing.map(Rerouting::new),
             marks: Default::default(),
-            graph: graph_of(&description),
+            graph: std::sync::Arc::new(graph_of(&description)),
+            ways: None,
             incarnation: build.placement.map_or(0, |p| p.incarnation),
             calendar_ns: build.placement.and_then(|p| p.calendar_ns),
             live: build.placement.is_some(),
@@ -85,6 +86,7 @@ impl Network {
         network.world.begin_at(build.begin);
         network.check_rerouting()?;
         network.check_conditioners()?;
+        network.ways = network.find_ways();
         network.add_devices()?;
         network.add_links()?;
         network.add_queues()?;

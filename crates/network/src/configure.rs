@@ -114,7 +114,11 @@ impl Network {
     /// Static routes to every node, host and link by the shortest path, and to the port beside the router; then those
     /// that the description gives.
     pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
-        for (prefix, next_hop) in self.routes_by(node, &self.graph.tree(node)) {
+        let routes = match self.leave_unwritten(node, router) {
+            true => self.test_routes(node).collect(),
+            false => self.routes_by(node, &self.graph.tree(node)),
+        };
+        for (prefix, next_hop) in routes {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         }
         self.set_static_routes(node, router);
@@ -154,9 +158,14 @@ impl Network {
             let prefix = Prefix::new(link.addresses[0], link.prefix_len);
             routes.extend(next_hop.map(|next_hop| (prefix, next_hop)));
         }
-        let lsps = self.lsps_used.max(self.lsps_planned);
-        routes.extend(addressing::test_networks_of(lsps).map(|prefix| (prefix, self.tests_of(node))));
+        routes.extend(self.test_routes(node));
         routes
+    }
+
+    /// Routes of a node to where the test packets over LSPs go.
+    fn test_routes(&self, node: usize) -> impl Iterator<Item = (Prefix, NextHop)> + '_ {
+        let lsps = self.lsps_used.max(self.lsps_planned);
+        addressing::test_networks_of(lsps).map(move |prefix| (prefix, self.tests_of(node)))
     }
 
     /// Where the test packets go that an LSP brings to a node.

@@ -34,6 +34,7 @@ mod signals;
 pub mod spec;
 pub mod tables;
 pub mod tunnels;
+mod unwritten;
 pub mod ways;
 
 pub use build::Build;
@@ -61,7 +62,9 @@ use placement::Placed;
 use problem::{BuildProblem, RunProblem};
 use rerouting::Rerouting;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tunnels::TunnelKey;
+use unwritten::Ways;
 
 /// A link as it was built.
 #[derive(Clone, Debug)]
@@ -113,7 +116,9 @@ pub struct Network {
     /// What each node is of.
     nodes: Vec<Box<dyn Node>>,
     world: World,
-    graph: Graph,
+    graph: Arc<Graph>,
+    /// Shortest paths that are found when they are first used; nothing where all routes are written.
+    ways: Option<Arc<Ways>>,
     links: Vec<Link>,
     /// The hidden port beside each router that is here, and its link.
     beside: Vec<Option<(NodeId, LinkId)>>,

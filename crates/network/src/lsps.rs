@@ -34,14 +34,14 @@ impl Network {
             }
         }
         if spec.shortest {
-            let along = self.graph.tree(spec.from).links_to(spec.to);
+            let along = self.graph.search(spec.from).links_to(spec.to);
             let Some(along) = along else { return Err(of(self.no_path(&spec)).into()) };
             self.check_links(&along).map_err(of)?;
             routes.push(self.hops(&spec, &[], Some(&along)));
             links = Some(along);
         }
         if routes.is_empty() {
-            match self.graph.tree(spec.from).links_to(spec.to) {
+            match self.graph.search(spec.from).links_to(spec.to) {
                 Some(along) => self.check_links(&along).map_err(of)?,
                 None => return Err(of(self.no_path(&spec)).into()),
             }
@@ -187,7 +187,7 @@ impl Network {
             }
         }
         if spec.shortest {
-            links = self.graph.tree(spec.from).links_to(spec.to);
+            links = self.graph.search(spec.from).links_to(spec.to);
             hops.push(self.hops(&spec, &[], links.as_deref()));
         }
         for (index, &id) in tunnels.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Shortest paths over the links of a network.
 
+use base::Map;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -77,6 +78,27 @@ impl Graph {
         Tree { reached, cost: best, root }
     }
 
+    /// A search for the shortest paths from `root`.
+    pub fn search(&self, root: usize) -> Search<'_> {
+        let heap = BinaryHeap::from([Reverse(((0, 0, 0), root))]);
+        Search { graph: self, root, reached: Map::new(), heap, visited: 0 }
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.around.len()
+    }
+
+    /// Is there no node?
+    pub fn is_empty(&self) -> bool {
+        self.around.is_empty()
+    }
+
+    /// Does a node pass traffic on?
+    pub fn is_transit(&self, node: usize) -> bool {
+        self.transit.get(node).copied().unwrap_or(false)
+    }
+
     /// The links of a node, in order.
     pub fn links_of(&self, node: usize) -> impl Iterator<Item = usize> {
         self.around.get(node).into_iter().flatten().map(|(link, _)| *link)
@@ -98,6 +120,76 @@ impl Graph {
         } else {
             None
         }
+    }
+}
+
+/// The shortest paths from one node, found as far as they have been asked for: those of [`Graph::tree`].
+#[derive(Debug)]
+pub struct Search<'a> {
+    graph: &'a Graph,
+    root: usize,
+    /// Of each node that was come to the least cost, and the first and the last link on the way there.
+    reached: Map<usize, (Cost, usize, usize)>,
+    heap: BinaryHeap<Reverse<(Cost, usize)>>,
+    visited: usize,
+}
+
+impl Search<'_> {
+    /// What it costs to reach `node`, and the first link on the way there; nothing if it can't be reached, or is where
+    /// the search begins.
+    pub fn to(&mut self, node: usize) -> Option<(Cost, usize)> {
+        if node == self.root {
+            return None;
+        }
+        self.find(node);
+        self.reached.get(&node).map(|(cost, first, _)| (*cost, *first))
+    }
+
+    /// The links on the way to `node`, in order; nothing if it can't be reached.
+    pub fn links_to(&mut self, node: usize) -> Option<Vec<usize>> {
+        let mut links = Vec::new();
+        let mut at = node;
+        while at != self.root {
+            self.find(at);
+            let (.., last) = self.reached.get(&at)?;
+            links.push(*last);
+            at = self.graph.beyond(*last, at)?;
+        }
+        links.reverse();
+        Some(links)
+    }
+
+    fn find(&mut self, node: usize) {
+        // What is on the heap costs no less than what was taken from it.
+        while let Some(&Reverse((cost, next))) = self.heap.peek() {
+            if self.reached.get(&node).is_some_and(|(known, ..)| (*known, node) <= (cost, next)) {
+                break;
+            }
+            self.heap.pop();
+            self.visit(cost, next);
+        }
+    }
+
+    fn visit(&mut self, cost: Cost, node: usize) {
+        let first = match self.reached.get(&node) {
+            _ if node == self.root => None,
+            Some((known, first, _)) if *known == cost && self.graph.transit[node] => Some(*first),
+            _ => return,
+        };
+        self.visited += 1;
+        for &(link, next) in &self.graph.around[node] {
+            let arc = self.graph.arcs[link];
+            let total = (cost.0 + arc.metric, cost.1 + 1, cost.2 + arc.delay);
+            if next != self.root && self.reached.get(&next).is_none_or(|(known, ..)| total < *known) {
+                self.reached.insert(next, (total, first.unwrap_or(link), link));
+                self.heap.push(Reverse((total, next)));
+            }
+        }
+    }
+
+    /// How many nodes it has looked around from.
+    pub fn visited(&self) -> usize {
+        self.visited
     }
 }
 
@@ -160,6 +252,37 @@ mod tests {
         assert_eq!((tree.links_to(2), tree.first_link(3)), (Some(vec![2]), None));
         assert_eq!(tree.links().collect::<Vec<_>>(), [0, 2]);
         assert_eq!(graph.tree(0).links_to(2), Some(vec![0, 1]));
+    }
+
+    #[test]
+    fn a_search_finds_what_a_tree_has() {
+        // Many ties: a grid of links that cost the same, with some that cost more, and leaves.
+        let (side, count) = (7, 50);
+        let mut arcs = Vec::new();
+        for node in 0..side * side {
+            let metric = if node % 5 == 0 { 2 } else { 1 };
+            if node % side + 1 < side {
+                arcs.push(arc(node, node + 1, metric, node as u64 % 3));
+            }
+            if node + side < side * side {
+                arcs.push(arc(node + side, node, 1, 0));
+            }
+        }
+        let transit = (0..count).map(|node| node % 11 != 7).collect();
+        let graph = Graph::new(transit, arcs);
+        for root in 0..count {
+            let tree = graph.tree(root);
+            let mut kept = graph.search(root);
+            for node in (0..count).rev() {
+                let expected = tree.first_link(node).map(|first| (tree.cost(node), first));
+                let mut fresh = graph.search(root);
+                assert_eq!((fresh.to(node), kept.to(node)), (expected, expected), "{root} to {node}");
+                assert_eq!(fresh.links_to(node), tree.links_to(node), "{root} to {node}");
+            }
+            assert!(kept.visited() <= count);
+        }
+        let mut near = graph.search(24);
+        assert!(near.to(25).is_some() && near.visited() <= 5, "it looks no further than it has to");
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Network {
                     while at != to && way.len() < self.description.nodes.len() {
                         let link =
                             self.graph.link_between(at, to).filter(|_| !spec.loose && !hops.is_empty());
-                        let link = link.or_else(|| self.graph.tree(at).first_link(to));
+                        let link = link.or_else(|| Some(self.graph.search(at).to(to)?.1));
                         let Some(next) = link.and_then(|link| self.graph.beyond(link, at)) else {
                             return way;
                         };

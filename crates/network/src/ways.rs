@@ -54,7 +54,7 @@ impl Network {
             if !spec.shortest && self.rerouting.is_some() {
                 return false;
             }
-            self.graph.tree(spec.from).links_to(spec.to).into_iter().collect()
+            self.graph.search(spec.from).links_to(spec.to).into_iter().collect()
         } else {
             let links = |(place, route): (usize, &Vec<_>)| self.resolve(spec, place, route).ok().flatten();
             spec.routes.iter().enumerate().filter_map(links).collect()

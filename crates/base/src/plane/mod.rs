@@ -10,6 +10,7 @@ mod prefix;
 mod prefix6;
 mod stack;
 mod table;
+mod unwritten;
 
 pub use crate::diffserv::{Encaps, LspClasses, TcMap, TunnelModel};
 pub use ip_prefix::IpPrefix;
@@ -18,6 +19,7 @@ pub use prefix::Prefix;
 pub use prefix6::Prefix6;
 pub use stack::LabelStack;
 pub use table::Table;
+pub use unwritten::Unwritten;
 
 use crate::flow::FlowFilter;
 use crate::ids::{MacAddr, PortId};

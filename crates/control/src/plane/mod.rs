@@ -18,10 +18,11 @@ use crate::protocol::{Arrival, Change, Context, Direction, Listen, Protocol, Set
 use crate::services::sessions::SessionId;
 use crate::services::{Interface, InterfaceId, Route, RouteWrites, Services, Source};
 use crate::unheard::{Unheard, UnheardCounters};
-use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId};
+use base::plane::{Ack, IpPrefix, NextHop, Prefix, Prefix6, TableOp, TransactionId, Unwritten};
 use base::{PortId, ProtocolValue, Span, Time};
 use listeners::Listeners;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Where the place of a protocol stands in the transaction of its batches: above the number that it chose.
 const OWNER_SHIFT: u32 = 56;
@@ -257,6 +258,12 @@ impl ControlPlane {
             None => drop(self.services.rib.remove(prefix, Source::Static)),
         }
         self.tell_changes(now);
+    }
+
+    /// Gives a node that has just been made the static routes of a source. The tables are given the same source:
+    /// nothing is written.
+    pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten>) {
+        self.services.rib.set_unwritten(source);
     }
 
     /// The same for IPv6.

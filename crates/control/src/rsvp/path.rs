@@ -38,8 +38,8 @@ impl Topology for View<'_> {
         self.links.adjacent(node, self.bandwidth, self.setup_priority)
     }
     fn route(&self, to: Ipv4Addr) -> Option<(Neighbor, bool)> {
-        match self.rib.lookup(to)? {
-            (prefix, &[NextHop::Via { port, gateway: IpAddr::V4(gateway) }, ..]) => {
+        match self.rib.first_hop(to)? {
+            (prefix, NextHop::Via { port, gateway: IpAddr::V4(gateway) }) => {
                 // Gateway 0.0.0.0 is a connected network: the destination is the neighbour.
                 let address = if gateway.is_unspecified() { to } else { gateway };
                 Some((self.links.hop(port, address)?, prefix.len() == 32))

@@ -14,7 +14,7 @@ base::table! {
         /// Destinations that take the route.
         prefix: Shown<IpPrefix>,
         /// Whence it comes: `connected`, `static`, or the protocol that has learnt it.
-        source: &'a str,
+        source: String,
         /// Administrative distance: of the routes of a prefix the least wins.
         preference: u8,
         /// Among routes of one preference the least wins.
@@ -34,7 +34,7 @@ pub fn rib(network: &Network, only: Option<usize>) -> Table {
     for (id, node, router) in network.routers(only) {
         let name = |next_hop: &NextHop| hop(network, id, *next_hop).to.into_owned();
         let services = router.control().services();
-        push(&mut table, node, &services.rib, &name);
+        push(&mut table, node, &services.rib.complete(), &name);
         push(&mut table, node, &services.rib6, &name);
     }
     table.finish()
@@ -44,7 +44,7 @@ pub fn rib(network: &Network, only: Option<usize>) -> Table {
 fn push<'a, P: RoutePrefix>(
     table: &mut Rows<RibRow<'a>>,
     node: &'a str,
-    rib: &'a Rib<P>,
+    rib: &Rib<P>,
     name: &dyn Fn(&NextHop) -> String,
 ) {
     for (prefix, route, active) in rib.iter() {
@@ -55,7 +55,7 @@ fn push<'a, P: RoutePrefix>(
         table.push(RibRow {
             node,
             prefix: Shown(prefix.into()),
-            source: route.source.word(),
+            source: route.source.word().into(),
             preference: route.preference,
             metric: route.metric,
             tag: route.tag,

@@ -274,7 +274,7 @@ pub fn ftn(network: &Network, only: Option<usize>) -> Table {
 pub fn fib(network: &Network, only: Option<usize>) -> Table {
     let mut table = Rows::new();
     for (id, _, router) in network.routers(only) {
-        table.extend(router.forwarding().fib().map(|row| {
+        table.extend(router.forwarding().complete().fib().map(|row| {
             let Hop { to, port, gateway } = hop(network, id, row.next_hop);
             let (packets, bytes) = (row.packets, row.bytes);
             FibRow { prefix: Shown(IpPrefix::V4(row.prefix)), to, port, gateway, packets, bytes }

@@ -31,13 +31,16 @@ use crate::limiter::Limiter;
 use crate::neighbors::Neighbors;
 use crate::profile::Pipeline;
 use base::device::{DropCounters, DropReason};
-use base::plane::{Batch, GroupId, Member, NextHop, PortConfig, Prefix6, TableOp, TransactionId};
+use base::plane::{
+    Batch, GroupId, Member, NextHop, PortConfig, Prefix6, Table, TableOp, TransactionId, Unwritten,
+};
 use base::{Command, Device, Frame, Output, PortId, Time, Verdict};
 use control::ControlPlane;
 use core::net::{IpAddr, Ipv6Addr};
 use forwarding::driver::Written;
 use forwarding::{Driver, Exception, Forwarding, ForwardingPlane, Notice};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// What waits for a neighbour's Ethernet address.
 #[derive(Debug)]
@@ -208,6 +211,13 @@ impl Router {
         self.plane.submit(now, Batch { transaction, ops, barrier: false });
     }
 
+    /// Gives a router that has just been made the static routes of a source without writing them, as if they had been
+    /// written. Its tables are written at once and have no limit.
+    pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten>) {
+        self.control.set_unwritten(source.clone());
+        self.plane.forwarding_mut().set_unwritten(source);
+    }
+
     /// How it was set up.
     pub fn config(&self) -> &RouterConfig {
         &self.config
@@ -255,9 +265,12 @@ impl Router {
     pub fn driver(&self) -> &dyn Driver {
         self.plane.driver()
     }
-    /// What was written to the forwarding plane, and what of it failed.
-    pub fn written(&self) -> &Written {
-        self.plane.soft().written()
+    /// What was written to the forwarding plane, and what of it failed; routes that are in force without having been
+    /// written are counted like others.
+    pub fn written(&self) -> Written {
+        let mut written = self.plane.soft().written().clone();
+        written.done[Table::Fib.index()] += self.forwarding().unwritten();
+        written
     }
     /// The Ethernet address of a neighbour, if it is known.
     pub fn neighbor_mac(&self, port: PortId, address: impl Into<IpAddr>) -> Option<base::MacAddr> {

@@ -14,9 +14,11 @@ mod tests;
 pub use prefix::RoutePrefix;
 pub use route::{Hops, Route, RouteHop, Source};
 
-use base::plane::{NextHop, Prefix};
+use base::plane::{NextHop, Prefix, Unwritten};
 use core::cmp::Ordering;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// As many routes a route is resolved through at most.
 const LEVELS: usize = 8;
@@ -65,18 +67,25 @@ pub struct Rib<P: RoutePrefix = Prefix> {
     dependents: BTreeSet<(P::Address, Key<P>)>,
     /// Prefixes whose next hops have changed, and nobody has been told yet.
     changed: VecDeque<P>,
+    /// Static routes that are in force and need not stand here: of a prefix of which anything stands here, all to
+    /// prefixes within and around it do.
+    unwritten: Option<Arc<dyn Unwritten<P>>>,
 }
 
 impl<P: RoutePrefix> Default for Rib<P> {
     fn default() -> Rib<P> {
         let (entries, dependents) = (BTreeMap::new(), BTreeSet::new());
-        Rib { entries, lengths: Vec::new(), dependents, changed: VecDeque::new() }
+        Rib { entries, lengths: Vec::new(), dependents, changed: VecDeque::new(), unwritten: None }
     }
 }
 
 impl<P: RoutePrefix> Rib<P> {
     /// Puts a route in, in place of the one that its source had.
     pub fn set(&mut self, prefix: P, route: Route<P>) {
+        if route.gateways().next().is_some() {
+            self.use_every_route();
+        }
+        self.use_around(prefix);
         let key = key_of(prefix);
         self.lengths.resize(usize::from(P::BITS) + 1, 0);
         let lengths = &mut self.lengths;
@@ -101,6 +110,7 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Takes the route of a source out. Was there one?
     pub fn remove(&mut self, prefix: P, source: Source) -> bool {
+        self.use_every_route();
         let key = key_of(prefix);
         let Some(entry) = self.entries.get_mut(&key) else { return false };
         let old = gateways_of(entry);
@@ -117,6 +127,7 @@ impl<P: RoutePrefix> Rib<P> {
 
     /// Takes out what protocols have learnt: the node restarts.
     pub fn forget_learnt(&mut self) {
+        self.use_every_route();
         let learnt = |route: &Route<P>| matches!(route.source, Source::Protocol(_));
         let keys = self.entries.iter().filter(|(_, entry)| entry.routes.as_slice().iter().any(learnt));
         for key in keys.map(|(&key, _)| key).collect::<Vec<_>>() {
@@ -233,6 +244,64 @@ impl<P: RoutePrefix> Rib<P> {
                 (!hops.is_empty()).then_some((prefix, hops))
             },
         )
+    }
+
+    /// The first next hop of the most specific route for `destination`, and its prefix.
+    pub fn first_hop(&self, destination: P::Address) -> Option<(P, NextHop)> {
+        match self.lookup(destination) {
+            Some((prefix, hops)) => Some((prefix, *hops.first()?)),
+            None => self.unwritten.as_ref()?.route(P::of(destination, P::BITS)),
+        }
+    }
+
+    /// Has static routes of a source in force from now on, without telling anybody: they are those that a router
+    /// begins with. No prefix of the source has a route yet.
+    pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten<P>>) {
+        self.unwritten = Some(source);
+        for prefix in self.entries.keys().copied().map(prefix_of).collect::<Vec<P>>() {
+            self.use_around(prefix);
+        }
+    }
+
+    /// Puts in the routes to prefixes that have an address in common with this one.
+    fn use_around(&mut self, prefix: P) {
+        let Some(source) = self.unwritten.clone() else { return };
+        for other in source.within(prefix).into_iter().chain(source.around(prefix)) {
+            if !self.entries.contains_key(&key_of(other))
+                && let Some(next_hop) = source.next_hop(other)
+            {
+                self.put_in(other, next_hop);
+            }
+        }
+    }
+
+    /// Puts in all static routes that are in force: one of them is to be taken out, or others lead through them.
+    fn use_every_route(&mut self) {
+        let Some(source) = self.unwritten.take() else { return };
+        for (prefix, next_hop) in source.all() {
+            if !self.entries.contains_key(&key_of(prefix)) {
+                self.put_in(prefix, next_hop);
+            }
+        }
+    }
+
+    fn put_in(&mut self, prefix: P, next_hop: NextHop) {
+        debug_assert!(self.dependents.is_empty(), "routes through others ask for all routes");
+        let key = key_of(prefix);
+        self.lengths.resize(usize::from(P::BITS) + 1, 0);
+        self.lengths[usize::from(key.0)] += 1;
+        let routes = Hops::One(Route::fixed(next_hop));
+        self.entries.insert(key, Entry { routes, active: Hops::One(next_hop), best: 0 });
+    }
+
+    /// The table with all routes that are in force, for people to look at.
+    pub fn complete(&self) -> Cow<'_, Rib<P>> {
+        if self.unwritten.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut whole = self.clone();
+        whole.use_every_route();
+        Cow::Owned(whole)
     }
 
     /// Next hops of a prefix; none if it has no route in force.

@@ -1,0 +1,137 @@
+//! Routes that are put into the FIB when they are first used ([`Unwritten`]).
+//!
+//! What must hold so that nobody can tell the difference: where the FIB knows anything of a prefix, it has all routes
+//! of the source to prefixes within it, so that the longest prefix that it finds is the longest that there is. An
+//! address of which it knows nothing at all comes here before a packet to it has no route.
+
+use crate::entry::Kind;
+use crate::packet::IPV4;
+use crate::punt::ip_offset;
+use crate::tables::Forwarding;
+use base::Frame;
+use base::plane::{LabelStack, NextHop, Nhlfe, Prefix, TcSource, TtlModel, Unwritten};
+use core::net::Ipv4Addr;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Routes that are in force whether they stand in the FIB or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    /// Where they come from; nothing once all of them stand in the FIB.
+    source: Option<Arc<dyn Unwritten>>,
+    /// How many of them nobody has written: all, since each would have been written by itself.
+    count: u64,
+}
+
+/// The NHLFE of a plain route.
+pub(crate) fn plain(next_hop: NextHop) -> Nhlfe {
+    Nhlfe { push: LabelStack::EMPTY, next_hop, ttl: TtlModel::Uniform, tc: TcSource::Copy }
+}
+
+impl Forwarding {
+    /// Has routes of a source in force from now on. The tables have no limit, and what they have is no route to a
+    /// prefix of the source.
+    pub fn set_unwritten(&mut self, source: Arc<dyn Unwritten>) {
+        self.pending = Some(Box::new(Pending { source: Some(source), count: 0 }));
+        for prefix in self.fib.iter().map(|(prefix, _)| prefix).collect::<Vec<_>>() {
+            self.use_around(prefix);
+        }
+    }
+
+    fn source(&self) -> Option<&Arc<dyn Unwritten>> {
+        self.pending.as_ref()?.source.as_ref()
+    }
+
+    /// Puts in the routes to prefixes that have an address in common with this one, of which something is to be known.
+    #[inline]
+    pub(crate) fn use_around(&mut self, prefix: Prefix) {
+        if self.pending.is_some() {
+            self.use_all_around(prefix);
+        }
+    }
+
+    #[cold]
+    fn use_all_around(&mut self, prefix: Prefix) {
+        let Some(source) = self.source().cloned() else { return };
+        for other in source.within(prefix).into_iter().chain(source.around(prefix)) {
+            self.use_route(&*source, other);
+        }
+    }
+
+    fn use_route(&mut self, source: &dyn Unwritten, prefix: Prefix) {
+        if self.fib.exact(prefix).is_none_or(|known| known.route.kind == Kind::Empty)
+            && let Some(next_hop) = source.next_hop(prefix)
+        {
+            self.put_in(prefix, next_hop);
+        }
+    }
+
+    fn put_in(&mut self, prefix: Prefix, next_hop: NextHop) {
+        let Ok(entry) = self.compile(&plain(next_hop)) else {
+            debug_assert!(false, "a route leads to a port that is not there");
+            return;
+        };
+        self.recent = None;
+        self.fib.update(prefix, |known| known.route = entry);
+    }
+
+    /// Puts in the route that a packet to `to` takes, of which no prefix is known. Was there one?
+    #[cold]
+    pub(crate) fn use_route_to(&mut self, to: Ipv4Addr) -> bool {
+        let Some(source) = self.source().cloned() else { return false };
+        if self.fib.find(to).is_some() {
+            return false;
+        }
+        let Some((prefix, next_hop)) = source.route(Prefix::host(to)) else { return false };
+        self.put_in(prefix, next_hop);
+        for inner in source.within(prefix) {
+            self.use_route(&*source, inner);
+        }
+        true
+    }
+
+    /// Is there a route after all for a packet behind so many labels, for which there was none? It stands in the FIB
+    /// then.
+    #[cold]
+    pub(crate) fn has_unused(&mut self, frame: &Frame, labels: u8) -> bool {
+        let ip = frame.header().get(ip_offset(labels)..).and_then(|ip| ip.first_chunk::<IPV4>());
+        ip.is_some_and(|ip| {
+            ip[0] >> 4 == 4 && self.use_route_to(Ipv4Addr::new(ip[16], ip[17], ip[18], ip[19]))
+        })
+    }
+
+    /// What a packet to `to`, of which no prefix is known, would meet.
+    pub(crate) fn unused_route(&self, to: Ipv4Addr) -> Option<Nhlfe> {
+        let (_, next_hop) = self.source()?.route(Prefix::host(to))?;
+        let classes = self.preconfigured.as_ref().map(|context| TcSource::DiffServ(context.classes));
+        Some(Nhlfe { tc: classes.unwrap_or(TcSource::Copy), ..plain(next_hop) })
+    }
+
+    /// Puts in all routes that are in force: one of them is to be taken out.
+    pub(crate) fn use_every_route(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        let Some(source) = pending.source.take() else { return };
+        pending.count = source.count();
+        for (prefix, next_hop) in source.all() {
+            if self.fib.exact(prefix).is_none_or(|known| known.route.kind == Kind::Empty) {
+                self.put_in(prefix, next_hop);
+            }
+        }
+    }
+
+    /// The tables with all routes that are in force, for people to look at.
+    pub fn complete(&self) -> Cow<'_, Forwarding> {
+        if self.source().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut whole = self.clone();
+        whole.use_every_route();
+        Cow::Owned(whole)
+    }
+
+    /// How many routes have been in force without being written.
+    pub fn unwritten(&self) -> u64 {
+        let Some(pending) = &self.pending else { return 0 };
+        pending.source.as_ref().map_or(pending.count, |source| source.count())
+    }
+}
