@@ -45,7 +45,7 @@ pub use live::Open;
 pub use place::Place;
 pub use placement::{DriverKind, Placement, PortPlacement};
 pub use replay::{Recorded, ReplaySummary};
-pub use tables::{LogRow, Scope, TableEntry};
+pub use tables::{LogRow, Part, Scope, TableEntry};
 
 use base::diagnostic::Diagnostic;
 use base::losses::Marks;

@@ -9,7 +9,7 @@ use base::describe::Value;
 use base::diagnostic::{Diagnostic, os_text};
 use base::{NodeId, Time};
 use engine::{Fault, Recording};
-use network::Link;
+use network::{Link, Part};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::de::DeserializeOwned;
@@ -166,6 +166,20 @@ impl PyNetwork {
         self.inner().table(name, node).map(PyTable::new).map_err(network)
     }
 
+    /// Those rows of a table that are of one flow or group of LSPs, by its place, or happened from one time to before
+    /// another.
+    #[pyo3(signature = (name, of=None, from_ps=None, until_ps=None))]
+    fn part(
+        &mut self,
+        name: &str,
+        of: Option<usize>,
+        from_ps: Option<u64>,
+        until_ps: Option<u64>,
+    ) -> PyResult<PyTable> {
+        let part = Part { of, from: from_ps.map(Time), until: until_ps.map(Time) };
+        self.inner().part(name, &part).map(PyTable::new).map_err(network)
+    }
+
     /// What is surprising about its queues, conditioners, LSPs and flows: with the data of an error each.
     fn warnings<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
         self.inner().warnings().iter().map(|found| warning(py, found)).collect()
@@ -182,15 +196,14 @@ impl PyNetwork {
         let description = network.description();
         let spec = description.nodes.get(node);
         let spec = spec.ok_or_else(|| input(format!("node {node} of {}", description.nodes.len())))?;
-        let ports = network.links().iter().enumerate().flat_map(|(index, link)| {
-            let sides = [(0, link.spec.a), (1, link.spec.b)].into_iter().filter(|s| s.1 == node);
-            sides.map(move |(side, _)| {
-                json!({
-                    "link": index,
-                    "port": link.ports[side].0,
-                    "address": link.addresses[side].to_string(),
-                    "neighbor": link.addresses[1 - side].to_string(),
-                })
+        let ports = network.graph().links_of(node).map(|index| {
+            let link = &network.links()[index];
+            let side = link.side(node);
+            json!({
+                "link": index,
+                "port": link.ports[side].0,
+                "address": link.addresses[side].to_string(),
+                "neighbor": link.addresses[1 - side].to_string(),
             })
         });
         let ports: Vec<_> = ports.collect();

@@ -77,11 +77,16 @@ class Answers:
 
     def port(self, flow: Flow, key: str) -> int:
         """See `Owner`; the network is asked as it is described so far: this does not start it."""
-        return int(self._engine.running().table("flows").column(key)[flow.index])
+        return int(self._engine.running().part("flows", flow.index).column(key)[0])
 
     def by_phase(self, flow: Flow) -> pl.DataFrame:
         """See `Owner`."""
-        return traffic.by_phase(self._tables.columns("streams"), self._tables.columns("delays"), flow.index)
+        streams, delays = (self._tables.part(name, flow.index) for name in ("streams", "delays"))
+        return traffic.by_phase(streams, delays, flow.index)
+
+    def of_flow(self, flow: Flow, name: str) -> pl.DataFrame:
+        """See `Owner`."""
+        return self._tables.part_frame(name, flow.index)
 
     def captured(self, capture: Capture) -> bytes:
         """See `Owner`."""

@@ -144,6 +144,13 @@ class Engine:
         with core.translated():
             return self.start().table(name, None if node is None else node.index)
 
+    def part(
+        self, name: str, of: int | None = None, from_ps: int | None = None, until_ps: int | None = None
+    ) -> _core.Table:
+        """Those rows of a table that are of one flow or group of LSPs, or happened between two times."""
+        with core.translated():
+            return self.start().part(name, of, from_ps, until_ps)
+
     def node_info(self, index: int) -> dict[str, Any]:
         """Addresses and ports of a node."""
         with core.translated():
@@ -160,11 +167,8 @@ class Engine:
         """How many LSPs of a group are up now."""
         if not self.started:
             return 0
-        table = self.columns("lsps")
-        return sum(
-            group == lsp.index and state == "up"
-            for group, state in zip(table["lsps"], table["state"], strict=True)
-        )
+        states: list[str] = self.part("lsps", lsp.index).column("state")
+        return sum(state == "up" for state in states)
 
     def lsp_command(self, lsp: Lsp, command: str, argument: list[Any] | None) -> None:
         """Tell the head end of an LSP to do something now."""

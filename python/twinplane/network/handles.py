@@ -70,6 +70,9 @@ class Owner(Protocol):
     def by_phase(self, flow: Flow) -> pl.DataFrame:
         """Figures of a flow, a row for each phase; see `Flow.stats`."""
 
+    def of_flow(self, flow: Flow, name: str) -> pl.DataFrame:
+        """Those rows of a table that are of one flow."""
+
     def captured(self, capture: Capture) -> bytes:
         """What was captured, as pcapng; the capture ends here."""
 
@@ -273,9 +276,7 @@ class Flow(Shown):
 
     def streams(self) -> pl.DataFrame:
         """The same for every stream and phase, a row each; over a group of LSPs there is a stream each."""
-        import polars as pl
-
-        return self.owner.table("streams").filter(pl.col("flow") == self.index)
+        return self.owner.of_flow(self, "streams")
 
     def losses(self) -> pl.DataFrame:
         """Where, why and when its packets were lost: what `Network.losses` says of this flow."""
@@ -289,11 +290,9 @@ class Flow(Shown):
         Columns: `flow`, `stream`, `sequence`, `departure_s`, `arrival_s`, `delay_s`, in seconds. Only with
         ``flow(..., log=True)``; a `TwinplaneError` otherwise.
         """
-        import polars as pl
-
         if not self.logged:
             raise TwinplaneError(f"flow '{self.name}': its packets were not kept: flow(..., log=True)")
-        return self.owner.table("packets").filter(pl.col("flow") == self.index)
+        return self.owner.of_flow(self, "packets")
 
     def __repr__(self) -> str:
         """What it is, for people."""

@@ -111,7 +111,7 @@ def history(tables: Tables, lsp: Lsp) -> pl.DataFrame:
     """Transitions of a group in order of time; those of the tester's edges carry no reason."""
     rows: list[tuple[float, int, str, str]] = []
     names: dict[str, str] = {}
-    events = tables.columns("events")
+    events = tables.part("events", lsp.index)
     for at, group, index, event in zip(
         events["time_ps"], events["lsps"], events["index"], events["event"], strict=True
     ):

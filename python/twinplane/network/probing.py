@@ -81,8 +81,8 @@ class Prober:
     ) -> tuple[int, dict[int, tuple[Any, int]]]:
         """Send pings with these times to live, run for a while: when that began, and the answers by TTL."""
         running = self.engine.running()
-        before = len(self.engine.columns("events")["time_ps"])
         begin_ps = running.now_ps()
+        before = len(self.engine.table("events"))
         first = 1 + before % 30_000  # so that answers to earlier pings are not taken for ours
         with core.translated():
             for ttl in ttls:

@@ -48,6 +48,17 @@ class Tables:
         """A table as lists of exact values, times in picoseconds (``_ps``)."""
         return self._engine.columns(name, node)
 
+    def part(self, name: str, of: int) -> Columns:
+        """Those rows of a table that are of one flow or group of LSPs, as lists of exact values."""
+        found: Columns = self._engine.part(name, of).columns()
+        return found
+
+    def part_frame(self, name: str, of: int) -> pl.DataFrame:
+        """The same as a data frame, times in seconds."""
+        import polars as pl
+
+        return pl.DataFrame(self._engine.part(name, of))
+
     def table(self, name: str, node: Node | None = None) -> pl.DataFrame:
         """A table as a data frame, times in seconds."""
         import polars as pl

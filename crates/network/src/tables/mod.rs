@@ -55,6 +55,17 @@ pub struct TableEntry<T> {
     pub make: Make<T>,
 }
 
+/// Which rows of a table are asked for, so that the others need not be made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    /// Those of one group of LSPs or of one flow, by its place; of all if absent.
+    pub of: Option<usize>,
+    /// What happened at this time or later; from the beginning if absent.
+    pub from: Option<Time>,
+    /// What happened before this time; to the end if absent.
+    pub until: Option<Time>,
+}
+
 impl<T> TableEntry<T> {
     /// A table whose rows are `R`s.
     pub const fn new<R: Row>(scope: Scope, make: Make<T>) -> TableEntry<T> {
@@ -84,7 +95,7 @@ macro_rules! made {
 /// Every table, a line for each. Where two have one name, the first that takes what is asked for is meant.
 pub static TABLES: &[TableEntry<Network>] = &[
     entry::<router::LspRow>(Scope::Router, made!(router::lsps)),
-    entry::<whole::LspGroupRow>(Scope::Network, |network, _| Ok(network.lsp_groups())),
+    entry::<whole::LspGroupRow>(Scope::Network, |network, _| Ok(network.lsp_groups(None))),
     entry::<router::TunnelRow>(Scope::Router, made!(router::tunnels)),
     entry::<router::IlmRow>(Scope::Router, made!(router::ilm)),
     entry::<router::FtnRow>(Scope::Router, made!(router::ftn)),
@@ -112,7 +123,7 @@ pub static TABLES: &[TableEntry<Network>] = &[
     entry::<whole::StateRow>(Scope::Network, |network, _| Ok(network.state())),
     entry::<whole::MessageRow>(Scope::Network, |network, _| Ok(network.messages())),
     entry::<signals::SignalRow>(Scope::Network, made!(signals::table)),
-    entry::<whole::EventRow>(Scope::Network, |network, _| Ok(network.event_table())),
+    entry::<whole::EventRow>(Scope::Network, |network, _| Ok(network.event_table(&Part::default()))),
     entry::<actions::ActionRow>(Scope::Network, |network, _| Ok(network.action_table())),
     entry::<rerouting::ComputedRow>(Scope::Network, |network, _| Ok(network.computed_routes())),
     entry::<LogRow>(Scope::Process, |_, _| Ok(Table::empty(LogRow::DECL))),
@@ -161,6 +172,15 @@ impl Network {
             None => RunProblem::NoTable { table },
         };
         Err(Diagnostic::new(problem).into())
+    }
+
+    /// Those rows of a table that are asked for; all of a table that has no such parts.
+    pub fn part(&mut self, name: &str, part: &Part) -> Result<Table, NetworkError> {
+        match name {
+            _ if name == whole::LspGroupRow::DECL.name => Ok(self.lsp_groups(part.of)),
+            _ if name == whole::EventRow::DECL.name => Ok(self.event_table(part)),
+            _ => self.table(name, None),
+        }
     }
 
     /// A table of what the routers that have it have, such as a protocol: `of` says what that is.

@@ -1,6 +1,6 @@
 //! Tables of a whole network: its LSPs, its links, what its nodes said and did.
 
-use crate::{Network, NetworkError, signals, tunnels};
+use crate::{Network, NetworkError, Part, signals, tunnels};
 use base::device::{DropCounters, DropReason};
 use base::table::{Fields, Rows, Table};
 use base::{Event, Label, Time};
@@ -8,6 +8,7 @@ use control::messages::MessageBin;
 use control::rsvp::{Audit, Rsvp};
 use engine::DirectionCounters;
 use node::Router;
+use std::collections::BTreeSet;
 
 base::table! {
     /// All LSPs of all head ends that are in this process.
@@ -134,15 +135,15 @@ base::table! {
 }
 
 impl Network {
-    /// All LSPs of all head ends.
-    pub(super) fn lsp_groups(&self) -> Table {
+    /// All LSPs of all head ends, or those of one group.
+    pub(super) fn lsp_groups(&self, only: Option<usize>) -> Table {
         let mut table = Rows::new();
         let mut active = base::Map::new();
         let mut labels = base::Map::new();
-        for head in 0..self.description.nodes.len() {
-            if !self.lsps.iter().any(|group| group.spec.from == head) {
-                continue;
-            }
+        let groups =
+            || self.lsps.iter().enumerate().filter(|(number, _)| only.is_none_or(|one| one == *number));
+        let heads: BTreeSet<usize> = groups().map(|(_, group)| group.spec.from).collect();
+        for head in heads {
             let Some(rsvp) = self.protocol::<Rsvp>(head) else { continue };
             for tunnel in rsvp.tunnels() {
                 active.insert((head, tunnel.id), tunnel.active);
@@ -152,7 +153,7 @@ impl Network {
                 labels.insert((head, tunnel, lsp.lsp_id), lsp.out_label);
             }
         }
-        for (number, group) in self.lsps.iter().enumerate() {
+        for (number, group) in groups() {
             let spec = &group.spec;
             if !self.is_local(spec.from) {
                 continue;
@@ -216,12 +217,19 @@ impl Network {
         Ok(found)
     }
 
-    pub(super) fn event_table(&mut self) -> Table {
+    /// What happened: all of it, or what is asked for.
+    pub(super) fn event_table(&mut self, part: &Part) -> Table {
         self.events();
         let mut table = Rows::new();
-        for record in &self.events {
+        // They stand in order of time.
+        let place = |time: Time| self.events.partition_point(|record| record.at < time);
+        let (from, until) = (part.from.map_or(0, place), part.until.map_or(self.events.len(), place));
+        for record in self.events.get(from..until).unwrap_or_default() {
             let known = tunnels::change(&record.event)
                 .and_then(|(tunnel, _)| self.by_tunnel.get(&(record.node.0, tunnel)).copied());
+            if part.of.is_some_and(|group| known.is_none_or(|(known, _)| known as usize != group)) {
+                continue;
+            }
             let node = record.node.index();
             table.push(EventRow {
                 time_s: record.at,

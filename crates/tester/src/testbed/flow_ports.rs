@@ -76,10 +76,10 @@ base::table! {
     }
 }
 
-/// The flows, and the ports of their packets.
-pub fn table(testbed: &Testbed) -> Table {
+/// The flows, or the one that is asked for, and the ports of their packets.
+pub fn table(testbed: &Testbed, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    table.extend(testbed.flows.iter().enumerate().map(|(flow, built)| FlowRow {
+    table.extend(testbed.asked_flows(only).map(|(flow, built)| FlowRow {
         flow,
         name: &built.spec.name,
         from: testbed.node_name(built.spec.from),

@@ -40,14 +40,17 @@ use crate::spec::{self, NetworkFile};
 use crate::station::Station;
 use base::describe::Describe;
 use base::diagnostic::{At, Diagnostic, Step};
-use base::table::Table;
+use base::table::{Row, Table, TableDecl};
 use base::{Device, NodeId, StreamId};
 use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicU64, Ordering};
 use engine::external;
 use flow_ports::SourcePorts;
 use losses::Owners;
 use network::beside::BesideConfig;
-use network::{Build, Network, NetworkError, Open, Placement, Recorded, ReplaySummary, Scope, TableEntry};
+use network::{
+    Build, Network, NetworkError, Open, Part, Placement, Recorded, ReplaySummary, Scope, TableEntry,
+};
 use schedule::Schedule;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,6 +97,7 @@ pub struct Testbed {
     harms: Vec<harms::Harm>,
     /// Whose test packets are.
     owners: Arc<Owners>,
+    streams_asked: AtomicU64,
 }
 
 impl Deref for Testbed {
@@ -172,6 +176,7 @@ impl Testbed {
             demands: demands::Demands::default(),
             harms: Vec::new(),
             owners: Arc::default(),
+            streams_asked: AtomicU64::new(0),
         };
         testbed.keep_losses();
         testbed.set_sinks();
@@ -282,28 +287,68 @@ impl Testbed {
         (entry.make)(self, node)
     }
 
+    /// Those rows of a table that are asked for, of one flow or of one group of LSPs; all of a table that has no such
+    /// parts.
+    pub fn part(&mut self, name: &str, part: &Part) -> Result<Table, NetworkError> {
+        let made = PARTS.iter().find(|(decl, _)| decl.name == name).zip(part.of);
+        match made {
+            Some(((_, make), flow)) => Ok(make(self, Some(flow))),
+            None if TABLES.iter().any(|entry| entry.decl.name == name) => self.table(name, None),
+            None => self.network.part(name, part),
+        }
+    }
+
+    /// How many streams were looked at for tables so far: questions about one flow do not ask the others.
+    pub fn streams_asked(&self) -> u64 {
+        self.streams_asked.load(Ordering::Relaxed)
+    }
+
+    fn ask_stream(&self) {
+        self.streams_asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The flows by their places: all, or the one that is asked for.
+    fn asked_flows(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &Flow)> {
+        let places = only.map_or(0..self.flows.len(), |flow| flow..flow + 1);
+        places.filter_map(|place| Some((place, self.flows.get(place)?)))
+    }
+
     /// The same as the control socket gives it: an object of columns, times in picoseconds.
     pub fn table_json(&mut self, name: &str, node: Option<usize>) -> Result<Value, NetworkError> {
         network::tables::json(&self.table(name, node)?)
     }
 }
 
+/// How those rows of a table are made that are of one flow.
+type MakePart = fn(&Testbed, Option<usize>) -> Table;
+
+/// Tables that can be asked of one flow.
+static PARTS: &[(&TableDecl, MakePart)] = &[
+    (flow_ports::FlowRow::DECL, flow_ports::table),
+    (traffic::StreamRow::DECL, traffic::streams),
+    (traffic::DelayRow::DECL, traffic::delays),
+    (traffic::FlowSeriesRow::DECL, traffic::flow_series),
+    (packets::PacketRow::DECL, packets::table),
+];
+
 /// The tables of what was measured; those of the network are in `network::TABLES`.
 pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<edges::TransitionRow>(Scope::Network, |testbed, _| Ok(edges::lsp_log(testbed))),
     TableEntry::new::<edges::StepRow>(Scope::Network, |testbed, _| Ok(edges::steps(testbed))),
-    TableEntry::new::<flow_ports::FlowRow>(Scope::Network, |testbed, _| Ok(flow_ports::table(testbed))),
-    TableEntry::new::<traffic::StreamRow>(Scope::Network, |testbed, _| Ok(traffic::streams(testbed))),
+    TableEntry::new::<flow_ports::FlowRow>(Scope::Network, |testbed, _| Ok(flow_ports::table(testbed, None))),
+    TableEntry::new::<traffic::StreamRow>(Scope::Network, |testbed, _| Ok(traffic::streams(testbed, None))),
     TableEntry::new::<checked::CheckRow>(Scope::Network, |testbed, _| Ok(checked::table(testbed))),
-    TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed))),
+    TableEntry::new::<traffic::DelayRow>(Scope::Network, |testbed, _| Ok(traffic::delays(testbed, None))),
     TableEntry::new::<traffic::SeriesRow>(Scope::Network, |testbed, _| Ok(traffic::series(testbed))),
-    TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| Ok(traffic::flow_series(testbed))),
+    TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| {
+        Ok(traffic::flow_series(testbed, None))
+    }),
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
     TableEntry::new::<demands::DemandRow>(Scope::Network, |testbed, _| Ok(demands::demands(testbed))),
     TableEntry::new::<demands::DemandClassRow>(Scope::Network, |testbed, _| Ok(demands::classes(testbed))),
-    TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed))),
+    TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed, None))),
     TableEntry::new::<traffic::RouteRow>(Scope::Network, |testbed, _| {
         traffic::check_routes(testbed);
         Ok(traffic::routes(testbed))

@@ -26,9 +26,9 @@ base::table! {
 
 /// Flow by flow, stream by stream, in order of sequence numbers. An arrival is absent of a packet that is lost, or
 /// still on its way, or whose sink is in another process; if its source is, only what arrived is known.
-pub fn table(testbed: &Testbed) -> Table {
+pub fn table(testbed: &Testbed, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    for (number, flow) in testbed.flows.iter().enumerate().filter(|(_, flow)| flow.spec.log) {
+    for (number, flow) in testbed.asked_flows(only).filter(|(_, flow)| flow.spec.log) {
         for stream in streams_of(testbed, number, flow) {
             let arrived = arrivals(testbed, flow, stream);
             let mut push = |sequence: u64, departure: Time, kept: Option<&Kept>| {
@@ -72,6 +72,6 @@ fn arrivals(testbed: &Testbed, flow: &Flow, stream: StreamId) -> Vec<Kept> {
 
 /// When the packets were due, if the source is here.
 fn departures<'a>(testbed: &'a Testbed, flow: &Flow, stream: StreamId) -> Option<&'a [Time]> {
-    let mut sources = testbed.generator(flow.spec.from)?.sources().iter();
-    sources.find_map(|source| source.departures().find(|(id, _)| *id == stream).map(|found| found.1))
+    let source = testbed.generator(flow.spec.from)?.sources().get(flow.source)?;
+    source.departures().find(|(id, _)| *id == stream).map(|found| found.1)
 }

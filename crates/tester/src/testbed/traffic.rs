@@ -9,7 +9,7 @@ use crate::generator::Generator;
 use crate::series::Bin;
 use crate::sink::{PhaseStats, Sink};
 use base::table::{Rows, Table};
-use base::{LinkId, StreamId, Time};
+use base::{LinkId, NodeId, StreamId, Time};
 
 base::table! {
     /// What became of each stream in each phase; demands are in table `demands`. Where only the source or only the sink
@@ -181,12 +181,22 @@ impl Known<'_> {
 }
 
 /// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what
-/// the other would know is absent: what was sent less what was received is lost.
-pub fn streams(testbed: &Testbed) -> Table {
+/// the other would know is absent: what was sent less what was received is lost. All streams, or those of one flow.
+pub fn streams(testbed: &Testbed, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    for node in testbed.ids() {
-        let sources = testbed.generator(node.index()).into_iter().flat_map(Generator::sources);
-        for (stream, marks) in sources.flat_map(|source| source.sent()) {
+    let one = only.map(|flow| testbed.flows.get(flow));
+    let nodes: Vec<usize> = match one {
+        None => testbed.ids().map(NodeId::index).collect(),
+        Some(flow) => flow.into_iter().map(|flow| flow.spec.from).collect(),
+    };
+    for node in nodes {
+        let sources = testbed.generator(node).map_or(&[][..], Generator::sources);
+        let sources = match one.flatten() {
+            None => sources,
+            Some(flow) => sources.get(flow.source..=flow.source).unwrap_or_default(),
+        };
+        for (stream, marks) in sources.iter().flat_map(|source| source.sent()) {
+            testbed.ask_stream();
             let Some(flow) = testbed.single_flow(stream) else { continue };
             let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
             // Sequence numbers from the start of a phase to the start of the next.
@@ -203,8 +213,11 @@ pub fn streams(testbed: &Testbed) -> Table {
             }
         }
     }
-    for number in 0..testbed.streams.len() as u32 {
+    let (all, first) = (testbed.streams.len() as u32, one.flatten().map_or(0, |flow| flow.first_stream));
+    let is_asked = |number: &u32| only.is_none_or(|one| testbed.streams[*number as usize] as usize == one);
+    for number in (first..all).take_while(is_asked) {
         let stream = StreamId(number);
+        testbed.ask_stream();
         let Some(flow) = testbed.single_flow(stream) else { continue };
         if testbed.generator(flow.spec.from).is_some() {
             continue;
@@ -231,10 +244,11 @@ fn misdelivered(
     Some(stats?.checks.misdelivered + astray(testbed, stream, phase))
 }
 
-/// The delays of each flow and phase, all its streams together: moments, quantiles, and the histogram as two lists.
-pub fn delays(testbed: &Testbed) -> Table {
+/// The delays of each flow and phase, or of one flow, all its streams together: moments, quantiles, and the histogram
+/// as two lists.
+pub fn delays(testbed: &Testbed, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    for (number, flow) in testbed.flows.iter().enumerate() {
+    for (number, flow) in testbed.asked_flows(only) {
         if testbed.demands.has(number) {
             continue;
         }
@@ -243,7 +257,7 @@ pub fn delays(testbed: &Testbed) -> Table {
             testbed.streams.get(stream.index()).is_some_and(|flow| *flow as usize == number)
         });
         let mut phases: Vec<DelayStats> = Vec::new();
-        for stats in streams.filter_map(|stream| sink.stream(stream)) {
+        for stats in streams.inspect(|_| testbed.ask_stream()).filter_map(|stream| sink.stream(stream)) {
             phases.resize_with(phases.len().max(stats.phases.len()), DelayStats::new);
             phases.iter_mut().zip(&stats.phases).for_each(|(all, one)| all.merge(&one.delay));
         }
@@ -276,9 +290,9 @@ pub fn series(testbed: &Testbed) -> Table {
 }
 
 /// Delay over time of each flow that is followed.
-pub fn flow_series(testbed: &Testbed) -> Table {
+pub fn flow_series(testbed: &Testbed, only: Option<usize>) -> Table {
     let mut table = Rows::new();
-    for (number, flow) in testbed.flows.iter().enumerate() {
+    for (number, flow) in testbed.asked_flows(only) {
         let course = testbed.sink(flow.spec.to).and_then(|sink| sink.course(number as u32));
         let bins = course.into_iter().flat_map(|course| course.bins());
         table.extend(bins.map(|bin| FlowSeriesRow::of(number, bin)));
