@@ -118,3 +118,41 @@ impl Generator {
         sent.map(|(at, frame)| (at, port, frame))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrivals::Arrivals;
+    use crate::pacer::Pacer;
+    use base::StreamId;
+
+    #[test]
+    fn a_paused_source_leaves_its_turn_to_others_and_takes_it_again() {
+        // One packet per microsecond of each, at 0 and at 0.5 us. Without templates they lose what they send.
+        let mut generator = Generator::default();
+        for (place, first) in [0, 500_000].into_iter().enumerate() {
+            let pacer = Pacer::new(Time(first), 1_000, 1_000_000_000);
+            let mut source = Source::new(Arrivals::Constant(pacer), Time::MAX, Vec::new(), false);
+            source.add_stream(StreamId(place as u32));
+            generator.add(source);
+        }
+        let totals = |generator: &mut Generator, until: u64| {
+            let mut drops = DropCounters::default();
+            while generator.next().is_some_and(|next| next <= Time(until)) {
+                generator.poll(Time(until), &mut drops, DropReason::NoRoute);
+            }
+            generator.sources().iter().map(Source::total).collect::<Vec<_>>()
+        };
+        assert_eq!(totals(&mut generator, 2_900_000), [3, 3]);
+        generator.pause(0);
+        generator.pause(0);
+        assert_eq!(totals(&mut generator, 5_900_000), [3, 6]);
+        // It goes on once, however often it is told to; nobody else is told anything by a place that is not there.
+        for _ in 0..2 {
+            generator.resume(0, Time(5_900_000));
+            generator.resume(9, Time(5_900_000));
+        }
+        assert_eq!(generator.next(), Some(Time(5_900_000)));
+        assert_eq!(totals(&mut generator, 7_900_000), [6, 8]);
+    }
+}

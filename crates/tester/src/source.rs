@@ -314,6 +314,62 @@ mod tests {
         }
     }
 
+    /// A packet each microsecond, from 1 us on, until 20 us; times are in nanoseconds.
+    fn steady() -> Source {
+        let pacer = Pacer::new(Time(1_000_000), 1_000, 1_000_000_000);
+        let mut source = Source::new(Arrivals::Constant(pacer), Time(20_000_000), Vec::new(), false);
+        source.add_stream(StreamId(0));
+        source.set_template(0, Some(template(0)));
+        source
+    }
+
+    /// What it sends up to a time.
+    fn sent_by(source: &mut Source, until: u64) -> Vec<u64> {
+        let polled = core::iter::from_fn(|| source.poll(Time(until * 1_000)));
+        polled.map(|(due, _)| due.0 / 1_000).collect()
+    }
+
+    #[test]
+    fn a_source_that_is_paused_goes_on_where_it_was() {
+        let mut source = steady();
+        let at = |ns: u64| Time(ns * 1_000);
+        assert!(!source.resume(at(0)), "it was not paused");
+        assert_eq!(sent_by(&mut source, 2_500), [1_000, 2_000]);
+        // Within a gap nothing changes.
+        source.pause();
+        assert!(source.next().is_none() && source.resume(at(2_900)));
+        assert_eq!(sent_by(&mut source, 3_000), [3_000]);
+        // What was due meanwhile is sent when it goes on, and all that follows is as much later. Twice is once.
+        source.pause();
+        source.pause();
+        assert_eq!(sent_by(&mut source, 6_000), [0u64; 0]);
+        assert!(source.resume(at(6_200)) && !source.resume(at(6_700)));
+        assert_eq!(sent_by(&mut source, 8_200), [6_200, 7_200, 8_200]);
+        // At the very time that the next is due, it goes at its time.
+        source.pause();
+        assert!(source.resume(at(9_200)));
+        assert_eq!(sent_by(&mut source, 9_200), [9_200]);
+        // Its end stays where it was.
+        assert_eq!(sent_by(&mut source, 99_000).last(), Some(&19_200));
+        source.pause();
+        assert!(source.resume(at(30_000)) && source.next().is_none());
+        assert_eq!(source.total(), 17);
+    }
+
+    #[test]
+    fn a_source_that_is_held_and_paused_waits_for_both() {
+        let at = |ns: u64| Time(ns * 1_000);
+        for resumed_first in [true, false] {
+            let mut source = steady().held(true);
+            source.pause();
+            let first = if resumed_first { source.resume(at(3_500)) } else { source.release(at(3_500)) };
+            assert!(first && source.next().is_none());
+            let second = if resumed_first { source.release(at(5_500)) } else { source.resume(at(5_500)) };
+            assert!(second);
+            assert_eq!(sent_by(&mut source, 7_000), [5_500, 6_500]);
+        }
+    }
+
     #[test]
     fn sizes_are_those_listed_and_departures_are_kept() {
         let pacer = Pacer::new(Time(0), 1_000, 1_000_000_000);
