@@ -156,9 +156,12 @@ def test_a_python_file_is_the_file_that_says_the_same(square: Path) -> None:
         ),
         (
             "import twinplane as tp\nnet = tp.Network(clock='wall')\nnet.router('a')\n",
-            "everything can fail in turn in virtual time only: time does not fork\n",
+            "twinplane: net.py: everything can fail in turn in virtual time only: time does not fork\n",
         ),
-        ("import twinplane as tp\nnet = tp.Network()\n", "there is nothing that could fail"),
+        (
+            "import twinplane as tp\nnet = tp.Network()\n",
+            "net.py: there is nothing that could fail",
+        ),
         ("\0", ": this is no Python: source code string cannot contain null bytes\n"),
     ],
 )
@@ -173,6 +176,10 @@ def test_a_wrong_python_file_is_one_sentence(tmp_path: Path, program: str, told:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (
+            ["lone.yaml"],
+            "lone.yaml: it has no flows, and fewer than two hosts or routers to send probes between",
+        ),
         (["nothing.yaml"], "nothing.yaml: it cannot be read: no such file or directory"),
         (["square.yaml", "--only", "lnks"], "only: 'lnks': links, nodes, groups (did you mean 'links'?)"),
         (["square.yaml", "--watch", "0"], "watch='0': it should be longer than nothing"),
@@ -187,6 +194,7 @@ def test_a_wrong_python_file_is_one_sentence(tmp_path: Path, program: str, told:
     ],
 )
 def test_what_is_wrong_is_one_sentence(square: Path, words: list[str], told: str) -> None:
+    (square / "lone.yaml").write_text("name: lone\nnodes: {a: {kind: router}}\nlinks: []\n")
     done = run(square, *words)
     assert done.returncode == 2
     assert done.stderr == f"twinplane: {told}\n"

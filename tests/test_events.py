@@ -173,6 +173,52 @@ def test_a_later_failure_outlasts_the_end_of_an_earlier_one() -> None:
     assert abs(lost[None] - 126) <= 2 and abs(lost["1200 ms"] - 551) <= 2
 
 
+def test_what_happens_at_one_time_happens_in_the_order_of_the_list() -> None:
+    """What ends then ends first."""
+
+    def lost(*events: tuple[str, str, str | None]) -> int:
+        net, _ = ring()
+        for at, what, for_ in events:
+            moment = net.at(at)
+            moment.fail("a", "b", for_=for_) if what == "fail" else moment.heal("a", "b")
+        net.run(until="4 s")
+        closed(net)
+        return int(net.flows[1].stats()["lost"].sum())
+
+    # 250 packets each second; one or two are on their way.
+    assert lost(("1 s", "fail", None), ("1 s", "heal", None)) <= 3
+    assert abs(lost(("1 s", "fail", "1 s"), ("2 s", "fail", "1 s")) - 500) <= 2
+    assert abs(lost(("1 s", "fail", None), ("1 s", "heal", None), ("1 s", "fail", None)) - 750) <= 2
+    assert abs(lost(("1 s", "fail", "1 s"), ("2 s", "heal", None)) - 250) <= 2
+
+
+def test_a_flow_that_stops_and_starts_at_one_time_misses_nothing() -> None:
+    net, _ = ring()
+    net.at("1 s").stop("g")
+    net.at("1 s").start("g")
+    net.at("2 s").stop("f", for_="1 s")
+    net.at("3 s").stop("f", for_="500 ms")
+    net.run(until="5 s")
+    assert abs(net.flows[1].stats()["sent"].sum() - 5 * 250) <= 2
+    assert abs(net.flows[0].stats()["sent"].sum() - 3.5 * 1250) <= 2
+    # The other way round it is silent from then on, and an event that begins it keeps it silent before.
+    net, _ = ring()
+    net.at("1 s").start("g")
+    net.at("1 s").stop("g")
+    net.run(until="3 s")
+    assert net.flows[1].stats()["sent"].sum() <= 1
+    closed(net)
+
+
+def test_a_link_of_another_network_is_refused() -> None:
+    net, _ = ring()
+    other = ring()[0].links[1]
+    for call in (net.fail, net.at("1 s").fail, net.at("1 s").heal, net.repair):
+        with pytest.raises(TwinplaneError, match=r"^b-c: it belongs to another network$"):
+            call(other)
+    net.fail(net.links[1])
+
+
 def test_flows_start_and_stop_by_events() -> None:
     net, _ = ring()
     net.at("2 s").start("g")

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -103,6 +104,21 @@ def test_tables_classes_and_sentence(failures: Failures, tmp_path: Path) -> None
     path = failures.save_csv(tmp_path / "harm.csv")
     assert pl.read_csv(path).height == table.height
     assert pl.read_csv(tmp_path / "harm-cases.csv")["case"].to_list() == cases["case"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"jobs": 0}, "jobs=0: it should be 1 or more"),
+        ({"probes": -1}, "probes=-1: it should be 1 or more"),
+        ({"probe_rate": 0}, "probe_rate=0: it should be 1 or more"),
+        ({"watch": 0}, "watch=0: it should be longer than nothing"),
+        ({"only": "lnks"}, "only: 'lnks': links, nodes, groups"),
+    ],
+)
+def test_wrong_arguments_are_refused(said: dict[str, Any], told: str) -> None:
+    with pytest.raises(TwinplaneError, match=told):
+        fail_everything(ring(), **said)
 
 
 def test_the_network_is_as_it_was() -> None:

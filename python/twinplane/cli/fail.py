@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import TwinplaneError
-from ..failing import Failures, Probes, Trial, cases_of
+from ..failing import Failures, NothingToTryError, Probes, Trial, cases_of
 from ..failing.failures import counted
 from ..files import write_text
 from ..reports import failing as pages
@@ -77,9 +77,12 @@ class Asked:
 def run_fail(asked: Asked, as_json: bool) -> int:
     """Try all of it; 1 if that is asked for and a flow stays away that need not."""
     network = asked.network()
-    cases = cases_of(network, asked.only, asked.pairs)
     probes = Probes(asked.probes, asked.probe_rate, not asked.unprotected)
-    trial = Trial(network, probes, asked.warm_up, asked.watch, asked.file.stem)
+    try:
+        cases = cases_of(network, asked.only, asked.pairs)
+        trial = Trial(network, probes, asked.warm_up, asked.watch, asked.file.stem)
+    except NothingToTryError as error:
+        raise error.told(f"{asked.file}: {error}") from None
     store = trial.store(asked.out, cases)
     if not as_json:
         kinds = ", ".join(counted(sum(case.kind == kind for case in cases), kind) for kind in _kinds(cases))

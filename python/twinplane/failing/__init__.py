@@ -17,7 +17,7 @@ from .. import units
 from ..errors import TwinplaneError, warn
 from ..network.drawing import topology
 from ..units import Quantity, format_time
-from .cases import Case, already_down, cases_of
+from .cases import Case, NothingToTryError, already_down, cases_of
 from .failures import Failures, Hurt, OfClass, Outcome, counted
 from .forks import forked
 from .graph import Graph
@@ -84,14 +84,17 @@ class Trial:
         title: str = "network",
     ) -> None:
         if network.clock != "virtual":
-            raise TwinplaneError("everything can fail in turn in virtual time only: time does not fork")
+            raise NothingToTryError("everything can fail in turn in virtual time only: time does not fork")
+        for key, value in (("probes", probes.count), ("probe_rate", probes.rate)):
+            if value is not None and value < 1:
+                raise TwinplaneError(f"{key}={value!r}: it should be 1 or more")
         self.network, self.title = network, title
         self.watch_ps = units.span_ps(watch, "watch")
         if self.watch_ps <= 0:
             raise TwinplaneError(f"watch={watch!r}: it should be longer than nothing")
         ran = network.now > 0
         if not network.flows and ran:
-            raise TwinplaneError(
+            raise NothingToTryError(
                 "it has no flows to watch, and it has run already: give it flows before it runs"
             )
         self.traffic = f"{counted(len(network.flows), 'flow')} of its own"
@@ -162,6 +165,8 @@ class Trial:
         progress: Callable[[int, int], object] | None = None,
     ) -> Failures:
         """Try every case that is not kept yet."""
+        if jobs is not None and jobs < 1:
+            raise TwinplaneError(f"jobs={jobs!r}: it should be 1 or more")
         world = self.warm()
         found = {} if store is None else {key: value for key, value in store.found.items()}
         jobs = jobs or len(os.sched_getaffinity(0))
@@ -241,6 +246,7 @@ __all__ = [
     "Case",
     "Failures",
     "Hurt",
+    "NothingToTryError",
     "OfClass",
     "Outcome",
     "Probes",

@@ -21,6 +21,10 @@ ENDS = frozenset({"host", "station", "edge", "peer", "external"})
 """Kinds of nodes that are ends of traffic and carry none for others: they do not fail by themselves."""
 
 
+class NothingToTryError(TwinplaneError):
+    """The network has nothing that could fail, or nobody who would notice."""
+
+
 @dataclass(frozen=True)
 class Case:
     """Links and nodes, by their places, that fail together; the links of a node go with it."""
@@ -102,7 +106,7 @@ def cases_of(network: Network, only: Sequence[str] | None = None, pairs: bool = 
     if "groups" in asked:
         found += [Case(name, "group", tuple(links)) for name, links in groups(network).items()]
     if not found:
-        raise TwinplaneError(_nothing(asked))
+        raise NothingToTryError(_nothing(asked))
     ends = [(link.a.index, link.b.index) for link in network.links]
     return [*found, *_pairs(found, ends)] if pairs else found
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import units
-from ..errors import TwinplaneError
+from .cases import NothingToTryError
 from .graph import Graph
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def add_probes(network: Network, asked: Probes) -> str:
     routers = [node for node in network.nodes if node.kind == "router"]
     ends = hosts if len(hosts) > 1 else routers
     if len(ends) < 2:
-        raise TwinplaneError("it has no flows, and fewer than two hosts or routers to send probes between")
+        raise NothingToTryError("it has no flows, and fewer than two hosts or routers to send probes between")
     graph = Graph(network)
     protected = asked.protected and not network.lsps and ends is routers
     ways: list[tuple[Any, Any, list[int], Sequence[int]]] = []
@@ -102,7 +102,7 @@ def add_probes(network: Network, asked: Probes) -> str:
             beside = graph.way(a.index, b.index, way) if protected else None
             ways.append((a, b, way, _other(beside or (), way)))
     if not ways:
-        raise TwinplaneError("it has no flows, and no way between any two nodes that probes could take")
+        raise NothingToTryError("it has no flows, and no way between any two nodes that probes could take")
     each = _each(network, [(way, fallback) for _, _, way, fallback in ways])
     for a, b, way, fallback in ways:
         name = f"{a.name}-{b.name}"

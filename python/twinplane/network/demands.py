@@ -143,6 +143,8 @@ def _name(end: Any) -> Any:
 def _rate(place: int, rate: Any, unit_bps: float) -> Any:
     if isinstance(rate, str):
         return rate
+    if isinstance(rate, bool):
+        raise TwinplaneError(f"demands: row {place + 1}: rate: {rate!r} is no number")
     try:
         number = float(rate) * unit_bps
     except (TypeError, ValueError):

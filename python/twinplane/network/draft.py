@@ -138,6 +138,8 @@ class Draft:
     def find_link(self, a: Node | str | Link, b: Node | str | None) -> Link:
         """A link by itself or by its two ends."""
         if isinstance(a, Link):
+            if self.links[a.index : a.index + 1] != [a]:
+                raise TwinplaneError(f"{a.a.name}-{a.b.name}: it belongs to another network")
             return a
         if b is None:
             raise TwinplaneError("a link is named by its two ends, or given itself")
