@@ -202,6 +202,16 @@ def test_show_compare_report(run_folder: Path, tmp_path: Path) -> None:
         (["run", "lsp-flip"], "unknown experiment 'lsp-flip' (did you mean 'lsp-flap'?)"),
         (["node", "fault", "los", "a:b"], "los: there is no such fault: one of fail, heal, restart, loss, "),
         (["node", "fault", "bogus", "a:b"], "reordering, delay, rate"),
+        (["node", "fault", "fail"], "fail: which link or router? Of a link its ends, such as pe1:p"),
+        (["node", "fault", "loss"], "loss: which link? Of a link its ends, such as pe1:p"),
+        (["node", "fault", "restart"], "restart: which router?"),
+        (
+            ["node", "fault", "loss", "a:b", "--set", "shre=1%"],
+            "--set shre: it is none of share, by, extra, jitter, limit (did you mean 'share'?)",
+        ),
+        (["node", "fault", "loss", "a:b", "--set", "share=nan"], "share=nan: a share is 0 to 1, or 0 % to 1"),
+        (["node", "fault", "rate", "a:b", "--set", "limit=0"], "limit=0: it is not above zero"),
+        (["node", "fault", "fail", "a:b", "--for", "0 s"], "for '0 s': it is not above zero"),
         (
             ["run", "lsp-flap", "--set", "size=63"],
             "lsp-flap: size=63: an Ethernet frame has at least 64 bytes (64 to 9018)",

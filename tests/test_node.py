@@ -178,7 +178,7 @@ def test_mistakes_give_one_sentence(router: Running, tmp_path: Path) -> None:
             ("fault", "loss", "ab", "--set", "share=1%", *at(router)),
             "'ab' is not a link: its two ends are needed, such as pe1:p",
         ),
-        (("fault", "fail", *at(router)), "fail: which link? its ends are needed, such as pe1:p"),
+        (("fault", "fail", *at(router)), "fail: which link or router? Of a link its ends, such as pe1:p"),
         (("fault", "restart", *at(router)), "restart: which router?"),
         (("fault", "loss", "a:b", *at(router)), "loss: how much? --set share=1%"),
         (

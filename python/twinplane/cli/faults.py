@@ -26,6 +26,12 @@ WORDS = {
 FORMER = ("link-down", "link-up", "rate-limit")
 """Words of the control socket that are taken, too, with its keys."""
 
+KEYS = (
+    *("share", "by", "extra", "jitter", "limit"),
+    *("deliver", "direction", "probability", "bit_error_rate", "rate"),
+)
+"""Settings: those of events, and behind them those that only the control socket has."""
+
 NEEDED = {
     **dict.fromkeys(("loss", "corruption", "duplication", "reordering"), ("share", "1%")),
     "delay": ("extra", "5ms"),
@@ -59,14 +65,20 @@ def act(
             _heal(name, lab)
         return
     if what is None:
-        which = "which router?" if action == "restart" else "which link? its ends are needed, such as pe1:p"
+        links = "which link or router?" if action == "fail" else "which link?"
+        which = "which router?" if action == "restart" else f"{links} Of a link its ends, such as pe1:p"
         raise TwinplaneError(f"{action}: {which}")
     asked = dict(setting(text) for text in settings)
+    for key in asked:
+        if key not in KEYS:
+            raise TwinplaneError(f"--set {key}: it is none of {', '.join(KEYS[:5])}{suggest(key, KEYS[:5])}")
     asked = asked if action in FORMER else {k: v for key in asked for k, v in _told(action, key, asked[key])}
     if action in NEEDED and not asked.keys() & {"probability", "bit_error_rate", "extra", "rate"}:
         key, example = NEEDED[action]
         raise TwinplaneError(f"{action}: how much? --set {key}={example}")
     lasts_s = None if for_ is None else units.span_ps(for_, "for") / 1e12
+    if lasts_s == 0:
+        raise TwinplaneError(f"for '{for_}': it is not above zero")
     if action == "restart" or (action == "fail" and not _is_link(what)):
         asked |= {"fault": "node-restart" if action == "restart" else "node-down", "node": what}
         if action == "restart":
@@ -123,7 +135,10 @@ def _told(action: str, key: str, value: Any) -> list[tuple[str, Any]]:
     if key in ("by", "extra", "jitter") and isinstance(value, str):
         return [("extra" if key == "by" else key, units.span_ps(value, key))]
     if key == "limit":
-        return [("rate", units.rate_bps(value, key))]
+        limit = units.rate_bps(value, key)
+        if limit <= 0:
+            raise TwinplaneError(f"limit={value}: it is not above zero")
+        return [("rate", limit)]
     return [(key, value)]
 
 
