@@ -185,7 +185,7 @@ def test_mistakes_give_one_sentence(router: Running, tmp_path: Path) -> None:
             ("fault", "loss", "a:b", "--set", "share=2", *at(router)),
             "share=2: a share is 0 to 1, or 0 % to 100 %",
         ),
-        (("fault", "fail", "b", *at(router)), "router 'b': fault: 'b' is not in this process"),
+        (("fault", "restart", "b", *at(router)), "router 'b': fault: 'b' is not in this process"),
         (("capture", "a:c", "x.pcapng", *at(router)), 'router \'a\': no link joins "a" and "c"'),
         (("capture", "a:b", "/none/x", *at(router)), "router 'a': /none/x: can't be written: No such file"),
         (
