@@ -39,6 +39,7 @@ pub mod plane;
 pub mod protocol;
 pub mod protocol_value;
 pub mod random;
+pub mod runs;
 pub mod table;
 pub mod time;
 pub mod wheel;

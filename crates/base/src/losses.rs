@@ -7,6 +7,7 @@
 use crate::device::DropReason;
 use crate::frame::Frame;
 use crate::label::{Dscp, TrafficClass};
+use crate::runs::{Run, Runs};
 use crate::time::{Span, Time};
 use core::fmt;
 use std::collections::BTreeMap;
@@ -24,11 +25,20 @@ pub struct TestPacket {
     pub class: Option<TrafficClass>,
 }
 
+/// A test packet, and which of its flow it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognised {
+    /// Whose it is.
+    pub packet: TestPacket,
+    /// Its number: packets that the flow sends one after the other have numbers that follow each other.
+    pub number: u64,
+}
+
 /// Tells test packets from other frames.
 pub trait Recognise: Send + Sync {
     /// Whose frame it is that begins with these bytes, from the destination address on; nothing if it is no test
     /// packet.
-    fn recognise(&self, header: &[u8]) -> Option<TestPacket>;
+    fn recognise(&self, header: &[u8]) -> Option<Recognised>;
 }
 
 /// Moments at which something was done to what runs. Losses before one and losses after it stay apart, so that it can
@@ -61,7 +71,7 @@ impl Marks {
     }
 
     /// Is a mark after `from`, and not after `to`?
-    fn between(&self, from: Time, to: Time) -> bool {
+    pub fn between(&self, from: Time, to: Time) -> bool {
         if !self.any.load(Ordering::Acquire) {
             return false;
         }
@@ -158,6 +168,8 @@ pub struct Loss {
 
 /// Losses that more of their like may follow soon.
 type Recent = [Option<(Loss, Stretches)>; 8];
+/// Runs of flows that may go on soon.
+type RecentRuns = [Option<(u32, Runs)>; 8];
 
 #[derive(Clone, Debug)]
 struct Kept {
@@ -165,6 +177,10 @@ struct Kept {
     losses: BTreeMap<Loss, Stretches>,
     /// By flow, its last loss: not among `losses` meanwhile. Where a flow loses one packet, it soon loses more.
     recent: Recent,
+    /// By flow.
+    runs: BTreeMap<u32, Runs>,
+    /// Those of the flows that lost something last: not among `runs` meanwhile.
+    recent_runs: RecentRuns,
     /// When the bin began in which the last frame was lost.
     start: Time,
     /// Frames made in the network, by flow.
@@ -182,6 +198,8 @@ impl LossBook {
             keeping,
             losses: BTreeMap::new(),
             recent: Recent::default(),
+            runs: BTreeMap::new(),
+            recent_runs: RecentRuns::default(),
             start: Time::ZERO,
             copies: BTreeMap::new(),
         })))
@@ -191,9 +209,9 @@ impl LossBook {
     #[cold]
     pub fn lost(&mut self, at: Time, frame: &Frame, reason: DropReason) {
         if let Some(kept) = &mut self.0
-            && let Some(packet) = kept.keeping.recognise.recognise(frame.header())
+            && let Some(of) = kept.keeping.recognise.recognise(frame.header())
         {
-            kept.lose(at, packet, reason);
+            kept.lose(at, of, reason);
         }
     }
 
@@ -201,9 +219,9 @@ impl LossBook {
     #[cold]
     pub fn copied(&mut self, frame: &Frame, copies: u64) {
         if let Some(kept) = &mut self.0
-            && let Some(packet) = kept.keeping.recognise.recognise(frame.header())
+            && let Some(of) = kept.keeping.recognise.recognise(frame.header())
         {
-            *kept.copies.entry(packet.flow).or_default() += copies;
+            *kept.copies.entry(of.packet.flow).or_default() += copies;
         }
     }
 
@@ -214,14 +232,14 @@ impl LossBook {
         let Some(kept) = &mut self.0 else { return };
         let of = |frame: &Frame| kept.keeping.recognise.recognise(frame.header());
         let (before, after) = (of(before), of(after));
-        if before.map(|packet| packet.flow) == after.map(|packet| packet.flow) {
+        if before.map(|of| of.packet.flow) == after.map(|of| of.packet.flow) {
             return;
         }
-        if let Some(packet) = before {
-            kept.lose(at, packet, DropReason::LinkCorruption);
+        if let Some(of) = before {
+            kept.lose(at, of, DropReason::LinkCorruption);
         }
-        if let Some(packet) = after {
-            *kept.copies.entry(packet.flow).or_default() += 1;
+        if let Some(of) = after {
+            *kept.copies.entry(of.packet.flow).or_default() += 1;
         }
     }
 
@@ -233,6 +251,16 @@ impl LossBook {
     /// When packets of each flow were lost.
     pub fn times(&self) -> impl Iterator<Item = (u32, Stretch)> {
         self.all().into_iter().flat_map(|(loss, lost)| lost.iter().map(|stretch| (loss.packet.flow, stretch)))
+    }
+
+    /// Runs of each flow's packets that were lost here, after each mark the longest.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, Run)> {
+        let kept = self.0.iter();
+        let all = kept.flat_map(|kept| {
+            let recent = kept.recent_runs.iter().flatten().map(|(flow, runs)| (flow, runs));
+            kept.runs.iter().chain(recent)
+        });
+        all.flat_map(|(flow, runs)| runs.iter().map(|run| (*flow, run)))
     }
 
     /// All losses, in order.
@@ -249,7 +277,8 @@ impl LossBook {
 }
 
 impl Kept {
-    fn lose(&mut self, at: Time, packet: TestPacket, reason: DropReason) {
+    fn lose(&mut self, at: Time, of: Recognised, reason: DropReason) {
+        let Recognised { packet, number } = of;
         let bin = self.keeping.bin.0 as u64;
         if at < self.start || at.0 - self.start.0 >= bin {
             self.start = Time(at.0 / bin * bin);
@@ -263,6 +292,14 @@ impl Kept {
         if let Some((_, lost)) = slot {
             lost.add(at, self.keeping.bin, &self.keeping.marks);
         }
+        let slot = &mut self.recent_runs[packet.flow as usize % 8];
+        if slot.as_ref().is_none_or(|(flow, _)| *flow != packet.flow) {
+            let runs = self.runs.remove(&packet.flow).unwrap_or_default();
+            self.runs.extend(slot.replace((packet.flow, runs)));
+        }
+        if let Some((_, runs)) = slot {
+            runs.add(at, number, &self.keeping.marks);
+        }
     }
 }
 
@@ -270,13 +307,14 @@ impl Kept {
 mod tests {
     use super::*;
 
-    /// The first byte is the flow; zero is of none.
+    /// The first byte is the flow, the second the packet's number; flow zero is of none.
     struct FirstByte;
 
     impl Recognise for FirstByte {
-        fn recognise(&self, header: &[u8]) -> Option<TestPacket> {
+        fn recognise(&self, header: &[u8]) -> Option<Recognised> {
             let flow = u32::from(*header.first()?);
-            (flow > 0).then_some(TestPacket { flow, dscp: Dscp::EF, class: None })
+            let packet = TestPacket { flow, dscp: Dscp::EF, class: None };
+            (flow > 0).then_some(Recognised { packet, number: u64::from(header[1]) })
         }
     }
 
@@ -338,6 +376,20 @@ mod tests {
         let times: Vec<_> = book.times().map(|(_, s)| (s.first.0, s.last.0, s.packets)).collect();
         assert_eq!(times.len(), STRETCHES_MAX + 1);
         assert_eq!(times[STRETCHES_MAX - 1..], [(300, 880, 30), (900, 980, 5)]);
+    }
+
+    #[test]
+    fn runs_are_kept_by_flow_also_where_flows_lose_in_turn() {
+        let mut book = book();
+        for number in 0..3 {
+            for flow in [1, 9, 2] {
+                let frame = Frame::from_bytes(&[flow, number * if flow == 2 { 2 } else { 1 }, 0]);
+                book.lost(Time(u64::from(number) * 10), &frame, DropReason::LinkDown);
+            }
+        }
+        let mut runs: Vec<_> = book.runs().map(|(flow, run)| (flow, run.last.0, run.packets)).collect();
+        runs.sort_unstable();
+        assert_eq!(runs, [(1, 20, 3), (2, 0, 1), (2, 20, 1), (9, 20, 3)]);
     }
 
     #[test]

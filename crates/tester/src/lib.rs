@@ -25,6 +25,7 @@ pub mod spec;
 pub mod station;
 mod student;
 pub mod testbed;
+pub mod together;
 
 pub use kind::KINDS;
 pub use testbed::Testbed;

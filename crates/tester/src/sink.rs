@@ -7,6 +7,7 @@ use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_frame};
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
+use crate::together::{Of, Togethers};
 use base::frame::{FCS_LEN, Framing};
 use base::{Frame, Serialiser, Span, StreamId, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,17 +174,6 @@ impl StreamStats {
     }
 }
 
-/// What the streams of a flow have in common at their sink.
-#[derive(Debug)]
-struct Together {
-    /// The flow, by its number.
-    flow: u32,
-    /// The delays of each phase in order of arrival, for the error of their mean.
-    batches: Vec<Batches>,
-    /// Delay over time, if that is kept.
-    course: Option<Course>,
-}
-
 /// The wires at the ends of a stream's way.
 #[derive(Clone, Debug)]
 pub struct Wires {
@@ -300,7 +290,7 @@ pub struct Sink {
     convention: Convention,
     series: Series,
     /// One for each flow that has streams here.
-    flows: Vec<Together>,
+    together: Togethers,
     unknown: u64,
     /// Packets of streams that are not expected, by stream and phase.
     astray: BTreeMap<(StreamId, usize), u64>,
@@ -320,14 +310,14 @@ impl Sink {
     /// A sink for the measurement phases that begin at `starts`.
     pub fn new(starts: Vec<Time>, convention: Convention, series: Series) -> Sink {
         let places = Places::default();
-        let (streams, flows) = (Vec::new(), Vec::new());
+        let streams = Vec::new();
         Sink {
             streams,
             places,
             starts,
             convention,
             series,
-            flows,
+            together: Togethers::default(),
             unknown: 0,
             astray: BTreeMap::new(),
             own: BTreeSet::new(),
@@ -348,7 +338,7 @@ impl Sink {
             phases.resize_with(count, PhaseStats::default);
             stream.phases = phases.into();
         }
-        self.flows.iter_mut().for_each(|flow| flow.batches.resize_with(count, Batches::default));
+        self.together.set_phases(count);
         self.starts = starts;
     }
 
@@ -363,12 +353,12 @@ impl Sink {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// Expects a stream of a flow between these ports, and keeps every packet of it if `keep`. Packets of other streams
-    /// are counted as unknown.
+    /// Expects a stream of a flow or of a demand between these ports, and keeps every packet of it if `keep`. What
+    /// arrives over time counts for `class`. Packets of other streams are counted as unknown.
     pub fn expect(
         &mut self,
         stream: StreamId,
-        flow: u32,
+        (of, class): (Of, u32),
         ports: Ports,
         wires: Wires,
         expected: Expected,
@@ -380,7 +370,7 @@ impl Sink {
             sequence: Sequence::default(),
             phases: (0..=self.starts.len()).map(|_| PhaseStats::default()).collect(),
             rest: Box::new(Rest { ports, wires, expected, kept: Vec::new() }),
-            together: self.together(flow),
+            together: self.together.place(of, class, self.starts.len() + 1, self.series.width()),
             keeps: keep,
         };
         match self.places.get(stream) {
@@ -392,21 +382,9 @@ impl Sink {
         }
     }
 
-    /// Where what a flow's streams have in common is. The streams of a flow are expected one after the other.
-    fn together(&mut self, flow: u32) -> u32 {
-        if self.flows.last().is_none_or(|last| last.flow != flow) {
-            let batches = vec![Batches::default(); self.starts.len() + 1];
-            self.flows.push(Together { flow, batches, course: None });
-        }
-        self.flows.len() as u32 - 1
-    }
-
     /// Keeps the delay over time of a flow with streams that are expected.
     pub fn follow(&mut self, flow: u32) {
-        let course = Course::new(self.series.width());
-        if let Some(known) = self.flows.iter_mut().find(|known| known.flow == flow) {
-            known.course = Some(course);
-        }
+        self.together.follow(flow, self.series.width());
     }
 
     /// Is this the payload of a test packet? To the port of test packets, it is. To others, where anything may come,
@@ -489,17 +467,13 @@ impl Sink {
         if stream.keeps {
             stream.rest.kept.push(Kept { sequence: number, departure: stamp.departure, arrival: now, delay });
         }
-        let together = &mut self.flows[stream.together as usize];
-        together.batches[index].record(delay);
-        if let Some(course) = &mut together.course {
-            course.record(now, delay);
-        }
+        self.together.record(stream.together, index, now, delay);
         self.series.record(now, delay);
     }
 
-    /// Packets of a stream that is not expected here that came in a phase.
-    pub fn astray(&self, stream: StreamId, phase: usize) -> u64 {
-        self.astray.get(&(stream, phase)).copied().unwrap_or(0)
+    /// Packets of streams that are not expected here, by stream and the phase in which they came.
+    pub fn astray(&self) -> impl Iterator<Item = ((StreamId, usize), u64)> {
+        self.astray.iter().map(|(of, count)| (*of, *count))
     }
 
     /// Packets of a stream that arrived, duplicates included.
@@ -518,18 +492,19 @@ impl Sink {
         &self.series
     }
 
-    fn flow(&self, flow: u32) -> Option<&Together> {
-        self.flows.iter().find(|known| known.flow == flow)
-    }
-
     /// Delay over time of a flow that is followed.
     pub fn course(&self, flow: u32) -> Option<&Course> {
-        self.flow(flow)?.course.as_ref()
+        self.together.course(flow)
+    }
+
+    /// Flows and classes over time.
+    pub fn courses(&self) -> &Togethers {
+        &self.together
     }
 
     /// The delays of a flow in order of arrival, by phase as in [`StreamStats::phases`].
     pub fn batches(&self, flow: u32) -> &[Batches] {
-        self.flow(flow).map_or(&[], |known| &known.batches)
+        self.together.batches(flow)
     }
 
     /// Packets of streams that nobody announced.
@@ -588,7 +563,14 @@ mod tests {
         let wire = Wire { serialiser: Serialiser::new(Rate::from_gbps(1), 0), framing: Framing::ETHERNET };
         let mut sink = Sink::new(Vec::new(), Convention::FirstToLast, Series::new(Span::from_ms(1)));
         let sip = Ports { src: 49_160, dst: 5_060 };
-        sink.expect(StreamId(0), 0, sip, Wires { source: wire.clone(), sink: wire }, plain(), false);
+        sink.expect(
+            StreamId(0),
+            (Of::Flow(0), 0),
+            sip,
+            Wires { source: wire.clone(), sink: wire },
+            plain(),
+            false,
+        );
         let takes = |stream, src, dst| {
             let (ports, stream) = (Ports { src, dst }, StreamId(stream));
             sink.takes(&Stamp { ports, stream, sequence: 0, departure: Time(0), ip: 14 })
@@ -607,7 +589,7 @@ mod tests {
         let mut sink = Sink::new(starts, Convention::FirstToLast, series);
         let wires = Wires { source: wire.clone(), sink: wire };
         let ports = Ports::from(49_152);
-        sink.expect(StreamId(3), 7, ports, wires, plain(), true);
+        sink.expect(StreamId(3), (Of::Flow(7), 0), ports, wires, plain(), true);
         sink.follow(7);
         sink.add_own(StreamId(5));
         let frame = Frame::from_bytes(&[0; 60]);
@@ -626,7 +608,7 @@ mod tests {
         let counts: Vec<_> = stats.phases.iter().map(|p| (p.received(), p.reordered, p.duplicated)).collect();
         assert_eq!(counts, [(0, 0, 0), (1, 0, 0), (2, 1, 1)]);
         assert_eq!((stats.sequence.missing(0, 3), sink.unknown()), (0, 1));
-        assert_eq!((sink.astray(StreamId(4), 1), sink.astray(StreamId(3), 1)), (1, 0));
+        assert_eq!(sink.astray().collect::<Vec<_>>(), [((StreamId(4), 1), 1)]);
         let bins = sink.course(7).expect("followed").bins();
         assert_eq!((bins.len(), bins[0].packets), (1, 3));
         assert!(sink.course(3).is_none());

@@ -4,6 +4,7 @@ use crate::arrivals::Arrivals;
 use crate::packet::Template;
 use crate::sizes::Sizes;
 use base::losses::{Marks, Stretch, Stretches};
+use base::runs::{Run, Runs};
 use base::{Frame, PortId, Span, StreamId, Time};
 
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub struct Source {
     unsent_bin: Span,
     /// What was not sent before one of them, and after it, stays apart.
     marks: Marks,
+    /// Packets one after the other that could not be sent; nothing while all could.
+    runs: Option<Box<Runs>>,
 }
 
 impl Source {
@@ -71,6 +74,7 @@ impl Source {
             trace,
             unsent_bin: Span::from_secs(1),
             marks: Marks::default(),
+            runs: None,
         }
     }
 
@@ -185,6 +189,7 @@ impl Source {
     /// The packet of a source with more to do than to fill in a template, or of a stream without one.
     #[inline(never)]
     fn poll_attended(&mut self, turn: usize, sequence: u32, due: Time) -> Option<Frame> {
+        let turns = self.streams.len() as u64;
         let stream = self.streams.get_mut(turn)?;
         if let Some(departures) = &mut stream.departures {
             departures.push(due);
@@ -200,6 +205,8 @@ impl Source {
             if let Some((_, stretches)) = stream.unsent.last_mut() {
                 stretches.add(due, self.unsent_bin, &self.marks);
             }
+            let number = u64::from(sequence) * turns + turn as u64;
+            self.runs.get_or_insert_default().add(due, number, &self.marks);
             return None;
         };
         if let Some(size) = size {
@@ -237,6 +244,11 @@ impl Source {
     pub fn unsent_times(&self) -> impl Iterator<Item = (StreamId, Stretch)> {
         let bins = self.streams.iter().flat_map(|s| s.unsent.iter().map(|bin| (s.id, &bin.1)));
         bins.flat_map(|(id, stretches)| stretches.iter().map(move |stretch| (id, stretch)))
+    }
+
+    /// Packets one after the other that it could not send, numbered over all its streams.
+    pub fn unsent_runs(&self) -> impl Iterator<Item = Run> {
+        self.runs.iter().flat_map(|runs| runs.iter())
     }
 
     /// Packets sent by all streams.

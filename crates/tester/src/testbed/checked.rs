@@ -4,6 +4,7 @@ use super::{Flow, Testbed};
 use crate::checks::Checks;
 use base::StreamId;
 use base::table::{Rows, Table};
+use std::collections::BTreeMap;
 
 base::table! {
     /// Whether the packets of each flow that arrived are those that were sent: label, LSP, TTL, TC and bytes. Packets
@@ -37,7 +38,7 @@ base::table! {
 
 /// Flow by flow.
 pub(super) fn table(testbed: &Testbed) -> Table {
-    let mut table = Rows::new();
+    let (mut table, astray) = (Rows::new(), astray(testbed));
     for (number, flow) in testbed.flows.iter().enumerate() {
         let Some(sink) = testbed.sink(flow.spec.to) else { continue };
         let (mut all, mut received) = (Checks::default(), 0);
@@ -45,7 +46,7 @@ pub(super) fn table(testbed: &Testbed) -> Table {
             let phases = sink.stream(stream).into_iter().flat_map(|stats| stats.phases.iter().enumerate());
             for (phase, stats) in phases {
                 all.add(&stats.checks);
-                all.misdelivered += astray(testbed, stream, phase);
+                all.misdelivered += astray.get(&(stream, phase)).copied().unwrap_or(0);
                 received += stats.received() + stats.duplicated;
             }
         }
@@ -62,7 +63,14 @@ fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<It
     (flow.first_stream..).map(StreamId).take_while(is_own)
 }
 
-/// Packets of a stream that came to sinks that do not expect it, in a phase.
-pub(super) fn astray(testbed: &Testbed, stream: StreamId, phase: usize) -> u64 {
-    testbed.ids().filter_map(|node| testbed.sink(node.index())).map(|sink| sink.astray(stream, phase)).sum()
+/// Packets that came to sinks that do not expect them, by stream and phase.
+pub(super) type Astray = BTreeMap<(StreamId, usize), u64>;
+
+/// All of them.
+pub(super) fn astray(testbed: &Testbed) -> Astray {
+    let mut found = Astray::new();
+    for sink in testbed.ids().filter_map(|node| testbed.sink(node.index())) {
+        sink.astray().for_each(|(of, count)| *found.entry(of).or_default() += count);
+    }
+    found
 }

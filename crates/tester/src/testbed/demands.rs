@@ -8,15 +8,15 @@ use crate::spec::problem::DemandProblem;
 use crate::testbed::Family;
 use base::diagnostic::{At, Diagnostic};
 use base::table::{Rows, Table};
-use base::{Rate, StreamId};
+use base::{Dscp, Phb, Rate, StreamId};
 use network::NetworkError;
 use network::spec::ReadNetwork;
 
 /// The demands of a network, as they were built.
 #[derive(Debug, Default)]
 pub(super) struct Demands {
-    /// Names of classes; nothing if there is but one without a name.
-    classes: Vec<Option<String>>,
+    /// Names of classes, nothing if there is but one without a name; and their code points.
+    classes: Vec<(Option<String>, Dscp)>,
     /// The flow of the first.
     first: usize,
     /// The class of each.
@@ -26,7 +26,17 @@ pub(super) struct Demands {
 impl Demands {
     /// Is a flow one of them?
     pub(super) fn has(&self, flow: usize) -> bool {
-        flow.checked_sub(self.first).is_some_and(|place| place < self.of.len())
+        self.class_of(flow).is_some()
+    }
+
+    /// The class of a flow that is one of them, by its place.
+    pub(super) fn class_of(&self, flow: usize) -> Option<u32> {
+        self.of.get(flow.checked_sub(self.first)?).copied()
+    }
+
+    /// The name of a class, if it has one, and its code point.
+    pub(super) fn class(&self, place: u32) -> Option<(Option<&str>, Dscp)> {
+        self.classes.get(place as usize).map(|(name, dscp)| (name.as_deref(), *dscp))
     }
 }
 
@@ -64,9 +74,11 @@ base::table! {
 base::table! {
     /// Demands of each class, all pairs of nodes together.
     pub struct DemandClassRow<'a> in "demand_classes" key ["class"]
-    of (class: Option<&'a str>, demands: usize, rate: u64) from sums: &Sums {
+    of (class: Option<&'a str>, phb: String, demands: usize, rate: u64) from sums: &Sums {
         /// The class; absent if there is but one.
         class: Option<&'a str> => class,
+        /// The PHB that its packets ask for, by the recommended code points.
+        phb: String => phb,
         /// How many demands it has.
         demands: usize = "demands" => demands,
         /// What was asked for, of all of them together.
@@ -137,7 +149,10 @@ impl Testbed {
         let lowered = lowered.collect::<Result<Vec<_>, _>>()?;
         let first = self.flows.len();
         self.demands = Demands {
-            classes: classes.iter().map(|(name, _)| name.as_ref().map(ToString::to_string)).collect(),
+            classes: classes
+                .iter()
+                .map(|(name, class)| (name.as_ref().map(ToString::to_string), class.dscp))
+                .collect(),
             first,
             of: demands.iter().map(|demand| demand.class as u32).collect(),
         };
@@ -249,7 +264,7 @@ pub(super) fn demands(testbed: &Testbed) -> Table {
     let mut table = Rows::new();
     for (place, (sums, class)) in testbed.of_demands().iter().zip(&known.of).enumerate() {
         let spec = &testbed.flows[known.first + place].spec;
-        let class = known.classes[*class as usize].as_deref();
+        let class = known.classes[*class as usize].0.as_deref();
         let (from, to) = (testbed.node_name(spec.from), testbed.node_name(spec.to));
         table.push(DemandRow::of(known.first + place, class, from, to, spec.rate, sums));
     }
@@ -268,6 +283,8 @@ pub(super) fn classes(testbed: &Testbed) -> Table {
         whole.add(sums);
     }
     let rows = known.classes.iter().zip(&all);
-    rows.map(|(class, (count, rate, sums))| DemandClassRow::of(class.as_deref(), *count, *rate, sums))
-        .collect()
+    rows.map(|((class, dscp), (count, rate, sums))| {
+        DemandClassRow::of(class.as_deref(), Phb::of_dscp(*dscp).to_string(), *count, *rate, sums)
+    })
+    .collect()
 }

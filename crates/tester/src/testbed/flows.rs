@@ -2,6 +2,7 @@
 
 use super::flow_ports::port;
 use super::flow_spec::{Family, FlowSpec};
+use super::losses::Owner;
 use super::place::OfFlow;
 use super::{Flow, Testbed};
 use crate::checks::{Expected, Taken};
@@ -10,6 +11,7 @@ use crate::probe::StreamSpec;
 use crate::problem::TrafficProblem;
 use crate::sink::{Wire, Wires};
 use crate::source::Source;
+use crate::together::Of;
 use base::diagnostic::{At, Diagnostic};
 use base::frame::Framing;
 use base::{Dscp, PortId, Rate, Serialiser, StreamId, Streams, Time};
@@ -78,7 +80,7 @@ impl Testbed {
             self.expect(&spec, stream, ports, &wires, expected);
         }
         self.streams.extend((0..count).map(|_| flow as u32));
-        (0..count).for_each(|_| self.owners.add(ports, flow as u32));
+        (0..count).for_each(|turn| self.owners.add(Owner { ports, flow: flow as u32, turn, turns: count }));
         let now = self.now();
         let make = |(stream, dst)| StreamSpec { stream, dst, ports, dscp, ttl: TTL, size };
         let place = self.generator(spec.from).map_or(0, |generator| generator.sources().len());
@@ -162,10 +164,12 @@ impl Testbed {
     fn expect(&mut self, spec: &FlowSpec, stream: StreamId, ports: Ports, wires: &Wires, expected: Expected) {
         let (node, keep) = (spec.to, spec.log);
         let flow = self.flows.len();
-        let is_followed = flow < FOLLOWED_MAX && !self.demands.has(flow);
+        let class = self.class_of(flow, spec);
+        let of = if class.is_demand() { Of::Class(class.number()) } else { Of::Flow(flow as u32) };
+        let is_followed = flow < FOLLOWED_MAX && !class.is_demand();
         let Some(instrument) = self.instrument_mut(node) else { return };
         let sink = instrument.sink_mut();
-        sink.expect(stream, flow as u32, ports, wires.clone(), expected, keep);
+        sink.expect(stream, (of, class.number()), ports, wires.clone(), expected, keep);
         if is_followed {
             sink.follow(flow as u32);
         }

@@ -6,7 +6,7 @@
 use super::Testbed;
 use crate::packet::{Ports, read_stamp};
 use base::device::DropReason;
-use base::losses::{Keeping, Recognise, Stretch, TestPacket};
+use base::losses::{Keeping, Recognise, Recognised, Stretch, TestPacket};
 use base::table::{Rows, Table, word};
 use base::{Dscp, NodeId, Phb, StreamId, Time, TrafficClass};
 use engine::LossPlace;
@@ -85,8 +85,17 @@ base::table! {
     }
 }
 
-/// UDP ports and flow of a stream.
-type Owner = (Ports, u32);
+/// Whose a stream is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    /// UDP ports of its packets.
+    pub(super) ports: Ports,
+    pub(super) flow: u32,
+    /// Its turn among the streams of the flow, which send one after the other.
+    pub(super) turn: u32,
+    /// How many streams the flow has.
+    pub(super) turns: u32,
+}
 
 /// Whose test packets are: the UDP ports and the flow of each stream, by its number. Streams are only added, while
 /// those that there are may be read elsewhere: without a lock, since that would cost more than all else that is done
@@ -107,13 +116,13 @@ impl Owners {
         (row, stream + 1 - (1 << row))
     }
 
-    /// The next stream is one of `flow`.
-    pub(super) fn add(&self, ports: Ports, flow: u32) {
+    /// The next stream is this one's.
+    pub(super) fn add(&self, owner: Owner) {
         let (row, place) = Owners::place(self.count.fetch_add(1, Ordering::Relaxed));
         if let Some(row) =
             self.rows.get(row).map(|of| of.get_or_init(|| (0..1 << row).map(|_| OnceLock::new()).collect()))
         {
-            let _ = row[place].set((ports, flow));
+            let _ = row[place].set(owner);
         }
     }
 
@@ -125,16 +134,18 @@ impl Owners {
 
 impl Recognise for Owners {
     /// As a sink does ([`crate::sink::Sink::takes`]), of the streams of all sinks together.
-    fn recognise(&self, header: &[u8]) -> Option<TestPacket> {
+    fn recognise(&self, header: &[u8]) -> Option<Recognised> {
         let stamp = read_stamp(header, Time::ZERO)?;
-        let (ports, flow) = self.get(stamp.stream)?;
+        let Owner { ports, flow, turn, turns } = self.get(stamp.stream)?;
+        let number = u64::from(stamp.sequence) * u64::from(turns) + u64::from(turn);
         let is_test = stamp.ports.dst == measurement::PORT || stamp.ports == ports;
         let ip = header.get(usize::from(stamp.ip)..)?.first_chunk::<2>()?;
         let tos = if ip[0] >> 4 == 6 { ip[0] << 4 | ip[1] >> 4 } else { ip[1] };
         // What is between the Ethernet header and that of IP is labels; TC is in the third byte of an entry.
         let labelled = usize::from(stamp.ip) > ethernet::HEADER_LEN;
         let class = labelled.then(|| TrafficClass::truncate(header[ethernet::HEADER_LEN + 2] >> 1));
-        is_test.then_some(TestPacket { flow, dscp: Dscp::of_tos(tos), class })
+        let packet = TestPacket { flow, dscp: Dscp::of_tos(tos), class };
+        is_test.then_some(Recognised { packet, number })
     }
 }
 
@@ -246,8 +257,8 @@ impl Testbed {
             losses.book.copies().for_each(|(flow, count)| add(flow, &|account| account.duplicated += count));
         }
         self.network.world().show_held(&mut |frame| {
-            if let Some(packet) = self.owners.recognise(frame.header()) {
-                add(packet.flow, &|account| account.in_flight += 1);
+            if let Some(of) = self.owners.recognise(frame.header()) {
+                add(of.packet.flow, &|account| account.in_flight += 1);
             }
         });
         accounts

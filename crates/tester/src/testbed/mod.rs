@@ -7,6 +7,7 @@
 mod advice;
 mod agenda;
 mod checked;
+mod class_series;
 mod demands;
 mod edges;
 mod emission;
@@ -15,6 +16,7 @@ mod flow_spec;
 mod flows;
 mod harms;
 mod losses;
+mod outages;
 mod packets;
 mod place;
 mod processes;
@@ -343,9 +345,13 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<traffic::FlowSeriesRow>(Scope::Network, |testbed, _| {
         Ok(traffic::flow_series(testbed, None))
     }),
+    TableEntry::new::<class_series::ClassSeriesRow>(Scope::Network, |testbed, _| {
+        Ok(class_series::table(testbed))
+    }),
     TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
+    TableEntry::new::<outages::OutageRow>(Scope::Network, |testbed, _| Ok(outages::table(testbed))),
     TableEntry::new::<demands::DemandRow>(Scope::Network, |testbed, _| Ok(demands::demands(testbed))),
     TableEntry::new::<demands::DemandClassRow>(Scope::Network, |testbed, _| Ok(demands::classes(testbed))),
     TableEntry::new::<packets::PacketRow>(Scope::Network, |testbed, _| Ok(packets::table(testbed, None))),

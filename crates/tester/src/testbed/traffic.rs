@@ -1,7 +1,7 @@
 //! Tables of test traffic: streams by phase, delay over time, and the links that traced packets crossed.
 
 use super::Testbed;
-use super::checked::astray;
+use super::checked::{Astray, astray};
 use crate::batches::NoInterval;
 use crate::course::CourseBin;
 use crate::delay::DelayStats;
@@ -183,7 +183,7 @@ impl Known<'_> {
 /// Per stream and phase; phase -1 is before the first. Where only the source or only the sink is in this process, what
 /// the other would know is absent: what was sent less what was received is lost. All streams, or those of one flow.
 pub fn streams(testbed: &Testbed, only: Option<usize>) -> Table {
-    let mut table = Rows::new();
+    let (mut table, astray) = (Rows::new(), astray(testbed));
     let one = only.map(|flow| testbed.flows.get(flow));
     let nodes: Vec<usize> = match one {
         None => testbed.ids().map(NodeId::index).collect(),
@@ -207,7 +207,7 @@ pub fn streams(testbed: &Testbed, only: Option<usize>) -> Table {
                     continue;
                 }
                 let lost = sink.map(|sink| sink.sequence.missing(from, to));
-                let misdelivered = misdelivered(testbed, stream, phase, stats);
+                let misdelivered = misdelivered(&astray, stream, phase, stats);
                 let known = Known { sent: Some(to - from), lost, misdelivered, stats };
                 push(&mut table, testbed, stream, phase, known);
             }
@@ -224,7 +224,7 @@ pub fn streams(testbed: &Testbed, only: Option<usize>) -> Table {
         }
         let sink = testbed.sink(flow.spec.to).and_then(|sink| sink.stream(stream));
         for (phase, stats) in sink.into_iter().flat_map(|sink| sink.phases.iter().enumerate()) {
-            let misdelivered = misdelivered(testbed, stream, phase, Some(stats));
+            let misdelivered = misdelivered(&astray, stream, phase, Some(stats));
             if phase > 0 || stats.received() > 0 || misdelivered.is_some_and(|packets| packets > 0) {
                 let known = Known { stats: Some(stats), misdelivered, ..Known::default() };
                 push(&mut table, testbed, stream, phase, known);
@@ -235,13 +235,8 @@ pub fn streams(testbed: &Testbed, only: Option<usize>) -> Table {
 }
 
 /// Packets of a stream that came in a phase as if they were another's; nothing if its sink is in another process.
-fn misdelivered(
-    testbed: &Testbed,
-    stream: StreamId,
-    phase: usize,
-    stats: Option<&PhaseStats>,
-) -> Option<u64> {
-    Some(stats?.checks.misdelivered + astray(testbed, stream, phase))
+fn misdelivered(astray: &Astray, stream: StreamId, phase: usize, stats: Option<&PhaseStats>) -> Option<u64> {
+    Some(stats?.checks.misdelivered + astray.get(&(stream, phase)).copied().unwrap_or(0))
 }
 
 /// The delays of each flow and phase, or of one flow, all its streams together: moments, quantiles, and the histogram
