@@ -66,8 +66,11 @@ def test_many_flows_are_drawn_by_behaviour() -> None:
     assert [row[0] for row in table.rows][2:5] == ["more0", "more1", "more2"]
 
 
-def test_of_more_flows_than_are_followed_all_are_drawn_together() -> None:
-    assert flows.courses(classed(63)) == []
+def test_more_flows_than_are_followed_are_drawn_by_class() -> None:
+    net = classed(63)
+    found = flows.courses(net, ["EF", "best effort", "CS1", "AF21"])
+    assert [one.name for one in found] == ["EF", "best effort", "CS1", "AF21"]
+    assert sum(found[0].packets) == net.flows[0].stats()["received"][0]
     assert flows.courses(tp.Network()) == []
 
 

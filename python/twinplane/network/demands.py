@@ -58,12 +58,21 @@ def called(label: str | None) -> str:
     return f"demands {label}" if label else "demands"
 
 
-def names_of(network: Network) -> dict[int, str]:
-    """What is shown for the number of a flow: its name, or that of the class of a demand."""
+def name_of(label: str | None, source: str, sink: str) -> str:
+    """What a demand is called where each has a name."""
+    return f"{label or 'demand'} {source}-{sink}"
+
+
+def names_of(network: Network, *, pairs: bool = False) -> dict[int, str]:
+    """What is shown for the number of a flow: its name, or that of a demand; without `pairs` of its class."""
     found = {flow.index: flow.name for flow in network.flows}
     if network.draft.demands is not None:
-        table = network.table("demands")
-        labels = (called(label) for label in table["class"])
+        table = network.columns("demands")
+        if pairs:
+            keys = (table[key] for key in ("class", "from", "to"))
+            labels = [name_of(*one) for one in zip(*keys, strict=True)]
+        else:
+            labels = [called(label) for label in table["class"]]
         found |= dict(zip(table["flow"], labels, strict=True))
     return found
 

@@ -10,6 +10,8 @@ from .page import Section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import polars as pl
+
     from ..network import Network
     from ..results.folder import Results
 
@@ -22,6 +24,8 @@ TITLES = {
     "label_unchecked": "label unchecked",
     "ttl_unchecked": "TTL unchecked",
 }
+ROWS_MAX = 50
+"""Of more flows those are shown with which most is wrong."""
 BAD = ("misdelivered", "damaged", "ttl_wrong", "tc_changed")
 POINTS = [
     "Every packet that a sink of the tester gets is compared with what was sent: the LSP that its label is"
@@ -34,7 +38,17 @@ POINTS = [
 
 def of_network(network: Network) -> list[Section]:
     """The section of a network at hand; none without flows over LSPs, if nothing is wrong."""
-    return sections(network.checks().to_dicts())
+    return sections(_told(network.checks(), network))
+
+
+def _told(table: pl.DataFrame, network: Network) -> list[dict[str, Any]]:
+    """A row for each flow, and for each demand with which something is wrong."""
+    import polars as pl
+
+    if network.draft.demands is not None:
+        flows = [flow.index for flow in network.flows]
+        table = table.filter(pl.col("flow").is_in(flows) | pl.any_horizontal(pl.col(key) > 0 for key in BAD))
+    return table.to_dicts()
 
 
 def of_results(found: Results) -> list[Section]:
@@ -64,9 +78,11 @@ def sections(rows: list[dict[str, Any]]) -> list[Section]:
     """A table of flows; none if no flow takes an LSP and nothing is wrong."""
     if not is_bad(rows) and all(row.get("label_unchecked") is None for row in rows):
         return []
-    return [
-        Section("Whether packets are those that were sent", POINTS, tables=[Table("Checks", *cells(rows), 1)])
-    ]
+    worst = sorted(rows, key=lambda row: -sum(row.get(key) or 0 for key in BAD))[:ROWS_MAX]
+    table = Table("Checks", *cells(worst), 1)
+    if len(rows) > ROWS_MAX:
+        table.note = f"The {ROWS_MAX} worst of {len(rows):,} flows; table checks has all"
+    return [Section("Whether packets are those that were sent", POINTS, tables=[table])]
 
 
 def cells(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from ..charts import STYLES, Band, Chart, Curve, Mark
@@ -138,9 +138,7 @@ def _traffic(story: Story, titles: list[str], curves: list[Curve]) -> str:
         return ""
     groups = _groups(story)
     found: list[str] = []
-    arrived = (
-        {name: _arrived(story, flows, width) for name, flows in groups.items()} if story.arrivals else {}
-    )
+    arrived = {name: _arrived(story, flows, width) for name, flows in groups.items()}
     lost = {
         name: _lost([one for one in story.losses if one.flow in flows], width)
         for name, flows in groups.items()
@@ -183,7 +181,8 @@ def _faint(style: int) -> int:
 
 def _width(story: Story) -> int:
     """Width of bins in picoseconds: a multiple of those in which arrivals are known."""
-    starts = sorted({start for bins in story.arrivals.values() for start, _ in bins})
+    known = story.by_class or story.arrivals
+    starts = sorted({start for bins in known.values() for start, _ in bins})
     steps = [after - before for before, after in pairwise(starts)]
     base = math.gcd(*starts[:1000], *steps[:1000]) if starts else 0
     base = base or 10**9
@@ -210,10 +209,17 @@ def _groups(story: Story) -> dict[str, set[int]]:
 
 
 def _arrived(story: Story, flows: set[int], width: int) -> dict[int, int]:
+    """Packets that arrived by bin; of several classes drawn as one, those of all of them."""
     found: dict[int, int] = {}
-    for flow in flows:
-        for start, packets in story.arrivals.get(flow, ()):
-            found[start // width] = found.get(start // width, 0) + packets
+    if story.by_class:
+        groups = dict.fromkeys(story.flows[flow].group for flow in flows)
+        known = [bins for group in groups if (bins := story.by_class.get(group))]
+    elif story.is_followed:
+        known = [bins for flow in flows if (bins := story.arrivals.get(flow))]
+    else:
+        known = []
+    for start, packets in chain.from_iterable(known):
+        found[start // width] = found.get(start // width, 0) + packets
     return found
 
 

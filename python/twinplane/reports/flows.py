@@ -11,6 +11,7 @@ from ..charts import STYLES, Curve
 from ..charts.table import Table
 from ..queues import phb
 from ..units import dscp, format_time
+from .story import class_bins, group_named
 
 if TYPE_CHECKING:
     from ..frames import Columns
@@ -59,13 +60,33 @@ class Course:
         return x, y
 
 
-def courses(network: Network) -> list[Course]:
-    """Those of all flows, or of many flows by behaviour; none if there are more than are kept, or classes."""
+def courses(network: Network, groups: Sequence[str] = ()) -> list[Course]:
+    """Those of all flows, or of many flows and of demands by class; `groups` are the classes, in order."""
+    if network.draft.demands is not None or len(network.flows) > FOLLOWED_MAX:
+        return of_classes(groups, network.columns("class_series"))
     specs = network.described()["flows"]
     if len(specs) != len(network.flows) or not specs:
         return []
     codes = [dscp(spec["dscp"]) for spec in specs]
     return courses_of(_names(network), codes, lambda: network.columns("flow_series"))
+
+
+FOLLOWED_MAX = 64
+"""The core follows so many flows one by one."""
+
+
+def of_classes(groups: Sequence[str], table: Columns) -> list[Course]:
+    """Those of classes, from table `class_series`."""
+    found = {name: Course(name, style % STYLES, []) for style, name in enumerate(groups[:FLOWS_MAX])}
+    for (label, behaviour), start_ps, packets, mean_s, min_s, max_s in class_bins(table):
+        course = found.get(group_named(label, behaviour))
+        if course is not None:
+            course.start.append(start_ps / 1e12)
+            course.packets.append(packets)
+            course.mean.append(mean_s)
+            course.low.append(min_s)
+            course.high.append(max_s)
+    return list(found.values())
 
 
 def courses_of(names: Sequence[str], codes: Sequence[int], series: Callable[[], Columns]) -> list[Course]:

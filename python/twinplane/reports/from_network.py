@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def page(network: Network, title: str | None) -> str:
     """What failed and whom it hurt, flows, LSPs, both planes and the map."""
-    story, courses = of_network(network), flows.courses(network)
+    story = of_network(network)
+    courses = flows.courses(network, story.groups)
     stats = {flow: network.flows[flow].stats() for flow in _most_hurt(story)}
     up = up_over_time(network.tables)
     chart = course.chart(
@@ -66,7 +67,8 @@ def page(network: Network, title: str | None) -> str:
 
 def _most_hurt(story: Story) -> list[int]:
     """Flows that lost most, so many as a table has rows."""
-    order = sorted(range(len(story.flows)), key=lambda flow: (-story.flows[flow].lost, flow))
+    singles = [place for place, flow in enumerate(story.flows) if not flow.is_demand]
+    order = sorted(singles, key=lambda flow: (-story.flows[flow].lost, flow))
     return order[: flows.ROWS_MAX]
 
 
@@ -75,14 +77,8 @@ def _answer(network: Network, story: Story) -> str:
     total = outages.total(story)
     up, count = sum(lsp.up_count for lsp in network.lsps), sum(lsp.count for lsp in network.lsps)
     said = [f"{up} of {count} LSPs are up"] if count else []
-    counts = [total.sent, total.received, total.lost]
-    if network.draft.demands is not None:
-        table = network.columns("demand_classes")
-        own = (sum(table[key]) for key in ("sent", "received", "lost"))
-        counts = [one + other for one, other in zip(counts, own, strict=True)]
-    if story.flows or network.draft.demands is not None or not said:
-        sent, received, lost = counts
-        said.append(f"of {sent} packets sent {received} arrived and {lost} were lost")
+    if story.flows or not said:
+        said.append(f"of {total.sent} packets sent {total.received} arrived and {total.lost} were lost")
     return f"After {format_time(network.now)} of {network.clock} time, {'; '.join(said)}."
 
 

@@ -86,7 +86,7 @@ def _courses(found: Results, story: Story | None) -> list[Chart]:
 
         return found.table(name).filter(pl.col("point") == point) if name in names else None
 
-    courses = kept_flows.courses(found, int(str(point)))
+    courses = kept_flows.courses(found, int(str(point)), story.groups)
     chart = course.chart(
         "planes",
         story,

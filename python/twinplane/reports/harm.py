@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -29,9 +29,18 @@ class Outage:
     first: float | None = None
     last: float | None = None
     duration: float = 0.0
+    """For how long nothing arrived, the longest after each failure, added up; of a class its worst flow's."""
+    in_a_row: int = 0
+    """Packets that were lost then."""
+    spread: float = 0.0
     """From the first to the last packet lost after each failure, added up; of a class its worst flow's."""
     ends_lost: bool = False
     """Did next to nothing arrive of its last packets?"""
+
+    @property
+    def scattered(self) -> bool:
+        """Were most of its packets lost while others arrived?"""
+        return self.in_a_row * 2 < self.flow.lost - self.flow.unplaced
 
 
 @dataclass
@@ -69,24 +78,59 @@ def failures(story: Story) -> list[Failure]:
 def outages(story: Story) -> list[Outage]:
     """An outage for each flow, in their order."""
     spans = [(one.at, one.end) for one in failures(story)] or [(0.0, float("inf"))]
-    by_flow: dict[int, list[Lost]] = {}
-    for lost in story.losses:
-        by_flow.setdefault(lost.flow, []).append(lost)
-    return [_outage(story, place, by_flow.get(place, []), spans) for place in range(len(story.flows))]
+    losses = by_flow(story.losses)
+    periods = None if story.periods is None else by_flow(story.periods)
+    return [
+        _outage(
+            story, place, losses.get(place, []), None if periods is None else periods.get(place, []), spans
+        )
+        for place in range(len(story.flows))
+    ]
 
 
-def _outage(story: Story, place: int, losses: Sequence[Lost], spans: Sequence[tuple[float, float]]) -> Outage:
+def by_flow(losses: Iterable[Lost]) -> dict[int, list[Lost]]:
+    """Losses of each flow, in their order."""
+    found: dict[int, list[Lost]] = {}
+    for lost in losses:
+        found.setdefault(lost.flow, []).append(lost)
+    return found
+
+
+def _outage(
+    story: Story,
+    place: int,
+    losses: Sequence[Lost],
+    periods: Sequence[Lost] | None,
+    spans: Sequence[tuple[float, float]],
+) -> Outage:
+    """Without `periods`, all that was lost after a failure is taken for one outage."""
     flow = story.flows[place]
-    found = Outage(flow, hurt=int(flow.lost > 0))
+    found = Outage(flow, flow.count, hurt=int(flow.lost > 0))
     if not losses:
         return found
     found.first, found.last = min(one.first for one in losses), max(one.last for one in losses)
     for begin, end in spans:
         within = [one for one in losses if begin <= one.first < end]
-        if within:
-            found.duration += max(one.last for one in within) - min(one.first for one in within)
+        whole = _joined(within)
+        found.spread += whole.last - whole.first
+        if periods is not None:
+            begun = (one for one in periods if begin <= one.first < end)
+            whole = max(begun, key=lambda one: (one.last - one.first, one.packets), default=NOTHING)
+        found.duration += whole.last - whole.first
+        found.in_a_row += whole.packets
     found.ends_lost = _ends_lost(story, place, losses, found.last)
     return found
+
+
+NOTHING = Lost(0, 0.0, 0.0, 0)
+
+
+def _joined(losses: Sequence[Lost]) -> Lost:
+    """From the first to the last of them."""
+    if not losses:
+        return NOTHING
+    first, last = min(one.first for one in losses), max(one.last for one in losses)
+    return Lost(losses[0].flow, first, last, sum(one.packets for one in losses))
 
 
 TAIL = 20
@@ -133,27 +177,33 @@ def within(losses: Sequence[Lost], begin: float, end: float) -> float:
 
 def by_class(story: Story, flows: Sequence[Outage]) -> list[Outage]:
     """The outages of each class, most hurt first."""
-    found = []
-    for group in story.groups:
-        members = [one for one in flows if one.flow.group == group]
-        total = FlowSeen(group, group)
-        for one in members:
-            for key in ("sent", "duplicated", "received", "lost", "in_flight", "unplaced", "reordered"):
-                setattr(total, key, getattr(total, key) + getattr(one.flow, key))
-        firsts = [one.first for one in members if one.first is not None]
-        lasts = [one.last for one in members if one.last is not None]
-        found.append(
-            Outage(
-                total,
-                len(members),
-                sum(one.hurt for one in members),
-                min(firsts, default=None),
-                max(lasts, default=None),
-                max((one.duration for one in members), default=0.0),
-                any(one.ends_lost for one in members),
-            )
-        )
-    return ranked(found)
+    members: dict[str, list[Outage]] = {group: [] for group in story.groups}
+    for one in flows:
+        members[one.flow.group].append(one)
+    return ranked([together(group, members[group]) for group in members])
+
+
+COUNTS = ("sent", "duplicated", "received", "lost", "in_flight", "unplaced", "reordered")
+
+
+def together(name: str, flows: Sequence[Outage]) -> Outage:
+    """The outages of some flows as one."""
+    total = FlowSeen(name, name)
+    for key in COUNTS:
+        setattr(total, key, sum(getattr(one.flow, key) for one in flows))
+    firsts = [one.first for one in flows if one.first is not None]
+    lasts = [one.last for one in flows if one.last is not None]
+    return Outage(
+        total,
+        sum(one.flows for one in flows),
+        sum(one.hurt for one in flows),
+        min(firsts, default=None),
+        max(lasts, default=None),
+        max((one.duration for one in flows), default=0.0),
+        sum(one.in_a_row for one in flows),
+        max((one.spread for one in flows), default=0.0),
+        any(one.ends_lost for one in flows),
+    )
 
 
 def ranked(found: Sequence[Outage]) -> list[Outage]:

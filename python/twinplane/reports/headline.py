@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..units import format_time
-from .harm import Failure, LspHarm, Outage, failures, lost_between, lsps_hurt, outages
+from .harm import Failure, LspHarm, Outage, by_flow, failures, lost_between, lsps_hurt, outages, together
 from .story import BEST_EFFORT, Action, Story
 
 NAMED_MAX = 3
@@ -107,30 +107,26 @@ def _losses(story: Story, begin: float) -> str:
     after = lost_between(story, begin)
     unplaced = sum(flow.unplaced for flow in story.flows)
     before = sum(one.packets for one in story.losses) - sum(one.packets for one in after)
-    told = []
+    lost = {flow: sum(one.packets for one in mine) for flow, mine in by_flow(after).items()}
+    hurt: dict[str, list[tuple[int, Outage]]] = {}
     for flow, outage in enumerate(outages(story)):
-        mine = [one for one in after if one.flow == flow]
-        if mine:
-            told.append((story.flows[flow].group, mine, outage))
-    groups = {}
-    for group in dict.fromkeys(group for group, _, _ in told):
-        count = sum(one.packets for name, mine, _ in told if name == group for one in mine)
-        groups[group] = (count, [outage for name, _, outage in told if name == group])
+        if flow in lost:
+            hurt.setdefault(outage.flow.group, []).append((lost[flow], outage))
+    groups = {
+        group: (sum(count for count, _ in of), [one for _, one in sorted(of, key=_by_count)])
+        for group, of in hurt.items()
+    }
     if not groups:
-        lost = f"; {_packets(before)} were lost before" if before else ""
+        earlier = f"; {_packets(before)} were lost before" if before else ""
         unknown = f", but {_packets(unplaced)} are missing, nobody knows since when" if unplaced else ""
-        return f"no flow lost a packet after it{unknown}{lost}"
+        who = "no flow or demand" if any(flow.is_demand for flow in story.flows) else "no flow"
+        return f"{who} lost a packet after it{unknown}{earlier}"
     ranked = sorted(groups.items(), key=lambda item: (not _gone(item[1][1]), -item[1][0], item[0]))
     words = []
-    for place, (group, (count, hurt)) in enumerate(ranked[:NAMED_MAX]):
+    for place, (group, (count, of)) in enumerate(ranked[:NAMED_MAX]):
         name = group if group == BEST_EFFORT else f"class {group}"
-        longest = max(one.duration for one in hurt)
         text = f"{name} lost {_packets(count)}" if not place else f"{name} {count:,}"
-        if _gone(hurt):
-            text += " and had not recovered at the end"
-        elif longest:
-            text += f" for {'up to ' if len(hurt) > 1 else ''}{format_time(longest, 3)}"
-        words.append(text)
+        words.append(f"{text}{_pairs(of)}{_long(of)}")
     rest = ranked[NAMED_MAX:]
     if rest:
         words.append(f"{len(rest)} more classes {sum(item[1][0] for item in rest):,}")
@@ -138,6 +134,29 @@ def _losses(story: Story, begin: float) -> str:
     if before:
         text += f" ({before:,} more were lost before)"
     return text + (f", and of {unplaced:,} more nobody knows when" if unplaced else "")
+
+
+def _by_count(one: tuple[int, Outage]) -> tuple[int, str]:
+    return -one[0], one[1].flow.name
+
+
+def _pairs(hurt: Sequence[Outage]) -> str:
+    """Between which nodes: of demands, which are no flows that anybody gave a name."""
+    pairs = [one.flow.pair for one in hurt if one.flow.pair]
+    if not pairs:
+        return ""
+    return f" of {len(pairs):,} pair{'s'[: len(pairs) != 1]} ({_listed(pairs)})"
+
+
+def _long(hurt: Sequence[Outage]) -> str:
+    """For how long nothing arrived; of what was lost here and there, over how long."""
+    if _gone(hurt):
+        return " and had not recovered at the end"
+    all_of = together("", hurt)
+    if all_of.scattered:
+        return f" here and there over {format_time(all_of.spread, 3)}" if all_of.spread else ""
+    upto = "up to " if len(hurt) > 1 else ""
+    return f" for {upto}{format_time(all_of.duration, 3)}" if all_of.duration else ""
 
 
 def _gone(hurt: Sequence[Outage]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ..charts import Chart
 from ..charts.table import Table
 from ..units import format_time
-from .harm import Effect, Outage, by_class, effects, lsps_hurt, outages, ranked
+from .harm import COUNTS, Effect, Outage, by_class, effects, lsps_hurt, outages, ranked, together
 from .headline import done, exact
 from .page import Section
 from .story import FlowSeen, Story
@@ -35,7 +35,7 @@ def sections(story: Story, close_up: Chart | None = None) -> list[Section]:
     if failed:
         tables.append(_failures(failed, story))
     title = "Who lost what, and for how long" if failed or story.losses else "What was sent and what arrived"
-    points = [account(story), *_notes(story, bool(failed))]
+    points = [account(story), *_notes(story, flows, bool(failed))]
     return [Section(title, charts=[close_up] if close_up else [], tables=tables, points=points)]
 
 
@@ -43,26 +43,15 @@ def _classes(story: Story, flows: Sequence[Outage]) -> Table:
     rows = by_class(story, flows)
     columns = _columns(story, rows, of_class=True)
     cells = [[cell(one) for _, cell in columns] for one in rows]
-    summed = [cell(_together(story, flows)) for _, cell in columns] if len(rows) > 1 else []
+    summed = [cell(together("all classes", flows)) for _, cell in columns] if len(rows) > 1 else []
     return Table("Classes, most hurt first", [title for title, _ in columns], cells, total=summed)
 
 
 def total(story: Story) -> FlowSeen:
     """All flows together."""
     found = FlowSeen("all classes", "all classes")
-    for flow in story.flows:
-        for key in ("sent", "duplicated", "received", "lost", "in_flight", "unplaced", "reordered"):
-            setattr(found, key, getattr(found, key) + getattr(flow, key))
-    return found
-
-
-def _together(story: Story, flows: Sequence[Outage]) -> Outage:
-    found = Outage(total(story), len(flows), sum(one.hurt for one in flows))
-    firsts = [one.first for one in flows if one.first is not None]
-    lasts = [one.last for one in flows if one.last is not None]
-    found.first, found.last = min(firsts, default=None), max(lasts, default=None)
-    found.duration = max((one.duration for one in flows), default=0.0)
-    found.ends_lost = any(one.ends_lost for one in flows)
+    for key in COUNTS:
+        setattr(found, key, sum(getattr(flow, key) for flow in story.flows))
     return found
 
 
@@ -86,6 +75,7 @@ def _columns(story: Story, rows: Sequence[Outage], *, of_class: bool) -> list[Ce
     if hurt:
         found += [
             ("longest outage" if of_class else "outage", lambda one: _duration(one)),
+            *([("lost over", lambda one: _spread(one))] if any(one.scattered for one in rows) else []),
             ("first lost at", lambda one: _time(one.first, story)),
             ("last lost at", lambda one: _time(one.last, story)),
         ]
@@ -110,7 +100,13 @@ def _share(flow: FlowSeen) -> str:
 def _duration(one: Outage) -> str:
     if one.first is None:
         return "-"
-    return format_time(one.duration, 3) if one.duration else "one moment"
+    if one.duration:
+        return format_time(one.duration, 3)
+    return "one packet" if one.flow.lost == 1 else "single packets"
+
+
+def _spread(one: Outage) -> str:
+    return "-" if one.first is None else format_time(one.spread, 3)
 
 
 def _ending(one: Outage, of_class: bool) -> str:
@@ -128,23 +124,33 @@ def _time(value: float | None, story: Story) -> str:
 
 
 def _flows(story: Story, flows: Sequence[Outage]) -> Table:
-    columns = _columns(story, flows, of_class=False)
-    cells = [[cell(one) for _, cell in columns] for one in ranked(flows)]
+    single = [one for one in flows if one.flow.pair or not one.flow.is_demand]
+    columns = _columns(story, single, of_class=False)
+    cells = [[cell(one) for _, cell in columns] for one in ranked(single)[: ROWS_MAX + 1]]
+    demands = any(one.flow.is_demand for one in flows)
+    what = "flows and demands" if demands else "flows"
+    title = f"{what.capitalize()}, most hurt first"
     return cut(
-        Table("Flows, most hurt first", [title for title, _ in columns], cells, 2),
-        "most hurt of {count} flows",
-        ("flows.csv", _csv(story, flows)),
+        Table(title, [title for title, _ in columns], cells, 2),
+        f"most hurt of {{count}} {what}",
+        ("flows.csv", _csv(story, single)),
+        story.flow_count,
     )
 
 
-def cut(table: Table, what: str, whole: tuple[str, list[list[Any]]] | None = None) -> Table:
-    """A table with at most `ROWS_MAX` rows, which says what is left out and has the whole as a file."""
-    count = len(table.rows)
-    if count <= ROWS_MAX:
+def cut(
+    table: Table, what: str, whole: tuple[str, list[list[Any]]] | None = None, count: int | None = None
+) -> Table:
+    """A table with at most `ROWS_MAX` rows, which says what is left out and has the whole as a file.
+
+    `count` is how many rows there would be, if some are left out already.
+    """
+    count = len(table.rows) if count is None else count
+    if count <= len(table.rows) <= ROWS_MAX:
         return table
     table.rows = table.rows[:ROWS_MAX]
-    table.note = f"The {ROWS_MAX} {what.format(count=f'{count:,}')}"
-    if whole and len(whole[1]) <= WHOLE_MAX:
+    table.note = f"The {len(table.rows)} {what.format(count=f'{count:,}')}"
+    if whole and whole[1]:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(whole[1])
         table.whole = (whole[0], base64.b64encode(text.getvalue().encode()).decode())
@@ -154,18 +160,18 @@ def cut(table: Table, what: str, whole: tuple[str, list[list[Any]]] | None = Non
 
 CSV_TITLES = (
     *("flow", "class", "sent", "duplicated", "received", "lost", "in_flight", "lost_unplaced", "reordered"),
-    *("first_lost_s", "last_lost_s", "outage_s", "still_lost"),
+    *("first_lost_s", "last_lost_s", "outage_s", "lost_over_s", "still_lost"),
 )
 
 
 def _csv(story: Story, flows: Sequence[Outage]) -> list[list[Any]]:
-    if len(flows) <= ROWS_MAX or len(flows) > WHOLE_MAX:
+    if not ROWS_MAX < len(flows) <= WHOLE_MAX:
         return []
     rows: list[list[Any]] = [list(CSV_TITLES)]
     for one in ranked(flows):
         flow = one.flow
         counts = (flow.sent, flow.duplicated, flow.received, flow.lost, flow.in_flight, flow.unplaced)
-        times = (one.first, one.last, one.duration)
+        times = (one.first, one.last, one.duration, one.spread)
         still = int(one.ends_lost and one.first is not None)
         rows.append([flow.name, flow.group, *counts, flow.reordered, *times, still])
     return rows
@@ -202,11 +208,18 @@ def account(story: Story) -> str:
     return f"{sentence}{flight}: {end}."
 
 
-def _notes(story: Story, failed: bool) -> list[str]:
+def _notes(story: Story, flows: Sequence[Outage], failed: bool) -> list[str]:
     if not story.losses:
         return []
-    after = " after each failure, added up" if failed else ""
-    found = [f"An outage is the time from the first packet lost to the last one{after}."]
+    after = ", the longest after each failure, added up" if failed else ""
+    found = [
+        "An outage is a time in which nothing of a flow arrives: from the first to the last of packets that"
+        f" it sent one after the other and that were all lost{after}."
+    ]
+    if any(one.scattered for one in flows):
+        found.append(
+            "Where most packets were lost here and there, while others arrived, it also says over how long."
+        )
     if any(flow.reordered for flow in story.flows):
         found.append("Reordered packets arrived after one that was sent later.")
     return found

@@ -6,11 +6,12 @@ the page is made from a story: so both pages say the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..frames import Columns, rows
+from ..network.demands import name_of
 from ..network.lsp_spans import TORN, lsp_spans
 from ..network.told import control_events
 from ..queues import phb
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 BEST_EFFORT = "best effort"
 """What class `default` is called where people read."""
 
-TABLES = ("loss_times", "lsp_spans", "flow_accounts", "flow_series", "delays", "actions", "streams")
-"""The tables that a story is made from."""
+Demand = tuple[str | None, str, str]
+"""A demand: its class, from where, and to where."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class FlowSeen:
 
     name: str
     group: str
-    """Its class: the PHB that it asks for."""
+    """Its class: that of a demand, if it has a name, else the PHB that it asks for."""
     sent: int = 0
     duplicated: int = 0
     received: int = 0
@@ -80,6 +81,11 @@ class FlowSeen:
     unplaced: int = 0
     """Of those lost: what no table of this process explains."""
     reordered: int = 0
+    count: int = 1
+    """How many it stands for: demands of a class that lost nothing are one here."""
+    is_demand: bool = False
+    pair: str = ""
+    """Between which nodes, of a demand."""
 
     @property
     def left_over(self) -> int:
@@ -132,8 +138,7 @@ class Story:
     actions: list[Action] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     arrivals: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    """Packets of each flow that arrived: start of the bin in picoseconds, and how many. Empty unless
-    all flows are followed."""
+    """Packets of each flow that is followed that arrived: start of the bin in picoseconds, and how many."""
     delays: dict[int, tuple[list[float], list[int]]] = field(default_factory=dict)
     """Histogram of the delays of each flow: upper bounds in seconds, and packets."""
 
@@ -141,11 +146,23 @@ class Story:
     """When the last flow stops, if all do."""
     told: list[Told] = field(default_factory=list)
     """What routers told of ports and neighbours."""
+    periods: list[Lost] | None = None
+    """Packets that a flow sent one after the other and that were all lost, the longest after each thing that
+    was done; None where that is not known."""
+    by_class: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """Packets of each class that arrived, as `arrivals` has them; empty if all flows are followed."""
+    is_followed: bool = True
+    """Are all flows that something arrived of among `arrivals`?"""
 
     @property
     def groups(self) -> list[str]:
         """Classes, in the order of their flows."""
         return list(dict.fromkeys(flow.group for flow in self.flows))
+
+    @property
+    def flow_count(self) -> int:
+        """How many flows and demands there are."""
+        return sum(flow.count for flow in self.flows)
 
     @property
     def lsps(self) -> dict[str, list[Span]]:
@@ -169,16 +186,14 @@ def of_network(network: Network) -> Story:
     def columns(name: str) -> Columns:
         if name == "control_events":
             return control_events(network)
-        table = lsp_spans(network) if name == "lsp_spans" else network.columns(name)
-        if network.draft.demands is None or name not in ("flow_accounts", "loss_times"):
-            return table
-        # Demands are shown by class.
-        kept = [place for place, flow in enumerate(table["flow"]) if flow < len(specs)]
-        return {key: [values[place] for place in kept] for key, values in table.items()}
+        if name.startswith("demand") and network.draft.demands is None:
+            return {}
+        return lsp_spans(network) if name == "lsp_spans" else network.columns(name)
 
-    story = made(network.now, specs, columns)
+    numbers = {flow.index: place for place, flow in enumerate(network.flows)}
+    story = made(network.now, specs, columns, numbers)
     stops = [span_ps(spec["stop"]) / 1e12 for spec in described if spec.get("stop") is not None]
-    if stops and len(stops) == len(described):
+    if stops and len(stops) == len(described) and network.draft.demands is None:
         story.stop = max(stops)
     return story
 
@@ -191,9 +206,9 @@ def of_results(found: Results, point: int | None = None) -> Story | None:
     """The story of a point of a results folder, the first by default; None if too little was kept."""
     topology = found.summary.get("topology") or {}
     names = found.tables()
-    if "flow_accounts" not in names or not topology.get("flows"):
+    if "flow_accounts" not in names or not (topology.get("flows") or "demands" in names):
         return None
-    specs = [(str(one["name"]), int(one["dscp"])) for one in topology["flows"]]
+    specs = [(str(one["name"]), int(one["dscp"])) for one in topology.get("flows", ())]
     places = {name: place for place, (name, _) in enumerate(specs)}
 
     def columns(name: str) -> Columns:
@@ -209,28 +224,39 @@ def of_results(found: Results, point: int | None = None) -> Story | None:
             columns[f"{key[:-2]}_ps"] = [
                 round(value * 1e12) if isinstance(value, int | float) else value for value in columns[key]
             ]
-        columns["flow"] = [places.get(value, value) for value in columns.get("flow", [])]
+        if "flow" in columns:
+            columns["flow"] = [places.get(value, value) for value in columns["flow"]]
         return columns
 
+    demands = columns("demands")
+    if rows(demands):
+        keys = (demands[key] for key in ("class", "from", "to"))
+        places |= {name_of(*one): flow for flow, *one in zip(demands["flow"], *keys, strict=True)}
     story = made(float(topology.get("queues_s") or 0.0), specs, columns)
     # What a file's flows say of their ends holds only before this.
     story.stop = float(found.points[0].parameters.get("duration_s") or story.stop)
     return story
 
 
-def made(end: float, specs: Sequence[tuple[str, int]], columns: Callable[[str], Columns]) -> Story:
-    """The story of flows with these names and code points, from tables with times in picoseconds."""
+def made(
+    end: float,
+    specs: Sequence[tuple[str, int]],
+    columns: Callable[[str], Columns],
+    numbers: Mapping[int, int] | None = None,
+) -> Story:
+    """The story of flows with these names and code points, from tables with times in picoseconds.
+
+    `numbers` are the places of flows by their numbers in tables; without them they are the same.
+    """
     flows = [FlowSeen(name, group_of(code)) for name, code in specs]
     story = Story(end, flows)
-    _account(flows, columns("flow_accounts"), columns("streams"))
-    losses = columns("loss_times")
-    if rows(losses):
-        story.losses = [
-            Lost(flow, first / 1e12, last / 1e12, packets)
-            for flow, first, last, packets in zip(
-                *(losses[key] for key in ("flow", "first_ps", "last_ps", "packets")), strict=True
-            )
-        ]
+    places = dict(enumerate(range(len(specs)))) if numbers is None else dict(numbers)
+    _account(flows, places, columns("flow_accounts"), demands_of(columns))
+    for flow, reordered in _pairs(columns("streams"), "flow", "reordered"):
+        flows[places[flow]].reordered += int(reordered or 0)
+    story.losses = _losses(columns("loss_times"), places)
+    periods = columns("outages")
+    story.periods = _losses(periods, places) if periods else None
     story.actions = _actions(columns("actions"))
     spans = columns("lsp_spans")
     if rows(spans):
@@ -250,14 +276,18 @@ def made(end: float, specs: Sequence[tuple[str, int]], columns: Callable[[str], 
     series = columns("flow_series")
     if rows(series):
         for flow, start, packets in zip(series["flow"], series["start_ps"], series["packets"], strict=True):
-            story.arrivals.setdefault(flow, []).append((start, packets))
+            story.arrivals.setdefault(places[flow], []).append((start, packets))
     # The core follows the first flows only.
-    if any(flow.received and place not in story.arrivals for place, flow in enumerate(flows)):
-        story.arrivals = {}
+    story.is_followed = not any(
+        flow.received and place not in story.arrivals for place, flow in enumerate(flows)
+    )
+    if not story.is_followed:
+        for (label, phb), *bins in class_bins(columns("class_series")):
+            story.by_class.setdefault(group_named(label, phb), []).append((bins[0], bins[1]))
     delays = columns("delays")
     if rows(delays):
         for flow, upper, count in zip(delays["flow"], delays["upper_s"], delays["count"], strict=True):
-            _merge(story.delays, flow, upper, count)
+            _merge(story.delays, places[flow], upper, count)
     ends = [one.last for one in story.losses] + [one.at for one in story.actions]
     story.end = max([end, *ends, *(one.end for one in story.spans)])
     return story
@@ -265,19 +295,92 @@ def made(end: float, specs: Sequence[tuple[str, int]], columns: Callable[[str], 
 
 def group_of(code: int) -> str:
     """The class of a code point, as people call it."""
-    name = phb.name_of(code)
-    return BEST_EFFORT if name == "default" else name
+    return group_named(None, phb.name_of(code))
 
 
-def _account(flows: list[FlowSeen], accounts: Columns, streams: Columns) -> None:
-    for place, flow in enumerate(accounts.get("flow", [])):
-        seen = flows[flow]
-        for key in ("sent", "duplicated", "received", "lost", "in_flight"):
-            setattr(seen, key, int(accounts[key][place] or 0))
-        seen.unplaced = max(0, int(accounts["unknown"][place] or 0))
-        seen.lost += seen.unplaced
-    for flow, reordered in zip(streams.get("flow", []), streams.get("reordered", []), strict=True):
-        flows[flow].reordered += int(reordered or 0)
+def group_named(label: str | None, behaviour: str) -> str:
+    """The class of demands with this label, or of what asks for a PHB, as people call it."""
+    return label or (BEST_EFFORT if behaviour == "default" else behaviour)
+
+
+def demands_of(columns: Callable[[str], Columns]) -> dict[int, tuple[Demand, str, int]]:
+    """Demands by their numbers: each, its class as people call it, and how many packets were overtaken."""
+    pairs = columns("demands")
+    if not rows(pairs):
+        return {}
+    groups = {
+        label: group_named(label, name) for label, name in _pairs(columns("demand_classes"), "class", "phb")
+    }
+    keys = ("flow", "class", "from", "to", "reordered")
+    return {
+        flow: ((label, source, sink), groups[label], reordered)
+        for flow, label, source, sink, reordered in zip(*(pairs[key] for key in keys), strict=True)
+    }
+
+
+def class_bins(table: Columns) -> Iterator[tuple[Any, ...]]:
+    """Rows of table `class_series`: label and PHB, begin of the bin, packets, and delays in seconds."""
+    if rows(table):
+        keys = ("start_ps", "packets", "mean_s", "min_s", "max_s")
+        labels = _pairs(table, "class", "phb")
+        yield from zip(labels, *(table[key] for key in keys), strict=True)
+
+
+def _pairs(table: Columns, first: str, second: str) -> Iterable[tuple[Any, Any]]:
+    return zip(table.get(first, ()), table.get(second, ()), strict=True)
+
+
+def _losses(table: Columns, places: Mapping[int, int]) -> list[Lost]:
+    if not rows(table):
+        return []
+    keys = ("flow", "first_ps", "last_ps", "packets")
+    return [
+        Lost(places[flow], first / 1e12, last / 1e12, packets)
+        for flow, first, last, packets in zip(*(table[key] for key in keys), strict=True)
+        if flow in places
+    ]
+
+
+def _account(
+    flows: list[FlowSeen],
+    places: dict[int, int],
+    accounts: Columns,
+    demands: Mapping[int, tuple[Demand, str, int]],
+) -> None:
+    """What became of the packets of flows; demands that lost something come behind them, then the others.
+
+    `places` gets the places of the former.
+    """
+    if not rows(accounts):
+        return
+    keys = ("flow", "sent", "duplicated", "received", "lost", "in_flight", "unknown")
+    others: dict[str, FlowSeen] = {}
+    for number, sent, copies, received, lost, flying, unknown in zip(
+        *(accounts[key] for key in keys), strict=True
+    ):
+        unplaced = max(0, unknown or 0)
+        reordered = 0
+        if (place := places.get(number)) is not None:
+            seen = flows[place]
+        else:
+            pair, group, reordered = demands[number]
+            if lost or unplaced:
+                places[number] = len(flows)
+                seen = FlowSeen(name_of(*pair), group, is_demand=True, pair=f"{pair[1]}-{pair[2]}")
+                flows.append(seen)
+            elif (known := others.get(group)) is not None:
+                seen = known
+                seen.count += 1
+            else:
+                seen = others[group] = FlowSeen(f"other demands of {group}", group, is_demand=True)
+        seen.sent += sent or 0
+        seen.duplicated += copies or 0
+        seen.received += received or 0
+        seen.lost += (lost or 0) + unplaced
+        seen.in_flight += flying or 0
+        seen.unplaced += unplaced
+        seen.reordered += reordered
+    flows.extend(others.values())
 
 
 def _actions(columns: Columns) -> list[Action]:

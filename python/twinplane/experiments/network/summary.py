@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...errors import warn
@@ -39,7 +40,8 @@ DELAYS = {
 
 def summarise(network: Network, p: NetworkParameters) -> Outcome:
     """Figures of every flow; tables of queues, conditioners, signalling and delays."""
-    flows = {flow.name: figures(network, flow.index) for flow in network.flows} | demanded(network)
+    checks = network.columns("checks")
+    flows = {flow.name: figures(network, flow.index, checks) for flow in network.flows} | demanded(network)
     ports = network.columns("ports")
     here = network.placement is None or network.placement["local"] is None
     metrics: dict[str, Any] = {"flows": flows}
@@ -50,17 +52,23 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
         metrics["lsps_up"] = sum(lsp.up_count for lsp in network.lsps)
     if network.clock == "virtual":
         metrics["digest"] = network.digest()
+    # Where packets were lost, demands are called by their classes.
+    names, labels = names_of(network, pairs=True), names_of(network)
     tables = {
         **{name: at_links(network, name) for name in ("queues", "conditioners")},
         "queue_series": _within(at_links(network, "queue_series"), p.end_s),
         "ports": readable(ports),
         **{name: readable(network.columns(name)) for name in ("series", "messages")},
         **{
-            name: _named(readable(network.columns(name)), network)
-            for name in ("streams", "flow_series", "losses", "loss_times", "flow_accounts", "delays")
+            name: _named(readable(network.columns(name)), labels if name == "losses" else names)
+            for name in (
+                *("streams", "flow_series", "delays", "losses", "loss_times", "outages", "flow_accounts"),
+            )
         },
-        "checks": readable(network.columns("checks")),
+        "checks": readable(checks),
     }
+    if network.draft.demands is not None or len(network.flows) > FOLLOWED_MAX:
+        tables["class_series"] = readable(network.columns("class_series"))
     if network.draft.demands is not None:
         tables |= {name: readable(network.columns(name)) for name in ("demand_classes", "demands")}
     if here and (up := up_over_time(network.tables)) is not None:
@@ -69,7 +77,7 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     if here and rows(told := control_events(network)):
         tables["control_events"] = readable(told)
     if any(flow.logged for flow in network.flows):
-        tables["packets"] = _named(readable(network.columns("packets")), network)
+        tables["packets"] = _named(readable(network.columns("packets")), names)
     if (kept := signals(network)) is not None:
         tables["signals"] = readable(kept)
     _warn(network, p, flows, tables["queues"])
@@ -82,13 +90,16 @@ def summarise(network: Network, p: NetworkParameters) -> Outcome:
     return Outcome(metrics, tables, drawn)
 
 
-def figures(network: Network, flow: int) -> dict[str, Any]:
-    """Counts and delays of a flow."""
+FOLLOWED_MAX = 64
+"""The core follows so many flows one by one; of more, and of demands, classes are kept over time."""
+
+
+def figures(network: Network, flow: int, checks: Columns) -> dict[str, Any]:
+    """Counts and delays of a flow; `checks` is that table."""
     rows = network.flows[flow].stats().to_dicts()
     found: dict[str, Any] = {key: sum(row[name] for row in rows) for key, name in COUNTS.items()}
     found |= {key: (rows[0][name] if len(rows) == 1 else None) for key, name in DELAYS.items()}
     found |= {key: count for key in RARE if (count := sum(row[key] for row in rows))}
-    checks = network.columns("checks")
     places = [place for place, number in enumerate(checks["flow"]) if number == flow]
     return found | {key: checks[key][place] for place in places for key in WRONG if checks[key][place]}
 
@@ -115,15 +126,9 @@ def demanded(network: Network) -> dict[str, Any]:
     return found
 
 
-def _named(columns: Columns, network: Network) -> Columns:
-    """With names in the place of numbers of flows; of demands only what they lost, by their classes."""
-    names = [flow.name for flow in network.flows]
-    numbers = columns.get("flow", [])
-    if "reason" in columns:
-        return {**columns, "flow": list(map(names_of(network).__getitem__, numbers))}
-    kept = [place for place, number in enumerate(numbers) if number < len(names)]
-    found = {key: [values[place] for place in kept] for key, values in columns.items()}
-    return {**found, "flow": [names[number] for number in found.get("flow", [])]}
+def _named(columns: Columns, names: Mapping[int, str]) -> Columns:
+    """With names in the place of numbers of flows."""
+    return {**columns, "flow": [names[number] for number in columns.get("flow", [])]}
 
 
 def _within(columns: Columns, end_s: float) -> Columns:
