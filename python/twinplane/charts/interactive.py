@@ -20,7 +20,7 @@ AXIS = {
 PANEL, ROW, FOOT = 150, 20, 60
 """Heights in pixels: of a panel, of a row of a panel with names, and of what is below the last panel."""
 LEGEND = 22
-"""Height of a line of a legend, which stands above its panel."""
+"""Height of a line of a legend, which stands above its panel; 19 of it are the plotting library's own."""
 PER_LINE, PER_LINE_NARROW = 110, 38
 """So many letters have room in a line of a legend, also on a telephone."""
 KEY = 7
@@ -71,6 +71,7 @@ def _layout(chart: Chart, named: list[list[str]], letters: int) -> dict[str, Any
         }
         layout[f"legend{place}"] = {
             "orientation": "h",
+            "tracegroupgap": LEGEND - 19,
             "x": 0,
             "y": above / drawn,
             "yanchor": "bottom",
