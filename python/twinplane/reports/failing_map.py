@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 
 from ..failing.failures import Failures, Outcome, counted
+from .topology import few
 
 WIDTH, HEIGHT, MARGIN = 900.0, 480.0, 50.0
 NAMES_MAX = 80
@@ -48,10 +49,9 @@ def svg(found: Failures) -> tuple[str, str]:
     for harm, place, turn in sorted(drawn):
         link = links[place]
         parts.append(_link(at[link["a"]], at[link["b"]], turn, harm, _told(link, of_link.get(place))))
-    many = len(nodes) > NAMES_MAX
     ranked = sorted((level(of_node.get(place)), place) for place in range(len(nodes)))
     parts += [
-        _node(nodes[place]["name"], at[nodes[place]["name"]], harm, of_node.get(place), many)
+        _node(nodes[place]["name"], at[nodes[place]["name"]], harm, of_node.get(place), len(nodes))
         for harm, place in ranked
     ]
     parts.append("</svg>")
@@ -102,8 +102,9 @@ def _link(a: tuple[float, float], b: tuple[float, float], turn: int, harm: int, 
     )
 
 
-def _node(name: str, place: tuple[float, float], harm: int, one: Outcome | None, many: bool) -> str:
+def _node(name: str, place: tuple[float, float], harm: int, one: Outcome | None, count: int) -> str:
     x, y = place
+    many = count > NAMES_MAX
     _, colour, width, _ = LEVELS[harm]
     size = width + (0.8 if many else 3.5)
     shape = (
@@ -113,7 +114,8 @@ def _node(name: str, place: tuple[float, float], harm: int, one: Outcome | None,
     if many:
         return shape
     return (
-        f'{shape}<text x="{x:.1f}" y="{y - size - 4:.1f}" text-anchor="middle" font-size="10"'
+        f'{shape}<text x="{x:.1f}" y="{y - size - 4:.1f}" text-anchor="middle" font-size="11"{few(count)}'
+        ' paint-order="stroke" stroke="var(--page, #fff)" stroke-width="4"'
         f' fill="currentColor">{escape(name)}</text>'
     )
 

@@ -10,6 +10,8 @@ from typing import Any
 WIDTH, HEIGHT, MARGIN = 900.0, 420.0, 60.0
 NAMES_MAX = 80
 """Of more nodes than this the names are left to the tooltips."""
+FEW = 30
+"""So many nodes have room for larger names."""
 DASHES = ("", "8 4", "2 4", "10 3 2 3")
 
 Place = tuple[float, float]
@@ -126,6 +128,11 @@ def _route(route: Mapping[str, Any], at: Mapping[str, Place], order: int) -> str
     )
 
 
+def few(count: int) -> str:
+    """Names of a few nodes are written larger on a small screen."""
+    return ' class="few"' if count <= FEW else ""
+
+
 def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
     x, y = at[node["name"]]
     name = escape(node["name"])
@@ -147,6 +154,6 @@ def _node(node: Mapping[str, Any], at: Mapping[str, Place], count: int) -> str:
     if count > NAMES_MAX:
         return shape
     font = 18 if count <= 12 else 11
-    above = f'x="{x:.1f}" y="{y - size - 5:.1f}" text-anchor="middle" font-size="{font}"'
+    above = f'x="{x:.1f}" y="{y - size - 5:.1f}" text-anchor="middle" font-size="{font}"{few(count)}'
     halo = 'paint-order="stroke" stroke="var(--page, #fff)" fill="currentColor" stroke-width="4"'
     return f"{shape}<text {above} {halo}>{name}</text>"
