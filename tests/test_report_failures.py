@@ -6,7 +6,7 @@ import base64
 import csv
 import io
 import re
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -541,3 +541,36 @@ def test_a_results_folder_tells_the_same_of_demands(demanded: tp.Network, tmp_pa
     assert kept is not None and kept.flows == here.flows and kept.by_class == here.by_class
     assert headline(kept) == headline(here) and outages.sections(kept) == outages.sections(here)
     assert (headline(here) or "-") in of_results(found).read_text()
+
+
+@pytest.mark.parametrize("seed", (1, 2, 3))
+def test_outages_are_the_longest_runs_of_packets_that_did_not_arrive(seed: int) -> None:
+    """Against what the sink logged of every packet: lost on a link, then on another, which is cut last."""
+    net = tp.Network(seed=seed)
+    for name in "abc":
+        net.router(name)
+    for x, y in ("ab", "bc"):
+        net.link(x, y, rate="10 Mbit/s", delay="1 ms", detection="20 ms")
+    flow = net.flow("a", "c", rate="1 Mbit/s", size=125, arrivals="poisson", log=True)
+    net.at("500 ms").loss("a", "b", "30 %", for_="500 ms")
+    net.at("1100 ms").loss("b", "c", "20 %", for_="300 ms")
+    net.at("1500 ms").fail("b", "c", for_="100 ms")
+    net.run(until="2 s")
+    rows = flow.packets()
+    times = zip(rows["departure_s"].to_list(), rows["arrival_s"].to_list(), strict=True)
+    runs = [[at for at, _ in of] for is_lost, of in groupby(times, lambda one: one[1] is None) if is_lost]
+    table = net.columns("outages")
+    for begin, end in ((0.5, 1.05), (1.05, 1.45), (1.45, 1.95)):
+        longest = max((run for run in runs if begin <= run[0] < end), key=len)
+        found = [
+            (packets, first / 1e12, last / 1e12)
+            for packets, first, last in zip(
+                *(table[key] for key in ("packets", "first_ps", "last_ps")), strict=True
+            )
+            if begin <= first / 1e12 < end
+        ]
+        packets, first, last = max(found)
+        assert packets == len(longest)
+        # Where it was lost, a packet was some milliseconds after it was due.
+        assert abs((last - first) - (longest[-1] - longest[0])) < 0.005
+    assert longest[-1] - longest[0] > 0.09
