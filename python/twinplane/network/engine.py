@@ -10,6 +10,7 @@ from ..errors import TwinplaneError, warn
 from ..frames import Columns
 from ..model.places import together
 from ..units import Quantity
+from . import memory
 from .draft import Draft
 from .outside import Outside
 
@@ -59,6 +60,7 @@ class Engine:
         if self._core is None:
             if not self.draft.nodes:
                 raise TwinplaneError("the network has no nodes")
+            memory.check(self.draft, memory.free_bytes())
             try:
                 self._core = core.network(self.draft.core, self.outside.placement(self.draft))
             except TwinplaneError as error:

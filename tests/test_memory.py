@@ -1,0 +1,69 @@
+"""Networks that do not fit into memory are refused before they are built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import twinplane as tp
+from twinplane.network import memory
+
+
+def ring(count: int) -> tp.Network:
+    """Routers in a ring, with a flow from each to the next and an LSP half way round."""
+    net = tp.Network()
+    routers = [net.router(f"r{place}") for place in range(count)]
+    for place, router in enumerate(routers):
+        following = routers[(place + 1) % count]
+        net.link(router, following)
+        net.flow(router, following, rate="1 Mbit/s", size=500)
+    route = routers[1 : count // 2 + 1]
+    routers[0].lsp("half", route[-1], route=route)  # type: ignore[attr-defined]
+    return net
+
+
+def test_what_a_network_needs_is_the_sum_of_its_parts() -> None:
+    """Nodes, links, flows, and LSPs with the links of their routes."""
+    draft = ring(10).draft
+    found = memory.need(draft)
+    assert (found.nodes, found.links, found.lsps, found.hops, found.flows) == (10, 10, 1, 5, 10)
+    assert memory.need(draft, hops=False).bytes >= found.bytes
+    assert found.bytes == 10 * (memory.NODE + memory.LINK + memory.FLOW) + memory.LSP + 5 * memory.HOP
+
+
+def test_a_network_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says what it takes, what is free and what would fit; nothing is lost."""
+    net = ring(10)
+    half = memory.need(net.draft).bytes // 2
+    monkeypatch.setattr(memory, "free_bytes", lambda: half)
+    with pytest.raises(tp.TwinplaneError, match="does not fit into memory") as refused:
+        net.run(until="1 ms")
+    said = str(refused.value)
+    assert "\n" not in said
+    assert "10 nodes, 10 links, 1 LSPs and 10 flows take 0.0 GB or more" in said
+    assert said.endswith("; 5 nodes, 5 links and 5 flows would fit")
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    net.run(until="1 ms")
+
+
+def test_figures_in_sentences_are_round() -> None:
+    """Two digits are enough, and never more than would fit."""
+    assert [memory.rounded(count) for count in (0.9, 7, 42, 199, 54_321)] == [0, 7, 42, 190, 54_000]
+
+
+def test_the_least_of_machine_and_group_is_free(tmp_path: Path) -> None:
+    """A group without a limit, or a system that does not say, limits nothing."""
+    meminfo = tmp_path / "meminfo"
+    assert memory.free_bytes(meminfo, tmp_path) is None
+    meminfo.write_text("MemTotal:  100 kB\nMemAvailable:   50 kB\n")
+    assert memory.free_bytes(meminfo, tmp_path) == 51_200
+    (tmp_path / "memory.current").write_text("1000\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.free_bytes(meminfo, tmp_path) == 51_200
+    (tmp_path / "memory.max").write_text("11000\n")
+    assert memory.free_bytes(meminfo, tmp_path) == 10_000
+
+
+def test_this_machine_says_what_is_free() -> None:
+    """The tests run on Linux."""
+    assert (memory.free_bytes() or 0) > 0
