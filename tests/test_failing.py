@@ -198,6 +198,165 @@ def test_parallel_links_have_names_of_their_own() -> None:
     assert [case.name for case in cases_of(net, ["links"])] == ["a:e0-b:e0", "b:e1-a:e1"]
 
 
+def square(**said: object) -> tp.Network:
+    """Four routers in a ring that look up their routes, with a flow if its rate is said."""
+    net = tp.Network(seed=3)
+    a, b, c, d = (net.router(name) for name in "abcd")
+    for x, y in ((a, b), (b, c), (c, d), (a, d)):
+        net.link(x, y, rate="1 Gbit/s", delay="50 us")
+    if said:
+        net.flow(a, b, name="near", size=512, **said)  # type: ignore[arg-type]
+    return net
+
+
+MATRIX = [("a", "b", "2 Mbit/s", "voice"), ("a", "c", "2 Mbit/s", "bulk"), ("d", "c", "2 Mbit/s", "voice")]
+
+
+@pytest.mark.parametrize("flow", [{}, {"rate": "1 Mbit/s"}])
+def test_demands_are_watched_by_class(flow: dict[str, object]) -> None:
+    net = square(**flow)
+    constant = {"arrivals": "constant"}
+    net.demands(MATRIX, classes={"voice": {"dscp": "EF", **constant}, "bulk": constant}, start="500 ms")
+    found = fail_everything(net, watch="1 s")
+    assert found.circumstances["failures at"] == "1.5 s"
+    assert found.circumstances["traffic"] == (
+        "1 flow and demands of its own" if flow else "demands of its own"
+    )
+    names = {"demands voice a-b": "voice", "demands bulk a-c": "bulk", "demands voice d-c": "voice"}
+    assert dict(found.flows) == names | ({"near": "default"} if flow else {})
+    hurt = {one.flow: one for one in found["a-b"].hurt}
+    assert "demands voice d-c" not in hurt
+    assert hurt["demands voice a-b"].reason == "static route"
+    assert hurt["demands voice a-b"].lost == pytest.approx(2e6 / (512 * 8), abs=2)
+    assert reasons(found, "d")["demands voice d-c"] == "end failed"
+    classes = {one.phb: one for one in found.classes()}
+    assert classes["voice"].flows == 2 and classes["bulk"].flows == 1
+    assert classes["voice"].lost == found.table().filter(pl.col("class") == "voice")["lost"].sum()
+
+
+def test_demands_of_a_file_have_no_class_but_the_default(tmp_path: Path) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(
+        "name: net\nnodes: {a: {kind: router}, b: {kind: router}}\nlinks:\n  - [a, b]\n"
+        "demands: {matrix: [[a, b, 1 Mbit/s]]}\n"
+    )
+    found = fail_everything(tp.Network.from_file(path), only="links", watch="1 s")
+    assert found.flows == [("demands a-b", "default")] and reasons(found, "a-b") == {
+        "demands a-b": "no route"
+    }
+
+
+def test_own_events_do_not_go_on_in_cases() -> None:
+    plain = square(rate="2 Mbit/s")
+    net = square(rate="2 Mbit/s")
+    net.at("1.2 s").fail("c", "d")
+    net.at("1 s").heal()
+    net.every("100 ms", start="1.05 s").heal()
+    net.random("20 ms", start="900 ms", stream="storm").heal()
+    net.at("10 ms").fail("c", "d", for_="1 ms")
+    with pytest.warns(UserWarning, match="4 of 5 events would go on at 1 s or later"):
+        found = fail_everything(net, only="links", watch="1 s")
+    assert found.circumstances["events left out"] == "4"
+    assert found.table().equals(fail_everything(plain, only="links", watch="1 s").table())
+    assert reasons(found, "a-b") == {"near": "static route"}
+    times = net.actions()["time_s"]
+    assert len(times) and times.max() < 1
+
+
+def test_heals_that_have_nothing_left_to_heal_go_too(tmp_path: Path) -> None:
+    path = tmp_path / "net.yaml"
+    path.write_text(
+        "name: net\nnodes: {a: {kind: router}, b: {kind: router}, c: {kind: router}}\n"
+        "links:\n  - [a, b]\n  - [b, c]\n  - [a, c]\nflows:\n  - {from: a, to: b, name: x}\nevents:\n"
+        "  - {at: 2 s, fail: [b, c]}\n  - {every: 900 ms, heal: all}\n"
+    )
+    net = tp.Network.from_file(path)
+    with pytest.warns(UserWarning, match="2 of 2 events"):
+        found = fail_everything(net, only="links", watch="3 s")
+    assert reasons(found, "a-b") == {"x": "static route"} and reasons(found, "a-c") == {}
+    assert net.actions().height == 0
+
+
+def test_what_happens_before_stays_the_same() -> None:
+    net, cut_short = square(rate="2 Mbit/s"), square(rate="2 Mbit/s")
+    for one in (net, cut_short):
+        one.at("9 s").fail("c", "d")
+        one.random("50 ms").loss("a", "b", "10 %", for_="1 ms")
+        one.every("100 ms", start="20 ms", times=3).fail("a", "d", for_="1 ms")
+        one.every("100 ms", until="300 ms").heal("a", "d")
+    net.run(until="999 ms")
+    with pytest.warns(UserWarning, match="2 of 4 events"):
+        fail_everything(cut_short, only="links", watch="500 ms")
+    before = cut_short.actions().filter(pl.col("time_s") < 1)
+    assert before.height > 10 and before.equals(net.actions())
+
+
+def test_a_flow_that_an_event_begins_too_late_is_silent() -> None:
+    net = square(rate="2 Mbit/s")
+    net.at("5 s").start("near")
+    with pytest.warns(UserWarning) as told:
+        found = fail_everything(net, only="links", watch="1 s")
+    said = [str(one.message) for one in told]
+    assert any("1 of 1 events would go on" in one for one in said)
+    assert any(one.startswith("1 of 1 flow send fewer than 3 packets") and "near" in one for one in said)
+    assert found.headline() == (
+        "Of 4 links, none costs any flow a packet when it fails; but 1 of 1 flow send too little to show it."
+    )
+
+
+def test_own_events_that_cannot_be_left_out_are_refused() -> None:
+    ends = square(rate="2 Mbit/s")
+    ends.at("500 ms").fail("c", "d", for_="1 s")
+    with pytest.raises(TwinplaneError, match=r"begin at 1 s: fail c-d ends at 1\.5 s: leave it out"):
+        fail_everything(ends, only="links", watch="1 s")
+    healed = square(rate="2 Mbit/s")
+    healed.at("500 ms").fail("c", "d", for_="1 s")
+    healed.at("600 ms").heal("c", "d")
+    assert reasons(fail_everything(healed, only="links", watch="1 s"), "c-d") == {}
+    ran = square(rate="2 Mbit/s")
+    ran.at("10 ms").fail("c", "d", for_="1 ms")
+    ran.every("3 s", start="3 s").heal()
+    ran.run(until="2 s")
+    with pytest.raises(
+        TwinplaneError, match="begin at 2 s: heal all at 3 s: leave it out, or begin after it"
+    ):
+        fail_everything(ran, only="links", watch="2 s")
+    assert len(fail_everything(ran, only="links", watch="900 ms")) == 4
+
+
+def test_flows_that_send_too_little_are_named() -> None:
+    net = square(rate="1 Mbit/s")
+    net.flow("a", "c", rate="2 kbit/s", size=512, name="rare")
+    with pytest.warns(UserWarning, match=r"1 of 2 flows send fewer than 3 packets .* \(the first is rare\)"):
+        found = fail_everything(net, only="links", watch="1 s")
+    assert found.quiet == 1
+
+
+def test_cases_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    net = tp.Network()
+    joined, b, a, other = (net.router(name) for name in ("a-b", "b", "a", "b-b"))
+    net.link(joined, b)
+    net.link(a, other, srlg=["b", "link"])
+    net.link(b, a)
+    net.flow(b, joined, rate="1 Mbit/s", name="west")
+    cases = cases_of(net, pairs=True)
+    names = [case.name for case in cases if case.kind != "pair"]
+    assert names[:5] == ["a-b:e0-b:e0", "a:e0-b-b:e0", "b-a", "a-b", "node b"]
+    assert names[-2:] == ["group b", "link"]
+    assert len({case.name for case in cases}) == len(cases)
+    found = fail_everything(net, watch="1 s", out=tmp_path / "kept")
+    assert reasons(found, "a-b:e0-b:e0") == {"west": "no route"} and reasons(found, "a:e0-b-b:e0") == {}
+    assert reasons(found, "node b") == {"west": "end failed"} and reasons(found, "group b") == {}
+    assert len((tmp_path / "kept" / "cases.jsonl").read_text().split("\n\n")) == len(found) == 9
+
+
+def test_names_that_nothing_else_tells_apart_get_numbers() -> None:
+    net = square()
+    net.link("a", "c", srlg=["a + c", "b"])
+    names = [case.name for case in cases_of(net, pairs=True)]
+    assert len(set(names)) == len(names) and "a + c #2" in names
+
+
 def test_other_threads_do_not_matter() -> None:
     frame = pl.DataFrame({"x": range(200_000)})
     assert frame.group_by(pl.col("x") % 1000).agg(pl.len()).height == 1000

@@ -17,6 +17,7 @@ from .. import units
 from ..errors import TwinplaneError, warn
 from ..network.drawing import topology
 from ..units import Quantity, format_time
+from . import own_events
 from .cases import Case, NothingToTryError, already_down, cases_of
 from .failures import Failures, Hurt, OfClass, Outcome, counted
 from .forks import forked
@@ -24,7 +25,7 @@ from .graph import Graph
 from .reasons import Reasons
 from .store import Store, identity
 from .traffic import Probes, Watched, add_probes, watched
-from .watching import World, calm, watch
+from .watching import ENOUGH, World, calm, watch
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -63,6 +64,9 @@ def fail_everything(
     an LSP for each pair of them with the fallback that shares least with it (``protected=False``: as routers
     route them). `probes` is the number of pairs, `probe_rate` the packets per second of each.
 
+    Demands are watched as flows are. Events of the network that would go on while everything fails are left
+    out, with a warning; of a network that has run already they are refused.
+
     With `out` each finished case is kept in that folder: the same call goes on where it was stopped.
     `progress` is called with the cases that are done and their number.
     """
@@ -93,20 +97,25 @@ class Trial:
         if self.watch_ps <= 0:
             raise TwinplaneError(f"watch={watch!r}: it should be longer than nothing")
         ran = network.now > 0
-        if not network.flows and ran:
+        has_demands = network.draft.demands is not None
+        if not network.flows and not has_demands and ran:
             raise NothingToTryError(
                 "it has no flows to watch, and it has run already: give it flows before it runs"
             )
-        self.traffic = f"{counted(len(network.flows), 'flow')} of its own"
-        if not network.flows:
+        own = [counted(len(network.flows), "flow")] if network.flows else []
+        self.traffic = f"{' and '.join([*own, *(['demands'] if has_demands else [])])} of its own"
+        if not network.flows and not has_demands:
             self.traffic = add_probes(network, probes)
         self.begin_ps = self._begin(warm_up, ran)
+        self.left_out = 0 if network.engine.started else own_events.leave_out(network, self.begin_ps)
         self.settings = {"begin_ps": self.begin_ps, "watch_ps": self.watch_ps}
 
     def _begin(self, warm_up: Quantity | None, ran: bool) -> int:
         """When cases begin."""
         now = round(self.network.now * 1e12)
         said = [self.network.draft.element("flows", flow.index) for flow in self.network.flows]
+        if self.network.draft.demands is not None:
+            said.append(self.network.described()["demands"])
         starts = [units.span_ps(one.get("start") or 0, "start") for one in said]
         begin = now if ran else max(starts) + AFTER_START_PS
         if warm_up is not None:
@@ -141,6 +150,7 @@ class Trial:
             "seed": str(self.network.seed),
             "failures at": format_time(self.begin_ps / 1e12),
             "watched for": f"{format_time(self.watch_ps / 1e12)} at most",
+            **({"events left out": str(self.left_out)} if self.left_out else {}),
         }
 
     def warm(self) -> World:
@@ -173,12 +183,23 @@ class Trial:
 
         def work(case: Case | None) -> bytes:
             if case is None:
-                return json.dumps(calm(world)).encode()
+                seen = calm(world)
+                return json.dumps([seen, own_events.within(self.network, self.begin_ps)]).encode()
             return json.dumps(watch(world, case), separators=(",", ":")).encode()
 
         for _, answer in forked([None], work, 1):
-            world.calm = [(sent, lost) for sent, lost in json.loads(answer)]
-        left = [case for case in cases if case.name not in found]
+            seen, own = json.loads(answer)
+            if own is not None:
+                own_events.refuse(own, self.begin_ps)
+            world.calm = [(sent, lost) for sent, lost in seen]
+        quiet = world.quiet()
+        if quiet:
+            warn(
+                f"{len(quiet)} of {counted(len(world.flows), 'flow')} send fewer than {ENOUGH} packets while"
+                f" they are watched, so that no case shows whether it hurts them (the first is {quiet[0]}):"
+                " watch for longer, or let them send more"
+            )
+        left = [case for case in cases if case.key not in found]
 
         def tick() -> None:
             if progress is not None:
@@ -189,7 +210,7 @@ class Trial:
             done += 1
             if case is None:
                 continue
-            found[case.name] = json.loads(answer)
+            found[case.key] = json.loads(answer)
             if store is not None:
                 store.keep([answer])
             tick()
@@ -204,10 +225,11 @@ class Trial:
     ) -> Failures:
         """What was found, with reasons, the worst first."""
         reasons = Reasons(self.network, world.graph)
-        outcomes = [self._outcome(world, reasons, case, found[case.name]) for case in cases]
+        outcomes = [self._outcome(world, reasons, case, found[case.key]) for case in cases]
         flows = [(flow.name, flow.phb) for flow in world.flows]
         drawn = topology(self.network)
-        return Failures(outcomes, flows, drawn, self.title, self.circumstances(), folder)
+        said = self.circumstances()
+        return Failures(outcomes, flows, drawn, self.title, said, folder, len(world.quiet()))
 
     def _outcome(self, world: World, reasons: Reasons, case: Case, found: Mapping[str, Any]) -> Outcome:
         dead, parts = world.dead_links(case), world.parts(case)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,11 @@ class Case:
     """``link``, ``node``, ``group`` or ``pair``."""
     links: tuple[int, ...] = ()
     nodes: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What no other case has that does something else; names are for people."""
+        return f"{self.kind}:{','.join(map(str, self.links))}:{','.join(map(str, self.nodes))}"
 
     def dead_links(self, ends: Sequence[tuple[int, int]]) -> list[int]:
         """All links that cannot be used, those of its nodes included; `ends` are those of every link."""
@@ -107,8 +112,43 @@ def cases_of(network: Network, only: Sequence[str] | None = None, pairs: bool = 
         found += [Case(name, "group", tuple(links)) for name, links in groups(network).items()]
     if not found:
         raise NothingToTryError(_nothing(asked))
+    found = _distinct(found, _doubtful(found), network)
     ends = [(link.a.index, link.b.index) for link in network.links]
-    return [*found, *_pairs(found, ends)] if pairs else found
+    return _numbered([*found, *_pairs(found, ends)] if pairs else found)
+
+
+def _doubtful(cases: Sequence[Case]) -> set[str]:
+    """Names that more than one case has."""
+    return {name for name, times in Counter(case.name for case in cases).items() if times > 1}
+
+
+def _distinct(cases: Sequence[Case], doubtful: Collection[str], network: Network) -> list[Case]:
+    """Cases whose names tell them apart: links of one name by their interfaces, others by their kinds."""
+    found = list(cases)
+    for place, case in enumerate(cases):
+        if case.name not in doubtful:
+            continue
+        if case.kind == "link":
+            found[place] = replace(case, name="-".join(network.draft.core.ends(case.links[0])))
+        else:
+            found[place] = replace(case, name=f"{case.kind} {case.name}")
+    return found
+
+
+def _numbered(cases: list[Case]) -> list[Case]:
+    """Cases of which each has a name of its own: those of one name that are left get numbers."""
+    if not _doubtful(cases):
+        return cases
+    seen: set[str] = set()
+    found = []
+    for case in cases:
+        name, number = case.name, 1
+        while name in seen:
+            number += 1
+            name = f"{case.name} #{number}"
+        seen.add(name)
+        found.append(replace(case, name=name))
+    return found
 
 
 def _nothing(asked: Sequence[str]) -> str:

@@ -129,6 +129,8 @@ class Failures:
     circumstances: dict[str, str] = field(default_factory=dict)
     """Under which everything failed, in words: seed, traffic, times."""
     folder: Path | None = None
+    quiet: int = 0
+    """Flows that send too little while they are watched to show whether a case hurts them."""
 
     def __post_init__(self) -> None:
         """Rank them."""
@@ -217,7 +219,12 @@ class Failures:
             counted(sum(one.kind == kind for one in self.outcomes), kind) for kind in self._kinds()
         )
         if not self.outcomes or not self.outcomes[0].hurt:
-            return f"Of {kinds}, none costs any flow a packet when it fails."
+            said = f"Of {kinds}, none costs any flow a packet when it fails"
+            if self.quiet:
+                said += (
+                    f"; but {self.quiet:,} of {counted(len(self.flows), 'flow')} send too little to show it"
+                )
+            return f"{said}."
         worst, total = self.outcomes[0], len(self.flows)
         said = f"{worst.kind} {worst.name} is the worst of {kinds}:"
         if worst.never:

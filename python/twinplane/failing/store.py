@@ -24,7 +24,7 @@ def identity(described: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """Finished cases, by name."""
+    """Finished cases, by their keys."""
 
     def __init__(self, folder: Path | None, key: str, said: Mapping[str, Any]) -> None:
         """Make or open a folder; one that holds something else is refused."""
@@ -57,8 +57,8 @@ class Store:
                 one = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(one, dict) and "case" in one:
-                found[str(one["case"])] = one
+            if isinstance(one, dict) and "key" in one:
+                found[str(one["key"])] = one
         return found
 
     def keep(self, outcomes: Sequence[bytes]) -> None:

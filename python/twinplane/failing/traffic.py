@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import units
+from ..network.demands import called
 from .cases import NothingToTryError
 from .graph import Graph
 
@@ -37,7 +38,7 @@ class Watched:
     index: int
     name: str
     phb: str
-    """Its class: the per-hop behaviour that its code point asks for."""
+    """Its class: the name that its demand has, else the per-hop behaviour that its code point asks for."""
     source: int
     sink: int
     lsps: int | None
@@ -65,8 +66,9 @@ def phb_name(dscp: str | int) -> str:
 
 
 def watched(network: Network) -> list[Watched]:
-    """All flows of a network."""
+    """All flows of a network that runs, those of its demands behind the others, as tables number them."""
     groups = {lsp.name: lsp.index for lsp in network.lsps}
+    places = {node.name: node.index for node in network.nodes}
     found = []
     for flow in network.flows:
         said = network.draft.element("flows", flow.index)
@@ -76,6 +78,11 @@ def watched(network: Network) -> list[Watched]:
         found.append(
             Watched(flow.index, flow.name, phb, source, sink, None if over is None else groups[over])
         )
+    if network.draft.demands is not None:
+        table = network.columns("demands")
+        for index, label, a, b in zip(*(table[key] for key in ("flow", "class", "from", "to")), strict=True):
+            source, sink = places[a], places[b]
+            found.append(Watched(index, f"{called(label)} {a}-{b}", label or "default", source, sink, None))
     return found
 
 

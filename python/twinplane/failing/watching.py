@@ -66,6 +66,11 @@ class World:
                 found[place] = (value or 0) - (old[place] if old else 0)
         return both[0], both[1]
 
+    def quiet(self) -> list[str]:
+        """Flows that send too little while they are watched to show whether a case hurts them."""
+        sent = self.calm[-1][0] if self.calm else []
+        return [flow.name for flow, count in zip(self.flows, sent, strict=False) if count < ENOUGH]
+
     def down_lsps(self) -> set[tuple[int, int]]:
         """LSPs that are signalled and not up."""
         table = self.core.table("lsps")
@@ -130,6 +135,7 @@ def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, An
             break
     return {
         "case": case.name,
+        "key": case.key,
         "kind": case.kind,
         "watched_ps": at,
         "digest": core.digest(),
