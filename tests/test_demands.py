@@ -154,12 +154,13 @@ CSV = "from,to,rate\n"
     ("text", "words"),
     [
         (CSV + "a,b,1e6\na,x,1e6\n", "tm.csv:3: 'x', no node has that name"),
-        (CSV + "a,b,-5\n", "tm.csv:2: demand a->b of -5: a rate is above zero"),
-        (CSV + "\na,b,0\n", "tm.csv:3: demand a->b of 0: a rate is above zero"),
+        (CSV + "a,b,-5\n", "tm.csv:2: demand a->b of -5: a rate is zero or more"),
+        (CSV + "\na,b,0\n", "tm.csv:1: it has no demands"),
         (CSV + "a,b,20 Gbit/s\n", "tm.csv:2: demand a->b of 20 Gbit/s: the fastest link has 10 Gbit/s"),
         (CSV + "a,b,fast\n", "tm.csv:2: rate"),
         (CSV + "a,b,1e6\na,b\n", "tm.csv:3: 2 columns, and 3 in the first line"),
         (CSV + "a,b,1e6\nb,c,1e6\na,b,2e6\n", "tm.csv:4: demand a->b is given twice, first in line 2"),
+        (CSV.replace("\n", ",class\n") + "a,b,1e6,\na,b,2e6,gold\n", "tm.csv:3: demand a->b is given twice"),
         (CSV + "a,a,1e6\n", "tm.csv:2: it begins and ends at 'a'"),
         (CSV.replace("\n", ",class\n") + "a,b,1e6,god\n", "did you mean 'gold'"),
         ("a,b,1e6\n", "tm.csv:1: the first line of CSV names its columns"),
@@ -217,7 +218,9 @@ def test_calls_refuse_what_is_no_matrix() -> None:
         (5, "a data frame with columns"),
         ([("a", "b")], "row 1"),
         ({"ab": 1}, "two ends"),
-        ([("a", "b", float("nan"))], "not above zero"),
+        ([("a", "b", float("nan"))], "not zero or more"),
+        ([{"from": "a", "to": "b", "speed": 5}], "'speed' is none of them"),
+        ([{"from": "a", "to": "b"}], "'rate' is missing"),
         ([("a", "b", None)], "no number"),
         (pl.DataFrame({"from": ["a"], "too": ["b"], "rate": [1]}), "no column 'to'"),
         ("no-such-file.csv", "no-such-file.csv: it cannot be read"),
@@ -233,6 +236,19 @@ def test_calls_refuse_what_is_no_matrix() -> None:
     net.run(until="1 ms")
     with pytest.raises(tp.TwinplaneError, match="before the network first runs"):
         net.demands({("a", "c"): 1e6})
+
+
+def test_rows_that_name_their_cells_may_have_them_in_any_order_and_zero_is_no_demand() -> None:
+    for matrix in (
+        [{"rate": 2e6, "to": "b", "from": "a"}, {"to": "c", "from": "b", "rate": 0}],
+        pl.DataFrame({"demand": [2e6, 0.0], "Target": ["b", "c"], "source": ["a", "b"]}),
+        [("a", "b", 2e6), ("b", "c", 0)],
+    ):
+        net = ring()
+        demands = net.demands(matrix)
+        net.run(until="10 ms")
+        pairs = demands.stats(by="pair")
+        assert pairs.select("from", "to", "rate_bps").rows() == [("a", "b", 2_000_000)]
 
 
 def test_a_network_file_with_demands_runs_and_its_page_has_aggregates(tmp_path: Path) -> None:

@@ -143,6 +143,20 @@ def test_a_node_takes_its_links_down_and_brings_them_back() -> None:
         assert [one for one in told if one[0] == "a"] == [("a", "port-down", 1.0 + detection)]
 
 
+def test_a_restart_of_what_is_down_does_nothing_and_a_later_one_decides() -> None:
+    net, _ = ring()
+    net.at("1 s").fail("b", for_="2 s")
+    net.at("2 s").restart("b", "500 ms")
+    net.at("5 s").restart("b", "1 s")
+    net.at("5500 ms").restart("b", "2 s")
+    net.run(until="10 s")
+    restarts = net.events().filter((pl.col("event") == "restarted") & (pl.col("node") == "b"))
+    told = [(row["action"], row["time_s"], row["until_s"]) for row in done(net)]
+    assert told == [("fail", 1.0, 3.0), ("restart", 5.0, 6.0), ("restart", 5.5, 7.5)]
+    assert restarts["time_s"].to_list() == [3.0, 7.5]
+    closed(net)
+
+
 def test_what_ends_by_itself_comes_back() -> None:
     net, east = ring()
     net.at("1 s").fail("b", for_="500 ms")
@@ -256,6 +270,12 @@ WRONG: list[tuple[str, int, str]] = [
     ("{at: 5 s, fail: [a, c]}", 18, "there are 2 links between 'a' and 'c': name one by an interface, as in"),
     ('{at: 5 s, fail: ["a:e7", c]}', 18, "e7"),
     ("{at: 5 s, heal: [a, b]}", 18, "nothing happens to the link between 'a' and 'b' before"),
+    ("{every: 1 s, heal: [a, b]}", 18, "nothing happens to the link between 'a' and 'b' before"),
+    (
+        "{at: 1 s, fail: [a, b], for: 1 s}\n  - {at: 3 s, heal: [a, b]}",
+        19,
+        "nothing happens to the link between 'a' and 'b' before",
+    ),
     ("{at: -5 s, fail: [a, b]}", 18, "'-5 s': it cannot be negative"),
     ("{at: 5 s, loss: {on: [a, b], share: 1.5}}", 18, "1.5: a share is 0 to 1, or 0 % to 100 %"),
     ("{at: 5 s, loss: {on: [a, b], share: 1 %, from: c}}", 18, "'c' is not an end of the link between"),
@@ -276,7 +296,11 @@ WRONG: list[tuple[str, int, str]] = [
         19,
         "2 s is before 5 s, the time of the event above",
     ),
-    ("{at: 9 s, fail: [a, b], for: 2 s}", 18, "11 s is after the end of the run at 10 s (--duration)"),
+    (
+        "{at: 9 s, fail: [a, b], for: 2 s}",
+        18,
+        "it ends at 11 s, after the end of the run at 10 s (--duration)",
+    ),
     ("{at: 11 s, fail: [a, b]}", 18, "11 s is after the end of the run at 10 s (--duration)"),
     ("{every: 1 s, until: 20 s, flap: east}", 18, "20 s is after the end of the run at 10 s (--duration)"),
 ]

@@ -144,7 +144,7 @@ impl Naive {
                 self.down.remove(&node);
             }
             Op::Restart(node, span) => {
-                if self.is_up(node) {
+                if !self.down.contains(&node) {
                     self.restarting.insert(node, now + span);
                 }
             }

@@ -49,10 +49,12 @@ class Matrix:
         return None
 
     def add(self, line: int, ends: tuple[str, str], rate: str, unit_bps: float, label: str = "") -> None:
-        """Add a demand."""
+        """Add a demand; one of zero, as measured matrices have many, is none."""
         found = self._rate(line, rate, unit_bps)
-        if found <= 0:
-            raise self.error(line, f"demand {ends[0]}->{ends[1]} of {rate}: a rate is above zero")
+        if found < 0:
+            raise self.error(line, f"demand {ends[0]}->{ends[1]} of {rate}: a rate is zero or more")
+        if not found:
+            return
         self.rows.append([*ends, found, label] if label else [*ends, found])
         self.lines.append(line)
 
@@ -208,13 +210,12 @@ def _add_sndlib(
     except ValueError:
         raise matrix.error(line, f"demandValue: {said['demandValue'].strip()!r} is not a number") from None
     if value < 0:
-        raise matrix.error(line, f"demand {ends[0]}->{ends[1]} of {value:g}: a rate is above zero")
+        raise matrix.error(line, f"demand {ends[0]}->{ends[1]} of {value:g}: a rate is zero or more")
     first, before = sums.get(ends, (line, 0.0))
     sums[ends] = (first, before + value)
 
 
 def _finish(matrix: Matrix, sums: dict[tuple[str, str], tuple[int, float]], unit_bps: float) -> None:
-    """Demands in their order; measured matrices have some of zero, which are left out."""
+    """Demands in their order."""
     for ends, (line, value) in sums.items():
-        if value > 0:
-            matrix.add(line, ends, repr(value), unit_bps)
+        matrix.add(line, ends, repr(value), unit_bps)

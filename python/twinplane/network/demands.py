@@ -121,22 +121,36 @@ def _rows(matrix: object, unit_bps: float) -> list[list[Any]]:
         )
     found = []
     for place, row in enumerate(rows):
-        cells = list(row.values()) if isinstance(row, Mapping) else list(row)
+        cells = _cells(place, row) if isinstance(row, Mapping) else list(row)
         if isinstance(row, str) or not 3 <= len(cells) <= 4:
             raise TwinplaneError(f"demands: row {place + 1}: {row!r}: from, to, rate and perhaps class")
-        found.append([_name(cells[0]), _name(cells[1]), _rate(place, cells[2], unit_bps), *cells[3:]])
+        rate = _rate(place, cells[2], unit_bps)
+        if rate is not None:
+            found.append([_name(cells[0]), _name(cells[1]), rate, *cells[3:]])
     return found
 
 
+def _cells(place: int, row: Mapping[Any, Any]) -> list[Any]:
+    """The cells of a row that names them, in their order."""
+    named = {files.AGAIN.get(str(key).lower(), str(key).lower()): value for key, value in row.items()}
+    wrong = next((key for key in named if key not in files.COLUMNS), None)
+    missing = next((key for key in files.COLUMNS[:3] if key not in named), None)
+    if wrong is not None or missing is not None or len(named) != len(row):
+        why = f"'{wrong}' is none of them" if wrong is not None else f"'{missing}' is missing"
+        raise TwinplaneError(f"demands: row {place + 1}: {row!r}: from, to, rate and perhaps class; {why}")
+    return [named[key] for key in files.COLUMNS if key in named]
+
+
 def _of_frame(frame: Any, names: list[str], unit_bps: float) -> list[list[Any]]:
-    missing = [name for name in files.COLUMNS[:3] if name not in names]
+    meant = {files.AGAIN.get(name.lower(), name.lower()): name for name in reversed(names)}
+    missing = [name for name in files.COLUMNS[:3] if name not in meant]
     if missing:
         hint = suggest(missing[0], names)
         raise TwinplaneError(f"demands: the data frame has no column '{missing[0]}'{hint}")
-    used = [name for name in files.COLUMNS if name in names]
-    columns = [list(frame[name]) for name in used]
+    columns = [list(frame[meant[name]]) for name in files.COLUMNS if name in meant]
     columns[2] = [_rate(place, rate, unit_bps) for place, rate in enumerate(columns[2])]
-    return [[_name(row[0]), _name(row[1]), *row[2:]] for row in zip(*columns, strict=True)]
+    rows = zip(*columns, strict=True)
+    return [[_name(row[0]), _name(row[1]), *row[2:]] for row in rows if row[2] is not None]
 
 
 def _pair(pair: Any) -> tuple[Any, Any]:
@@ -150,6 +164,7 @@ def _name(end: Any) -> Any:
 
 
 def _rate(place: int, rate: Any, unit_bps: float) -> Any:
+    """A rate; None of a pair that sends nothing, as measured matrices have many."""
     if isinstance(rate, str):
         return rate
     if isinstance(rate, bool):
@@ -158,6 +173,6 @@ def _rate(place: int, rate: Any, unit_bps: float) -> Any:
         number = float(rate) * unit_bps
     except (TypeError, ValueError):
         raise TwinplaneError(f"demands: row {place + 1}: rate: {rate!r} is no number") from None
-    if not (math.isfinite(number) and number > 0):
-        raise TwinplaneError(f"demands: row {place + 1}: rate: {rate!r}: it is not above zero")
-    return max(1, round(number))
+    if not (math.isfinite(number) and number >= 0):
+        raise TwinplaneError(f"demands: row {place + 1}: rate: {rate!r}: it is not zero or more")
+    return max(1, round(number)) if number else None

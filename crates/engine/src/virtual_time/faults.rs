@@ -61,6 +61,11 @@ impl World {
         Ok(self.nodes[self.check_node(node)?].state == NodeState::Up)
     }
 
+    /// Is the device down until it is told to come up?
+    pub fn node_is_down(&self, node: NodeId) -> Result<bool, EngineError> {
+        Ok(self.nodes[self.check_node(node)?].state == NodeState::Down)
+    }
+
     pub(super) fn apply_fault(&mut self, kind: &FaultKind, on: bool) {
         use FaultKind::*;
         // A fault comes before what is due at a port at the same time.
@@ -196,12 +201,14 @@ impl World {
         }
     }
 
-    /// A device goes down until that time, unless it is down. Its links stay up.
+    /// A device goes down until that time, unless it is down; if it restarts already, it comes up then and not before.
+    /// Its links stay up.
     fn node_restart(&mut self, id: NodeId, until: Time) {
-        if self.nodes[id.index()].state != NodeState::Up {
-            return;
+        match self.nodes[id.index()].state {
+            NodeState::Up => self.silence(id),
+            NodeState::Restarting => {}
+            NodeState::Down | NodeState::Failed => return,
         }
-        self.silence(id);
         let node = &mut self.nodes[id.index()];
         node.state = NodeState::Restarting;
         node.restarts += 1;

@@ -211,10 +211,14 @@ impl DemandsSpec {
                 return Err(place(Diagnostic::new(unknown).at("class")));
             }
             // One that names no class is of each.
-            if let Some(first) = seen.insert((ends, demand.class.clone()), index) {
+            let before: &mut Vec<(Option<Name>, usize)> = seen.entry(ends).or_default();
+            let is_again =
+                |class: &Option<Name>| class.is_none() || demand.class.is_none() || *class == demand.class;
+            if let Some((_, first)) = before.iter().find(|(class, _)| is_again(class)) {
                 let [from, to] = called();
                 return Err(place(DemandProblem::GivenTwice { from, to, first: first + 1 }.into()));
             }
+            before.push((demand.class.clone(), index));
         }
         let weights = self.gravity.iter().flat_map(|gravity| &gravity.weights);
         for (name, _) in weights {

@@ -11,6 +11,9 @@ use network::spec::reference::{Endpoint, Names, NodeRef};
 /// What `heal` says of everything.
 pub const ALL: &str = "all";
 
+/// For how long a node that restarts is down, unless the event says it.
+pub const RESTART: Span = Span::from_secs(1);
+
 /// A part of a whole, 0 to 1: `1 %` or `0.01`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share(pub f64);

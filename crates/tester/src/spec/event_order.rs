@@ -1,7 +1,7 @@
 //! Events beside each other: in the order of time, nothing healed that did not fail, nothing after the run.
 
 use super::NetworkFile;
-use super::event::{EventSpec, What, When, shown};
+use super::event::{EventSpec, RESTART, What, When, shown};
 use super::problem::EventProblem;
 use base::Time;
 use base::describe::Name;
@@ -46,24 +46,22 @@ impl NetworkFile {
         Ok(())
     }
 
-    /// Refuses to heal what nothing has happened to.
+    /// Refuses to heal what nothing has happened to, or what is over by itself by then.
     pub fn check_heals(&self) -> Result<(), Diagnostic> {
-        let harms: Vec<(usize, Time, What)> = self
-            .events
-            .iter()
-            .enumerate()
-            .map(|(index, event)| (index, event.first(), event.what()))
-            .collect();
+        let harms: Vec<Harm> = self.events.iter().enumerate().filter_map(Harm::of).collect();
         for (index, event) in self.events.iter().enumerate() {
             let healed = event.what();
             let last = match event.when() {
                 When::At(at) => at,
                 _ => event.until.unwrap_or(Time::MAX),
             };
-            let is_before = |harm: &&(usize, Time, What)| {
-                harm.1 < last || (harm.1 == last && (harm.0 < index || event.at.is_none()))
+            let is_before = |harm: &&Harm| {
+                harm.first < last || (harm.first == last && (harm.index < index || event.at.is_none()))
             };
-            let harmed = |of: &dyn Fn(&What) -> bool| harms.iter().filter(is_before).any(|harm| of(&harm.2));
+            let lasts = |harm: &&Harm| harm.over.is_none_or(|over| over > event.first());
+            let harmed = |of: &dyn Fn(&What) -> bool| {
+                harms.iter().filter(is_before).filter(lasts).any(|harm| of(&harm.what))
+            };
             let what = match &healed {
                 What::LinkHeal(link) if !harmed(&|what| what.link() == Some(*link)) => {
                     let ends = self.network.spec.links.get(*link).map(|link| link.endpoints.each_ref());
@@ -90,16 +88,41 @@ impl NetworkFile {
             let times = [("at", event.at), ("from", event.from), ("until", event.until)];
             let over = |time: Option<Time>| time.filter(|time| *time > end);
             let late = times.into_iter().find_map(|(key, time)| Some((key, over(time)?)));
-            let lasts = || {
-                let ends = event.at.zip(event.lasts).map(|(at, lasts)| at + lasts);
-                over(ends).map(|time| ("for", time))
-            };
-            if let Some((key, time)) = late.or_else(lasts) {
+            if let Some((key, time)) = late {
                 let after = EventProblem::AfterTheRun { time: shown(time), end: shown(end) };
                 return Err(Diagnostic::new(after).at(key).at(index).at("events"));
             }
+            if let Some(time) = over(event.at.zip(event.lasts).map(|(at, lasts)| at + lasts)) {
+                let after = EventProblem::EndsAfterTheRun { time: shown(time), end: shown(end) };
+                return Err(Diagnostic::new(after).at("for").at(index).at("events"));
+            }
         }
         Ok(())
+    }
+}
+
+/// Something that can be healed.
+struct Harm {
+    index: usize,
+    /// When it begins, or may begin at the earliest.
+    first: Time,
+    /// When it is over by itself, if it happens once and does not last.
+    over: Option<Time>,
+    what: What,
+}
+
+impl Harm {
+    fn of((index, event): (usize, &EventSpec)) -> Option<Harm> {
+        let what = event.what();
+        if matches!(what, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll) {
+            return None;
+        }
+        let lasts = match what {
+            What::Restart(_) => Some(event.lasts.unwrap_or(RESTART)),
+            _ => event.lasts,
+        };
+        let over = event.at.zip(lasts).map(|(at, lasts)| at + lasts);
+        Some(Harm { index, first: event.first(), over, what })
     }
 }
 

@@ -81,6 +81,8 @@ base::problems! {
         Passed { at: String, now: String } is OutOfRange, "passed", "{at} has passed: it is {now}";
         /// An event behind the end of the run.
         AfterTheRun { time: String, end: String } is OutOfRange, "after-the-run", "{time} is after the end of the run at {end} (--duration)";
+        /// An event that ends behind the end of the run.
+        EndsAfterTheRun { time: String, end: String } is OutOfRange, "ends-after-the-run", "it ends at {time}, after the end of the run at {end} (--duration)";
         /// Somebody else's device.
         NotOurs { node: String, called: String } is Conflict, "not-ours", "'{node}' is {called}: it can't be made to fail or restart";
     }

@@ -1,7 +1,7 @@
 //! Events carried out: at the time of each the run pauses, as if somebody did by a call then what the event says.
 
 use super::Testbed;
-use crate::spec::event::{EventSpec, Side, What, When, shown};
+use crate::spec::event::{EventSpec, RESTART, Side, What, When, shown};
 use crate::spec::known_flow;
 use crate::spec::problem::EventProblem;
 use base::describe::{Name, Value};
@@ -14,9 +14,6 @@ use network::actions::{Action, Target};
 use rand_distr::{Distribution, Exp1};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-
-/// For how long a node that restarts is down, unless the event says it.
-const RESTART: Span = Span::from_secs(1);
 
 /// The times of an event, one after the other.
 #[derive(Debug)]
@@ -104,7 +101,7 @@ fn slots(what: &What) -> Vec<Slot> {
     };
     match what {
         What::LinkDown(link) | What::LinkHeal(link) => of(0, (*link, None)),
-        What::NodeDown(node) | What::NodeUp(node) | What::Restart(node) => vec![(1, *node, none())],
+        What::NodeDown(node) | What::NodeUp(node) => vec![(1, *node, none())],
         What::Loss(on, _) => of(2, *on),
         What::Corruption(on, ..) => of(3, *on),
         What::Duplication(on, _) => of(4, *on),
@@ -113,7 +110,8 @@ fn slots(what: &What) -> Vec<Slot> {
         What::Rate(on, _) => of(7, *on),
         What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => vec![(8, 0, lsp.clone())],
         What::Start(flow) | What::Stop(flow) => vec![(9, 0, flow.clone())],
-        What::HealAll => Vec::new(),
+        // A node that is down already does not restart: the end of what took it down stays the end.
+        What::Restart(_) | What::HealAll => Vec::new(),
     }
 }
 
@@ -132,7 +130,8 @@ impl Schedule {
             When::At(at) => Times::At(Some(at)),
             When::Every(next, every) => Times::Every { next: first_after(next, every, from), every },
             When::Random(next, mean, stream) => {
-                let name = stream.map_or_else(|| format!("event {item}"), |name| format!("event {name}"));
+                // No name that a user gives begins like those of an event's own.
+                let name = stream.map_or_else(|| format!("own event {item}"), |name| format!("event {name}"));
                 let random = Box::new(streams.stream(&name));
                 Times::Random { next: next.max(from), mean, random }
             }
@@ -358,6 +357,11 @@ impl Testbed {
     fn do_deed(&mut self, deed: &Deed) -> Result<(), NetworkError> {
         let links = self.network.links();
         if let Some(kind) = deed.fault(|place| links.get(place).map_or(LinkId(0), |link| link.id)) {
+            // What is down does not restart.
+            let is_down = |node: usize| self.world().node_is_down(NodeId(node as u32)).unwrap_or(false);
+            if matches!(deed.what, What::Restart(node) if is_down(node)) {
+                return Ok(());
+            }
             // A node of another process restarts there. If it goes down, its links here go with it.
             if matches!(deed.what, What::Restart(node) if !self.is_local(node)) {
                 if deed.begins {
