@@ -9,6 +9,7 @@
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
+//! - [`ospf`]: OSPF version 2, routes inside an area; networks have no words for it yet
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
@@ -18,6 +19,7 @@ pub mod cost;
 pub mod greet;
 pub mod machine;
 pub mod messages;
+pub mod ospf;
 pub mod owner;
 pub mod plane;
 #[cfg(test)]

@@ -1,0 +1,322 @@
+//! New instances are spread, acknowledged, and sent again until they are (RFC 2328, 13).
+
+use super::database::Instance;
+use super::hello::At;
+use super::interface::{InterfaceState, NetworkType};
+use super::neighbor::NeighborEvent;
+use super::{ACK_DELAY, MIN_LS_ARRIVAL, Ospf};
+use base::{PortId, Time};
+use core::net::Ipv4Addr;
+use std::sync::Arc;
+use wire::ospf::{
+    ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, HEADER_LEN, LSA_HEADER_LEN, Lsa, LsaHeader, LsaKind, Lsas, MAX_AGE,
+    MAX_SEQUENCE, Newer, newer,
+};
+
+/// Bytes of the headers of IP and of OSPF.
+pub(super) const IP_AND_HEADER: usize = 20 + HEADER_LEN;
+/// Bytes of an update in front of the instances.
+const UPDATE_LEN: usize = 4;
+
+/// Are advertisements of this type kept here? Opaque ones are not asked for, and those of type 7 are of areas that are
+/// not so stubby.
+pub(super) const fn is_taken(kind: LsaKind) -> bool {
+    matches!(kind.0, 1..=5)
+}
+
+impl Ospf {
+    /// Takes an update (RFC 2328, 13).
+    pub(super) fn on_update(&mut self, now: Time, at: At, lsas: Lsas<'_>) {
+        let mut acks = Vec::new();
+        for bytes in lsas {
+            if !self.neighbor(at).is_some_and(|neighbor| neighbor.state.is_flooded()) {
+                break;
+            }
+            if let Err(event) = self.take_instance(now, at, bytes, &mut acks) {
+                self.step(now, at, event);
+                break;
+            }
+        }
+        self.after_requests(now, at);
+        self.send_direct_acks(now, at, acks);
+    }
+
+    /// Takes an instance of an update: steps 1 to 8 of RFC 2328, 13.
+    fn take_instance(
+        &mut self,
+        now: Time,
+        at: At,
+        bytes: &[u8],
+        acks: &mut Vec<LsaHeader>,
+    ) -> Result<(), NeighborEvent> {
+        let Ok(header) = LsaHeader::parse(bytes) else { return Ok(()) };
+        if !Lsa::is_intact(bytes) || !is_taken(header.key.kind) {
+            return Ok(());
+        }
+        let known = self.database.get(&header.key).cloned();
+        let is_exchanging = self.neighbors().any(|neighbor| neighbor.state.is_exchanging());
+        if header.age >= MAX_AGE && known.is_none() && !is_exchanging {
+            acks.push(header);
+            return Ok(());
+        }
+        let order = known.as_ref().map_or(Newer::First, |known| newer(&header, &known.header_at(now)));
+        if order == Newer::First {
+            let is_soon = |known: &Arc<Instance>| known.is_flooded && now < known.installed + MIN_LS_ARRIVAL;
+            if known.as_ref().is_some_and(is_soon) {
+                return Ok(());
+            }
+            // What is not as its type says can't be used, and would be flooded for ever.
+            let Some(instance) = Instance::read(bytes, now, true) else { return Ok(()) };
+            let is_back = self.install(now, instance, Some(at));
+            self.acknowledge_later(now, at, header, is_back);
+            self.hear_of_oneself(now, &header);
+            return Ok(());
+        }
+        let neighbor = self.neighbor(at).ok_or(NeighborEvent::Gone)?;
+        if neighbor.requests.contains_key(&header.key) {
+            return Err(NeighborEvent::Mismatch);
+        }
+        if order == Newer::Neither {
+            let implied = neighbor.retransmit.get(&header.key);
+            if implied.is_some_and(|sent| newer(&sent.header_at(now), &header) == Newer::Neither) {
+                neighbor.retransmit.remove(&header.key);
+                let Some(interface) = self.interfaces.get(&at.0) else { return Ok(()) };
+                let is_from_designated = interface.neighbors.get(&at.1).map(|neighbor| neighbor.address)
+                    == Some(interface.designated);
+                if interface.state == InterfaceState::Backup && is_from_designated {
+                    self.delay_ack(now, at.0, header);
+                }
+            } else {
+                acks.push(header);
+            }
+            return Ok(());
+        }
+        // The neighbour has an older one.
+        if let Some(known) = known {
+            let is_wrapping = known.age(now) >= MAX_AGE && known.header.sequence == MAX_SEQUENCE;
+            if !is_wrapping && now >= known.installed + MIN_LS_ARRIVAL {
+                self.send_instances(now, at.0, Some(at.1), &[known]);
+            }
+        }
+        Ok(())
+    }
+
+    fn neighbors(&self) -> impl Iterator<Item = &super::neighbor::Neighbor> {
+        self.interfaces.values().flat_map(|interface| interface.neighbors.values())
+    }
+
+    /// Puts an instance into the database and floods it. Is it flooded back by the interface that it came from?
+    pub(super) fn install(&mut self, now: Time, instance: Instance, from: Option<At>) -> bool {
+        let key = instance.header.key;
+        for interface in self.interfaces.values_mut() {
+            interface.neighbors.values_mut().for_each(|neighbor| {
+                neighbor.retransmit.remove(&key);
+            });
+        }
+        // RFC 2328, 13.2: a new instance that says the same has no new paths computed.
+        let is_news = self.database.get(&key).is_none_or(|known| {
+            let is_old = |instance: &Instance| instance.age(now) >= MAX_AGE;
+            known.body != instance.body
+                || known.header.options != instance.header.options
+                || is_old(known) != is_old(&instance)
+        });
+        if is_news {
+            self.delay.change(now);
+        }
+        let instance = self.database.install(instance);
+        self.flood(now, &instance, from)
+    }
+
+    /// Floods an instance (RFC 2328, 13.3).
+    pub(super) fn flood(&mut self, now: Time, instance: &Arc<Instance>, from: Option<At>) -> bool {
+        let header = instance.header;
+        let mut is_back = false;
+        for (port, interface) in &mut self.interfaces {
+            let mut is_added = false;
+            let retransmit = interface.config.retransmit;
+            for (name, neighbor) in &mut interface.neighbors {
+                if !neighbor.state.is_flooded() {
+                    continue;
+                }
+                if let Some(wanted) = neighbor.requests.get(&header.key) {
+                    match newer(&header, wanted) {
+                        Newer::Second => continue,
+                        Newer::Neither => {
+                            neighbor.requests.remove(&header.key);
+                            continue;
+                        }
+                        Newer::First => {
+                            neighbor.requests.remove(&header.key);
+                        }
+                    }
+                }
+                if from == Some((*port, *name)) {
+                    continue;
+                }
+                neighbor.retransmit.insert(header.key, instance.clone());
+                neighbor.retransmit_due.get_or_insert(now + retransmit);
+                is_added = true;
+            }
+            if !is_added {
+                continue;
+            }
+            if let Some((_, name)) = from.filter(|(came_by, _)| came_by == port) {
+                // The designated router and its backup have told everybody, or will.
+                let sender = interface.neighbors.get(&name).map(|neighbor| neighbor.address);
+                let is_told = sender == Some(interface.designated) || sender == Some(interface.backup);
+                if is_told || interface.state == InterfaceState::Backup {
+                    continue;
+                }
+                is_back = true;
+            }
+            interface.flooding.push(instance.clone());
+        }
+        is_back
+    }
+
+    /// Sends what was flooded since the last time.
+    pub(super) fn flush_floods(&mut self, now: Time) {
+        let waiting = self.interfaces.values().filter(|interface| !interface.flooding.is_empty());
+        for port in waiting.map(|interface| interface.port).collect::<Vec<_>>() {
+            let Some(interface) = self.interfaces.get_mut(&port) else { continue };
+            let mut instances = core::mem::take(&mut interface.flooding);
+            // Of several instances of one advertisement the last counts.
+            let mut seen = std::collections::BTreeSet::new();
+            instances.reverse();
+            instances.retain(|instance| seen.insert(instance.header.key));
+            instances.reverse();
+            self.send_instances(now, port, None, &instances);
+        }
+    }
+
+    /// Where what is for all adjacent neighbours goes (RFC 2328, 13.3, step 5).
+    fn group(&self, port: PortId) -> Ipv4Addr {
+        match self.interfaces.get(&port) {
+            Some(one) if one.config.network == NetworkType::Broadcast && !one.is_designated() => {
+                ALL_D_ROUTERS
+            }
+            _ => ALL_SPF_ROUTERS,
+        }
+    }
+
+    /// Sends instances in as few updates as the interface takes, to a neighbour or to all.
+    pub(super) fn send_instances(
+        &mut self,
+        now: Time,
+        port: PortId,
+        to: Option<Ipv4Addr>,
+        instances: &[Arc<Instance>],
+    ) {
+        let Some(interface) = self.interfaces.get(&port) else { return };
+        let room = interface.room() - UPDATE_LEN;
+        let delay = interface.config.transmit_delay_s;
+        let neighbor = to.and_then(|name| interface.neighbors.get(&name));
+        let dst = neighbor.map_or_else(|| self.group(port), |neighbor| interface.unicast(neighbor));
+        let mut rest = instances;
+        while !rest.is_empty() {
+            let mut len = 0;
+            let fits = |instance: &&Arc<Instance>| {
+                len += instance.bytes.len();
+                len <= room
+            };
+            // One that is too long by itself goes alone: IP cuts it.
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now_sent, later) = rest.split_at(count);
+            let bytes: Vec<Vec<u8>> = now_sent.iter().map(|one| one.bytes_at(now, delay)).collect();
+            let packet = Body::update(self.router_id, self.area(), bytes.iter().map(Vec::as_slice));
+            self.send(now, port, dst, packet);
+            rest = later;
+        }
+    }
+
+    /// Sends again what a neighbour has not acknowledged: one packet (RFC 2328, 13.6).
+    pub(super) fn retransmit(&mut self, now: Time, at: At) {
+        let Some(interface) = self.interfaces.get_mut(&at.0) else { return };
+        let (room, due) = (interface.room() - UPDATE_LEN, now + interface.config.retransmit);
+        let Some(neighbor) = interface.neighbors.get_mut(&at.1) else { return };
+        neighbor.retransmit_due = (!neighbor.retransmit.is_empty()).then_some(due);
+        let mut len = 0;
+        let fits = |instance: &&Arc<Instance>| {
+            len += instance.bytes.len();
+            len <= room
+        };
+        let mut again: Vec<_> = neighbor.retransmit.values().take_while(fits).cloned().collect();
+        if again.is_empty() {
+            again.extend(neighbor.retransmit.values().next().cloned());
+        }
+        self.send_instances(now, at.0, Some(at.1), &again);
+    }
+
+    /// A new instance was taken: Table 19 of RFC 2328, 13.5.
+    fn acknowledge_later(&mut self, now: Time, at: At, header: LsaHeader, is_back: bool) {
+        let Some(interface) = self.interfaces.get(&at.0) else { return };
+        let sender = interface.neighbors.get(&at.1).map(|neighbor| neighbor.address);
+        let is_silent = interface.state == InterfaceState::Backup && sender != Some(interface.designated);
+        if !is_back && !is_silent {
+            self.delay_ack(now, at.0, header);
+        }
+    }
+
+    fn delay_ack(&mut self, now: Time, port: PortId, header: LsaHeader) {
+        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        interface.acks.push(header);
+        let least = ACK_DELAY.0.min(interface.config.retransmit.0 / 2);
+        interface.ack_due.get_or_insert(now + base::Span(least));
+    }
+
+    /// Sends the acknowledgements that have waited.
+    pub(super) fn send_acks(&mut self, now: Time, port: PortId) {
+        let Some(interface) = self.interfaces.get_mut(&port) else { return };
+        interface.ack_due = None;
+        let (acks, most) = (core::mem::take(&mut interface.acks), interface.room() / LSA_HEADER_LEN);
+        let dst = self.group(port);
+        for headers in acks.chunks(most) {
+            self.say(now, port, dst, &Body::Ack { headers: headers.to_vec() });
+        }
+    }
+
+    fn send_direct_acks(&mut self, now: Time, at: At, acks: Vec<LsaHeader>) {
+        let Some(interface) = self.interfaces.get(&at.0).filter(|_| !acks.is_empty()) else { return };
+        let most = interface.room() / LSA_HEADER_LEN;
+        for headers in acks.chunks(most) {
+            let packet = Body::Ack { headers: headers.to_vec() }.packet(self.router_id, self.area());
+            self.send_to(now, at, packet);
+        }
+    }
+
+    /// Takes acknowledgements (RFC 2328, 13.7).
+    pub(super) fn on_ack(&mut self, at: At, headers: &[LsaHeader]) {
+        let Some(neighbor) = self.neighbor(at).filter(|neighbor| neighbor.state.is_flooded()) else { return };
+        for header in headers {
+            // The same instance: ages play no part, for that which was sent has aged.
+            let is_same = |sent: &Arc<Instance>| {
+                (sent.header.sequence, sent.header.checksum) == (header.sequence, header.checksum)
+                    && (sent.header.age >= MAX_AGE) == (header.age >= MAX_AGE)
+            };
+            if neighbor.retransmit.get(&header.key).is_some_and(is_same) {
+                neighbor.retransmit.remove(&header.key);
+            }
+        }
+        if neighbor.retransmit.is_empty() {
+            neighbor.retransmit_due = None;
+        }
+    }
+
+    /// Takes out instances that are too old when everybody knows (RFC 2328, 14).
+    pub(super) fn sweep(&mut self, now: Time) {
+        if self.database.old().next().is_none() || self.neighbors().any(|one| one.state.is_exchanging()) {
+            return;
+        }
+        let is_known =
+            |key: &&wire::ospf::LsaKey| !self.neighbors().any(|one| one.retransmit.contains_key(*key));
+        for key in self.database.old().filter(is_known).copied().collect::<Vec<_>>() {
+            self.database.remove(&key);
+            // What this router has to say begins again with the first sequence number (RFC 2328, 12.1.6).
+            if self.own.contains_key(&key) {
+                self.schedule(now, key);
+            }
+        }
+        self.originate_due(now);
+        self.flush_floods(now);
+    }
+}

@@ -1,0 +1,326 @@
+//! OSPF version 2 (RFC 2328): an internal router of one area, on links between two and on broadcast networks.
+//!
+//! - [`neighbor`], [`interface`], [`delay`]: the state machines, and the election of the designated router
+//! - `receive`: which packets are taken (8.2, D.5); `hello`: neighbours are found and lost (9.5, 10.5)
+//! - `exchange`: databases are described, and what is missing is asked for (10.6 to 10.9)
+//! - `flood`: new instances are spread, acknowledged and sent again (13)
+//! - [`database`]: instances and their ages; `originate`: this router's own (12.4), refreshed and flushed (14)
+//! - [`spf`]: shortest paths; `routes`: what follows from them for the routing table (16)
+//!
+//! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
+//! links, and no opaque advertisements are asked for.
+
+pub mod database;
+pub mod delay;
+mod exchange;
+mod flood;
+mod hello;
+pub mod interface;
+pub mod neighbor;
+mod originate;
+mod receive;
+mod routes;
+pub mod spf;
+#[cfg(test)]
+mod tests;
+
+use crate::machine::{Chart, State};
+use crate::protocol::{
+    Arrival, Change, Context, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
+};
+use crate::services::Services;
+use base::plane::{Ack, Prefix};
+use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
+use core::net::Ipv4Addr;
+use database::Database;
+use delay::{Delay, DelayConfig, DelayState};
+use interface::{Interface, InterfaceConfig, InterfaceState};
+use neighbor::NeighborState;
+use serde::Serialize;
+use spf::Hop;
+use std::collections::{BTreeMap, VecDeque};
+use wire::ospf::{ALL_D_ROUTERS, ALL_SPF_ROUTERS, Body, Kind, LsaBody, LsaKey, options};
+
+/// The machines of OSPF, for the documentation.
+pub const CHARTS: &[Chart] = &[InterfaceState::CHART, NeighborState::CHART, DelayState::CHART];
+
+/// The number of OSPF among IP protocols.
+pub const IP_PROTOCOL: u8 = 89;
+/// How good its routes are, beside those of other protocols.
+pub const PREFERENCE: u8 = 110;
+/// What this router can do (RFC 2328, A.2).
+const OPTIONS: u8 = options::E;
+/// A router makes a new instance of its own at most so often (RFC 2328, B).
+const MIN_LS_INTERVAL: Span = Span::from_secs(5);
+/// A new instance is taken from a neighbour at most so often (RFC 2328, B).
+const MIN_LS_ARRIVAL: Span = Span::from_secs(1);
+/// Own instances are made again when they are so old, in seconds (RFC 2328, B).
+const LS_REFRESH_TIME: u16 = 1800;
+/// From an instance to its delayed acknowledgement: less than until it is sent again (RFC 2328, 13.5).
+const ACK_DELAY: Span = Span::from_secs(1);
+
+/// What OSPF tells the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The databases of a neighbour and of this router are the same now.
+    OspfAdjacent {
+        /// The neighbour's router id.
+        router_id: Ipv4Addr,
+        /// The port that it is at.
+        port: PortId,
+    },
+    /// A neighbour is adjacent no more.
+    OspfAdjacencyLost {
+        /// The neighbour's router id.
+        router_id: Ipv4Addr,
+        /// The port that it was at.
+        port: PortId,
+        /// The state that it is in now.
+        state: &'static str,
+    },
+    /// Packets of a neighbour are not taken. It is said again when the reason is another.
+    OspfRefused {
+        /// The port by which they come.
+        port: PortId,
+        /// Their source.
+        source: Ipv4Addr,
+        /// Why.
+        why: String,
+    },
+}
+
+impl ProtocolType for Event {
+    const PROTOCOL: ProtocolId = Ospf::ID;
+}
+
+/// How a router speaks OSPF.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The area of all interfaces.
+    pub area: Option<Ipv4Addr>,
+    /// How computations are delayed.
+    pub delay: DelayConfig,
+    /// The ports that it speaks on or announces, and how.
+    pub interfaces: BTreeMap<PortId, InterfaceConfig>,
+}
+
+/// A speaker of OSPF.
+#[derive(Debug)]
+pub struct Ospf {
+    router_id: Ipv4Addr,
+    config: Config,
+    interfaces: BTreeMap<PortId, Interface>,
+    database: Database,
+    /// What this router has to say.
+    own: BTreeMap<LsaKey, LsaBody>,
+    /// When it has said it last.
+    made: BTreeMap<LsaKey, Time>,
+    /// When it is to say it again.
+    pending: BTreeMap<LsaKey, Time>,
+    /// What it has to say may be something else now.
+    is_stale: bool,
+    delay: Delay,
+    /// Costs and next hops that were given to the routing table.
+    routes: BTreeMap<Prefix, (u32, Vec<Hop>)>,
+    computations: u64,
+    sequence: u32,
+    is_started: bool,
+    outputs: VecDeque<Output>,
+}
+
+impl Ospf {
+    /// The name of OSPF among protocols.
+    pub const ID: ProtocolId = ProtocolId::new("ospf");
+
+    /// A speaker that knows nothing yet. It takes up interfaces when it is first called.
+    pub fn new(router_id: Ipv4Addr, config: Config) -> Ospf {
+        Ospf {
+            router_id,
+            delay: Delay::new(config.delay),
+            config,
+            interfaces: BTreeMap::new(),
+            database: Database::default(),
+            own: BTreeMap::new(),
+            made: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            is_stale: true,
+            routes: BTreeMap::new(),
+            computations: 0,
+            sequence: 0,
+            is_started: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// Its router id.
+    pub fn router_id(&self) -> Ipv4Addr {
+        self.router_id
+    }
+
+    /// The area that it is in.
+    pub fn area(&self) -> Ipv4Addr {
+        self.config.area.unwrap_or(Ipv4Addr::UNSPECIFIED)
+    }
+
+    /// Its interfaces with their neighbours.
+    pub fn interfaces(&self) -> impl Iterator<Item = &Interface> {
+        self.interfaces.values()
+    }
+
+    /// Its link-state database.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// How often it has computed paths.
+    pub fn computations(&self) -> u64 {
+        self.computations
+    }
+
+    fn name_of(kind: u8) -> &'static str {
+        Kind::of(kind).map_or(UNKNOWN_KIND, Kind::name)
+    }
+
+    /// Takes up the interfaces that can be used.
+    fn start(&mut self, now: Time, context: &Context<'_>) {
+        self.is_started = true;
+        for (port, known) in context.services.interfaces.ports() {
+            let (Some(config), Some(address)) = (self.config.interfaces.get(&port), known.ipv4()) else {
+                continue;
+            };
+            self.interfaces.insert(port, Interface::new(port, address, known.mtu, config.clone()));
+            if known.up {
+                self.raise(now, port);
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(base::Event::Protocol(ProtocolValue::new(event))));
+    }
+
+    /// Sends a packet by a port, without checksum and authentication yet.
+    fn send(&mut self, now: Time, port: PortId, dst: Ipv4Addr, packet: Result<Vec<u8>, wire::Error>) {
+        let (Some(interface), Ok(mut bytes)) = (self.interfaces.get(&port), packet) else { return };
+        // RFC 2328, D.3: it never goes back, over restarts too.
+        self.sequence = self.sequence.max((now.0 / base::time::PS_PER_S) as u32);
+        interface.config.auth.seal(&mut bytes, self.sequence);
+        let next = (!dst.is_multicast()).then_some(dst);
+        let (src, over) = (interface.address, Over::Ip(IP_PROTOCOL));
+        let message = Message { port, next, src, dst, over, ttl: 1, router_alert: false, bytes };
+        self.outputs.push_back(Output::Message(message));
+    }
+
+    fn say(&mut self, now: Time, port: PortId, dst: Ipv4Addr, body: &Body) {
+        let packet = body.packet(self.router_id, self.area());
+        self.send(now, port, dst, packet);
+    }
+
+    /// What is left to do when something has happened.
+    fn settle(&mut self, now: Time) {
+        let due = self.interfaces.values().filter(|interface| interface.is_election_due);
+        for port in due.map(|interface| interface.port).collect::<Vec<_>>() {
+            self.elect(now, port);
+        }
+        if core::mem::take(&mut self.is_stale) {
+            self.renew(now);
+        }
+        self.originate_due(now);
+        self.flush_floods(now);
+        self.sweep(now);
+    }
+}
+
+impl Protocol for Ospf {
+    fn id(&self) -> ProtocolId {
+        Ospf::ID
+    }
+
+    fn listens(&self) -> Vec<Listen> {
+        vec![Listen::IpProtocol(IP_PROTOCOL), Listen::Group(ALL_SPF_ROUTERS), Listen::Group(ALL_D_ROUTERS)]
+    }
+
+    fn subscribes(&self) -> Vec<Topic> {
+        vec![Topic::Interfaces]
+    }
+
+    fn speaks_on(&self, port: PortId) -> bool {
+        self.config.interfaces.get(&port).is_some_and(|config| !config.passive)
+    }
+
+    fn kind_of(&self, bytes: &[u8]) -> u8 {
+        bytes.get(1).copied().unwrap_or(0)
+    }
+
+    fn kind_name(&self, kind: u8) -> &'static str {
+        Ospf::name_of(kind)
+    }
+
+    fn state_count(&self) -> usize {
+        self.database.len()
+    }
+
+    fn handle_message(&mut self, now: Time, context: &mut Context<'_>, arrival: &Arrival, bytes: &[u8]) {
+        if !self.is_started {
+            self.start(now, context);
+        }
+        if let Arrival::Ip(ip) = arrival {
+            self.receive(now, ip, bytes);
+        }
+        self.settle(now);
+    }
+
+    fn handle_timeout(&mut self, now: Time, context: &mut Context<'_>) {
+        if !self.is_started {
+            self.start(now, context);
+        }
+        for port in self.interfaces.keys().copied().collect::<Vec<_>>() {
+            self.interface_due(now, port);
+        }
+        self.age(now);
+        self.settle(now);
+        if self.delay.is_due(now) {
+            self.compute(now, context);
+        }
+    }
+
+    fn handle_command(&mut self, _: Time, _: &mut Context<'_>, _: &ProtocolValue) -> bool {
+        false
+    }
+
+    fn handle_ack(&mut self, _: Time, _: &mut Context<'_>, _: &Ack) {}
+
+    fn handle_change(&mut self, now: Time, _: &mut Context<'_>, change: &Change) {
+        match *change {
+            Change::Interface { port: Some(port), up, .. } if self.is_started => {
+                if up {
+                    self.raise(now, port);
+                } else {
+                    self.lower(now, port);
+                }
+                self.settle(now);
+            }
+            Change::Interface { .. } | Change::Route(_) => {}
+            Change::Restart => *self = Ospf::new(self.router_id, self.config.clone()),
+        }
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        if !self.is_started {
+            return Some(Time::ZERO);
+        }
+        let interfaces = self.interfaces.values().filter_map(Interface::due).min();
+        Time::earliest([interfaces, self.own_due(), self.database.due(), self.delay.due()])
+    }
+}
+
+impl Setup for Config {
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        Box::new(Ospf::new(services.interfaces.router_id, self.clone()))
+    }
+}

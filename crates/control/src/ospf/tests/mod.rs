@@ -1,0 +1,7 @@
+mod adjacency;
+mod database;
+mod flooding;
+mod net;
+mod routes;
+mod spf;
+mod states;

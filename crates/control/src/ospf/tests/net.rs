@@ -1,0 +1,272 @@
+//! Routers that speak OSPF on links without anything below: packets arrive a millisecond later, or are lost.
+
+use super::super::database::Instance;
+use super::super::interface::{InterfaceConfig, NetworkType};
+use super::super::neighbor::NeighborState;
+use super::super::{Config, Event, IP_PROTOCOL, Ospf};
+use crate::owner::Owner;
+use crate::protocol::{Arrival, Change, Context, IpArrival, Output, Over, Protocol};
+use crate::services::{
+    Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces, Services, Source,
+};
+use base::plane::{NextHop, Prefix};
+use base::{Label, PortId, Span, Streams, Time};
+use core::net::{IpAddr, Ipv4Addr};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::ospf::Lsa;
+
+/// A router id: 10.0.0.N.
+pub(super) fn id(node: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, 0, node as u8)
+}
+
+/// A link: its members, and how each treats it.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    pub members: Vec<(usize, InterfaceConfig)>,
+    pub mtu: u32,
+}
+
+impl Link {
+    pub(super) fn between(a: usize, b: usize, cost: u16) -> Link {
+        let config = InterfaceConfig { cost, ..InterfaceConfig::default() };
+        Link { members: vec![(a, config.clone()), (b, config)], mtu: 1500 }
+    }
+
+    /// A broadcast network with the priority of each member.
+    pub(super) fn network(members: &[(usize, u8)]) -> Link {
+        let config = |priority| InterfaceConfig {
+            network: NetworkType::Broadcast,
+            priority,
+            ..InterfaceConfig::default()
+        };
+        Link {
+            members: members.iter().map(|(node, priority)| (*node, config(*priority))).collect(),
+            mtu: 1500,
+        }
+    }
+}
+
+struct Node {
+    ospf: Ospf,
+    services: Box<Services>,
+    /// The link and the place there of each port.
+    ports: Vec<(usize, usize)>,
+}
+
+pub(super) struct Net {
+    pub now: Time,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    under_way: BTreeMap<(Time, u64), (usize, IpArrival, Vec<u8>)>,
+    sent: u64,
+    /// Links that lose everything.
+    pub cut: BTreeSet<usize>,
+    /// Of so many packets one is lost; zero for none.
+    pub lossy: u64,
+    pub events: Vec<(usize, Event)>,
+    /// Every packet that was sent: when, by which router, to which address.
+    pub packets: Vec<(Time, usize, Ipv4Addr, Vec<u8>)>,
+}
+
+/// The address of a place on a link: 192.168.LINK.PLACE + 1.
+pub(super) fn on(link: usize, place: usize) -> Ipv4Addr {
+    Ipv4Addr::new(192, 168, link as u8, place as u8 + 1)
+}
+
+impl Net {
+    pub(super) fn new(count: usize, links: Vec<Link>) -> Net {
+        let nodes = (0..count).map(|node| Net::node(node, &links)).collect();
+        Net {
+            now: Time::ZERO,
+            nodes,
+            links,
+            under_way: BTreeMap::new(),
+            sent: 0,
+            cut: BTreeSet::new(),
+            lossy: 0,
+            events: Vec::new(),
+            packets: Vec::new(),
+        }
+    }
+
+    fn node(node: usize, links: &[Link]) -> Node {
+        let (mut ports, mut known, mut configs) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for (link, described) in links.iter().enumerate() {
+            for (place, (_, config)) in described.members.iter().enumerate().filter(|(_, m)| m.0 == node) {
+                let port = PortId(ports.len() as u16);
+                let address = InterfaceAddress { address: IpAddr::V4(on(link, place)), prefix_len: 24 };
+                known.push(Interface {
+                    kind: InterfaceKind::Port(port),
+                    addresses: vec![address],
+                    link_local: None,
+                    neighbor: None,
+                    neighbor_id: None,
+                    mtu: described.mtu,
+                    cost: 1,
+                    reservable: None,
+                    up: true,
+                });
+                configs.insert(port, config.clone());
+                ports.push((link, place));
+            }
+        }
+        let interfaces = Interfaces::new(format!("r{node}"), id(node), known);
+        let services = Services::new(interfaces, (Label::FIRST_UNRESERVED, Label::MAX), Streams::new(1));
+        let config = Config { interfaces: configs, ..Config::default() };
+        Node { ospf: Ospf::new(id(node), config), services: Box::new(services), ports }
+    }
+
+    fn with(&mut self, node: usize, what: impl FnOnce(&mut Ospf, Time, &mut Context<'_>)) {
+        let Node { ospf, services, .. } = &mut self.nodes[node];
+        let mut context = Context { services, owner: Owner(1) };
+        what(ospf, self.now, &mut context);
+        self.drain(node);
+    }
+
+    /// Puts what a router sends on its link.
+    fn drain(&mut self, node: usize) {
+        while let Some(output) = self.nodes[node].ospf.poll_output() {
+            let message = match output {
+                Output::Message(message) => message,
+                Output::Event(event) => {
+                    self.events.extend(event.of::<Event>().map(|event| (node, event.clone())));
+                    continue;
+                }
+                other => panic!("{other:?}"),
+            };
+            let (link, from) = self.nodes[node].ports[usize::from(message.port.0)];
+            assert_eq!((message.ttl, message.over), (1, Over::Ip(IP_PROTOCOL)), "RFC 2328, 8.1");
+            self.packets.push((self.now, node, message.dst, message.bytes.clone()));
+            for (place, (to, _)) in self.links[link].members.clone().into_iter().enumerate() {
+                let is_for = message.dst.is_multicast() || message.dst == on(link, place);
+                self.sent += 1;
+                let mixed = self.sent.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let is_lost = self.lossy > 0 && mixed.is_multiple_of(self.lossy);
+                if place == from || !is_for || self.cut.contains(&link) || is_lost {
+                    continue;
+                }
+                let port = self.nodes[to].ports.iter().position(|at| *at == (link, place)).expect("a port");
+                let arrival = IpArrival {
+                    port: PortId(port as u16),
+                    src: message.src,
+                    dst: message.dst,
+                    ttl: 1,
+                    router_alert: false,
+                    over: Over::Ip(IP_PROTOCOL),
+                };
+                let at = (self.now + Span::from_ms(1), self.sent);
+                self.under_way.insert(at, (to, arrival, message.bytes.clone()));
+            }
+        }
+    }
+
+    pub(super) fn run(&mut self, seconds: u64) {
+        let end = self.now + Span::from_secs(seconds as i64);
+        let mut calls = (Time::ZERO, 0);
+        loop {
+            let due = self.nodes.iter().enumerate();
+            let due = due.filter_map(|(node, one)| Some((one.ospf.poll_timeout()?, node))).min();
+            let arrival = self.under_way.first_key_value().map(|(at, _)| at.0);
+            let next = due.map_or(Time::MAX, |due| due.0).min(arrival.unwrap_or(Time::MAX));
+            if next > end {
+                break;
+            }
+            self.now = self.now.max(next);
+            calls = if calls.0 == self.now { (self.now, calls.1 + 1) } else { (self.now, 0) };
+            assert!(calls.1 < 10_000, "nothing comes of what is due at {:?}", self.now);
+            if arrival.is_some_and(|at| at <= self.now) {
+                let (_, (node, arrival, bytes)) = self.under_way.pop_first().expect("a packet");
+                self.with(node, |ospf, now, context| {
+                    ospf.handle_message(now, context, &Arrival::Ip(arrival), &bytes);
+                });
+            } else if let Some((_, node)) = due {
+                self.with(node, |ospf, now, context| ospf.handle_timeout(now, context));
+            }
+        }
+        self.now = end;
+    }
+
+    pub(super) fn ospf(&self, node: usize) -> &Ospf {
+        &self.nodes[node].ospf
+    }
+
+    /// A packet of somebody on a link.
+    pub(super) fn inject(&mut self, node: usize, src: Ipv4Addr, dst: Ipv4Addr, bytes: &[u8]) {
+        let (port, over) = (PortId(0), Over::Ip(IP_PROTOCOL));
+        let arrival = Arrival::Ip(IpArrival { port, src, dst, ttl: 1, router_alert: false, over });
+        self.with(node, |ospf, now, context| ospf.handle_message(now, context, &arrival, bytes));
+    }
+
+    /// Puts an advertisement into a router's database, and has it compute its routes.
+    pub(super) fn know(&mut self, node: usize, lsa: &Lsa) {
+        let bytes = lsa.write().expect("bytes");
+        self.with(node, |ospf, now, context| {
+            ospf.install(now, Instance::read(&bytes, now, false).expect("an instance"), None);
+            ospf.compute(now, context);
+        });
+    }
+
+    pub(super) fn restart(&mut self, node: usize) {
+        self.with(node, |ospf, now, context| ospf.handle_change(now, context, &Change::Restart));
+    }
+
+    /// A link can be used, or can't: its ports are told.
+    pub(super) fn set_up(&mut self, link: usize, up: bool) {
+        for node in 0..self.nodes.len() {
+            for place in 0..self.nodes[node].ports.len() {
+                if self.nodes[node].ports[place].0 == link {
+                    let port = PortId(place as u16);
+                    let interface = InterfaceId::of(port);
+                    self.with(node, |ospf, now, context| {
+                        context.services.interfaces.set_up(interface, up);
+                        let change = Change::Interface { interface, port: Some(port), up };
+                        ospf.handle_change(now, context, &change);
+                    });
+                }
+            }
+        }
+    }
+
+    /// States of neighbours, in the order of routers, ports and names.
+    pub(super) fn states(&self) -> Vec<(usize, Ipv4Addr, NeighborState)> {
+        let of = |(node, one): (usize, &Node)| {
+            let all = one.ospf.interfaces().flat_map(|interface| interface.neighbors.values());
+            all.map(|known| (node, known.router_id, known.state)).collect::<Vec<_>>()
+        };
+        self.nodes.iter().enumerate().flat_map(of).collect()
+    }
+
+    pub(super) fn full(&self) -> usize {
+        self.states().iter().filter(|state| state.2 == NeighborState::Full).count()
+    }
+
+    /// The database of a router without ages.
+    pub(super) fn contents(&self, node: usize) -> Vec<Vec<u8>> {
+        self.nodes[node].ospf.database().iter().map(|instance| instance.bytes[2..].to_vec()).collect()
+    }
+
+    /// Metric and next hops of a router's route by OSPF.
+    pub(super) fn route(&self, node: usize, prefix: Prefix) -> Option<(u32, Vec<NextHop>)> {
+        let all = self.nodes[node].services.rib.iter();
+        let mut own =
+            all.filter(|(to, route, _)| *to == prefix && route.source == Source::Protocol(Ospf::ID));
+        let (_, route, hops) = own.next()?;
+        Some((route.metric, hops?.to_vec()))
+    }
+
+    /// All databases are the same, and every router has a route to every other one of which the cost is right.
+    pub(super) fn assert_converged(&self, reachable: &[usize]) {
+        for &node in reachable {
+            assert!(self.contents(node) == self.contents(reachable[0]), "databases of {reachable:?} differ");
+            for &to in reachable.iter().filter(|to| **to != node) {
+                assert!(self.route(node, Prefix::host(id(to))).is_some(), "{node} has no route to {to}");
+            }
+        }
+    }
+}
+
+/// A next hop.
+pub(super) fn via(port: u16, link: usize, place: usize) -> NextHop {
+    NextHop::Via { port: PortId(port), gateway: on(link, place).into() }
+}

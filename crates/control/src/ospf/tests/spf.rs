@@ -1,0 +1,178 @@
+//! Shortest paths beside an independent search: distances by relaxing all edges until nothing changes, next hops by
+//! asking of each neighbour whether a shortest path leads through it.
+
+use super::super::spf::{Graph, Hop, Vertex};
+use base::PortId;
+use core::net::Ipv4Addr;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use wire::ospf::{Network, Router, RouterLink, link};
+
+fn id(node: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0x0a00_0000 + node as u32)
+}
+
+/// The address of a router on a link between two, or on a network.
+fn on(kind: u32, link: usize, node: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(0xac10_0000 + (kind << 18) + ((link as u32) << 8) + node as u32)
+}
+
+/// A random area: links between two with a cost in each direction and whether each end announces it, and networks of
+/// several routers with their costs.
+#[derive(Clone, Debug)]
+struct Area {
+    nodes: usize,
+    links: Vec<(usize, usize, u16, u16, bool, bool)>,
+    networks: Vec<Vec<(usize, u16, bool)>>,
+}
+
+fn areas() -> impl Strategy<Value = Area> {
+    (2usize..9).prop_flat_map(|nodes| {
+        let link =
+            (0..nodes, 0..nodes, 1u16..6, 1u16..6, prop::bool::weighted(0.9), prop::bool::weighted(0.9));
+        let member = (0..nodes, 1u16..6, prop::bool::weighted(0.9));
+        let network = proptest::collection::vec(member, 1..4);
+        (proptest::collection::vec(link, 0..14), proptest::collection::vec(network, 0..3)).prop_map(
+            move |(mut links, mut networks)| {
+                links.retain(|link| link.0 != link.1);
+                for network in &mut networks {
+                    let mut seen = BTreeSet::new();
+                    network.retain(|member| seen.insert(member.0));
+                }
+                Area { nodes, links, networks }
+            },
+        )
+    })
+}
+
+impl Area {
+    fn designated(&self, network: usize) -> Ipv4Addr {
+        on(1, network, self.networks[network][0].0)
+    }
+
+    fn advertised(&self) -> (Vec<Router>, Vec<Network>) {
+        let mut routers = vec![Router::default(); self.nodes];
+        for (place, &(a, b, there, back, a_says, b_says)) in self.links.iter().enumerate() {
+            for (from, to, metric, says) in [(a, b, there, a_says), (b, a, back, b_says)] {
+                let (id, data, kind) = (id(to), on(0, place, from), link::POINT_TO_POINT);
+                let one = RouterLink { id, data, kind, metric, tos: Vec::new() };
+                routers[from].links.extend(says.then_some(one));
+            }
+        }
+        for (place, members) in self.networks.iter().enumerate() {
+            for &(from, metric, says) in members {
+                let (id, data, kind) = (self.designated(place), on(1, place, from), link::TRANSIT);
+                let one = RouterLink { id, data, kind, metric, tos: Vec::new() };
+                routers[from].links.extend(says.then_some(one));
+            }
+        }
+        let network = |members: &Vec<(usize, u16, bool)>| Network {
+            mask: Ipv4Addr::new(255, 255, 255, 0),
+            routers: members.iter().map(|member| id(member.0)).collect(),
+        };
+        (routers, self.networks.iter().map(network).collect())
+    }
+
+    /// Steps from router to router that both ends announce: from, to, cost, and by which hop.
+    fn steps(&self) -> Vec<(usize, usize, u32, Hop)> {
+        let mut steps = Vec::new();
+        // Two routers that announce any link to each other have all of those that one announces (RFC 2328, 16.1).
+        let says = |from: usize, to: usize| {
+            self.links
+                .iter()
+                .any(|l| (l.0, l.1, l.4) == (from, to, true) || (l.1, l.0, l.5) == (from, to, true))
+        };
+        for (place, &(a, b, there, back, a_says, b_says)) in self.links.iter().enumerate() {
+            for (from, to, cost, said) in [(a, b, there, a_says), (b, a, back, b_says)] {
+                if said && says(to, from) {
+                    let hop = Hop { port: PortId(place as u16), gateway: on(0, place, to) };
+                    steps.push((from, to, cost.into(), hop));
+                }
+            }
+        }
+        for (place, members) in self.networks.iter().enumerate() {
+            let said = || members.iter().filter(|member| member.2);
+            for &(from, cost, _) in said() {
+                for &(to, _, _) in said().filter(|to| to.0 != from) {
+                    let hop = Hop { port: PortId(100 + place as u16), gateway: on(1, place, to) };
+                    steps.push((from, to, cost.into(), hop));
+                }
+            }
+        }
+        steps
+    }
+
+    fn distances(&self, from: usize) -> Vec<Option<u32>> {
+        let mut distances = vec![None; self.nodes];
+        distances[from] = Some(0);
+        for _ in 0..self.nodes {
+            for (a, b, cost, _) in self.steps() {
+                if let Some(far) = distances[a].map(|near: u32| near + cost) {
+                    distances[b] = Some(distances[b].map_or(far, |known| known.min(far)));
+                }
+            }
+        }
+        distances
+    }
+
+    /// Where packets leave a router by its own link.
+    fn leave(&self, address: Ipv4Addr, neighbor: Option<Ipv4Addr>) -> Option<Hop> {
+        let place = (address.to_bits() >> 8 & 0x3ff) as u16;
+        match neighbor {
+            Some(neighbor) => {
+                let to = neighbor.to_bits() as usize & 0xff;
+                Some(Hop { port: PortId(place), gateway: on(0, place.into(), to) })
+            }
+            None => Some(Hop { port: PortId(100 + place), gateway: Ipv4Addr::UNSPECIFIED }),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(testing::cases(512))]
+    #[test]
+    fn paths_are_those_of_an_independent_search(area in areas()) {
+        let (routers, networks) = area.advertised();
+        let routers = routers.iter().enumerate().map(|(node, router)| (id(node), router));
+        // Two networks never have the same designated router's address here: the place is part of it.
+        let networks = networks.iter().enumerate().map(|(place, network)| (area.designated(place), network));
+        let graph = Graph::new(routers, networks);
+        let distances: BTreeMap<usize, _> = (0..area.nodes).map(|node| (node, area.distances(node))).collect();
+        for root in 0..area.nodes {
+            let paths = graph.paths(id(root), |address, neighbor| area.leave(address, neighbor));
+            for (to, distance) in distances[&root].iter().enumerate() {
+                let found = graph.path(&paths, Vertex::Router(id(to)));
+                prop_assert_eq!(found.map(|found| found.0), *distance, "{} to {}", root, to);
+                let Some((far, hops)) = found.filter(|_| to != root) else { continue };
+                let good = |&(from, by, cost, _): &(usize, usize, u32, Hop)| {
+                    from == root && distances[&by][to].is_some_and(|rest| cost + rest == far)
+                };
+                let expected: BTreeSet<Hop> = area.steps().iter().filter(|step| good(step)).map(|s| s.3).collect();
+                prop_assert_eq!(hops.iter().copied().collect::<BTreeSet<_>>(), expected, "{} to {}", root, to);
+                prop_assert!(hops.is_sorted());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_network_is_reached_by_its_routers() {
+    let area = Area {
+        nodes: 3,
+        links: vec![(0, 1, 4, 4, true, true)],
+        networks: vec![vec![(1, 3, true), (2, 1, true)]],
+    };
+    let (routers, networks) = area.advertised();
+    let routers = routers.iter().enumerate().map(|(node, router)| (id(node), router));
+    let graph = Graph::new(routers, [(area.designated(0), &networks[0])].into_iter());
+    let leave = |address, neighbor| area.leave(address, neighbor);
+    let hop = |port, gateway| [Hop { port: PortId(port), gateway }];
+    let paths = graph.paths(id(0), leave);
+    let network = Vertex::Network(area.designated(0));
+    assert_eq!(graph.path(&paths, network), Some((7, &hop(0, on(0, 0, 1))[..])));
+    let paths = graph.paths(id(2), leave);
+    assert_eq!(graph.path(&paths, network), Some((1, &hop(100, Ipv4Addr::UNSPECIFIED)[..])));
+    assert_eq!(graph.path(&paths, Vertex::Router(id(0))), Some((5, &hop(100, on(1, 0, 1))[..])));
+    let nobody = graph.paths(id(9), leave);
+    assert_eq!(graph.path(&nobody, network), None);
+}

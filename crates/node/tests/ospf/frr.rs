@@ -1,0 +1,228 @@
+//! A router beside ospfd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
+
+use crate::speaker::{config, full, id, next_hops, ospf};
+use base::plane::{NextHop, Prefix};
+use base::{PortId, Rate, Span, Time};
+use control::ospf::interface::{InterfaceConfig, NetworkType};
+use core::net::Ipv4Addr;
+use engine::external::{Clock, ExternalSpec, open};
+use engine::real_time::{Control, Runner};
+use engine::{LinkSpec, World};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use testing::Pair;
+use twinplane_node::{Peer, Router};
+use wire::ospf::{Algorithm, Auth, Key};
+
+const DAEMONS: &str = "/usr/lib/frr";
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+const THEIRS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
+const THEIR_ID: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
+/// A network behind FRR.
+const BEHIND: Ipv4Addr = Ipv4Addr::new(10, 7, 0, 0);
+
+/// FRR's zebra and ospfd in a namespace; they end with it.
+struct Frr {
+    folder: PathBuf,
+    daemons: Vec<Child>,
+}
+
+impl Drop for Frr {
+    fn drop(&mut self) {
+        for daemon in &mut self.daemons {
+            let _ = (daemon.kill(), daemon.wait());
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Frr {
+    /// Starts the daemons, with lines about the interface.
+    fn start(pair: &Pair, name: &str, lines: &str) -> Frr {
+        let folder = std::env::temp_dir().join(format!("node-ospf-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let ospfd = format!(
+            "interface e0\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n{lines}\n\
+             router ospf\n ospf router-id {THEIR_ID}\n network 10.0.0.0/8 area 0\n network 192.0.2.0/24 area 0\n"
+        );
+        fs::write(folder.join("zebra.conf"), "hostname frr\n").expect("a file");
+        fs::write(folder.join("ospfd.conf"), ospfd).expect("a file");
+        // The daemons give up the rights of root.
+        let owned = Command::new("chown").args(["-R", "frr:frr"]).arg(&folder).status().expect("chown");
+        assert!(owned.success());
+        let mut frr = Frr { folder, daemons: Vec::new() };
+        frr.run(pair, "zebra");
+        frr.run(pair, "ospfd");
+        frr
+    }
+
+    /// Starts a daemon, and waits until it answers.
+    fn run(&mut self, pair: &Pair, daemon: &str) {
+        let at = |file: &str| self.folder.join(file).to_string_lossy().into_owned();
+        let (program, file) = (Path::new(DAEMONS).join(daemon), at(&format!("{daemon}.conf")));
+        let (program, pid, zapi) = (program.to_string_lossy(), at(&format!("{daemon}.pid")), at("zserv.api"));
+        let folder = self.folder.to_string_lossy();
+        let arguments = [
+            &program,
+            "-f",
+            &file,
+            "-i",
+            &pid,
+            "-z",
+            &zapi,
+            "--vty_socket",
+            &folder,
+            "-P",
+            "0",
+            "-A",
+            "127.0.0.1",
+        ];
+        let mut command = pair.exec(1, &arguments);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a daemon of FRR");
+        self.daemons.push(child);
+        let limit = Instant::now() + Duration::from_secs(60);
+        while !self.folder.join(format!("{daemon}.vty")).exists() {
+            assert!(Instant::now() < limit, "{daemon} does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn ask(&self, question: &str) -> String {
+        let mut vtysh = Command::new("vtysh");
+        let output = vtysh.arg("--vty_socket").arg(&self.folder).args(["-c", question]).output();
+        String::from_utf8_lossy(&output.expect("vtysh").stdout).into_owned()
+    }
+
+    /// Link state id, router, sequence number and checksum of every advertisement that it has.
+    fn database(&self) -> BTreeSet<(Ipv4Addr, Ipv4Addr, u32, u16)> {
+        let text = self.ask("show ip ospf database");
+        let hex = |word: &str| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+        let rows = text.lines().filter_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [id, router, _, sequence, checksum, ..] = words[..] else { return None };
+            Some((id.parse().ok()?, router.parse().ok()?, hex(sequence)?, hex(checksum)? as u16))
+        });
+        rows.collect()
+    }
+}
+
+/// A router whose only port is beside FRR, by the clock.
+struct Beside {
+    world: World,
+    runner: Runner,
+    until: Time,
+}
+
+impl Beside {
+    fn new(pair: &Pair, settings: InterfaceConfig) -> Beside {
+        let mut world = World::new(1);
+        let router = Router::new(config(0, &[(OWN, settings)], world.streams()));
+        let node = world.add_device(Box::new(router));
+        let beyond = world.add_device(Box::new(Peer::new()));
+        let link = LinkSpec::new(node, beyond, Rate::from_gbps(1), Span::ZERO).with_buffer(1 << 22);
+        world.add_link(link).expect("a link");
+        let spec = ExternalSpec { netns: Some(pair.netns(0)), offload: true, ..ExternalSpec::new("e0") };
+        let mut runner = Runner::new(Clock::new());
+        runner.attach(&mut world, node, PortId(0), open(&spec).expect("an interface")).expect("a port");
+        Beside { world, runner, until: Time::ZERO }
+    }
+
+    /// Runs until something is so.
+    fn wait(&mut self, what: &str, is_so: impl Fn(&World) -> bool) {
+        let limit = Instant::now() + Duration::from_secs(120);
+        while !is_so(&self.world) {
+            let known: Vec<_> = ospf(&self.world, 0).interfaces().collect();
+            assert!(Instant::now() < limit, "not {what}: {known:?}");
+            self.until += Span::from_ms(300);
+            self.runner.run_until(&mut self.world, self.until, &mut |_, _| Control::Continue).expect("a run");
+        }
+    }
+
+    fn database(&self) -> BTreeSet<(Ipv4Addr, Ipv4Addr, u32, u16)> {
+        let all = ospf(&self.world, 0).database().iter();
+        let row = |one: &std::sync::Arc<control::ospf::database::Instance>| {
+            let header = one.header;
+            (header.key.id, header.key.router, header.sequence as u32, header.checksum)
+        };
+        all.map(row).collect()
+    }
+}
+
+fn pair() -> Option<Pair> {
+    if !testing::available("vtysh") {
+        return None;
+    }
+    let pair = Pair::new(1500)?;
+    pair.ip(1, &["address", "add", &format!("{THEIRS}/24"), "dev", "e0"]);
+    pair.ip(1, &["address", "add", &format!("{THEIR_ID}/32"), "dev", "lo"]);
+    pair.ip(1, &["link", "add", "d0", "type", "veth", "peer", "name", "d1"]);
+    pair.ip(1, &["link", "set", "d1", "up"]);
+    pair.ip(1, &["address", "add", "10.7.0.1/24", "dev", "d0"]);
+    pair.ip(1, &["link", "set", "d0", "up"]);
+    pair.ip(1, &["link", "set", "lo", "up"]);
+    Some(pair)
+}
+
+fn settings(network: NetworkType, auth: Auth) -> InterfaceConfig {
+    InterfaceConfig { network, hello_s: 1, dead_s: 4, auth, ..InterfaceConfig::default() }
+}
+
+/// Full adjacency, the same database to the checksum, and the same routes; then FRR is killed and comes back.
+fn meet(name: &str, network: NetworkType, auth: Auth, lines: &str) {
+    let Some(pair) = pair() else { return };
+    let mut beside = Beside::new(&pair, settings(network, auth));
+    let via = |hops: Vec<NextHop>| hops == [NextHop::Via { port: PortId(0), gateway: THEIRS.into() }];
+    let behind = [Prefix::host(THEIR_ID), Prefix::new(BEHIND, 24)];
+    for life in 1..=2 {
+        let frr = Frr::start(&pair, &format!("{name}{life}"), lines);
+        beside.wait("adjacent", |world| full(world, 0) == 1);
+        beside.wait("routed", |world| behind.into_iter().all(|prefix| via(next_hops(world, 0, prefix))));
+        // What is flooded last takes a moment, and so does FRR's own computation.
+        let limit = Instant::now() + Duration::from_secs(60);
+        loop {
+            beside.wait("a moment", {
+                let until = beside.until + Span::from_ms(500);
+                move |world| world.now() >= until
+            });
+            let (here, there) = (beside.database(), frr.database());
+            let routes = frr.ask("show ip route ospf");
+            let own = format!("{}/32", id(0));
+            let is_routed = routes.lines().any(|line| line.contains(&own) && line.contains(&OWN.to_string()));
+            let neighbor = frr.ask("show ip ospf neighbor");
+            let all = ospf(&beside.world, 0).database().iter();
+            let mut kinds: Vec<u8> = all.map(|one| one.header.key.kind.0).collect();
+            kinds.sort_unstable();
+            // Two routers, and the network if it is one; what FRR said of it in an earlier life it takes back.
+            let is_whole =
+                kinds == [&[1, 1][..], &[2][..usize::from(network == NetworkType::Broadcast)]].concat();
+            if here == there && is_routed && is_whole && neighbor.contains("Full") {
+                break;
+            }
+            assert!(Instant::now() < limit, "{here:x?}\n{there:x?}\n{routes}\n{neighbor}");
+        }
+        // Killed: silent, and lost after the dead interval.
+        drop(frr);
+        beside.wait("lost", |world| full(world, 0) == 0 && next_hops(world, 0, behind[0]).is_empty());
+    }
+}
+
+#[test]
+fn frr_is_a_neighbour_on_a_link_between_two() {
+    meet("p2p", NetworkType::PointToPoint, Auth::Null, " ip ospf network point-to-point");
+}
+
+#[test]
+fn frr_is_a_neighbour_on_a_broadcast_network() {
+    meet("lan", NetworkType::Broadcast, Auth::Null, "");
+}
+
+#[test]
+fn frr_is_a_neighbour_with_a_key() {
+    let key = Key { id: 1, algorithm: Algorithm::Md5, secret: b"secret".to_vec() };
+    let lines = " ip ospf network point-to-point\n ip ospf authentication message-digest\n \
+                 ip ospf message-digest-key 1 md5 secret";
+    meet("key", NetworkType::PointToPoint, Auth::Cryptographic(key), lines);
+}

@@ -1,0 +1,67 @@
+//! Routers with OSPF on all of their ports, and what they know.
+
+use base::plane::{NextHop, Prefix, TtlModel};
+use base::{MacAddr, NodeId, PortId, Rate, Streams};
+use control::Setup;
+use control::ospf::interface::InterfaceConfig;
+use control::ospf::neighbor::NeighborState;
+use control::ospf::{Config, Ospf};
+use core::net::Ipv4Addr;
+use engine::World;
+use std::sync::Arc;
+use twinplane_node::router::{Conditioning, PortSetup, RouterConfig};
+use twinplane_node::{DeviceProfile, Router};
+
+/// The router id of a router.
+pub fn id(router: usize) -> Ipv4Addr {
+    Ipv4Addr::new(192, 0, 2, router as u8 + 1)
+}
+
+/// A router with an address of 24 bits, and settings, for each port.
+pub fn config(router: usize, ports: &[(Ipv4Addr, InterfaceConfig)], streams: Streams) -> RouterConfig {
+    let port = |(place, (address, _)): (usize, &(Ipv4Addr, InterfaceConfig))| PortSetup {
+        mac: MacAddr([2, 0, 0, 0, router as u8, place as u8]),
+        address: *address,
+        prefix_len: 24,
+        ipv6: None,
+        neighbor: None,
+        neighbor_id: None,
+        mtu: 1500,
+        cost: 1,
+        reservable: None::<Rate>,
+    };
+    let interfaces = (0u16..).map(PortId).zip(ports.iter().map(|(_, config)| config.clone())).collect();
+    let ospf = Config { interfaces, ..Config::default() };
+    RouterConfig {
+        name: format!("r{router}"),
+        router_id: id(router),
+        ipv6: None,
+        ports: ports.iter().enumerate().map(port).collect(),
+        profile: DeviceProfile::ideal(),
+        protocols: vec![Arc::new(ospf) as Arc<dyn Setup>],
+        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
+        ttl: TtlModel::Uniform,
+        diffserv: None,
+        conditioning: Conditioning::default(),
+        streams,
+    }
+}
+
+pub fn router(world: &World, node: usize) -> &Router {
+    world.device(NodeId(node as u32)).expect("a router")
+}
+
+pub fn ospf(world: &World, node: usize) -> &Ospf {
+    router(world, node).control().protocol().expect("OSPF")
+}
+
+/// How many neighbours of a router are adjacent.
+pub fn full(world: &World, node: usize) -> usize {
+    let neighbors = ospf(world, node).interfaces().flat_map(|interface| interface.neighbors.values());
+    neighbors.filter(|neighbor| neighbor.state == NeighborState::Full).count()
+}
+
+/// Next hops of a router's route to a prefix.
+pub fn next_hops(world: &World, node: usize, prefix: Prefix) -> Vec<NextHop> {
+    router(world, node).control().services().rib.next_hops(prefix).to_vec()
+}
