@@ -1,129 +1,117 @@
 //! The two priority queues of the virtual clock.
 //!
-//! [`LaneHeap`] holds the head of every lane that has frames under way; only its top changes often, so that it keeps
-//! no index of positions. [`TimerHeap`] holds one timer for each number (of a device, or of a lane) and finds any of
-//! them.
+//! [`KeyHeap`] holds what each process ([`crate::virtual_time`]) has to do first. [`TimerHeap`] holds one timer for
+//! each number and finds any of them; lanes with queue disciplines have theirs there.
 
 use base::Time;
 
-/// Orders lanes by the arrival of their first frame, then by receiving port.
-///
-/// A heap with four children a node, padded with keys that are never reached, so that four children are always there.
-#[derive(Debug)]
-pub struct LaneHeap {
+/// Where the key of a lane or of a device stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// The process that it belongs to.
+    pub process: u32,
+    /// Its leaf in the tournament.
+    pub leaf: u32,
+}
+
+/// The first keys of all processes, in a heap with four children a node that knows where each process is. A key of
+/// all ones is never reached.
+#[derive(Debug, Default)]
+pub struct KeyHeap {
     keys: Vec<u128>,
-    len: usize,
+    /// Of which process each is: keys that are never reached do not say.
+    who: Vec<u32>,
+    at: Vec<u32>,
 }
 
-const PAD: usize = 4;
-
-/// The key of a lane: time, then receiving port. The receiving port of lane `g` is `g ^ 1`.
-#[inline]
-fn lane_key(time: Time, lane: u32) -> u128 {
-    u128::from(time.0) << 64 | u128::from(lane ^ 1)
-}
-
-impl Default for LaneHeap {
-    fn default() -> Self {
-        LaneHeap { keys: vec![u128::MAX; PAD + 1], len: 0 }
+impl KeyHeap {
+    /// As many processes, none of which has anything to do.
+    pub fn new(count: usize) -> KeyHeap {
+        let who: Vec<u32> = (0..count as u32).collect();
+        KeyHeap { keys: vec![u128::MAX; count + 4], at: who.clone(), who }
     }
-}
 
-impl LaneHeap {
-    /// The next arrival and its lane; `Time::MAX` if there is none.
+    /// The least key.
+    #[inline(always)]
+    pub fn first(&self) -> u128 {
+        self.keys.first().copied().unwrap_or(u128::MAX)
+    }
+
+    /// Moves the key of a process, which is less than before, to where it belongs.
     #[inline]
-    pub fn peek(&self) -> (Time, u32) {
-        let key = self.keys[0];
-        (Time((key >> 64) as u64), key as u32 ^ 1)
+    pub fn lower(&mut self, process: u32, key: u128) {
+        let hole = self.rise(self.at[process as usize] as usize, key);
+        self.fill(hole, process, key);
     }
 
-    /// Is no lane in it?
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Puts a lane in that is not there.
+    /// Gives the process with the least key another one.
     #[inline]
-    pub fn push(&mut self, time: Time, lane: u32) {
-        let key = lane_key(time, lane);
-        let mut hole = self.len;
-        self.len += 1;
-        if self.keys.len() < self.len + PAD {
-            self.keys.resize(2 * self.len + PAD, u128::MAX);
+    pub fn replace_first(&mut self, key: u128) {
+        if let Some(&process) = self.who.first() {
+            let hole = self.sink(0, key);
+            self.fill(hole, process, key);
         }
+    }
+
+    /// Gives a process another key.
+    #[inline]
+    pub fn set(&mut self, process: u32, key: u128) {
+        let at = self.at[process as usize] as usize;
+        if self.keys[at] == key {
+            return;
+        }
+        let hole = self.rise(at, key);
+        let hole = if hole == at { self.sink(at, key) } else { hole };
+        self.fill(hole, process, key);
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, hole: usize, process: u32, key: u128) {
+        self.keys[hole] = key;
+        self.who[hole] = process;
+        self.at[process as usize] = hole as u32;
+    }
+
+    #[inline(always)]
+    fn shift(&mut self, from: usize, to: usize) {
+        let who = self.who[from];
+        self.keys[to] = self.keys[from];
+        self.who[to] = who;
+        self.at[who as usize] = to as u32;
+    }
+
+    /// Where a key belongs, that belongs at `hole` or above.
+    #[inline(always)]
+    fn rise(&mut self, mut hole: usize, key: u128) -> usize {
         while hole > 0 {
             let parent = (hole - 1) / 4;
             if self.keys[parent] <= key {
                 break;
             }
-            self.keys[hole] = self.keys[parent];
+            self.shift(parent, hole);
             hole = parent;
         }
-        self.keys[hole] = key;
+        hole
     }
 
-    /// Replaces the top by a lane that is not elsewhere in the heap.
-    #[inline]
-    pub fn replace_top(&mut self, time: Time, lane: u32) {
-        self.sift_down(0, lane_key(time, lane));
-    }
-
-    /// Takes the top out.
-    #[inline]
-    pub fn pop(&mut self) {
-        if self.len > 0 {
-            self.remove_at(0);
-        }
-    }
-
-    /// Takes a lane out wherever it is: by search, as this happens when a link goes down and hardly otherwise.
-    pub fn remove(&mut self, lane: u32) {
-        if let Some(at) = self.keys[..self.len].iter().position(|&k| k as u32 == lane ^ 1) {
-            self.remove_at(at);
-        }
-    }
-
-    /// Takes all lanes out.
-    pub fn clear(&mut self) {
-        *self = LaneHeap::default();
-    }
-
-    fn remove_at(&mut self, at: usize) {
-        self.len -= 1;
-        let last = core::mem::replace(&mut self.keys[self.len], u128::MAX);
-        if at == self.len {
-            return;
-        }
-        // The last key may belong above or below the hole.
-        let mut hole = at;
-        while hole > 0 && self.keys[(hole - 1) / 4] > last {
-            self.keys[hole] = self.keys[(hole - 1) / 4];
-            hole = (hole - 1) / 4;
-        }
-        self.sift_down(hole, last);
-    }
-
-    #[inline]
-    fn sift_down(&mut self, mut hole: usize, key: u128) {
+    /// Where a key belongs, that belongs at `hole` or below.
+    #[inline(always)]
+    fn sink(&mut self, mut hole: usize, key: u128) -> usize {
         loop {
             let first = 4 * hole + 1;
-            if first >= self.len {
-                break;
+            if first >= self.who.len() {
+                return hole;
             }
-            let c: &[u128; 4] = match self.keys[first..].first_chunk() {
-                Some(c) => c,
-                None => break,
-            };
+            let Some(c) = self.keys[first..].first_chunk::<4>() else { return hole };
             let (i, x) = if c[1] < c[0] { (1, c[1]) } else { (0, c[0]) };
             let (j, y) = if c[3] < c[2] { (3, c[3]) } else { (2, c[2]) };
             let (child, least) = if y < x { (j, y) } else { (i, x) };
             if key <= least {
-                break;
+                return hole;
             }
-            self.keys[hole] = least;
+            self.shift(first + child, hole);
             hole = first + child;
         }
-        self.keys[hole] = key;
     }
 }
 
@@ -212,30 +200,29 @@ mod tests {
     proptest! {
         #![proptest_config(testing::cases(256))]
         #[test]
-        fn lanes_come_in_order(steps in proptest::collection::vec((0u8..4, 0u32..40, 0u64..50), 1..300)) {
-            let mut heap = LaneHeap::default();
-            let mut model: BTreeMap<u32, u64> = BTreeMap::new();
-            for (what, lane, time) in steps {
-                let top = model.iter().map(|(&l, &t)| (t, l ^ 1)).min();
-                let there = model.contains_key(&lane);
-                match (what, top) {
-                    (0, _) if !there => { heap.push(Time(time), lane); model.insert(lane, time); }
-                    (1, Some((_, port))) if !there || lane == port ^ 1 => {
-                        heap.replace_top(Time(time), lane);
-                        model.remove(&(port ^ 1));
-                        model.insert(lane, time);
+        fn keys_come_in_order(
+            count in 1usize..40,
+            steps in proptest::collection::vec((0u8..3, 0usize..40, 0u64..50), 1..300),
+        ) {
+            let mut heap = KeyHeap::new(count);
+            let mut model = vec![u128::MAX; count];
+            for (what, process, time) in steps {
+                let process = process % count;
+                let place = |time: u64, process: usize| u128::from(time) << 64 | process as u128;
+                match what {
+                    0 => { model[process] = place(time, process); heap.set(process as u32, model[process]); }
+                    1 if place(time, process) < model[process] => {
+                        model[process] = place(time, process);
+                        heap.lower(process as u32, model[process]);
                     }
-                    (2, Some((_, port))) => { heap.pop(); model.remove(&(port ^ 1)); }
-                    (3, _) => { heap.remove(lane); model.remove(&lane); }
+                    2 if heap.first() != u128::MAX => {
+                        let first = heap.first() as u64 as usize;
+                        model[first] = if time < 10 { u128::MAX } else { place(time, first) };
+                        heap.replace_first(model[first]);
+                    }
                     _ => {}
                 }
-                let top = model.iter().map(|(&l, &t)| (t, l ^ 1)).min();
-                prop_assert_eq!(heap.is_empty(), top.is_none());
-                if let Some((t, port)) = top {
-                    prop_assert_eq!(heap.peek(), (Time(t), port ^ 1));
-                } else {
-                    prop_assert_eq!(heap.peek().0, Time::MAX);
-                }
+                prop_assert_eq!(Some(heap.first()), model.iter().min().copied());
             }
         }
 

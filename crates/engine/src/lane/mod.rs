@@ -28,6 +28,7 @@ use crate::egress::Egress;
 use crate::link::PortSpec;
 use crate::medium::Medium;
 use crate::offload::real_frames;
+use crate::queue::Place;
 use crate::ring::FlightRing;
 use base::device::{DropCounters, DropReason};
 use base::frame::Framing;
@@ -35,10 +36,31 @@ use base::{Frame, LinkId, LossBook, NodeId, PortId, Rate, Serialiser, Span, Time
 use forwarding::queue::Tree;
 
 /// One direction of a link.
+///
+/// What every frame needs lies in front: in the first cache line what both ends read, in the second what the sender
+/// changes.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Lane {
     /// Frames queued and on their way.
     pub ring: FlightRing,
+    /// Where the virtual clock keeps the first arrival.
+    pub place: Place,
+    /// The device at the far end.
+    pub to_node: NodeId,
+    /// The link of which this is one direction.
+    pub link: LinkId,
+    /// The port at the far end.
+    pub to_port: PortId,
+    /// Arrivals take the general path: faults, capture, recording, or a device that is down.
+    pub attend_arrivals: bool,
+    /// The first frame was offered to the fast path already, which punted it.
+    pub punted: bool,
+    /// Is some capture to see each frame as it leaves?
+    pub attend_departures: bool,
+    /// The link can be used, and nothing but the wire is behind the port.
+    direct: bool,
+    up: bool,
     free: Time,
     entered: Time,
     /// Picoseconds per byte and per gap, if they are whole numbers; else zero, and the serialiser knows.
@@ -49,23 +71,6 @@ pub struct Lane {
     taken_bytes: u64,
     /// Digest of every frame sent, with its time.
     pub digest: Digest,
-    /// The device at the far end.
-    pub to_node: NodeId,
-    /// The port at the far end.
-    pub to_port: PortId,
-    /// Arrivals take the general path: faults, capture, recording, or a device that is down.
-    pub attend_arrivals: bool,
-    /// The first frame was offered to the fast path already, which punted it.
-    pub punted: bool,
-    /// Frames to be forwarded one by one before it is tried again to forward several in a row.
-    pub run_pause: u8,
-    /// Is some capture to see each frame as it leaves?
-    pub attend_departures: bool,
-    /// The link can be used, and nothing but the wire is behind the port.
-    direct: bool,
-    up: bool,
-    /// The link of which this is one direction.
-    pub link: LinkId,
     /// The first frame of which it is not known that its first bit has left, unless that has arrived.
     waiting: u64,
     /// Bytes of all frames before that.
@@ -107,6 +112,7 @@ impl Lane {
     pub fn new(link: LinkId, spec: PortSpec, delay: Span, to_node: NodeId, to_port: PortId) -> Lane {
         let mut lane = Lane {
             ring: FlightRing::default(),
+            place: Place::default(),
             free: Time::ZERO,
             entered: Time::ZERO,
             per_byte: 0,
@@ -118,7 +124,6 @@ impl Lane {
             to_port,
             attend_arrivals: false,
             punted: false,
-            run_pause: 0,
             attend_departures: false,
             direct: true,
             up: true,
@@ -151,7 +156,7 @@ impl Lane {
         Span(self.delay as i64)
     }
 
-    /// No frame takes less than this from its hand-over to its arrival, in picoseconds.
+    /// No frame takes less than this from its hand-over to its arrival, in picoseconds, whatever limits the rate.
     #[inline]
     pub fn shortest(&self) -> u64 {
         self.shortest
@@ -442,6 +447,8 @@ impl Lane {
         self.per_byte = self.serialiser.per_byte().unwrap_or(0);
         let framing = self.framing();
         self.per_gap = self.per_byte * u64::from(framing.gap);
-        self.shortest = self.delay + self.serialiser.span(framing.least).0 as u64;
+        // A limit only makes frames take longer, but for those that were taken before.
+        let own = Serialiser::new(own, self.spec.clock_offset_ppb);
+        self.shortest = self.delay + own.span(framing.least).0 as u64;
     }
 }

@@ -7,6 +7,7 @@ use crate::error::{EngineError, check};
 use crate::lane::Lane;
 use crate::link::{LinkSpec, PortSpec};
 use crate::medium::{Ends, Medium};
+use crate::queue::Place;
 use base::{Command, Device, Frame, LinkId, MacAddr, NodeId, PortId, Span, Time};
 use std::collections::VecDeque;
 
@@ -16,16 +17,18 @@ impl World {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node {
             device,
-            name: String::new(),
-            recorder: None,
             ports: Vec::new(),
-            state: NodeState::Up,
+            recorder: None,
             timeout: Time::MAX,
+            place: Place::default(),
+            name: String::new(),
+            state: NodeState::Up,
             stray_frames: 0,
             deferred: VecDeque::new(),
             restarts: 0,
         });
         self.touched.push_back(id);
+        self.unfound = true;
         id
     }
 
@@ -53,6 +56,7 @@ impl World {
         self.lanes.push(Lane::new(link, spec_b, delay, a, port_a));
         self.ports.resize_with(self.lanes.len(), PortState::default);
         self.outages.push(Outage::default());
+        self.unfound = true;
         for lane in [lane, lane + 1] {
             self.keep_losses_too(lane);
             self.attend(lane);
@@ -69,6 +73,7 @@ impl World {
         }
         for g in both {
             self.lanes[g as usize].set_medium(medium);
+            self.unfound = true;
             self.attend(g);
         }
         Ok(())
@@ -108,7 +113,6 @@ impl World {
         }
         self.agenda.push(at, task);
         self.next_task = self.next_task.min(at);
-        self.next_other = self.next_other.min(at);
         Ok(())
     }
 }

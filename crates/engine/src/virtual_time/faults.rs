@@ -150,7 +150,7 @@ impl World {
             let queued = lane.clear_queue(self.now, DropReason::LinkDown);
             if gone + queued > 0 {
                 port.fates.fold(self.now, CLEARED | (gone + queued));
-                self.lane_heap.remove(g);
+                self.processes.set_arrival(lane, g);
                 for frame in self.late.clear(g ^ 1) {
                     lane.lost_on_link(self.now, frame, DropReason::LinkDown);
                 }
@@ -222,7 +222,7 @@ impl World {
         let node = &mut self.nodes[id.index()];
         node.state = NodeState::Restarting;
         node.timeout = Time::MAX;
-        self.timers.set(id.0, None);
+        self.processes.set_timeout(node, id.0, Time::MAX);
         for g in node.ports.clone() {
             self.tap_cut(g, self.now, true);
             let lane = &mut self.lanes[g as usize];
@@ -235,7 +235,7 @@ impl World {
                 port.drops.add(DropReason::NodeDown, gone);
             }
             if had && lane.ring.is_empty() {
-                self.lane_heap.remove(g);
+                self.processes.set_arrival(lane, g);
             }
             self.attend(g ^ 1);
         }

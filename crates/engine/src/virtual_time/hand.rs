@@ -1,6 +1,5 @@
 //! The general path of frames: into a device, and out of it.
 
-use super::bound::answered;
 use super::taps::tap_departures;
 use super::{EventRecord, NodeState, World};
 use crate::lane::Sent;
@@ -14,11 +13,12 @@ impl World {
         let lane = &mut self.lanes[g as usize];
         lane.catch_up(self.now);
         let punted = core::mem::take(&mut lane.punted);
-        let Some(frame) = lane.arrive() else {
-            self.lane_heap.pop();
-            return;
-        };
-        self.settle_top(g);
+        let frame = lane.arrive();
+        self.processes.set_arrival(lane, g);
+        if lane.is_queued() {
+            self.queues.expect(g, lane);
+        }
+        let Some(frame) = frame else { return };
         let port = &mut self.ports[g as usize];
         port.attended.0 += 1;
         port.attended.1 += u64::from(frame.wire_len());
@@ -89,14 +89,13 @@ impl World {
         }
     }
 
-    /// Sends a frame by a device's port. Returns when an answer to it may arrive, at the earliest, unless
-    /// the lane was not empty.
-    pub(super) fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) -> Time {
+    /// Sends a frame by a device's port.
+    pub(super) fn send_from(&mut self, id: NodeId, port: PortId, ready: Time, frame: Frame) {
         let node = &mut self.nodes[id.index()];
         let Some(&out) = node.ports.get(port.index()) else {
             node.stray_frames += 1;
             self.lost_in_device(id, port, &frame, DropReason::PortDown);
-            return Time::MAX;
+            return;
         };
         let lane = &mut self.lanes[out as usize];
         let number = lane.ring.tail();
@@ -105,22 +104,13 @@ impl World {
             let port = &self.ports[out as usize];
             self.tap_over |= tap_departures(&mut self.taps, port, lane, self.now, out, number);
             self.queues.expect(out, lane);
-            self.next_other = self.next_other.min(self.queues.next());
         }
         match sent {
-            Sent::First(arrival) => {
-                self.lane_heap.push(arrival, out);
-                return answered(&self.lanes, out, arrival);
-            }
-            Sent::Waits(arrival) => {
-                self.queues.expect(out, &self.lanes[out as usize]);
-                self.next_other = self.next_other.min(self.queues.next());
-                return answered(&self.lanes, out, arrival);
-            }
+            Sent::First(_) => self.processes.set_arrival(lane, out),
+            Sent::Waits(_) => self.queues.expect(out, lane),
             Sent::Behind => {}
             Sent::Refused(reason) => self.ports[out as usize].drops.count(reason),
         }
-        Time::MAX
     }
 
     /// Takes a device's outputs and its next timeout.
@@ -154,7 +144,6 @@ impl World {
         let timeout = if node.state == NodeState::Up { node.device.poll_timeout() } else { None };
         let timeout = timeout.map(|at| at.max(self.now));
         node.timeout = timeout.unwrap_or(Time::MAX);
-        self.timers.set(id.0, timeout);
-        self.look_ahead();
+        self.processes.set_timeout(node, id.0, node.timeout);
     }
 }

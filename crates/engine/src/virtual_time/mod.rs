@@ -20,9 +20,7 @@
 
 mod access;
 mod agenda;
-mod bound;
 mod build;
-mod depart;
 mod external;
 mod faults;
 mod general;
@@ -30,16 +28,18 @@ mod hand;
 mod late;
 mod losses;
 mod outage;
+mod process;
 mod queues;
 mod run;
 mod taps;
+mod window;
 
 use crate::capture::tap::Tap;
 use crate::digest::Digest;
 use crate::error::EngineError;
 use crate::impair::Impairments;
 use crate::lane::Lane;
-use crate::queue::{LaneHeap, TimerHeap};
+use crate::queue::Place;
 use crate::record::Recorder;
 use agenda::Agenda;
 use base::device::DropCounters;
@@ -49,6 +49,7 @@ use external::ExternalEnd;
 use late::LateFrames;
 pub use losses::{LossPlace, LossesAt};
 use outage::Outage;
+use process::Processes;
 use queues::Queues;
 use std::collections::VecDeque;
 
@@ -83,15 +84,19 @@ enum NodeState {
     Failed,
 }
 
+/// What every frame needs lies in one cache line.
+#[repr(C, align(64))]
 struct Node {
     device: Box<dyn Device>,
-    name: String,
-    recorder: Option<Box<Recorder>>,
     /// The lane that each port sends into.
     ports: Vec<u32>,
-    state: NodeState,
+    recorder: Option<Box<Recorder>>,
     /// When the device asked to be called next; the largest time if it did not.
     timeout: Time,
+    /// Where that is kept.
+    place: Place,
+    name: String,
+    state: NodeState,
     /// Frames sent to ports that it does not have.
     stray_frames: u64,
     /// Commands given while it was down.
@@ -150,14 +155,14 @@ pub struct World {
     ports: Vec<PortState>,
     /// Why each link is down.
     outages: Vec<Outage>,
-    lane_heap: LaneHeap,
-    timers: TimerHeap,
+    /// What each device has to do, but for what follows.
+    processes: Processes,
+    /// Devices or links have come since they were found.
+    unfound: bool,
     agenda: Agenda,
     late: LateFrames,
     queues: Queues,
-    /// The earliest time at which something other than an undisturbed arrival may happen.
-    next_other: Time,
-    /// The earliest of these that is not a timeout.
+    /// When the next thing is due that was asked for, or a late frame.
     next_task: Time,
     /// Events of all devices are to be done in order of time.
     in_step: bool,
@@ -187,12 +192,11 @@ impl World {
             lanes: Vec::new(),
             ports: Vec::new(),
             outages: Vec::new(),
-            lane_heap: LaneHeap::default(),
-            timers: TimerHeap::default(),
+            processes: Processes::default(),
+            unfound: false,
             agenda: Agenda::default(),
             late: LateFrames::default(),
             queues: Queues::new(),
-            next_other: Time::MAX,
             next_task: Time::MAX,
             in_step: false,
             taps: Vec::new(),

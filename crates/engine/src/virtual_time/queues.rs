@@ -60,6 +60,7 @@ impl World {
         }
         lane.set_queue(tree);
         self.queues.lanes.push(g);
+        self.unfound = true;
         self.keep_losses_too(g);
         Ok(())
     }
@@ -80,7 +81,6 @@ impl World {
         if let Some((_, g)) = self.queues.timers.peek() {
             self.catch_up(g, now);
         }
-        self.look_ahead();
     }
 
     /// Does what is due at the port of lane `g` up to `to`.
@@ -92,10 +92,28 @@ impl World {
             self.tap_over |=
                 tap_departures(&mut self.taps, &self.ports[g as usize], lane, self.now, g, number);
         }
-        if idle && let Some(arrival) = lane.ring.next_arrival() {
-            self.lane_heap.push(arrival, g);
+        if idle {
+            self.processes.set_arrival(lane, g);
         }
         self.queues.expect(g, lane);
+    }
+
+    /// Does what is due up to `to` at ports from which lanes lead to a process. Nothing happens before `to`.
+    #[inline(never)]
+    pub(super) fn catch_up_to(&mut self, process: u32, to: Time) {
+        self.now = to;
+        for at in 0..self.processes.queued(process).len() {
+            let g = self.processes.queued(process)[at];
+            let lane = &mut self.lanes[g as usize];
+            if lane.due() > to {
+                continue;
+            }
+            if lane.ring.is_empty() || lane.attend_departures {
+                self.catch_up(g, to);
+            } else {
+                lane.catch_up(to);
+            }
+        }
     }
 
     /// Does what is due at all ports up to `to`.
@@ -106,7 +124,6 @@ impl World {
                 self.catch_up(g, to);
             }
         }
-        self.look_ahead();
     }
 
     /// Lanes are not as they were: finds out when all are to be looked after.
@@ -115,6 +132,5 @@ impl World {
             let g = self.queues.lanes[index];
             self.queues.expect(g, &self.lanes[g as usize]);
         }
-        self.look_ahead();
     }
 }

@@ -1,0 +1,309 @@
+//! Processes: the devices of which no link can tell that they run ahead of each other, and what each has to do next.
+//!
+//! Devices joined by links on which a frame may take no time at all are one process: a router and its probe, say. All
+//! other links lead from one process to another, and a frame on them takes its time. What a process has to do are the
+//! arrivals at its devices and their timeouts; the first arrival of each lane and each timeout has a [`Key`], whose
+//! order is the one that the module's documentation states.
+//!
+//! The keys of a process stand in a tournament: a complete binary tree of which each node is the lesser of the two
+//! below it, so that the first thing to do is its root. The roots stand in one heap, which knows where each is.
+
+use super::Node;
+use crate::lane::Lane;
+use crate::queue::{KeyHeap, Place};
+use base::Time;
+
+/// When something is to be done, then what it is, then whose it is: of a lower key is done first.
+///
+/// ```text
+/// 127            64 63       62                                   31 30          0
+/// | time           | timeout? | receiving port, or number of node   | process     |
+/// ```
+pub(super) type Key = u128;
+
+/// Nothing is to be done.
+pub(super) const NEVER: Key = u128::MAX;
+
+const TIMEOUT: u64 = 1 << 63;
+const PROCESS_BITS: u32 = 31;
+const PROCESS: u64 = (1 << PROCESS_BITS) - 1;
+
+/// What is to be done first somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The first frame of this lane arrives.
+    Arrival(u32),
+    /// The device with this number asked to be called.
+    Timeout(u32),
+}
+
+/// The time of a key.
+#[inline(always)]
+pub(super) fn time_of(key: Key) -> Time {
+    Time((key >> 64) as u64)
+}
+
+/// What a key, which is not [`NEVER`], says is to be done.
+#[inline(always)]
+pub(super) fn due_of(key: Key) -> Due {
+    let what = key as u64;
+    let number = (what >> PROCESS_BITS) as u32;
+    if what & TIMEOUT == 0 { Due::Arrival(number ^ 1) } else { Due::Timeout(number) }
+}
+
+/// The key of a first arrival on lane `g`, which leads to `process`.
+#[inline(always)]
+pub(super) fn arrival_key(at: Time, g: u32, process: u32) -> Key {
+    u128::from(at.0) << 64 | u128::from(u64::from(g ^ 1) << PROCESS_BITS | u64::from(process))
+}
+
+#[inline(always)]
+fn timeout_key(at: Time, node: u32, process: u32) -> Key {
+    let what = TIMEOUT | u64::from(node) << PROCESS_BITS | u64::from(process);
+    u128::from(at.0) << 64 | u128::from(what)
+}
+
+/// A lane that leads to a process from another one.
+#[derive(Clone, Copy, Debug)]
+struct Entrance {
+    /// No frame takes less than this, in picoseconds.
+    shortest: u64,
+    /// The tournament of the process at its beginning.
+    base: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Process {
+    /// Where its tournament begins: a number that is not a key, then the root, then what is below it.
+    base: u32,
+    /// Its entrances.
+    entrances: core::ops::Range<u32>,
+    /// Lanes with queue disciplines that lead to one of its devices.
+    queued: Vec<u32>,
+}
+
+/// All processes of a network.
+#[derive(Debug, Default)]
+pub(super) struct Processes {
+    list: Vec<Process>,
+    entrances: Vec<Entrance>,
+    /// All tournaments. In front of each stands the least time that a frame takes by an entrance of the process.
+    keys: Vec<Key>,
+    heap: KeyHeap,
+}
+
+impl Processes {
+    /// Finds the processes of these devices and lanes, and what each has to do.
+    pub(super) fn new(nodes: &mut [Node], lanes: &mut [Lane]) -> Processes {
+        let process_of = joined(nodes.len(), lanes);
+        let count = process_of.iter().max().map_or(0, |last| last + 1) as usize;
+        let mut leaves = vec![0u32; count];
+        let mut take = |process: u32| {
+            leaves[process as usize] += 1;
+            Place { process, leaf: leaves[process as usize] - 1 }
+        };
+        for (node, &process) in nodes.iter_mut().zip(&process_of) {
+            node.place = take(process);
+        }
+        for lane in lanes.iter_mut() {
+            lane.place = take(process_of[lane.to_node.index()]);
+        }
+        let mut all = Processes::default();
+        for &leaves in &leaves {
+            let half = leaves.next_power_of_two();
+            let base = all.keys.len() as u32;
+            all.keys.resize(all.keys.len() + 2 * half as usize, NEVER);
+            all.list.push(Process { base, entrances: 0..0, queued: Vec::new() });
+        }
+        // Entrances of a process lie together.
+        let mut entrances: Vec<(u32, u32)> = Vec::new();
+        for (g, lane) in lanes.iter().enumerate() {
+            let from = process_of[lanes[g ^ 1].to_node.index()];
+            if from != lane.place.process {
+                entrances.push((lane.place.process, g as u32));
+            }
+            if lane.is_queued() {
+                all.list[lane.place.process as usize].queued.push(g as u32);
+            }
+        }
+        entrances.sort_unstable();
+        for (process, g) in entrances {
+            let from = process_of[lanes[g as usize ^ 1].to_node.index()];
+            let shortest = lanes[g as usize].shortest();
+            let at = all.entrances.len() as u32;
+            all.entrances.push(Entrance { shortest, base: all.list[from as usize].base });
+            let Process { base, entrances, .. } = &mut all.list[process as usize];
+            if entrances.start == entrances.end {
+                *entrances = at..at;
+            }
+            entrances.end = at + 1;
+            let least = &mut all.keys[*base as usize];
+            *least = (*least).min(u128::from(shortest));
+        }
+        for place in
+            nodes.iter_mut().map(|node| &mut node.place).chain(lanes.iter_mut().map(|l| &mut l.place))
+        {
+            let half = leaves[place.process as usize].next_power_of_two();
+            place.leaf += all.list[place.process as usize].base + half;
+        }
+        all.heap = KeyHeap::new(count);
+        for (node, number) in nodes.iter().zip(0..) {
+            all.set_timeout(node, number, node.timeout);
+        }
+        for (lane, g) in lanes.iter().zip(0..) {
+            all.set_arrival(lane, g);
+        }
+        all
+    }
+
+    /// What is to be done first of all.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Key {
+        self.heap.first()
+    }
+
+    /// The process of a key.
+    #[inline(always)]
+    pub(super) fn of(key: Key) -> u32 {
+        (key as u64 & PROCESS) as u32
+    }
+
+    /// Where the tournament of a process begins.
+    #[inline(always)]
+    pub(super) fn base(&self, process: u32) -> u32 {
+        self.list[process as usize].base
+    }
+
+    /// What the process whose tournament begins at `base` has to do first.
+    #[inline(always)]
+    pub(super) fn root(&self, base: u32) -> Key {
+        self.keys[base as usize + 1]
+    }
+
+    /// Lanes with queue disciplines that lead to a process.
+    #[inline]
+    pub(super) fn queued(&self, process: u32) -> &[u32] {
+        &self.list[process as usize].queued
+    }
+
+    /// A time before which nothing comes to a process that is not known by now, if nothing happens anywhere before
+    /// `first`, and frames that wait in queues with nothing on the wire arrive at `waiting` or later.
+    ///
+    /// A neighbour sends when it has something to do. Either that is known, or it comes from yet another process,
+    /// which has nothing to do before `first`.
+    #[inline]
+    pub(super) fn horizon(&self, process: u32, first: Time, waiting: Time) -> Time {
+        let Process { base, entrances, .. } = &self.list[process as usize];
+        let least = self.keys[*base as usize].min(u128::from(u64::MAX)) as u64;
+        let mut horizon = waiting.0.saturating_add(least);
+        for entrance in &self.entrances[entrances.start as usize..entrances.end as usize] {
+            let [least, root] = [self.keys[entrance.base as usize], self.root(entrance.base)];
+            let heard = first.0.saturating_add(least.min(u128::from(u64::MAX)) as u64);
+            let acts = time_of(root).0.min(heard);
+            horizon = horizon.min(acts.saturating_add(entrance.shortest));
+        }
+        Time(horizon)
+    }
+
+    /// Writes a key, and returns the root.
+    #[inline(always)]
+    fn write(&mut self, base: u32, leaf: u32, key: Key) -> Key {
+        let tree = &mut self.keys[base as usize..];
+        let mut at = (leaf - base) as usize;
+        tree[at] = key;
+        while at > 1 {
+            let least = tree[at].min(tree[at ^ 1]);
+            at >>= 1;
+            if tree[at] == least {
+                break;
+            }
+            tree[at] = least;
+        }
+        tree[1]
+    }
+
+    /// The same of a process that is being worked on, whose place in the heap is found when that is over.
+    #[inline(always)]
+    pub(super) fn write_here(&mut self, base: u32, leaf: u32, key: Key) {
+        self.write(base, leaf, key);
+    }
+
+    /// The process that stood first in the heap has been worked on: finds its place.
+    #[inline]
+    pub(super) fn settle_first(&mut self, base: u32) {
+        let root = self.root(base);
+        self.heap.replace_first(root);
+    }
+
+    /// Writes a key wherever it is.
+    #[inline]
+    fn put(&mut self, place: Place, key: Key) {
+        let root = self.write(self.base(place.process), place.leaf, key);
+        self.heap.set(place.process, root);
+    }
+
+    /// A lane that was idle has a first arrival, at another process than the one that is first in the heap, and later
+    /// than what that has to do.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, place: Place, g: u32, arrival: Time) {
+        let key = arrival_key(arrival, g, place.process);
+        let base = self.base(place.process);
+        if self.root(base) > key {
+            self.heap.lower(place.process, key);
+        }
+        self.write(base, place.leaf, key);
+    }
+
+    /// Takes note of the first arrival of a lane, or that there is none.
+    #[inline]
+    pub(super) fn set_arrival(&mut self, lane: &Lane, g: u32) {
+        let key = lane.ring.next_arrival().map_or(NEVER, |at| arrival_key(at, g, lane.place.process));
+        self.put(lane.place, key);
+    }
+
+    /// Takes note of a device's timeout; the largest time if it has none.
+    #[inline]
+    pub(super) fn set_timeout(&mut self, node: &Node, number: u32, timeout: Time) {
+        self.put(node.place, timeout_key_or_never(timeout, number, node.place.process));
+    }
+
+    /// The key of a device's timeout.
+    #[inline(always)]
+    pub(super) fn timeout(node: &Node, number: u32) -> Key {
+        timeout_key_or_never(node.timeout, number, node.place.process)
+    }
+}
+
+#[inline(always)]
+fn timeout_key_or_never(timeout: Time, number: u32, process: u32) -> Key {
+    if timeout == Time::MAX { NEVER } else { timeout_key(timeout, number, process) }
+}
+
+/// The process of each device, numbered in the order of their first devices: devices joined by lanes on which a frame
+/// may take no time.
+fn joined(nodes: usize, lanes: &[Lane]) -> Vec<u32> {
+    let mut parent: Vec<u32> = (0..nodes as u32).collect();
+    fn root(parent: &mut [u32], mut node: u32) -> u32 {
+        while parent[node as usize] != node {
+            parent[node as usize] = parent[parent[node as usize] as usize];
+            node = parent[node as usize];
+        }
+        node
+    }
+    for (g, lane) in lanes.iter().enumerate() {
+        if lane.shortest() == 0 {
+            let ends = [lane.to_node.0, lanes[g ^ 1].to_node.0].map(|end| root(&mut parent, end));
+            parent[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
+        }
+    }
+    let (mut numbers, mut count) = (vec![u32::MAX; nodes], 0);
+    let number = |node: u32| {
+        let first = root(&mut parent, node) as usize;
+        if numbers[first] == u32::MAX {
+            numbers[first] = count;
+            count += 1;
+        }
+        numbers[first]
+    };
+    (0..nodes as u32).map(number).collect()
+}
