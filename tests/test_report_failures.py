@@ -21,7 +21,7 @@ from twinplane.network.drawing import topology
 from twinplane.reports import course, from_network, maps, of_results, outages
 from twinplane.reports import flows as flows_over_time
 from twinplane.reports import story as stories
-from twinplane.reports.harm import by_class, effects, failures, lsps_hurt, ranked
+from twinplane.reports.harm import by_class, cuts, effects, failures, lsps_hurt, ranked
 from twinplane.reports.harm import outages as outages_of
 from twinplane.reports.headline import headline
 from twinplane.reports.story import BEST_EFFORT, Action, FlowSeen, Lost, Span, Story
@@ -305,13 +305,35 @@ def test_links_and_nodes_are_away_until_they_are_mended() -> None:
         ],
         [],
     )
-    assert sorted(maps.cuts(story), key=lambda cut: cut[1]) == [
+    assert sorted(cuts(story), key=lambda cut: cut[1]) == [
         ("pe1-p", 5.0, 6.0),
         ("p", 7.0, 7.5),
         ("a-b", 8.0, 8.5),
         ("a-b", 9.0, 10.0),
         ("c-d", 9.1, 9.2),
     ]
+
+
+def test_only_the_end_of_the_last_failure_counts_and_a_repair_comes_first() -> None:
+    twice = [Action(1.0, "fail", link="b-c", until=2.0), Action(1.5, "fail", link="b-c", until=6.5)]
+    assert cuts(told(twice, [])) == [("b-c", 1.0, 6.5)]
+    repaired = told([Action(1.0, "fail", link="b-c", until=5.0), Action(2.0, "heal", link="b-c")], [])
+    assert headline(repaired).startswith("Link b-c failed from 1 s to 2 s: ")
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "harms"),
+    [
+        ("delay", "0 s to 5 ms", True),
+        ("delay", "0 s", False),
+        ("corruption", "0e0", False),
+        ("reordering", "0 % by 1 ms", False),
+        ("loss", "0 %", False),
+        ("loss", "0.5 %", True),
+    ],
+)
+def test_what_takes_a_disturbance_away_is_no_failure(what: str, value: str, harms: bool) -> None:
+    assert Action(1.0, what, link="a-b", value=value).harms is harms
 
 
 def test_an_lsp_that_came_back_and_went_again_is_away() -> None:
@@ -475,7 +497,7 @@ def demanded() -> tp.Network:
 def test_a_failure_that_hurts_demands_names_classes_and_pairs(demanded: tp.Network) -> None:
     story = stories.of_network(demanded)
     sentence = headline(story) or ""
-    assert re.match(r"Link a-b failed at 1 s: class gold lost \d+ packets of \d pairs? \(a-b", sentence)
+    assert re.match(r"Link a-b failed from 1 s to 2 s: class gold lost \d+ packets of \d pairs? \(a-b", sentence)
     assert re.search(r", class best \d+ of \d pairs? \(a-", sentence)
     classes, flows, failed = outages.sections(story)[0].tables
     assert [row[0] for row in classes.rows] == ["gold", "best", "EF"]

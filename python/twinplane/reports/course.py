@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from ..charts import STYLES, Band, Chart, Curve, Mark
 from ..units import format_time
 from .flows import Course
-from .harm import failures, lsps_hurt
+from .harm import cuts, failures, lsps_hurt
 from .headline import done
-from .maps import cuts
 from .story import Action, Lost, Span, Story, Told
 from .timeline import timeline
 

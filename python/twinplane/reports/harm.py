@@ -249,3 +249,29 @@ def effects(story: Story) -> list[Effect]:
             )
         )
     return found
+
+
+def cuts(story: Story) -> list[tuple[str, float, float]]:
+    """Links (as actions name them) and nodes that were away, from when to when."""
+    found: list[tuple[str, float, float]] = []
+    away: dict[str, tuple[float, float]] = {}
+
+    def back(name: str, at: float) -> None:
+        begin, end = away.pop(name, (at, at))
+        if begin < min(end, at):
+            found.append((name, begin, min(end, at)))
+
+    for action in story.actions:
+        name = action.link or action.node
+        if action.cuts and name:
+            if name in away and away[name][1] <= action.at:
+                back(name, action.at)
+            # Only the end of what began last counts.
+            begin, _ = away.get(name, (action.at, 0.0))
+            away[name] = (begin, story.end if action.until is None else action.until)
+        elif action.what == "heal":
+            for one in [name] if name else list(away):
+                back(one, action.at)
+    for name in list(away):
+        back(name, story.end)
+    return found

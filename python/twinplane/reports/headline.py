@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..units import format_time
+from . import harm
 from .harm import Failure, LspHarm, Outage, by_flow, failures, lost_between, lsps_hurt, outages, together
 from .story import BEST_EFFORT, Action, Story
 
@@ -19,7 +20,7 @@ def headline(story: Story) -> str | None:
         return None
     begin = found[0].at
     parts = [part for part in (_losses(story, begin) + _most(story, found), _lsps(story, begin)) if part]
-    text = f"{failed(found)}: {'; '.join(parts)}."
+    text = f"{failed(found, story)}: {'; '.join(parts)}."
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -35,10 +36,10 @@ def _most(story: Story, found: Sequence[Failure]) -> str:
     return f", {how} of them after {what} at {format_time(worst.at)}"
 
 
-def failed(found: Sequence[Failure]) -> str:
+def failed(found: Sequence[Failure], story: Story) -> str:
     """What was taken away, and when."""
     if len(found) == 1:
-        return _and([done(action) for action in found[0].actions], "failures") + _at(found[0])
+        return _and([done(action) for action in found[0].actions], "failures") + _at(found[0], story)
     actions = [action for one in found for action in one.actions]
     span = f"from {format_time(found[0].at)} to {format_time(found[-1].at)}"
     whats = {done(action) for action in actions}
@@ -93,11 +94,21 @@ def _object(action: Action) -> str:
     return f"flow {action.flow}" if action.flow else "the network"
 
 
-def _at(failure: Failure) -> str:
-    until = {action.until for action in failure.actions}
+def _at(failure: Failure, story: Story) -> str:
+    until = {_end(action, story) for action in failure.actions}
     if len(until) == 1 and (end := until.pop()) is not None:
         return f" from {format_time(failure.at)} to {format_time(end)}" if end > failure.at else ""
     return f" at {format_time(failure.at)}"
+
+
+def _end(action: Action, story: Story) -> float | None:
+    """When it was over: what was cut may have been repaired before its end, or have failed again."""
+    name = action.link or action.node
+    if action.cuts:
+        for one, begin, end in harm.cuts(story):
+            if one == name and begin <= action.at < end < story.end:
+                return end
+    return action.until
 
 
 def _losses(story: Story, begin: float) -> str:
@@ -117,7 +128,7 @@ def _losses(story: Story, begin: float) -> str:
         for group, of in hurt.items()
     }
     if not groups:
-        earlier = f"; {_packets(before)} were lost before" if before else ""
+        earlier = f"; {_packets(before)} {_were(before)} lost before" if before else ""
         unknown = f", but {_packets(unplaced)} are missing, nobody knows since when" if unplaced else ""
         who = "no flow or demand" if any(flow.is_demand for flow in story.flows) else "no flow"
         return f"{who} lost a packet after it{unknown}{earlier}"
@@ -132,8 +143,12 @@ def _losses(story: Story, begin: float) -> str:
         words.append(f"{len(rest)} more classes {sum(item[1][0] for item in rest):,}")
     text = ", ".join(words)
     if before:
-        text += f" ({before:,} more were lost before)"
+        text += f" ({before:,} more {_were(before)} lost before)"
     return text + (f", and of {unplaced:,} more nobody knows when" if unplaced else "")
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _by_count(one: tuple[int, Outage]) -> tuple[int, str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..network.drawing import ROUTES_MAX
 from ..units import format_time
-from .harm import Effect, effects
+from .harm import Effect, cuts, effects
 from .headline import NAMED_MAX, done, exact
 from .page import Drawing, Section
-from .story import Action, Span, Story
+from .story import Span, Story
 from .topology import svg
 
 
@@ -118,34 +118,6 @@ def spans_at(story: Story, at: float) -> dict[str, Span]:
         if span.begin <= at:
             found[span.lsp] = span
     return found
-
-
-def cuts(story: Story) -> list[tuple[str, float, float]]:
-    """Links (as actions name them) and nodes that were away, from when to when."""
-    found: list[tuple[str, float, float]] = []
-    away: dict[str, tuple[float, float]] = {}
-
-    def back(name: str, at: float) -> None:
-        begin, end = away.pop(name, (at, at))
-        if begin < min(end, at):
-            found.append((name, begin, min(end, at)))
-
-    for action in story.actions:
-        name = _name(action)
-        if action.cuts and name:
-            if name in away and away[name][1] <= action.at:
-                back(name, action.at)
-            away.setdefault(name, (action.at, story.end if action.until is None else action.until))
-        elif action.what == "heal":
-            for one in [name] if name else list(away):
-                back(one, action.at)
-    for name in list(away):
-        back(name, story.end)
-    return found
-
-
-def _name(action: Action) -> str | None:
-    return action.link or action.node
 
 
 def _cut(story: Story, at: float) -> set[str]:

@@ -28,6 +28,10 @@ Demand = tuple[str | None, str, str]
 """A demand: its class, from where, and to where."""
 
 
+NOTHING = ("0 %", "0 s", "0e0", "none")
+"""Values of actions that take a disturbance away: a share, a delay, a rate of bit errors, a limit."""
+
+
 @dataclass(frozen=True)
 class Action:
     """Something that was done to the network, as table `actions` has it; times in seconds."""
@@ -46,9 +50,8 @@ class Action:
     @property
     def harms(self) -> bool:
         """Does it take something away? What mends, starts or signals does not."""
-        return self.what not in ("heal", "signal", "start", "stop", "reroute", "reoptimise") and (
-            self.value is None or not self.value.startswith(("0 %", "0 s", "none"))
-        )
+        mends = self.what in ("heal", "signal", "start", "stop", "reroute", "reoptimise")
+        return not mends and (self.value is None or self.value.partition(" by ")[0] not in NOTHING)
 
     @property
     def cuts(self) -> bool:
