@@ -38,7 +38,8 @@ impl Forwarding {
         }
     }
 
-    fn source(&self) -> Option<&Arc<dyn Unwritten>> {
+    /// Where the routes come from that are put in when they are first used, if there are some.
+    pub fn source(&self) -> Option<&Arc<dyn Unwritten>> {
         self.pending.as_ref()?.source.as_ref()
     }
 

@@ -55,6 +55,9 @@ fn fresh(made: &Router) -> Router {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         }
     }
+    if let Some(source) = made.forwarding().source() {
+        router.set_unwritten(source.clone());
+    }
     router
 }
 
