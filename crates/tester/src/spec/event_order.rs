@@ -1,7 +1,7 @@
 //! Events beside each other: in the order of time, nothing healed that did not fail, nothing after the run.
 
 use super::NetworkFile;
-use super::event::{EventSpec, RESTART, What, When, shown};
+use super::event::{EventSpec, What, When, shown};
 use super::problem::EventProblem;
 use base::Time;
 use base::describe::Name;
@@ -46,7 +46,7 @@ impl NetworkFile {
         Ok(())
     }
 
-    /// Refuses to heal what nothing has happened to, or what is over by itself by then.
+    /// Refuses to heal what nothing has happened to.
     pub fn check_heals(&self) -> Result<(), Diagnostic> {
         let harms: Vec<Harm> = self.events.iter().enumerate().filter_map(Harm::of).collect();
         for (index, event) in self.events.iter().enumerate() {
@@ -58,10 +58,8 @@ impl NetworkFile {
             let is_before = |harm: &&Harm| {
                 harm.first < last || (harm.first == last && (harm.index < index || event.at.is_none()))
             };
-            let lasts = |harm: &&Harm| harm.over.is_none_or(|over| over > event.first());
-            let harmed = |of: &dyn Fn(&What) -> bool| {
-                harms.iter().filter(is_before).filter(lasts).any(|harm| of(&harm.what))
-            };
+            let harmed =
+                |of: &dyn Fn(&What) -> bool| harms.iter().filter(is_before).any(|harm| of(&harm.what));
             let what = match &healed {
                 What::LinkHeal(link) if !harmed(&|what| what.link() == Some(*link)) => {
                     let ends = self.network.spec.links.get(*link).map(|link| link.endpoints.each_ref());
@@ -106,8 +104,6 @@ struct Harm {
     index: usize,
     /// When it begins, or may begin at the earliest.
     first: Time,
-    /// When it is over by itself, if it happens once and does not last.
-    over: Option<Time>,
     what: What,
 }
 
@@ -117,12 +113,7 @@ impl Harm {
         if matches!(what, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll) {
             return None;
         }
-        let lasts = match what {
-            What::Restart(_) => Some(event.lasts.unwrap_or(RESTART)),
-            _ => event.lasts,
-        };
-        let over = event.at.zip(lasts).map(|(at, lasts)| at + lasts);
-        Some(Harm { index, first: event.first(), over, what })
+        Some(Harm { index, first: event.first(), what })
     }
 }
 

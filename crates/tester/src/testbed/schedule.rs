@@ -130,8 +130,7 @@ impl Schedule {
             When::At(at) => Times::At(Some(at)),
             When::Every(next, every) => Times::Every { next: first_after(next, every, from), every },
             When::Random(next, mean, stream) => {
-                // No name that a user gives begins like those of an event's own.
-                let name = stream.map_or_else(|| format!("own event {item}"), |name| format!("event {name}"));
+                let name = stream.map_or_else(|| format!("event {item}"), |name| format!("event {name}"));
                 let random = Box::new(streams.stream(&name));
                 Times::Random { next: next.max(from), mean, random }
             }
