@@ -86,6 +86,31 @@ def test_a_schedule_does_what_calls_do_then() -> None:
     assert digests == {net.digest()}
 
 
+def test_the_end_of_a_call_leaves_a_newer_event_alone() -> None:
+    """And the end of an event leaves a newer call alone."""
+    for first_is_a_call in (True, False):
+        net, _ = ring()
+        if first_is_a_call:
+            net.at("2 s").loss("a", "b", 1, for_="3 s")
+        else:
+            net.at("1 s").loss("a", "b", 0, for_="2 s")
+        net.run(until="1 s")
+        if first_is_a_call:
+            net.fault("a", "b", loss=0.0, until="3 s")
+        net.run(until="2 s")
+        if not first_is_a_call:
+            net.fault("a", "b", loss=1.0, until="5 s")
+        net.run(until="3100 ms")
+        before = net.table("losses").filter(pl.col("reason") == "link-loss")["packets"].sum()
+        net.run(until="4900 ms")
+        after = net.table("losses").filter(pl.col("reason") == "link-loss")["packets"].sum()
+        assert after - before > 100, (first_is_a_call, before, after)
+        net.run(until="6 s")
+        late = net.table("losses").filter(pl.col("reason") == "link-loss")["packets"].sum()
+        assert after <= late < after + (after - before) / 5
+        closed(net)
+
+
 def test_a_file_and_python_have_one_digest() -> None:
     of_file = Network.from_file(EXAMPLE)
     of_file.run(until="10 s")

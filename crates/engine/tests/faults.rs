@@ -101,7 +101,7 @@ fn a_node_is_down_until_it_is_told_to_come_up() {
     world.fault(Fault::new(us(2_000), FaultKind::NodeUp { node: middle })).unwrap();
     world.fault(Fault::new(us(3_000), down.clone()).until(us(3_200))).unwrap();
     world.fault(Fault::new(us(4_000), down.clone())).unwrap();
-    world.end_fault(us(4_100), down).unwrap();
+    world.end_fault(us(4_100), down, None).unwrap();
     world.run_until(us(1_900)).unwrap();
     assert!(!world.node_is_up(middle).unwrap());
     world.run_until(Time::MAX).unwrap();
@@ -111,6 +111,35 @@ fn a_node_is_down_until_it_is_told_to_come_up() {
     // Its links go down with it, and so the frame to the sink that is under way then is lost, too. When it restarts
     // they stay up.
     assert_eq!(numbers(&world, sink).len(), 1_000 - 100 - 21 - 11);
+    assert!(world.audit().is_empty());
+}
+
+#[test]
+fn the_end_of_a_fault_leaves_a_newer_one_alone() {
+    let (mut world, [.., sink]) = line(1);
+    let cut = || FaultKind::LinkDown { link: LINK };
+    let loss = |probability, direction| FaultKind::Loss { link: LINK, direction, probability };
+    // The first cut was to end at 2 ms; the second, which has no end, is mended at 3 ms.
+    world.fault(Fault::new(us(1_000), cut()).until(us(2_000))).unwrap();
+    world.fault(Fault::new(us(1_500), cut())).unwrap();
+    world.fault(Fault::new(us(3_000), FaultKind::LinkUp { link: LINK })).unwrap();
+    // Loss of nothing until 5 ms becomes loss of everything, one way, at 4.5 ms: that lasts until 6 ms.
+    world.fault(Fault::new(us(4_000), loss(0.0, BOTH)).until(us(5_000))).unwrap();
+    world.fault_marked(us(4_500), loss(1.0, Direction::Forth), 7).unwrap();
+    world.end_fault(us(5_500), loss(0.0, BOTH), Some(6)).unwrap();
+    world.end_fault(us(6_000), loss(1.0, Direction::Forth), Some(7)).unwrap();
+    // A cut that was mended before its end, and begun again by a mark.
+    world.fault(Fault::new(us(7_000), cut()).until(us(7_500))).unwrap();
+    world.fault(Fault::new(us(7_100), FaultKind::HealAll)).unwrap();
+    world.fault_marked(us(7_200), cut(), 8).unwrap();
+    world.end_fault(us(8_000), cut(), Some(8)).unwrap();
+    for (at, up) in [(2_500, false), (3_500, true), (7_600, false), (8_500, true)] {
+        world.run_until(us(at)).unwrap();
+        assert_eq!(world.link_is_up(LINK).unwrap(), up, "at {at} us");
+    }
+    world.run_until(Time::MAX).unwrap();
+    let lost = 1_000 - numbers(&world, sink).len();
+    assert!((440..=450).contains(&lost), "{lost}");
     assert!(world.audit().is_empty());
 }
 

@@ -28,20 +28,27 @@ impl Network {
         Ok(())
     }
 
-    /// Has something fail now; `until` is when it is going to be ended by [`Network::end_fault`], for table `actions`.
-    pub fn fault_now(&mut self, kind: FaultKind, until: Option<Time>) -> Result<(), NetworkError> {
-        let fault = Fault::new(self.now(), kind);
-        self.world.fault(fault.clone())?;
+    /// Has something fail that [`Network::end_fault`] ends by this mark, a number of the caller's; at `until`, if that
+    /// is known, for table `actions`. A time that has passed means now.
+    pub fn fault_marked(
+        &mut self,
+        at: Time,
+        kind: FaultKind,
+        until: Option<Time>,
+        mark: u64,
+    ) -> Result<(), NetworkError> {
+        let fault = Fault::new(at.max(self.now()), kind);
+        self.world.fault_marked(fault.at, fault.kind.clone(), mark)?;
         self.expect_routes(&fault);
-        self.note_fault(&Fault { until: until.or(fault.until), ..fault });
+        self.note_fault(&Fault { until, ..fault });
         Ok(())
     }
 
-    /// Takes a fault away; a time that has passed means now.
-    pub fn end_fault(&mut self, at: Time, kind: FaultKind) -> Result<(), NetworkError> {
+    /// Takes a fault away, with a mark only if none of its kind has begun there since; a time that has passed means now.
+    pub fn end_fault(&mut self, at: Time, kind: FaultKind, mark: Option<u64>) -> Result<(), NetworkError> {
         let at = at.max(self.now());
         self.expect_routes(&Fault::new(at, kind.clone()));
-        Ok(self.world.end_fault(at, kind)?)
+        Ok(self.world.end_fault(at, kind, mark)?)
     }
 
     /// Takes all faults away now: links and devices come up, nothing disturbs them.

@@ -202,7 +202,7 @@ impl Instance {
     }
 
     /// A fault of the engine's, with its link or node by name or place, and perhaps `for_s` in place of an end. With
-    /// `end` such a fault ends then. That a node in another process goes down or comes up is told here, too, since the
+    /// `end` such a fault ends then; with a `mark` only the one that began with it. That a node in another process goes down or comes up is told here, too, since the
     /// links to it go with it.
     fn fault(&mut self, mut spec: Map<String, Value>) -> Answer {
         let now = self.network.world().now();
@@ -227,10 +227,12 @@ impl Instance {
             spec.insert("node".into(), Value::from(node));
         }
         let ends = spec.remove("end").is_some_and(|end| end == Value::Bool(true));
+        let mark = spec.remove("mark").and_then(|mark| mark.as_u64());
         let fault = Fault::deserialize(Value::Object(spec)).map_err(|error| format!("fault: {error}"))?;
-        match ends {
-            true => self.network.end_fault(fault.at, fault.kind),
-            false => self.network.fault(fault),
+        match (ends, mark) {
+            (true, mark) => self.network.end_fault(fault.at, fault.kind, mark),
+            (false, Some(mark)) => self.network.fault_marked(fault.at, fault.kind, fault.until, mark),
+            (false, None) => self.network.fault(fault),
         }
         .map_err(text)?;
         Ok(Value::Null)

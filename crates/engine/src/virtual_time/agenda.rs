@@ -1,5 +1,6 @@
 //! What was asked for at a given time: commands, faults, injected frames. Ordered by time, then as asked.
 
+use super::begun::Mark;
 use crate::fault::FaultKind;
 use base::{Command, Frame, NodeId, PortId, Time};
 use std::cmp::Reverse;
@@ -10,8 +11,10 @@ use std::collections::BinaryHeap;
 pub(super) enum Task {
     Command(NodeId, Command),
     Inject(NodeId, PortId, Frame),
-    /// A fault begins (or ends, if false).
-    Fault(FaultKind, bool),
+    /// A fault begins; with a mark, if an end is going to be its own.
+    Fault(FaultKind, Option<Mark>),
+    /// A fault ends; with a mark only what is left of the one that began with it.
+    FaultEnd(FaultKind, Option<Mark>),
     /// The device notices what became of its port, unless that changed again meanwhile.
     Detect {
         lane: u32,

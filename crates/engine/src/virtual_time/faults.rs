@@ -1,6 +1,7 @@
 //! Faults: asked for, begun, ended, healed.
 
 use super::agenda::Task;
+use super::begun::Mark;
 use super::outage::Cause;
 use super::{NodeState, World};
 use crate::error::EngineError;
@@ -14,7 +15,33 @@ const CLEARED: u64 = 0x636c_6561 << 32;
 
 impl World {
     /// Has a fault begin at its time, and end if it has an end; an error if that time has passed.
+    ///
+    /// Where another fault of its kind has begun meanwhile, or it was healed, its end changes nothing.
     pub fn fault(&mut self, fault: Fault) -> Result<(), EngineError> {
+        self.check_fault(&fault)?;
+        let Some(until) = fault.until else {
+            return self.ask(fault.at, "fault", Task::Fault(fault.kind, None));
+        };
+        self.timed_faults += 1;
+        let mark = Some(Mark::Own(self.timed_faults));
+        self.ask(fault.at, "fault", Task::Fault(fault.kind.clone(), mark))?;
+        self.ask(until, "fault", Task::FaultEnd(fault.kind, mark))
+    }
+
+    /// Has a fault begin that [`World::end_fault`] ends by this mark, a number of the caller's.
+    pub fn fault_marked(&mut self, at: Time, kind: FaultKind, mark: u64) -> Result<(), EngineError> {
+        self.check_fault(&Fault::new(at, kind.clone()))?;
+        self.ask(at, "fault", Task::Fault(kind, Some(Mark::Given(mark))))
+    }
+
+    /// Takes a fault away at its time, whatever its figures are; with a mark only if it is still the one that began
+    /// with it.
+    pub fn end_fault(&mut self, at: Time, kind: FaultKind, mark: Option<u64>) -> Result<(), EngineError> {
+        self.check_fault(&Fault::new(at, kind.clone()))?;
+        self.ask(at, "fault", Task::FaultEnd(kind, mark.map(Mark::Given)))
+    }
+
+    fn check_fault(&self, fault: &Fault) -> Result<(), EngineError> {
         use FaultKind::*;
         fault.check()?;
         match fault.kind {
@@ -32,17 +59,7 @@ impl World {
             }
             HealAll => {}
         }
-        if let Some(until) = fault.until {
-            self.ask(fault.at, "fault", Task::Fault(fault.kind.clone(), true))?;
-            self.ask(until, "fault", Task::Fault(fault.kind, false))
-        } else {
-            self.ask(fault.at, "fault", Task::Fault(fault.kind, true))
-        }
-    }
-
-    /// Takes a fault away at its time, whatever its figures are.
-    pub fn end_fault(&mut self, at: Time, kind: FaultKind) -> Result<(), EngineError> {
-        self.ask(at, "fault", Task::Fault(kind, false))
+        Ok(())
     }
 
     /// Takes all faults away that are there at `at`.
@@ -66,7 +83,22 @@ impl World {
         Ok(self.nodes[self.check_node(node)?].state == NodeState::Down)
     }
 
-    pub(super) fn apply_fault(&mut self, kind: &FaultKind, on: bool) {
+    pub(super) fn begin_fault(&mut self, kind: &FaultKind, mark: Option<Mark>) {
+        self.begun.begin(kind, mark);
+        self.apply_fault(kind, true);
+    }
+
+    pub(super) fn finish_fault(&mut self, kind: FaultKind, mark: Option<Mark>) {
+        let left = match mark {
+            Some(mark) => self.begun.left(&kind, mark),
+            None => Some(kind),
+        };
+        if let Some(kind) = left {
+            self.apply_fault(&kind, false);
+        }
+    }
+
+    fn apply_fault(&mut self, kind: &FaultKind, on: bool) {
         use FaultKind::*;
         // A fault comes before what is due at a port at the same time.
         self.catch_up_all(Time(self.now.0.saturating_sub(1)));

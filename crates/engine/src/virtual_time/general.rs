@@ -74,7 +74,8 @@ impl World {
                 }
                 self.deliver(id, port, frame, false);
             }
-            Task::Fault(kind, on) => self.apply_fault(&kind, on),
+            Task::Fault(kind, mark) => self.begin_fault(&kind, mark),
+            Task::FaultEnd(kind, mark) => self.finish_fault(kind, mark),
             Task::Detect { lane, changes } => self.detect(lane, changes),
             Task::NodeUp { node, restarts } => {
                 if self.nodes[node.index()].restarts == restarts {

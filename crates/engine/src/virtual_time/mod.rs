@@ -20,6 +20,7 @@
 
 mod access;
 mod agenda;
+mod begun;
 mod build;
 mod external;
 mod faults;
@@ -45,6 +46,7 @@ use agenda::Agenda;
 use base::device::DropCounters;
 use base::losses::Keeping;
 use base::{Command, Device, Event, LossBook, NodeId, Streams, Time};
+use begun::Begun;
 use external::ExternalEnd;
 use late::LateFrames;
 pub use losses::{LossPlace, LossesAt};
@@ -155,6 +157,9 @@ pub struct World {
     ports: Vec<PortState>,
     /// Why each link is down.
     outages: Vec<Outage>,
+    begun: Begun,
+    /// How many faults were asked for that end by themselves.
+    timed_faults: u64,
     /// What each device has to do, but for what follows.
     processes: Processes,
     /// Devices or links have come since they were found.
@@ -192,6 +197,8 @@ impl World {
             lanes: Vec::new(),
             ports: Vec::new(),
             outages: Vec::new(),
+            begun: Begun::default(),
+            timed_faults: 0,
             processes: Processes::default(),
             unfound: false,
             agenda: Agenda::default(),

@@ -50,6 +50,7 @@ fn requests(file: &NetworkFile, deed: &Deed) -> Vec<Value> {
         };
         let mut argument = serde_json::to_value(kind).unwrap_or_default();
         argument["end"] = json!(!deed.begins);
+        argument["mark"] = json!(deed.mark);
         return vec![json!({"at_ps": at_ps, "nodes": nodes, "request": "fault", "argument": argument})];
     }
     let order = |lsp: &str, what: &str| {

@@ -65,8 +65,9 @@ struct Due {
     mark: u64,
 }
 
-/// What only one event at a time does: where another one begins, the end of the first changes nothing.
-type Slot = (u8, usize, Name);
+/// What only one event at a time does to an LSP or a flow: where another one begins, the end of the first changes
+/// nothing. Of faults the engine keeps that.
+type Slot = (&'static str, Name);
 
 /// Events, and what has become of them.
 #[derive(Debug, Default)]
@@ -88,30 +89,16 @@ pub(super) struct Deed {
     /// When it ends by itself.
     pub until: Option<Time>,
     lasts: Option<Span>,
-    /// Of what ends, the directions of a link that are still its own.
-    sides: [bool; 2],
+    /// Of its beginning, and of the end of that.
+    pub mark: u64,
 }
 
-/// The slots that something takes, one for each direction of a link.
-fn slots(what: &What) -> Vec<Slot> {
-    let none = || Name("".into());
-    let of = |kind: u8, (link, side): (usize, Side)| {
-        let sides = side.map_or(0..2, |side| side..side + 1);
-        sides.map(|side| (kind, 2 * link + side, none())).collect()
-    };
+/// The slot that something takes.
+fn slot(what: &What) -> Option<Slot> {
     match what {
-        What::LinkDown(link) | What::LinkHeal(link) => of(0, (*link, None)),
-        What::NodeDown(node) | What::NodeUp(node) => vec![(1, *node, none())],
-        What::Loss(on, _) => of(2, *on),
-        What::Corruption(on, ..) => of(3, *on),
-        What::Duplication(on, _) => of(4, *on),
-        What::Reordering(on, ..) => of(5, *on),
-        What::Delay(on, ..) => of(6, *on),
-        What::Rate(on, _) => of(7, *on),
-        What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => vec![(8, 0, lsp.clone())],
-        What::Start(flow) | What::Stop(flow) => vec![(9, 0, flow.clone())],
-        // A node that is down already does not restart: the end of what took it down stays the end.
-        What::Restart(_) | What::HealAll => Vec::new(),
+        What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => Some(("lsp", lsp.clone())),
+        What::Start(flow) | What::Stop(flow) => Some(("flow", flow.clone())),
+        _ => None,
     }
 }
 
@@ -162,7 +149,8 @@ impl Schedule {
     pub fn pop(&mut self, by: Time) -> Option<Deed> {
         while self.next().is_some_and(|at| at <= by) {
             let deed = self.take()?;
-            if deed.begins || deed.sides != [false; 2] {
+            let is_latest = |slot: Slot| self.latest.get(&slot) == Some(&deed.mark);
+            if deed.begins || slot(&deed.what).is_none_or(is_latest) {
                 return Some(deed);
             }
         }
@@ -173,24 +161,13 @@ impl Schedule {
         let Reverse(due) = self.due.pop()?;
         let Item { lasts, what, .. } = &self.items[due.item];
         let (lasts, what) = (*lasts, what.clone());
-        let own = slots(&what);
         if !due.begins {
-            let is_own = |slot: &Slot| self.latest.get(slot) == Some(&due.mark);
-            let mut sides = [false; 2];
-            own.iter().filter(|slot| is_own(slot)).for_each(|slot| sides[slot.1 % 2] = true);
-            return Some(Deed { at: due.at, what, begins: false, until: None, lasts, sides });
+            return Some(Deed { at: due.at, what, begins: false, until: None, lasts, mark: due.mark });
         }
         self.expect(due.item);
         self.begun += 1;
         let mark = self.begun;
-        match &what {
-            What::HealAll => self.latest.retain(|slot, _| slot.0 >= 8),
-            What::LinkHeal(link) => {
-                self.latest.retain(|slot, _| matches!(slot.0, 1 | 8..) || slot.1 / 2 != *link)
-            }
-            _ => {}
-        }
-        for slot in own {
+        if let Some(slot) = slot(&what) {
             self.latest.insert(slot, mark);
         }
         let lasts = if matches!(what, What::Restart(_)) { Some(lasts.unwrap_or(RESTART)) } else { lasts };
@@ -198,7 +175,7 @@ impl Schedule {
         if let Some(at) = until.filter(|_| !matches!(what, What::Restart(_))) {
             self.due.push(Reverse(Due { at, begins: false, mark, ..due }));
         }
-        Some(Deed { at: due.at, what, begins: true, until, lasts, sides: [true; 2] })
+        Some(Deed { at: due.at, what, begins: true, until, lasts, mark })
     }
 
     /// The flows that an event lets begin: they send nothing before.
@@ -228,27 +205,18 @@ fn first_after(next: Time, every: Span, from: Time) -> Time {
     Time(next.0.saturating_add((from.0 - next.0).div_ceil(every).saturating_mul(every)))
 }
 
-fn direction(sides: [bool; 2]) -> Option<Direction> {
-    match sides {
-        [true, true] => Some(Direction::Both),
-        [true, false] => Some(Direction::Forth),
-        [false, true] => Some(Direction::Back),
-        [false, false] => None,
+fn direction(side: Side) -> Direction {
+    match side {
+        None => Direction::Both,
+        Some(0) => Direction::Forth,
+        Some(_) => Direction::Back,
     }
-}
-
-fn of_side(side: Side) -> [bool; 2] {
-    side.map_or([true; 2], |side| [side == 0, side == 1])
 }
 
 impl Deed {
     /// The engine's fault, if it is one; `link` gives the engine's link of one by its place.
     pub fn fault(&self, link: impl Fn(usize) -> LinkId) -> Option<FaultKind> {
         let node = |place: usize| NodeId(place as u32);
-        let on = |side: Side| {
-            let meant = of_side(side);
-            direction([meant[0] && self.sides[0], meant[1] && self.sides[1]])
-        };
         Some(match self.what {
             What::LinkDown(at) => FaultKind::LinkDown { link: link(at) },
             What::LinkHeal(at) => FaultKind::LinkHeal { link: link(at) },
@@ -259,22 +227,22 @@ impl Deed {
                 FaultKind::NodeRestart { node: node(at), down_for: self.lasts.unwrap_or(RESTART) }
             }
             What::Loss((at, side), probability) => {
-                FaultKind::Loss { link: link(at), direction: on(side)?, probability }
+                FaultKind::Loss { link: link(at), direction: direction(side), probability }
             }
             What::Duplication((at, side), probability) => {
-                FaultKind::Duplication { link: link(at), direction: on(side)?, probability }
+                FaultKind::Duplication { link: link(at), direction: direction(side), probability }
             }
             What::Corruption((at, side), bit_error_rate, deliver) => {
-                FaultKind::Corruption { link: link(at), direction: on(side)?, bit_error_rate, deliver }
+                FaultKind::Corruption { link: link(at), direction: direction(side), bit_error_rate, deliver }
             }
             What::Reordering((at, side), probability, extra) => {
-                FaultKind::Reordering { link: link(at), direction: on(side)?, probability, extra }
+                FaultKind::Reordering { link: link(at), direction: direction(side), probability, extra }
             }
             What::Delay((at, side), extra, jitter) => {
-                FaultKind::Delay { link: link(at), direction: on(side)?, extra, jitter }
+                FaultKind::Delay { link: link(at), direction: direction(side), extra, jitter }
             }
             What::Rate((at, side), rate) => {
-                FaultKind::RateLimit { link: link(at), direction: on(side)?, rate }
+                FaultKind::RateLimit { link: link(at), direction: direction(side), rate }
             }
             _ => return None,
         })
@@ -370,8 +338,8 @@ impl Testbed {
                 return Ok(());
             }
             return match deed.begins {
-                true => self.network.fault_now(kind, deed.until),
-                false => self.network.end_fault(self.now(), kind),
+                true => self.network.fault_marked(self.now(), kind, deed.until, deed.mark),
+                false => self.network.end_fault(self.now(), kind, Some(deed.mark)),
             };
         }
         match (&deed.what, deed.begins) {
