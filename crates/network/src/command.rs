@@ -44,7 +44,8 @@ impl Network {
         Ok(())
     }
 
-    /// Takes a fault away, with a mark only if none of its kind has begun there since; a time that has passed means now.
+    /// Takes a fault away, with a mark only if none of its kind has begun there since; a time that has passed means
+    /// now.
     pub fn end_fault(&mut self, at: Time, kind: FaultKind, mark: Option<u64>) -> Result<(), NetworkError> {
         let at = at.max(self.now());
         self.expect_routes(&Fault::new(at, kind.clone()));

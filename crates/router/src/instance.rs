@@ -202,8 +202,8 @@ impl Instance {
     }
 
     /// A fault of the engine's, with its link or node by name or place, and perhaps `for_s` in place of an end. With
-    /// `end` such a fault ends then; with a `mark` only the one that began with it. That a node in another process goes down or comes up is told here, too, since the
-    /// links to it go with it.
+    /// `end` such a fault ends then; with a `mark` only the one that began with it. That a node in another process goes
+    /// down or comes up is told here, too, since the links to it go with it.
     fn fault(&mut self, mut spec: Map<String, Value>) -> Answer {
         let now = self.network.world().now();
         if let Some(link) = spec.get("link") {
