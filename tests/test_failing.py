@@ -17,7 +17,7 @@ from twinplane.failing.cases import Case
 from twinplane.failing.forks import forked
 from twinplane.failing.graph import Graph
 from twinplane.failing.traffic import Probes
-from twinplane.failing.watching import calm, watch
+from twinplane.failing.watching import SIGMAS, calm, excess, watch
 
 CHORDS = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4), (5, 6)]
 
@@ -418,6 +418,57 @@ def test_what_it_loses_anyway_is_no_harm() -> None:
     found = fail_everything(net, only="links", watch="1 s")
     assert reasons(found, "b-c") == {"far": "no route"}
     assert set(reasons(found, "a-b")) == {"fat", "far"}
+
+
+def test_a_queue_that_fills_after_traffic_has_come_back_is_seen() -> None:
+    net = tp.Network(seed=2)
+    a, b, c = (net.router(name) for name in "abc")
+    for x, y in ((a, b), (a, c), (c, b)):
+        net.link(x, y, rate="10 Mbit/s", buffer="100 kB")
+    a.lsp("main", to=b, route=[b], fallback=[c, b])
+    net.flow(a, b, over="main", rate="8 Mbit/s", size=500, arrivals="poisson", name="main")
+    net.flow(c, b, rate="2 Mbit/s", size=500, arrivals="poisson", name="side")
+    found = fail_everything(net, only="links", watch="5 s")
+    # 5.1 % more than fits, with preambles and gaps: the buffer is full after more than a second.
+    case = found["a-b"]
+    assert case.watched_s == 5 and reasons(found, "a-b") == dict.fromkeys(("main", "side"), "congestion")
+    for hurt in case.hurt:
+        lost = hurt.why.split(": ")[1].split()[0].replace(",", "")
+        assert "the way that remained is too small: " in hurt.why and "lost in queues, last at c" in hurt.why
+        assert 0 < int(lost) <= hurt.lost
+    # Nothing is waited for where nothing fills: who is cut off has no way, and the others come back at once.
+    assert found["a-c"].watched_s < 1 and not found["a-c"].hurt
+
+
+def test_chance_hurts_nobody() -> None:
+    """Flows share a link that loses frames all the time; a case that shifts its draws hurts no other flow."""
+    net = tp.Network(seed=5)
+    a, b, c = (net.router(name) for name in "abc")
+    for x, y in ((a, b), (b, c), (a, c)):
+        net.link(x, y, rate="100 Mbit/s")
+    a.lsp("east", to=b, route=[b], fallback=[c, b])
+    a.lsp("plain", to=c, route=[b, c])
+    net.flow(a, b, over="east", rate="4 Mbit/s", size=500, name="cut")
+    for number in range(8):
+        net.flow(b, c, rate="1 Mbit/s", size=500, name=f"beside{number}")
+    net.at("100 ms").loss("b", "c", "2 %")
+    found = fail_everything(net, only="links", watch="3 s")
+    hurt = {one.flow: one for one in found["a-b"].hurt}
+    assert set(hurt) == {"cut"} and hurt["cut"].lost > SIGMAS**2
+    assert found["a-c"].hurt == ()
+    # What fails by itself is seen beside chance.
+    assert {one.flow for one in found["b-c"].hurt} == {f"beside{number}" for number in range(8)}
+
+
+def test_excess_is_what_chance_does_not_explain() -> None:
+    assert excess({"link-down": 3}, {}) == 3 == excess({"buffer-full": 3}, {})
+    assert excess({"link-loss": 110}, {"link-loss": 100}) == 0
+    assert excess({"link-loss": 200}, {"link-loss": 100}) == 100
+    # What has nothing to do with chance counts, be it ever so little.
+    assert excess({"link-loss": 95, "port-down": 2}, {"link-loss": 100}) == 2
+    # A queue that overflows anyway does so here or there.
+    assert excess({"early-drop": 100}, {"buffer-full": 95}) == 0
+    assert excess({}, {"link-loss": 100}) == 0
 
 
 def test_ways_share_as_little_as_can_be() -> None:

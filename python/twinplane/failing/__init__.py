@@ -22,10 +22,10 @@ from .cases import Case, NothingToTryError, already_down, cases_of
 from .failures import Failures, Hurt, OfClass, Outcome, counted
 from .forks import forked
 from .graph import Graph
-from .reasons import Reasons
+from .reasons import Reasons, too_small
 from .store import Store, identity
 from .traffic import Probes, Watched, add_probes, watched
-from .watching import ENOUGH, World, calm, watch
+from .watching import ENOUGH, Look, World, calm, watch
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -160,7 +160,10 @@ class Trial:
         ends = [Reasons.ends_of(self.network, lsp.index) for lsp in self.network.lsps]
         flows = watched(self.network)
         down = already_down(self.network)
-        world = World(core, Graph(self.network), flows, self.begin_ps, self.watch_ps, ends, down)
+        said = (self.network.draft.element("links", link.index)["rate"] for link in self.network.links)
+        rates = [0 if rate == "none" else units.rate_bps(rate) for rate in said]
+        both = [rate for rate in rates for _ in range(2)]
+        world = World(core, Graph(self.network), flows, self.begin_ps, self.watch_ps, ends, both, down)
         world.settle()
         if world.down:
             total = sum(lsp.count for lsp in self.network.lsps)
@@ -184,14 +187,16 @@ class Trial:
         def work(case: Case | None) -> bytes:
             if case is None:
                 seen = calm(world)
-                return json.dumps([seen, own_events.within(self.network, self.begin_ps)]).encode()
+                return json.dumps(
+                    [[vars(one) for one in seen], own_events.within(self.network, self.begin_ps)]
+                ).encode()
             return json.dumps(watch(world, case), separators=(",", ":")).encode()
 
         for _, answer in forked([None], work, 1):
             seen, own = json.loads(answer)
             if own is not None:
                 own_events.refuse(own, self.begin_ps)
-            world.calm = [(sent, lost) for sent, lost in seen]
+            world.calm = [Look(**one) for one in seen]
         quiet = world.quiet()
         if quiet:
             warn(
@@ -236,15 +241,17 @@ class Trial:
         watched_s = found["watched_ps"] / 1e12
         up = dict(found["up"])
         hurt = []
-        for place, lost, sent, state, _, last in found["flows"]:
+        for place, lost, sent, state, queued, last in found["flows"]:
             flow = world.flows[place]
             back = {"recovered": True, "unseen": None}.get(state, False)
             if back is None and not parts.joined(flow.source, flow.sink):
                 back = False
             reason, why = None, ""
             if back is False:
-                kind, why = reasons.of(case, dead, parts, flow, found, last)
+                kind, why = reasons.of(case, dead, parts, flow, found, last, queued)
                 reason = str(kind)
+            elif queued:
+                why = too_small(queued)
             outage = lost * watched_s / sent if back and sent else None
             again = None if back is False or flow.lsps is None else up.get(flow.lsps)
             again_s = None if again is None else again / 1e12

@@ -34,7 +34,7 @@ class Hurt:
     reason: str | None
     """Why it was not back at the end: one of `Why`; None if it was."""
     why: str
-    """The same in words."""
+    """The same in words; of a flow that is back, that queues dropped packets of it, if they did."""
 
     @property
     def needless(self) -> bool:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..network.history import error_words, names_of_addresses
 from .cases import Case
+from .failures import counted
 from .graph import Graph, Parts
 from .traffic import Watched
-from .watching import ADMISSION
+from .watching import ADMISSION, CONGESTED
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -37,8 +38,9 @@ class Why(StrEnum):
     """None of these: the text says what is known."""
 
 
-CONGESTED = frozenset({"buffer-full", "early-drop", "average-queue", "sojourn", "policed", "beyond-burst"})
-"""Reasons of losses (docs/models/losses.md) that more traffic than fits has."""
+def too_small(queued: int) -> str:
+    """What is said of packets that queues dropped."""
+    return f"the way that remained is too small: {counted(queued, 'packet')} lost in queues"
 
 
 class Reasons:
@@ -87,8 +89,12 @@ class Reasons:
         flow: Watched,
         found: Mapping[str, Any],
         last: Sequence[Any] | None,
+        queued: int = 0,
     ) -> tuple[Why, str]:
-        """Why a flow was not back, and that in words; `dead` are the links that are down in the case."""
+        """Why a flow was not back, and that in words; `dead` are the links that are down in the case.
+
+        `queued` are its packets that queues dropped.
+        """
         for end in (flow.source, flow.sink):
             if end in case.nodes:
                 return Why.END, f"{self._names[end]} itself has failed"
@@ -99,6 +105,8 @@ class Reasons:
             return self._of_lsp(set(dead), flow.lsps, found)
         if last is None:
             return Why.OTHER, "nothing says where its packets were lost"
+        if last[2] in CONGESTED:
+            return Why.CONGESTION, f"{too_small(queued)}, last {self._where(last[0])} ({last[2]})"
         return self._of_place(dead, found, *last)
 
     def _of_lsp(self, dead: set[int], group: int, found: Mapping[str, Any]) -> tuple[Why, str]:
@@ -133,9 +141,7 @@ class Reasons:
         reason: str,
         labelled: bool,
     ) -> tuple[Why, str]:
-        where = f"at {node}" if node else "on its way"
-        if reason in CONGESTED:
-            return Why.CONGESTION, f"its packets are dropped {where} ({reason})"
+        where = self._where(node)
         near = node in {self._names[end] for link in dead for end in self._graph.ends[link]}
         down = [self._groups[group] for group, _ in found["down"]]
         if not labelled and near and reason in ("port-down", "link-down", "no-adjacency"):
@@ -143,6 +149,9 @@ class Reasons:
         if down and reason == "no-route":
             return Why.OTHER, f"LSP {down[0]} is down, and {node} has no route without it"
         return Why.OTHER, f"its packets are lost {where} ({reason})"
+
+    def _where(self, node: str | None) -> str:
+        return f"at {node}" if node else "on its way"
 
     def _node(self, address: Any) -> str:
         return self._addresses.get(str(address), str(address))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,63 @@ FIRST_LOOK_PS = 50 * 10**9
 """When a case is first looked at after the failure; each look comes half as late again as the one before."""
 ENOUGH = 3
 """Packets of a flow that have to arrive without a loss before it counts as recovered."""
+GAP_BYTES = 20
+"""Preamble and gap of an Ethernet frame, which a port sends besides its bytes."""
+LEAST_BYTES = 64
+"""What a frame has at least."""
 ADMISSION = 1
 """RFC 2205, appendix B: the error code of a reservation that found no bandwidth."""
 
-Counts = list[tuple[list[int], list[int]]]
-"""Packets sent and lost by flow, at each look."""
+CONGESTED = frozenset({"buffer-full", "early-drop", "average-queue", "sojourn", "policed", "beyond-burst"})
+"""Reasons of losses (docs/models/losses.md) that more traffic than fits has."""
+CHANCE = frozenset({"link-loss", "link-corruption"})
+"""Reasons of losses that are drawn for each frame."""
+SIGMAS = 4.0
+"""Where chance is at work, a case hurts a flow if it loses more by this many standard deviations."""
+FULL = 0.95
+"""A port that sends more than this share of its rate may not be able to send all that it is given."""
+WAITING_BYTES = 4000
+"""If more than this waits in a port beyond what waits there without the failure, its queue may be filling."""
+
+Lost = Mapping[str, int]
+"""Packets lost by reason."""
+Port = tuple[int, int]
+"""What a port has sent, with preambles and gaps, and what waits in it, in bytes."""
+
+
+@dataclass
+class Look:
+    """What has happened since nothing had failed yet."""
+
+    sent: list[int]
+    """Packets by flow."""
+    lost: list[Lost]
+    """By flow, and by reason."""
+    ports: list[Port]
+    """By link and direction."""
+
+
+def excess(lost: Lost, calm: Lost) -> int:
+    """Packets that a flow lost beyond those that it would have lost anyway.
+
+    Where nothing is left to chance, and nothing is lost without the failure, these are all. Else both numbers
+    are taken as Poisson distributed: their difference counts if it is greater than `SIGMAS` of its standard
+    deviations. If it is not, those count that are lost for a reason that has nothing to do with chance.
+    """
+    by_chance = {*CHANCE, *calm}
+    if not CONGESTED.isdisjoint(calm):
+        by_chance |= CONGESTED
+    drawn = sum(count for one in (lost, calm) for reason, count in one.items() if reason in by_chance)
+    more = sum(lost.values()) - sum(calm.values())
+    if more > SIGMAS * math.sqrt(drawn):
+        return more
+    return sum(count for reason, count in lost.items() if reason not in by_chance)
+
+
+def since(now: Lost, before: Lost) -> Lost:
+    """What was lost in between."""
+    found = {reason: count - before.get(reason, 0) for reason, count in now.items()}
+    return {reason: count for reason, count in found.items() if count > 0}
 
 
 def looks(watch_ps: int) -> list[int]:
@@ -47,28 +100,69 @@ class World:
     watch_ps: int
     lsp_ends: Sequence[tuple[int, int]]
     """Where each group of LSPs begins and ends."""
+    rates: Sequence[int] = ()
+    """Of each link's ports, in the order of table ``ports``, in bit/s; 0 where there is no limit."""
     already: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     """Links and nodes that were down before anything failed here."""
     down: set[tuple[int, int]] = field(default_factory=set)
     """LSPs that were not up before anything failed, by group and place in it."""
-    before: tuple[list[int], list[int]] = ([], [])
-    """Packets sent and lost by flow before anything failed."""
-    calm: Counts = field(default_factory=list)
+    before: Look | None = None
+    """How it was before anything failed."""
+    calm: list[Look] = field(default_factory=list)
     """What happens at each look if nothing fails."""
 
-    def counts(self) -> tuple[list[int], list[int]]:
-        """Packets sent and lost by flow since nothing had failed yet."""
+    def look(self) -> Look:
+        """What has happened since nothing had failed yet."""
+        before = self.before
         table = self.core.table("flow_accounts")
-        both = [[0] * len(self.flows), [0] * len(self.flows)]
-        places = table.column("flow")
-        for found, key, old in zip(both, ("sent", "lost"), self.before or ([], []), strict=True):
-            for place, value in zip(places, table.column(key), strict=True):
-                found[place] = (value or 0) - (old[place] if old else 0)
-        return both[0], both[1]
+        sent = [0] * len(self.flows)
+        whole: dict[int, dict[str, int]] = {}
+        for place, count, lost in zip(*(table.column(key) for key in ("flow", "sent", "lost")), strict=True):
+            sent[place] = (count or 0) - (before.sent[place] if before else 0)
+            if lost:
+                whole[place] = {}
+        if whole:
+            table = self.core.table("losses")
+            keys = zip(*(table.column(key) for key in ("flow", "reason", "packets")), strict=True)
+            for place, reason, count in keys:
+                if (found := whole.get(place)) is not None:
+                    found[reason] = found.get(reason, 0) + count
+        nothing: Lost = {}
+        lost_by = [whole.get(place, nothing) for place in range(len(self.flows))]
+        if before is not None:
+            lost_by = [since(now, old) if now else now for now, old in zip(lost_by, before.lost, strict=True)]
+        return Look(sent, lost_by, self._ports())
+
+    def _ports(self) -> list[Port]:
+        table, more = self.core.table("ports"), self.core.table("directions")
+        sent = zip(table.column("sent_bytes"), table.column("sent_frames"), strict=True)
+        waits = zip(more.column("waiting_bytes"), more.column("queued"), strict=True)
+        # What waits in queue disciplines is counted in frames: the least that they can have.
+        return [
+            (size + GAP_BYTES * frames, waiting + LEAST_BYTES * queued)
+            for (size, frames), (waiting, queued) in zip(sent, waits, strict=True)
+        ]
+
+    def fills(self, look: int, then: Look, now: Look) -> bool:
+        """May a queue be filling that does not without the failure? `then` is how it was a look before."""
+        if not self.calm:
+            return False
+        at = [0, *looks(self.watch_ps)]
+        span_s = (at[look + 1] - at[look]) / 1e12
+        zeros = [(0, 0)] * len(now.ports)
+        calm_then = self.calm[look - 1].ports if look else zeros
+        ports = zip(self.rates, then.ports or zeros, now.ports, calm_then, self.calm[look].ports, strict=True)
+        for rate, (sent, _), (sends, waits), (calm_sent, _), (calm_sends, calm_waits) in ports:
+            if waits > calm_waits + WAITING_BYTES:
+                return True
+            full = FULL * rate * span_s / 8
+            if rate and sends - sent > full >= calm_sends - calm_sent:
+                return True
+        return False
 
     def quiet(self) -> list[str]:
         """Flows that send too little while they are watched to show whether a case hurts them."""
-        sent = self.calm[-1][0] if self.calm else []
+        sent = self.calm[-1].sent if self.calm else []
         return [flow.name for flow, count in zip(self.flows, sent, strict=False) if count < ENOUGH]
 
     def down_lsps(self) -> set[tuple[int, int]]:
@@ -79,7 +173,8 @@ class World:
 
     def settle(self) -> None:
         """Note how it is before anything fails."""
-        self.before = self.counts()
+        self.before = None
+        self.before = self.look()
         self.down = self.down_lsps()
 
     def dead_links(self, case: Case) -> set[int]:
@@ -91,12 +186,12 @@ class World:
         return self.graph.parts(self.dead_links(case), {*case.nodes, *self.already[1]})
 
 
-def calm(world: World) -> Counts:
+def calm(world: World) -> list[Look]:
     """What happens if nothing fails."""
     found = []
     for at in looks(world.watch_ps):
         world.core.run_until(world.begin_ps + at)
-        found.append(world.counts())
+        found.append(world.look())
     return found
 
 
@@ -115,20 +210,22 @@ def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, An
     fail(world, case)
     parts = world.parts(case)
     doomed = [not parts.joined(flow.source, flow.sink) for flow in world.flows]
-    silent = [bool(world.calm) and not world.calm[-1][0][place] for place in range(len(world.flows))]
+    silent = [bool(world.calm) and not world.calm[-1].sent[place] for place in range(len(world.flows))]
     doomed_lsps = {place for place, (a, b) in enumerate(world.lsp_ends) if not parts.joined(a, b)}
     hurt = [_Harm() for _ in world.flows]
     at = 0
     down: set[tuple[int, int]] = set()
+    then = Look([], [], [])
     for look, at in enumerate(looks(world.watch_ps)):
         core.run_until(world.begin_ps + at)
-        counts = world.counts()
-        calm_then = world.calm[look] if world.calm else counts
-        for harm, *now in zip(hurt, *counts, *calm_then, strict=True):
-            harm.see(*now)
+        now = world.look()
+        calm_now = world.calm[look] if world.calm else now
+        for place, harm in enumerate(hurt):
+            harm.see(now.sent[place], now.lost[place], calm_now.sent[place], calm_now.lost[place])
+        fills, then = world.fills(look, then, now), now
         last = at == until_ps if until_ps is not None else at == world.watch_ps
         waits = not all(map(any, zip((one.is_well for one in hurt), doomed, silent, strict=True)))
-        if not last and (until_ps is not None or waits):
+        if not last and (until_ps is not None or waits or fills):
             continue
         down = world.down_lsps() - world.down
         if last or doomed_lsps.issuperset(group for group, _ in down):
@@ -158,20 +255,34 @@ class _Harm:
     """Lost at the last look that saw a loss."""
     sent_lately: int = 0
     """Would have been sent between the last two looks."""
-    calm_lost: int = 0
+    unsent: int = 0
+    """Of them those that were not, since the source is down."""
+    by_reason: Lost = field(default_factory=dict)
+    """Packets that were lost."""
+    calm_lost: Lost = field(default_factory=dict)
     """Packets that would have been lost."""
     lossy: bool = False
     """Was something lost between the last two looks?"""
 
-    def see(self, sent: int, lost: int, calm_sent: int, calm_lost: int) -> None:
+    def see(self, sent: int, lost: Lost, calm_sent: int, calm_lost: Lost) -> None:
         # A source that is down sends nothing: what it would have sent is lost, too.
-        harm = max(0, lost - calm_lost + calm_sent - sent)
-        self.lossy = harm > self.lost
+        unsent = calm_sent - sent
+        harm = max(0, excess(lost, calm_lost) + unsent)
+        lately = excess(since(lost, self.by_reason), since(calm_lost, self.calm_lost)) + unsent - self.unsent
+        self.lossy = lately > 0 and harm > 0
         self.sent_lately = calm_sent - self.sent
         if self.lossy:
-            self.lost_lately = harm - self.lost
+            self.lost_lately = lately
             self.sent_at_loss = calm_sent
-        self.lost, self.sent, self.calm_lost = max(harm, self.lost), calm_sent, calm_lost
+        self.lost, self.sent, self.unsent = max(harm, self.lost), calm_sent, unsent
+        self.by_reason, self.calm_lost = lost, calm_lost
+
+    @property
+    def lost_in_queues(self) -> int:
+        """Packets that queues dropped beyond those that they would have dropped."""
+        both = (self.by_reason, self.calm_lost)
+        now, then = (sum(one.get(reason, 0) for reason in CONGESTED) for one in both)
+        return max(0, now - then)
 
     @property
     def is_well(self) -> bool:
@@ -180,8 +291,8 @@ class _Harm:
 
 
 def _flows(world: World, hurt: Sequence[_Harm], doomed: Sequence[bool]) -> list[list[Any]]:
-    """Of each flow that lost something: its place, packets lost and due, how it ended, whether it has no way
-    left, and where it last lost some.
+    """Of each flow that lost something: its place, packets lost and due, how it ended, packets that queues
+    dropped, and where it last lost some.
     """
     # Nothing of a flow without a way can arrive: what it loses from the last look on is known already.
     whole = world.calm[-1] if world.calm else None
@@ -196,10 +307,11 @@ def _flows(world: World, hurt: Sequence[_Harm], doomed: Sequence[bool]) -> list[
         if harm.lossy and harm.lost_lately >= harm.sent_lately:
             state = "lost"
         if lost and whole is not None:
-            sent = whole[0][flow.index]
-            harm.lost += (sent - harm.sent) - (whole[1][flow.index] - harm.calm_lost)
+            sent = whole.sent[flow.index]
+            harm.lost += (sent - harm.sent) - sum(since(whole.lost[flow.index], harm.calm_lost).values())
             harm.sent = sent
-        found.append([flow.index, harm.lost, harm.sent, state, lost, last.get(flow.index)])
+        queued = harm.lost_in_queues
+        found.append([flow.index, harm.lost, harm.sent, state, queued, last.get(flow.index)])
     return found
 
 
