@@ -143,10 +143,12 @@ impl Ospf {
                         Newer::Second => continue,
                         Newer::Neither => {
                             neighbor.requests.remove(&header.key);
+                            self.answered.push((*port, *name));
                             continue;
                         }
                         Newer::First => {
                             neighbor.requests.remove(&header.key);
+                            self.answered.push((*port, *name));
                         }
                     }
                 }

@@ -121,6 +121,8 @@ pub struct Ospf {
     /// What it has to say may be something else now.
     is_stale: bool,
     delay: Delay,
+    /// Neighbours of whose requests one was answered by somebody else.
+    answered: Vec<(PortId, Ipv4Addr)>,
     /// Costs and next hops that were given to the routing table.
     routes: BTreeMap<Prefix, (u32, Vec<Hop>)>,
     computations: u64,
@@ -145,6 +147,7 @@ impl Ospf {
             made: BTreeMap::new(),
             pending: BTreeMap::new(),
             is_stale: true,
+            answered: Vec::new(),
             routes: BTreeMap::new(),
             computations: 0,
             sequence: 0,
@@ -222,6 +225,9 @@ impl Ospf {
         let due = self.interfaces.values().filter(|interface| interface.is_election_due);
         for port in due.map(|interface| interface.port).collect::<Vec<_>>() {
             self.elect(now, port);
+        }
+        for at in core::mem::take(&mut self.answered) {
+            self.after_requests(now, at);
         }
         if core::mem::take(&mut self.is_stale) {
             self.renew(now);

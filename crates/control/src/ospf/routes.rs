@@ -122,6 +122,12 @@ impl Ospf {
                 }
             }
         }
+        // Its own links, too, are stub networks of the tree, at its root (RFC 2328, 16.1, stage 2).
+        for interface in self.interfaces.values().filter(|one| one.state != InterfaceState::Down) {
+            let hop = Hop { port: interface.port, gateway: Ipv4Addr::UNSPECIFIED };
+            let network = Prefix::new(interface.network(), interface.prefix_len);
+            enter(&mut ways, network, interface.config.cost.into(), &[hop]);
+        }
         self.enter_summaries(now, &borders, &mut ways, &mut boundary);
         self.enter_externals(now, &boundary, &mut ways);
         // What this router is itself connected to needs no route.
