@@ -8,7 +8,7 @@ use crate::owner::Owner;
 use crate::services::sessions::{
     Connect, Datagram, Options, Refusal, SessionEvent, SessionId, SessionOutput,
 };
-use crate::services::{InterfaceId, Services};
+use crate::services::{Attached, InterfaceId, Services};
 use base::describe::SectionDecl;
 use base::plane::{Ack, Batch, IpPrefix};
 use base::table::View;
@@ -399,8 +399,42 @@ impl Known {
 /// The name of a kind of message that a protocol does not know.
 pub const UNKNOWN_KIND: &str = "unknown";
 
+/// Something that both ends of a link have to be set up with alike, or they do not become neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// What it is, as a noun in the singular.
+    pub what: &'static str,
+    /// What it is set to, for people.
+    pub value: String,
+    /// Is the value nothing that may be shown?
+    pub is_secret: bool,
+}
+
 /// How a node is set up to speak a protocol.
 pub trait Setup: Debug + Send + Sync {
     /// The protocol at a node with these services, in its initial state.
     fn protocol(&self, services: &Services) -> Box<dyn Protocol>;
+
+    /// Does the protocol find IPv4 routes? Then the node is given none by shortest paths.
+    fn finds_routes(&self) -> bool {
+        false
+    }
+
+    /// The nodes, by name, that settings are for, and the key under which they stand: each has to be at the other end
+    /// of a link.
+    fn neighbors(&self) -> (&'static str, Vec<&str>) {
+        ("", Vec::new())
+    }
+
+    /// By which number others know the node, if that is not its router id.
+    fn router_id(&self) -> Option<Ipv4Addr> {
+        None
+    }
+
+    /// What has to be as at the other end of a link, on which packets have so many bytes at most; nothing where the
+    /// protocol is not spoken.
+    fn agreements(&self, attached: &Attached, mtu: u32) -> Option<Vec<Agreement>> {
+        let _ = (attached, mtu);
+        None
+    }
 }

@@ -54,6 +54,7 @@ fn router_config(number: u8) -> RouterConfig {
         router_id: Ipv4Addr::new(192, 0, 2, number),
         ipv6: None,
         ports: vec![port(mac(number), member(number), 24), port(mac(number + 100), behind, 24)],
+        attached: Vec::new(),
         profile: DeviceProfile::ideal(),
         protocols: Vec::new(),
         table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),

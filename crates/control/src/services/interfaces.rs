@@ -85,6 +85,33 @@ impl Interface {
     }
 }
 
+/// What is at the other end of the link of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beyond {
+    /// One node, which may speak routing protocols.
+    #[default]
+    Router,
+    /// A shared segment with any number of nodes.
+    Segment,
+    /// A host: it speaks no routing protocol.
+    Host,
+    /// What measures: it speaks nothing.
+    Instrument,
+}
+
+/// What a port is attached to, for protocols that have settings by neighbour.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attached {
+    /// Name of the node at the other end; empty if users know no name of it.
+    pub node: String,
+    /// What it is.
+    pub beyond: Beyond,
+    /// Address of that node which it announces to nobody, though packets to it go by this port.
+    pub silent: Option<Ipv4Addr>,
+    /// Bits a second of the link; zero if it has no limit.
+    pub rate: Rate,
+}
+
 /// A node's name, its router id and its interfaces.
 #[derive(Clone, Debug)]
 pub struct Interfaces {
@@ -93,6 +120,8 @@ pub struct Interfaces {
     /// Router id: a loopback address that is always reachable.
     pub router_id: Ipv4Addr,
     all: BTreeMap<InterfaceId, Interface>,
+    /// What ports are attached to, as far as anybody has said.
+    attached: BTreeMap<PortId, Attached>,
     /// The number of the next one that is neither a port nor there from the beginning.
     next: u32,
     /// Those that can be used now and could not before, or the other way round; nobody has been told yet.
@@ -118,7 +147,20 @@ impl Interfaces {
                 up: true,
             },
         );
-        Interfaces { node, router_id, next: loopback.0 + 1, all, changed: VecDeque::new() }
+        let (next, attached, changed) = (loopback.0 + 1, BTreeMap::new(), VecDeque::new());
+        Interfaces { node, router_id, next, all, attached, changed }
+    }
+
+    /// The same where ports, in their order, are attached to something.
+    #[must_use]
+    pub fn with_attached(mut self, attached: impl IntoIterator<Item = Attached>) -> Interfaces {
+        self.attached = (0..).map(PortId).zip(attached).collect();
+        self
+    }
+
+    /// What a port is attached to; nothing if nobody has said.
+    pub fn attached(&self, port: PortId) -> Option<&Attached> {
+        self.attached.get(&port)
     }
 
     /// The same with an IPv6 address on the loopback, which is always reachable, too.

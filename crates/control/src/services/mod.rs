@@ -18,7 +18,7 @@ pub mod sessions;
 
 pub use bindings::{After, Binder, Bindings, Bound};
 pub use groups::RouteWrites;
-pub use interfaces::{Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
+pub use interfaces::{Attached, Beyond, Interface, InterfaceAddress, InterfaceId, InterfaceKind, Interfaces};
 pub use labels::{LabelSpace, Labels};
 pub use rib::{Hops, Rib, Route, RouteHop, RoutePrefix, Source};
 pub use sessions::Sessions;

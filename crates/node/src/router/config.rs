@@ -5,7 +5,7 @@ use crate::profile::DeviceProfile;
 use base::plane::{Table, TtlModel};
 use base::random::Rng;
 use base::{DiffServConfig, Label, MacAddr, PortId, Rate, Streams};
-use control::services::{Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
+use control::services::{Attached, Interface, InterfaceAddress, InterfaceKind, Interfaces, Services};
 use control::{ControlPlane, Setup, plane};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use forwarding::conditioner::Conditioner;
@@ -78,6 +78,8 @@ pub struct RouterConfig {
     pub ipv6: Option<Ipv6Addr>,
     /// Each port's place here is its [`PortId`].
     pub ports: Vec<PortSetup>,
+    /// What each port is attached to, for protocols that have settings by neighbour; may be left out.
+    pub attached: Vec<Attached>,
     /// How long the router takes for what it does.
     pub profile: DeviceProfile,
     /// The protocols that it speaks, in the order in which they are asked.
@@ -116,7 +118,8 @@ impl RouterConfig {
             up: true,
         };
         let interfaces = self.ports.iter().enumerate().map(interface).collect();
-        let mut interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces);
+        let mut interfaces = Interfaces::new(self.name.clone(), self.router_id, interfaces)
+            .with_attached(self.attached.iter().cloned());
         if let Some(address) = self.ipv6 {
             interfaces = interfaces.with_loopback6(address);
         }

@@ -43,6 +43,7 @@ pub(super) fn config_with(protocols: Vec<Arc<dyn control::Setup>>) -> RouterConf
         router_id: Ipv4Addr::new(192, 0, 2, 1),
         ipv6: None,
         ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
+        attached: Vec::new(),
         profile: crate::DeviceProfile::ideal(),
         protocols,
         table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),

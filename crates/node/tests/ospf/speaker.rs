@@ -37,6 +37,7 @@ pub fn config(router: usize, ports: &[(Ipv4Addr, InterfaceConfig)], streams: Str
         router_id: id(router),
         ipv6: None,
         ports: ports.iter().enumerate().map(port).collect(),
+        attached: Vec::new(),
         profile: DeviceProfile::ideal(),
         protocols: vec![Arc::new(ospf) as Arc<dyn Setup>],
         table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),

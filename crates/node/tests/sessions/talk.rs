@@ -297,6 +297,7 @@ pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConf
         router_id: id(router),
         ipv6: None,
         ports: if router == 0 { vec![port(1)] } else { vec![port(0), port(1)] },
+        attached: Vec::new(),
         profile: DeviceProfile::ideal(),
         protocols: role.into_iter().map(|role| Arc::new(role) as Arc<dyn Setup>).collect(),
         table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
