@@ -328,7 +328,7 @@ def test_plane_of_the_public_names() -> None:
 @pytest.mark.parametrize("driver", ["staged", {"staged": {"interval": "10 ms"}}])
 def test_routers_with_another_driver_and_another_protocol(driver: object) -> None:
     net = Network(seed=2)
-    routers = [net.router(name, table_driver=driver, protocols={"greet": {}}) for name in ("a", "b")]
+    routers = [net.router(name, table_driver=driver, greet={}) for name in ("a", "b")]
     net.link(*routers)
     net.run("5 s")
     assert net.table("staged_commits")["commits"].min() >= 1

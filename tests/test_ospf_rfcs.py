@@ -13,6 +13,7 @@ PLACES = {
     "net": "crates/control/src/ospf/tests/{}.rs",
     "wire": "crates/wire/src/ospf/{}.rs",
     "node": "crates/node/tests/ospf/{}.rs",
+    "tester": "crates/tester/tests/{}.rs",
 }
 NAME = re.compile(rf"`({'|'.join(PLACES)})/([a-z0-9_/]+)(?:::([a-z0-9_]+))?`")
 

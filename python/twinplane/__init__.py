@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .failing import fail_everything
     from .failing.failures import Failures
     from .lab import Lab
+    from .model.generated import Ospf
     from .network import Network
     from .network.handles import Capture, Flow, Link, Lsp
     from .network.nodes import Bridge, Edge, External, Host, Peer, Router
@@ -42,6 +43,7 @@ __all__ = [
     "Link",
     "Lsp",
     "Network",
+    "Ospf",
     "Peer",
     "Recording",
     "Router",
@@ -67,6 +69,7 @@ _HOMES = {
     "Link": "network.handles",
     "Lsp": "network.handles",
     "Network": "network",
+    "Ospf": "model.generated",
     "Peer": "network.nodes",
     "Recording": "network.recording",
     "Router": "network.nodes",

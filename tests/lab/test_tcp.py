@@ -16,8 +16,8 @@ NETWORK = """\
 name: {name}
 nodes:
   left: {kind: host, address: 10.1.0.2/24}
-  r1:   {kind: router, protocols: {greet: {interval: 200 ms}}}
-  r2:   {kind: router, protocols: {greet: {interval: 200 ms}}}
+  r1:   {kind: router, greet: {interval: 200 ms}}
+  r2:   {kind: router, greet: {interval: 200 ms}}
 links:
   - [left, r1]
   - [r1, r2]

@@ -47,7 +47,12 @@ WHOLE: dict[str, Any] = {
             "rsvp": {"refresh": "30 s"},
             "diffserv": {"model": "pipe"},
             "routes": [{"prefix": "10.77.0.0/24", "via": "p"}],
-            "protocols": {"greet": {"interval": "2 s"}},
+            "greet": {"interval": "2 s"},
+            "ospf": {
+                "spf": {"initial": "10 ms"},
+                "authentication": {"kind": "md5", "key": "secret"},
+                "interfaces": {"p": {"cost": 7}},
+            },
             "table_driver": {"model": {}},
         },
         "p": {"kind": "router"},
@@ -147,9 +152,12 @@ RECORDS: dict[str, Place] = {
     "RouterSpec": ("nodes", "pe1"),
     "RsvpSpec": ("nodes", "pe1", "rsvp"),
     "RouteSpec": ("nodes", "pe1", "routes", 0),
-    "Protocols": ("nodes", "pe1", "protocols"),
     "TableDriver": ("nodes", "pe1", "table_driver"),
-    "GreetSpec": ("nodes", "pe1", "protocols", "greet"),
+    "GreetSpec": ("nodes", "pe1", "greet"),
+    "Ospf": ("nodes", "pe1", "ospf"),
+    "OspfAuthentication": ("nodes", "pe1", "ospf", "authentication"),
+    "OspfSpf": ("nodes", "pe1", "ospf", "spf"),
+    "OspfInterface": ("nodes", "pe1", "ospf", "interfaces", "p"),
     "BridgeSpec": ("nodes", "lan"),
     "HostSpec": ("nodes", "h"),
     "StationSpec": ("nodes", "s"),
@@ -260,12 +268,11 @@ def _complete() -> None:
         if variant["word"] not in known:
             WHOLE["nodes"][variant["word"]] = {"kind": variant["word"]}
             RECORDS[variant["record"]] = ("nodes", variant["word"])
-    protocols = WHOLE["nodes"]["pe1"]["protocols"]
-    for field in types["Protocols"]["fields"]:
-        name = field["schema"].get("name")
-        if field["key"] not in protocols and name is not None:
-            protocols[field["key"]] = {}
-            RECORDS[name] = ("nodes", "pe1", "protocols", field["key"])
+    router = WHOLE["nodes"]["pe1"]
+    for field in types["RouterSpec"]["fields"]:
+        if field.get("absent") == "not spoken" and field["key"] not in router:
+            router[field["key"]] = {}
+            RECORDS[field["schema"]["name"]] = ("nodes", "pe1", field["key"])
     for field in types["TableDriver"]["fields"]:
         node = f"with-{field['key']}"
         WHOLE["nodes"][node] = {"kind": "router", "table_driver": {field["key"]: {}}}

@@ -9,7 +9,7 @@
 //! - [`unheard`]: what reaches a node and nobody listens to
 //! - [`owner`]: whom of the protocols something belongs to
 //! - [`greet`]: a made-up protocol, an example for developers
-//! - [`ospf`]: OSPF version 2, routes inside an area; networks have no words for it yet
+//! - [`ospf`]: OSPF version 2, routes inside an area
 //! - [`rsvp`]: RSVP-TE, a label-switching and label-edge router for point-to-point tunnels
 //!
 //! A protocol takes messages, commands, acknowledgements, changes and the time; it gives messages, table writes and
@@ -31,10 +31,10 @@ pub mod services;
 pub mod unheard;
 
 /// The protocols that there are, a line for each.
-pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN];
+pub const PROTOCOLS: &[protocol::Known] = &[rsvp::Rsvp::KNOWN, greet::Greet::KNOWN, ospf::Ospf::KNOWN];
 
 /// The state machines that protocols let the documentation draw, by the name of the protocol.
-pub const CHARTS: &[(&str, &[machine::Chart])] = &[("rsvp-te", rsvp::CHARTS)];
+pub const CHARTS: &[(&str, &[machine::Chart])] = &[("rsvp-te", rsvp::CHARTS), ("ospf", ospf::CHARTS)];
 
 pub use plane::ControlPlane;
 pub use protocol::{Protocol, Setup};

@@ -20,11 +20,12 @@ pub const USUAL_MTU: u32 = 1500;
 impl Network {
     /// In the order of nodes, links and LSPs: nodes without a link, rates that add up to more than there is, filters
     /// that take nothing, thresholds and bursts that are not what they look like, PHBs that an LSP takes and has no
-    /// place for.
+    /// place for, and protocols whose routers do not meet.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut said: Vec<Diagnostic> = self.unlinked().into_iter().collect();
         said.extend(self.link_warnings(&|_| Longest::default()));
         said.extend(self.lsp_warnings());
+        said.extend(self.meeting_warnings());
         said
     }
 

@@ -1,12 +1,12 @@
 //! What must be true of a description before anything is built from it.
 
 use super::addressing;
-use super::description::{Description, LspSpec, NodeSpec};
+use super::description::{Description, LinkSpec, LspSpec, NodeSpec};
 use super::place::Place;
 use super::plan;
 use super::problem::{BuildProblem, LspProblem};
 use super::spec::problem::NetworkProblem;
-use base::describe::near;
+use base::describe::{listed, near};
 use base::diagnostic::{At, Diagnostic};
 use node::profile::WrongCost;
 
@@ -16,6 +16,36 @@ type Checked = Result<(), Diagnostic>;
 pub fn check(description: &Description) -> Checked {
     check_nodes(description)?;
     check_links(description)?;
+    check_neighbors(description)
+}
+
+/// Refuses settings of protocols for neighbours that are none.
+fn check_neighbors(description: &Description) -> Checked {
+    for (index, node) in description.nodes.iter().enumerate() {
+        for spoken in node.protocols.spoken() {
+            let (key, named) = spoken.setup.neighbors();
+            if named.is_empty() {
+                continue;
+            }
+            let far = |link: &LinkSpec| match [link.a, link.b] {
+                [a, b] if a == index => Some(description.nodes[b].name.as_str()),
+                [a, b] if b == index => Some(description.nodes[a].name.as_str()),
+                _ => None,
+            };
+            let known: Vec<&str> = description.links.iter().filter_map(far).collect();
+            if let Some(name) = named.into_iter().find(|name| !known.contains(name)) {
+                let known = match near(name, &known) {
+                    hint if hint.is_empty() && !known.is_empty() => {
+                        format!(": its links lead to {}", listed(&known))
+                    }
+                    hint => hint,
+                };
+                let problem = BuildProblem::NoNeighbor { name: name.into(), known };
+                let none = Diagnostic::new(problem).at(name).on_key();
+                return Err(none.at(key).at(spoken.protocol.name()).of_node(description, index));
+            }
+        }
+    }
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use base::{Command, Device, MacAddr, NodeId, PortId, Streams, Time};
 use control::Setup;
 use control::rsvp;
 use control::rsvp::transport;
+use control::services::{Attached, Beyond};
 use core::net::Ipv4Addr;
 use forwarding::driver::model::ModelSpec;
 use node::router::{Address6, PortSetup};
@@ -69,6 +70,7 @@ impl Network {
             router_id: self.loopback(node),
             ipv6: spec.ipv6,
             ports,
+            attached: self.attached(node),
             profile: spec.profile.clone(),
             protocols: self.protocols(node, spec),
             table_driver: spec.table_driver.as_ref().map_or_else(|| ModelSpec {}.setup(), TableDriver::setup),
@@ -77,6 +79,32 @@ impl Network {
             conditioning: self.conditioning(node),
             streams: self.control_streams(),
         }
+    }
+
+    /// What the ports of a router are attached to.
+    fn attached(&self, node: usize) -> Vec<Attached> {
+        let links = self.ports_of(node).map(|(link, side)| self.attached_at(link, side));
+        let beside = Attached { beyond: Beyond::Instrument, ..Attached::default() };
+        links.chain(self.facts(node).has_port_beside().then_some(beside)).collect()
+    }
+
+    /// What an end of a link is attached to.
+    pub(super) fn attached_at(&self, link: &Link, side: usize) -> Attached {
+        let far = link.ends()[1 - side];
+        let (spec, facts) = (&self.description.nodes[far], self.facts(far));
+        let beyond = match (facts.segment, facts.host) {
+            (Some(_), _) => Beyond::Segment,
+            (None, Some(_)) => Beyond::Host,
+            (None, None) => Beyond::Router,
+        };
+        let silent = self.is_silent(far).then(|| self.loopback(far));
+        Attached { node: spec.name.clone(), beyond, silent, rate: link.spec.rate }
+    }
+
+    /// Is a node a router of ours that tells nobody by which routes it can be reached?
+    fn is_silent(&self, node: usize) -> bool {
+        let spec = &self.description.nodes[node];
+        spec.facts().is_own_router() && !spec.protocols.find_routes()
     }
 
     /// How the protocols of a router are set up: RSVP-TE, then others.
@@ -112,16 +140,34 @@ impl Network {
     }
 
     /// Static routes to every node, host and link by the shortest path, and to the port beside the router; then those
-    /// that the description gives.
+    /// that the description gives. A router that finds its routes itself has those to its silent neighbours only.
     pub(super) fn set_routes(&self, node: usize, router: &mut Router) {
-        let routes = match self.leave_unwritten(node, router) {
-            true => self.test_routes(node).collect(),
-            false => self.routes_by(node, &self.graph.tree(node)),
+        let routes = if self.finds_routes(node) {
+            self.silent_neighbors(node).chain(self.test_routes(node)).collect()
+        } else if self.leave_unwritten(node, router) {
+            self.test_routes(node).collect()
+        } else {
+            self.routes_by(node, &self.graph.tree(node))
         };
         for (prefix, next_hop) in routes {
             router.handle_command(Time::ZERO, Command::RouteSet { prefix, next_hop });
         }
         self.set_static_routes(node, router);
+    }
+
+    /// Does a router find its IPv4 routes itself?
+    pub(super) fn finds_routes(&self, node: usize) -> bool {
+        self.description.nodes[node].protocols.find_routes()
+    }
+
+    /// Routes of a node to the loopback addresses at the other ends of its links that nobody announces.
+    fn silent_neighbors(&self, node: usize) -> impl Iterator<Item = (Prefix, NextHop)> + '_ {
+        self.ports_of(node).filter_map(move |(link, side)| {
+            let far = link.ends()[1 - side];
+            let gateway = link.addresses[1 - side].into();
+            let next_hop = NextHop::Via { port: link.ports[side], gateway };
+            self.is_silent(far).then(|| (Prefix::host(self.loopback(far)), next_hop))
+        })
     }
 
     /// Static routes of a node, by its shortest paths.

@@ -18,6 +18,7 @@ mod ipv6;
 pub mod kind;
 mod live;
 mod lsps;
+mod meeting;
 pub mod paths;
 mod place;
 mod placement;

@@ -48,6 +48,8 @@ base::problems! {
         NoConditioner {} is Conflict, "no-conditioner", "it is no router of ours: only these condition what arrives";
         /// Routes that would have to be computed for routers of other processes.
         RoutesElsewhere { node: String } is Conflict, "routes-elsewhere", "router '{node}' is in a process of its own: routes are computed anew where all routers are in one process, in virtual time or in real time, and not in a lab";
+        /// Settings of a protocol for a neighbour that is none.
+        NoNeighbor { name: String, known: String } is UnknownName, "no-neighbor", "no link leads to '{name}'{known}";
         /// Bins that take no time.
         EmptyBin {} is OutOfRange, "empty-bin", "a bin is longer than nothing";
     }
@@ -240,6 +242,16 @@ base::problems! {
     pub enum AdviceProblem {
         /// Nodes that nothing leads to.
         Unlinked { others: String } is Conflict, "unlinked", "it has no link{others}: no packet gets there, and none away";
+        /// Settings of a protocol that differ between the ends of a link.
+        Disagree { protocol: String, what: &'static str, here: String, a: String, there: String, b: String } is Conflict, "disagree", "{protocol}: the {what} is {here} at '{a}' and {there} at '{b}': the two do not become neighbours";
+        /// The same of settings that are not shown.
+        DisagreeSecretly { protocol: String, what: &'static str, a: String, b: String } is Conflict, "disagree-secretly", "{protocol}: '{a}' and '{b}' do not have the same {what}: the two do not become neighbours";
+        /// A protocol that one end of a link says nothing of.
+        HalfPassive { protocol: String, a: String, b: String } is Conflict, "half-passive", "{protocol}: '{b}' is passive here and '{a}' is not: the two do not become neighbours";
+        /// Two routers with one number.
+        SameRouterId { protocol: String, id: String, other: String } is Conflict, "same-router-id", "{protocol}: '{other}' has its router id {id}, too: others take the two for one";
+        /// Routers of a protocol that do not hear of each other.
+        Parted { protocol: String, some: String, others: String } is Conflict, "parted", "{protocol}: nothing joins {some} and {others}: neither side finds routes to the other";
         /// A bucket that is smaller than packets that came.
         BeyondBurst { lost: u64, given: u64 } is OutOfRange, "beyond-burst", "{lost} of {given} packets were dropped since they are longer than its bucket (beyond-burst): give more 'burst', and 'mtu' if there is a peak rate";
         /// An LSP that another leaves nothing.

@@ -173,7 +173,9 @@ impl Network {
         let own: BTreeSet<_> =
             self.description.nodes[node].static_routes.iter().map(|route| route.prefix).collect();
         let tree = |without: &BTreeSet<usize>| self.graph.tree_over(node, |link| !without.contains(&link));
-        if let Some((old, new)) = both(before, avoided, tree) {
+        if self.finds_routes(node) {
+            // What it finds itself follows failures by itself.
+        } else if let Some((old, new)) = both(before, avoided, tree) {
             let found = differences(self.routes_by(node, &old), self.routes_by(node, &new));
             commands.extend(found.into_iter().filter(|(prefix, _)| !own.contains(prefix)).map(
                 |(prefix, next_hop)| match next_hop {

@@ -1,11 +1,12 @@
-//! Types of queues, conditioners and DiffServ, checked for Python: values are read, and come back as what could have
-//! been written.
+//! Types of queues, conditioners, DiffServ and OSPF, checked for Python: values are read, and come back as what could
+//! have been written.
 
 use crate::{describe, error};
 use base::describe::{Describe, Schemas, Value};
 use base::diagnostic::Diagnostic;
 use base::flow_spec::FilterSpec;
 use base::{DiffServConfig, ELsp, LLsp, LspDiffServ, PhbSet};
+use control::ospf::section::{OspfAuthSpec, OspfPortSpec, OspfSpec, OspfSpfSpec};
 use engine::discipline::accounting::Accounting;
 use engine::discipline::classify::Match;
 use engine::discipline::spec::*;
@@ -58,6 +59,10 @@ const KNOWN: &[Known] = known! {
     "LLsp": LLsp,
     "Phbs": PhbSet,
     "FlowFilter": FilterSpec,
+    "Ospf": OspfSpec,
+    "OspfInterface": OspfPortSpec,
+    "OspfAuthentication": OspfAuthSpec,
+    "OspfSpf": OspfSpfSpec,
 };
 
 /// The names of the types that [`check`] knows.

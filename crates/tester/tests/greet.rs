@@ -14,8 +14,7 @@ const MS: u64 = 1_000_000_000;
 /// Three routers in a row of which all speak greet.
 fn file() -> NetworkFile {
     let profile = json!({"control": {"costs": {"greet": {"Hello": {"us": 100.0}}}}});
-    let router =
-        json!({"kind": "router", "protocols": {"greet": {"interval": "100 ms"}}, "profile": profile});
+    let router = json!({"kind": "router", "greet": {"interval": "100 ms"}, "profile": profile});
     let link = |a: &str, b: &str| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "delay": "10 us"});
     let described = json!({
         "name": "greetings",
@@ -89,9 +88,9 @@ fn the_same_happens_by_the_clock_on_the_wall() {
 
 #[test]
 fn settings_are_checked_where_they_are_written() {
-    let refused = |protocols: Value| {
-        let described =
-            json!({"name": "x", "nodes": {"r": {"kind": "router", "protocols": protocols}}, "links": []});
+    let refused = |mut router: Value| {
+        router["kind"] = json!("router");
+        let described = json!({"name": "x", "nodes": {"r": router}, "links": []});
         let value = serde_json::from_value(described).expect("a value");
         let error = NetworkFile::read_part(&value).expect_err("a refusal");
         format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words())

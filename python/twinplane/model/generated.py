@@ -726,8 +726,6 @@ class RouterSpec(Written):
     """Device profile, by name, by file (*.toml), or what it says."""
     rsvp: RsvpSpec = field(default_factory=lambda: RsvpSpec())
     """Its signalling."""
-    protocols: Protocols | None = None
-    """Protocols that it speaks besides, each with its settings [default: none]."""
     diffserv: DiffServ | None = None
     """DiffServ over MPLS (RFC 3270): true, or how [default: traffic classes are copied]."""
     router_id: str | None = None
@@ -735,7 +733,7 @@ class RouterSpec(Written):
     ipv6: str | None = None
     """IPv6 loopback address [default: none]."""
     routes: Sequence[RouteSpec] = field(default_factory=list)
-    """Static routes, beside those that lead to every node by the shortest path."""
+    """Static routes, beside those that lead to every node by the shortest path or that its protocols find."""
     log_signals: int = 0
     """How many signalling messages are kept for table `signals`."""
     table_driver: TableDriver | None = None
@@ -752,6 +750,10 @@ class RouterSpec(Written):
     """Poll without sleeping: a processor of its own is used up."""
     labels: Mapping[str, Any] = field(default_factory=dict)
     """For people and other tools; not used."""
+    greet: GreetSpec | None = None
+    """Greet, a made-up protocol: an example for developers [default: not spoken]."""
+    ospf: Ospf | None = None
+    """OSPF version 2 (RFC 2328): true, or how. It finds the router's routes [default: not spoken]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -780,24 +782,6 @@ class RsvpSpec(Written):
     """Number of that key, 48 bits (RFC 2747, 2)."""
     handshake: bool = False
     """Ask senders for their sequence number before believing one (RFC 2747, 4.3)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Protocols(Written):
-    """Protocols that a router speaks besides RSVP-TE, each with its settings."""
-
-    greet: GreetSpec | None = None
-    """Greet, a made-up protocol: an example for developers [default: not spoken]."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GreetSpec(Written):
-    """Greet, a made-up protocol: an example for developers."""
-
-    interval: Quantity = "1 s"
-    """Time between two Hellos."""
-    missed: int = 2
-    """So many Hellos may be lost before a neighbour is."""
 
 
 @checked
@@ -854,6 +838,106 @@ class StagedSpec(Written):
     """Share of the commits that fail, 0 to 1."""
     tries: int = 3
     """So often a commit is tried; if the last one fails, too, what it was to put into tables is refused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreetSpec(Written):
+    """Greet, a made-up protocol: an example for developers."""
+
+    interval: Quantity = "1 s"
+    """Time between two Hellos."""
+    missed: int = 2
+    """So many Hellos may be lost before a neighbour is."""
+
+
+@checked
+class Ospf(Checked):
+    """OSPF version 2 (RFC 2328) inside one area: true, or how. A router that speaks it has no routes by shortest paths but those that it finds. What is said here of links holds for all of its links."""
+
+    CHECK: ClassVar[str] = "Ospf"
+    area: int | str = "0.0.0.0"
+    """The area of all links."""
+    router_id: str | None = None
+    """The number that neighbours know the router by [default: its loopback address]."""
+    reference_bandwidth: Quantity | None = None
+    """A link costs this divided by its rate, and 1 at least [default: links cost their 'metric']."""
+    spf: OspfSpf = field(default_factory=lambda: OspfSpf())
+    """How computations of paths are delayed."""
+    interfaces: Mapping[str, OspfInterface] = field(default_factory=dict)
+    """Settings for single links, by the node at the other end."""
+    cost: int | None = None
+    """What it costs to send by it [default: the 'metric' of the link, or what the reference bandwidth makes of its rate]."""
+    hello_interval: Quantity | None = None
+    """From a Hello to the next, in whole seconds [default: 10 s]."""
+    dead_interval: Quantity | None = None
+    """A neighbour that is silent for so long is gone; in whole seconds [default: four Hellos]."""
+    priority: int | None = None
+    """How much it wants to be the designated router of a broadcast network; with 0 it never is [default: 1]."""
+    network: Literal["point-to-point", "broadcast"] | None = None
+    """What a link is [default: broadcast at a bridge, else point-to-point]."""
+    passive: bool | None = None
+    """Announce the link, but send and hear nothing [default: towards hosts]."""
+    authentication: OspfAuthentication | None = None
+    """How packets are authenticated [default: not at all]."""
+    retransmit_interval: Quantity | None = None
+    """After so long is sent again what was not acknowledged [default: 5 s]."""
+    transmit_delay: Quantity | None = None
+    """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+
+
+@checked
+class OspfSpf(Checked):
+    """How computations of paths are delayed after changes (RFC 8405)."""
+
+    CHECK: ClassVar[str] = "OspfSpf"
+    initial: Quantity = "50 ms"
+    """From a change to the computation when all was quiet: INITIAL_SPF_DELAY."""
+    short: Quantity = "200 ms"
+    """The same while what belongs to one failure may still come: SHORT_SPF_DELAY."""
+    long: Quantity = "5 s"
+    """The same while changes go on: LONG_SPF_DELAY."""
+    learn: Quantity = "500 ms"
+    """So long it takes until all is known that belongs to one failure: TIME_TO_LEARN_INTERVAL."""
+    hold_down: Quantity = "10 s"
+    """So long nothing changes until all is quiet again: HOLDDOWN_INTERVAL."""
+
+
+@checked
+class OspfInterface(Checked):
+    """OSPF on a link of a router. What is absent is as for all of its links."""
+
+    CHECK: ClassVar[str] = "OspfInterface"
+    cost: int | None = None
+    """What it costs to send by it [default: the 'metric' of the link, or what the reference bandwidth makes of its rate]."""
+    hello_interval: Quantity | None = None
+    """From a Hello to the next, in whole seconds [default: 10 s]."""
+    dead_interval: Quantity | None = None
+    """A neighbour that is silent for so long is gone; in whole seconds [default: four Hellos]."""
+    priority: int | None = None
+    """How much it wants to be the designated router of a broadcast network; with 0 it never is [default: 1]."""
+    network: Literal["point-to-point", "broadcast"] | None = None
+    """What a link is [default: broadcast at a bridge, else point-to-point]."""
+    passive: bool | None = None
+    """Announce the link, but send and hear nothing [default: towards hosts]."""
+    authentication: OspfAuthentication | None = None
+    """How packets are authenticated [default: not at all]."""
+    retransmit_interval: Quantity | None = None
+    """After so long is sent again what was not acknowledged [default: 5 s]."""
+    transmit_delay: Quantity | None = None
+    """So much advertisements age when they are sent, in whole seconds [default: 1 s]."""
+
+
+@checked
+class OspfAuthentication(Checked):
+    """How OSPF packets are authenticated. All routers of a link have to say the same."""
+
+    CHECK: ClassVar[str] = "OspfAuthentication"
+    kind: Literal["none", "simple", "md5", "sha1", "sha256", "sha384", "sha512"] = "none"
+    """By what."""
+    key: str | None = None
+    """The secret, as text [default: none]."""
+    key_id: int = 1
+    """Number of the key, with MD5 and SHA."""
 
 
 @dataclass(frozen=True, kw_only=True)

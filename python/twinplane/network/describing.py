@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import core
 from ..errors import TwinplaneError
+from ..model.written import plain
 from ..units import Quantity
 from .attachments import Interface
 from .handles import Flow, Link, Lsp, Node, Owner
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 
 RSVP = {"hello_interval": "hello", "rsvp_key": "key", "rsvp_key_id": "key_id", "rsvp_handshake": "handshake"}
 """Options of `Network.router` that have another name among those of RSVP-TE in a file."""
+
+
+@cache
+def _own_fields() -> frozenset[str]:
+    """The fields of routers in network files: what else is said of a router belongs to RSVP-TE."""
+    from ..model.generated import RouterSpec
+
+    return frozenset(RouterSpec.__dataclass_fields__)
 
 
 def given(**fields: Any) -> dict[str, Any]:
@@ -63,7 +73,7 @@ class Describing:
     def router(self, name: str, profile: Any, diffserv: Any, options: dict[str, Any]) -> Router:
         """See `twinplane.Network.router`; `options` are those of RSVP-TE, and what else is named there."""
         router = Router(self._owner, name, self._next)
-        beside = {key: options.pop(key, None) for key in ("router_id", "ipv6", "protocols", "table_driver")}
+        beside = {key: plain(options.pop(key)) for key in _own_fields() if key in options}
         self._register(
             router,
             profile=profiled(profile),
@@ -72,6 +82,16 @@ class Describing:
             rsvp=rsvp(options),
         )
         return router
+
+    def ospf(self, routers: Sequence[Node | str], settings: Any) -> None:
+        """See `twinplane.Network.ospf`."""
+        draft = self._draft
+        self._engine.require_unstarted("ospf")
+        chosen = [draft.node(router, "ospf:") for router in routers]
+        if other := next((node for node in chosen if not isinstance(node, Router)), None):
+            raise TwinplaneError(f"node '{other.name}': ospf: it is no router of ours")
+        for node in chosen or [node for node in draft.nodes if isinstance(node, Router)]:
+            draft.change_node(node, {"ospf": plain(settings)})
 
     def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
         """See `twinplane.Network.route`."""

@@ -257,7 +257,7 @@ class Zoo:
 
     `queue` and `ingress` are those of `Network.link` for every link at both ends; a mapping gives them by
     node (at all of its links) or by pair of nodes, ``(node, neighbour)``, where the pair is what counts.
-    `component` is that of `read`.
+    `component` is that of `read`. `ospf` is that of `Network.router`, for all routers.
     """
 
     path: Path
@@ -268,6 +268,7 @@ class Zoo:
     buffer: Quantity | None = None
     mtu: int = 9216
     rsvp: dict[str, Any] | None = None
+    ospf: Any = None
     queue: Any = None
     ingress: Any = None
     diffserv: Any = None
@@ -285,9 +286,8 @@ class Zoo:
         topology = read(self.path, self.component)
         names = node_names(topology.places)
         draft.any_name = True
-        nodes = [
-            describing.router(name, self.profile, self.diffserv, dict(self.rsvp or {})) for name in names
-        ]
+        options = {**(self.rsvp or {}), "ospf": self.ospf}
+        nodes = [describing.router(name, self.profile, self.diffserv, dict(options)) for name in names]
         for name, place in zip(names, topology.places, strict=True):
             if place.latitude is not None and place.longitude is not None:
                 draft.positions[name] = (place.longitude, place.latitude)

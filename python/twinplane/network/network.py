@@ -189,15 +189,22 @@ class Network(Acting, Shown):
         diffserv: Any = None,
         **rsvp: Any,
     ) -> Router:
-        """A label-switching router; `rsvp` are `router_id`, `ipv6` (an IPv6 loopback address), `protocols`
-        (settings of other protocols by their names), `table_driver` (what writes its forwarding tables) and
-        the options of RSVP-TE (`twinplane.model.description`).
+        """A label-switching router; `rsvp` are the options of RSVP-TE, and what else a router may have in a
+        network file, such as `router_id`, `ipv6` (an IPv6 loopback address), `table_driver` (what writes its
+        forwarding tables), and other protocols by their names: ``ospf=True``, or an `Ospf`.
 
         With `diffserv` it supports differentiated services over MPLS (RFC 3270): True, or a
         `twinplane.diffserv.DiffServ` with its TC map, tunnelling model and PHBs. Without, classes are
         copied between labels and packets.
         """
         return self.describing.router(name, profile, diffserv, rsvp)
+
+    def ospf(self, *routers: Node | str, **settings: Any) -> None:
+        """OSPF at `routers`, or at all that there are so far, with `settings` of `Ospf`, such as ``area=0``.
+
+        Routers that speak OSPF find their IPv4 routes by it, and have none by shortest paths.
+        """
+        self.describing.ospf(routers, settings)
 
     def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
         """A static route of a router, beside those that lead to every node by the shortest path.

@@ -1,4 +1,4 @@
-"""What routers told of ports and neighbours that they lost and got back: table ``control_events``."""
+"""What routers told of ports, neighbours and adjacencies that they lost and got back: ``control_events``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .network import Network
 
 KEYS = ("time_ps", "node", "event", "about")
-LOST, BACK = ("port-down", "neighbor-down"), ("port-up", "neighbor-up")
+LOST = ("port-down", "neighbor-down", "ospf-adjacency-lost")
+BACK = ("port-up", "neighbor-up", "ospf-adjacent")
 
 
 def control_events(network: Network) -> Columns:
@@ -28,7 +29,8 @@ def control_events(network: Network) -> Columns:
         if name not in LOST and name not in BACK:
             continue
         addresses = addresses or names_of_addresses(network.tables)
-        about = addresses.get(str(told["neighbor"]), str(told["neighbor"])) if "neighbor" in told else None
+        other = told.get("neighbor", told.get("router_id"))
+        about = addresses.get(str(other)) or (str(other) if "neighbor" in told else None)
         if about is None:
             about = _beyond(network, node, int(told["port"]))
         key = (name.split("-")[0], node, about)

@@ -284,7 +284,17 @@ def _lsps(strips: Sequence[tuple[str, list[Span]]], panel: int, curves: list[Cur
 
 EVENTS_MAX = 60
 """More events are short upright lines: symbols would cover each other."""
-KINDS = ("port down", "neighbour lost", "LSP down", "LSP rerouted", "LSP up", "neighbour back", "port up")
+KINDS = (
+    "port down",
+    "neighbour lost",
+    "LSP down",
+    "LSP rerouted",
+    "LSP up",
+    "neighbour back",
+    "port up",
+    "adjacency lost",
+    "adjacency back",
+)
 """What routers tell, in the order in which it usually happens."""
 
 

@@ -9,7 +9,7 @@ from ..frames import frame
 from ..network.drawing import topology
 from ..network.history import up_over_time
 from ..units import format_time
-from . import checks, course, demands, flows, losses, lsps, maps, outages, queues
+from . import checks, course, demands, flows, losses, lsps, maps, ospf, outages, queues
 from .headline import headline
 from .page import Page, Section, render
 from .story import Story, of_network
@@ -43,6 +43,7 @@ def page(network: Network, title: str | None) -> str:
         else None,
         *demands.of_network(network),
         Section("LSPs", tables=[lsps.table(network)]) if network.lsps else None,
+        *ospf.of_network(network),
         *checks.of_network(network),
         *queues.of_network(network),
         Section(

@@ -127,6 +127,8 @@ EVENTS = {
     "neighbor-down": "neighbour lost",
     "neighbor-up": "neighbour back",
     "port-up": "port up",
+    "ospf-adjacency-lost": "adjacency lost",
+    "ospf-adjacent": "adjacency back",
 }
 """Events of routers as people call them."""
 

@@ -5,7 +5,7 @@
 //! leads to the neighbour's router id by the link, and what comes with the label that the neighbour was given ends
 //! here.
 //!
-//! - [`section`](Section): the settings that users write, `protocols: {greet: {}}`
+//! - [`section`](Section): the settings that users write, `greet: {}`
 //! - `neighbor`: what is known of a neighbour, as a state machine
 //! - `shown`: its table
 

@@ -126,6 +126,8 @@ impl Default for InterfaceConfig {
 pub struct Interface {
     /// The port.
     pub port: PortId,
+    /// Name of the node at the other end of its link; empty if nobody has said.
+    pub towards: String,
     /// The router's own address on it.
     pub address: Ipv4Addr,
     /// How many bits of its addresses the network has.
@@ -165,6 +167,7 @@ impl Interface {
     ) -> Interface {
         Interface {
             port,
+            towards: String::new(),
             address,
             prefix_len,
             mtu: u16::try_from(mtu).unwrap_or(u16::MAX),

@@ -6,6 +6,7 @@
 //! - `flood`: new instances are spread, acknowledged and sent again (13)
 //! - [`database`]: instances and their ages; `originate`: this router's own (12.4), refreshed and flushed (14)
 //! - [`spf`]: shortest paths; `routes`: what follows from them for the routing table (16)
+//! - [`section`]: the settings that users write; `shown`: its tables
 //!
 //! What one call makes up leaves when it returns: instances that are flooded share packets. There are no virtual
 //! links, and no opaque advertisements are asked for.
@@ -20,15 +21,18 @@ pub mod neighbor;
 mod originate;
 mod receive;
 mod routes;
+pub mod section;
+mod shown;
 pub mod spf;
 #[cfg(test)]
 mod tests;
 
 use crate::machine::{Chart, State};
 use crate::protocol::{
-    Arrival, Change, Context, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
+    Arrival, Change, Context, Known, Listen, Message, Output, Over, Protocol, Setup, Topic, UNKNOWN_KIND,
 };
 use crate::services::Services;
+use base::describe::SectionDecl;
 use base::plane::{Ack, Prefix};
 use base::{PortId, ProtocolId, ProtocolType, ProtocolValue, Span, Time};
 use core::net::Ipv4Addr;
@@ -99,16 +103,22 @@ impl ProtocolType for Event {
 pub struct Config {
     /// The area of all interfaces.
     pub area: Option<Ipv4Addr>,
+    /// The number that neighbours know it by; the router's own if absent.
+    pub router_id: Option<Ipv4Addr>,
     /// How computations are delayed.
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.
     pub interfaces: BTreeMap<PortId, InterfaceConfig>,
+    /// Addresses right beyond ports that nobody else announces (RFC 2328, C.7).
+    pub hosts: Vec<(Ipv4Addr, PortId)>,
 }
 
 /// A speaker of OSPF.
 #[derive(Debug)]
 pub struct Ospf {
     router_id: Ipv4Addr,
+    /// The node's own address, which can be reached as long as the node can.
+    loopback: Ipv4Addr,
     config: Config,
     interfaces: BTreeMap<PortId, Interface>,
     database: Database,
@@ -135,10 +145,22 @@ impl Ospf {
     /// The name of OSPF among protocols.
     pub const ID: ProtocolId = ProtocolId::new("ospf");
 
-    /// A speaker that knows nothing yet. It takes up interfaces when it is first called.
-    pub fn new(router_id: Ipv4Addr, config: Config) -> Ospf {
+    /// OSPF among the protocols that there are.
+    pub const KNOWN: Known = Known {
+        id: Ospf::ID,
+        kind_name: Ospf::name_of,
+        views: shown::VIEWS,
+        section: Some(SectionDecl::of::<section::OspfSpec>(
+            "OSPF version 2 (RFC 2328): true, or how. It finds the router's routes.",
+        )),
+    };
+
+    /// A speaker that knows nothing yet, at a node with this loopback address. It takes up interfaces when it is first
+    /// called.
+    pub fn new(loopback: Ipv4Addr, config: Config) -> Ospf {
         Ospf {
-            router_id,
+            router_id: config.router_id.unwrap_or(loopback),
+            loopback,
             delay: Delay::new(config.delay),
             config,
             interfaces: BTreeMap::new(),
@@ -192,7 +214,10 @@ impl Ospf {
             let (Some(config), Some(address)) = (self.config.interfaces.get(&port), known.ipv4()) else {
                 continue;
             };
-            self.interfaces.insert(port, Interface::new(port, address, known.mtu, config.clone()));
+            let mut interface = Interface::new(port, address, known.mtu, config.clone());
+            interface.towards =
+                context.services.interfaces.attached(port).map_or_else(String::new, |at| at.node.clone());
+            self.interfaces.insert(port, interface);
             if known.up {
                 self.raise(now, port);
             }
@@ -308,7 +333,7 @@ impl Protocol for Ospf {
                 self.settle(now);
             }
             Change::Interface { .. } | Change::Route(_) => {}
-            Change::Restart => *self = Ospf::new(self.router_id, self.config.clone()),
+            Change::Restart => *self = Ospf::new(self.loopback, self.config.clone()),
         }
     }
 

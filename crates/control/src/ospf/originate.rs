@@ -51,10 +51,19 @@ impl Ospf {
     fn wanted(&self) -> BTreeMap<LsaKey, LsaBody> {
         let mut links = Vec::new();
         self.interfaces.values().for_each(|interface| interface.links(&mut links));
-        let (id, data) = (self.router_id, Ipv4Addr::BROADCAST);
-        links.push(RouterLink { id, data, kind: link::STUB, metric: 0, tos: Vec::new() });
+        let host = |id, metric| {
+            let data = Ipv4Addr::BROADCAST;
+            RouterLink { id, data, kind: link::STUB, metric, tos: Vec::new() }
+        };
+        links.push(host(self.loopback, 0));
+        // RFC 2328, 12.4.1: hosts that are attached to the router, as long as they can be reached.
+        let beside = self.config.hosts.iter().filter_map(|(host, port)| {
+            let interface = self.interfaces.get(port).filter(|one| one.state != InterfaceState::Down)?;
+            Some((*host, interface.config.cost))
+        });
+        links.extend(beside.map(|(id, cost)| host(id, cost)));
         let router = LsaBody::Router(Router { flags: 0, links });
-        let mut wanted = BTreeMap::from([(self.own_key(LsaKind::ROUTER, id), router)]);
+        let mut wanted = BTreeMap::from([(self.own_key(LsaKind::ROUTER, self.router_id), router)]);
         let speaks =
             self.interfaces.values().filter(|one| one.state == InterfaceState::Dr && one.is_transit());
         for interface in speaks {

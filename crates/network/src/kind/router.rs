@@ -30,15 +30,13 @@ base::record! {
         pub profile: ProfileSpec = ProfileSpec::default();
         /// Its signalling.
         pub rsvp: RsvpSpec = RsvpSpec::default();
-        /// Protocols that it speaks besides, each with its settings.
-        pub protocols: Protocols, absent "none";
         /// DiffServ over MPLS (RFC 3270): true, or how.
         pub diffserv: RouterDiffServ, absent "traffic classes are copied";
         /// Router id.
         pub router_id: Option<Ipv4Addr>, absent "given by the network";
         /// IPv6 loopback address.
         pub ipv6: Option<Ipv6Addr>, absent "none";
-        /// Static routes, beside those that lead to every node by the shortest path.
+        /// Static routes, beside those that lead to every node by the shortest path or that its protocols find.
         pub routes: Vec<RouteSpec> = Vec::new();
         /// How many signalling messages are kept for table `signals`.
         pub log_signals: u32 = 0;
@@ -56,6 +54,10 @@ base::record! {
         pub busy: bool = false;
         /// For people and other tools; not used.
         pub labels: Labels = Labels::default();
+    }
+    beside {
+        /// Protocols that it speaks besides RSVP-TE.
+        pub protocols: Protocols
     }
 }
 

@@ -1,17 +1,28 @@
-//! Protocols of a node as users write them: a section for each, under its name. What may stand there, each protocol
-//! says.
+//! Protocols of a node as users write them: among the node's own fields a section for each, under its name. What may
+//! stand there, each protocol says.
 
 use base::ProtocolId;
 use base::describe::{
-    Describe, Field, Named, RecordSchema, Schema, Schemas, SectionDecl, Value, unknown_field, wrong_type,
+    Describe, Field, Named, Record, RecordSchema, Schema, Schemas, SectionDecl, Value, Was, wrong_type,
 };
 use base::diagnostic::{At, Diagnostic};
 use control::protocol::Setup;
 use std::sync::Arc;
 
+/// A protocol that a node speaks.
+#[derive(Clone, Debug)]
+pub struct Spoken {
+    /// Which one.
+    pub protocol: ProtocolId,
+    /// The settings as they could have been written.
+    value: Value,
+    /// How the node is set up with them.
+    pub setup: Arc<dyn Setup>,
+}
+
 /// What a node is to speak besides what its other fields say.
 #[derive(Clone, Debug, Default)]
-pub struct Protocols(Vec<(ProtocolId, Value, Arc<dyn Setup>)>);
+pub struct Protocols(Vec<Spoken>);
 
 /// The sections that there are.
 fn sections() -> impl Iterator<Item = (&'static str, SectionDecl<dyn Setup>)> {
@@ -21,7 +32,17 @@ fn sections() -> impl Iterator<Item = (&'static str, SectionDecl<dyn Setup>)> {
 impl Protocols {
     /// How the node is set up to speak each, in the order of the protocols that there are.
     pub fn setups(&self) -> impl Iterator<Item = Arc<dyn Setup>> {
-        self.0.iter().map(|(_, _, setup)| setup.clone())
+        self.0.iter().map(|spoken| spoken.setup.clone())
+    }
+
+    /// Each of them, in that order.
+    pub fn spoken(&self) -> impl Iterator<Item = &Spoken> {
+        self.0.iter()
+    }
+
+    /// Does one of them find IPv4 routes?
+    pub fn find_routes(&self) -> bool {
+        self.0.iter().any(|spoken| spoken.setup.finds_routes())
     }
 }
 
@@ -32,46 +53,55 @@ impl PartialEq for Protocols {
     }
 }
 
-impl Describe for Protocols {
-    fn read(value: &Value) -> Result<Protocols, Diagnostic> {
+impl Record for Protocols {
+    fn keys() -> Vec<&'static str> {
+        sections().map(|(name, _)| name).collect()
+    }
+
+    fn was() -> Vec<Was> {
+        sections().map(|(name, _)| (None, name)).collect()
+    }
+
+    fn read_record(value: &Value, _: &str) -> Result<Protocols, Diagnostic> {
         let Value::Map(entries) = value else { return Err(wrong_type(value, "a mapping")) };
-        let known: Vec<&str> = sections().map(|(name, _)| name).collect();
-        if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            return Err(unknown_field(key, &known, &[]));
-        }
         let mut all = Vec::new();
         for known in control::PROTOCOLS {
             let given = entries.iter().find(|(key, _)| *key == known.id.name());
-            if let (Some((key, value)), Some(section)) = (given, known.section) {
+            let spoken = given.filter(|(_, value)| !matches!(value, Value::Null | Value::Bool(false)));
+            if let (Some((key, value)), Some(section)) = (spoken, known.section) {
                 let (value, setup) = (section.read)(value).at(key.as_str())?;
-                all.push((known.id, value, setup));
+                all.push(Spoken { protocol: known.id, value, setup });
             }
         }
         Ok(Protocols(all))
     }
 
+    fn record_schema(known: &mut Schemas) -> RecordSchema {
+        let field = |(key, section): (&'static str, SectionDecl<dyn Setup>)| Field {
+            key,
+            meaning: section.meaning.into(),
+            schema: (section.schema)(known),
+            is_required: false,
+            default: None,
+            absent: Some("not spoken"),
+        };
+        let fields = sections().map(field).collect();
+        let meaning = "Protocols that a router speaks besides RSVP-TE, each with its settings.".into();
+        RecordSchema { meaning, fields, short: Vec::new(), flat: None }
+    }
+}
+
+impl Describe for Protocols {
+    fn read(value: &Value) -> Result<Protocols, Diagnostic> {
+        Protocols::read_record(value, "")
+    }
+
     fn write(&self) -> Value {
-        let entry = |(id, value, _): &(ProtocolId, Value, _)| (id.name().to_string(), value.clone());
+        let entry = |spoken: &Spoken| (spoken.protocol.name().to_string(), spoken.value.clone());
         Value::Map(self.0.iter().map(entry).collect())
     }
 
     fn schema(known: &mut Schemas) -> Schema {
-        known.named("Protocols", |known| {
-            let field = |(key, section): (&'static str, SectionDecl<dyn Setup>)| Field {
-                key,
-                meaning: section.meaning.into(),
-                schema: (section.schema)(known),
-                is_required: false,
-                default: None,
-                absent: Some("not spoken"),
-            };
-            let fields = sections().map(field).collect();
-            let meaning = "Protocols that a router speaks besides RSVP-TE, each with its settings.".into();
-            Named::Record(RecordSchema { meaning, fields, short: Vec::new(), flat: None })
-        })
-    }
-
-    fn absent() -> Option<Protocols> {
-        Some(Protocols::default())
+        known.named("Protocols", |known| Named::Record(Protocols::record_schema(known)))
     }
 }

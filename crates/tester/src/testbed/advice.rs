@@ -20,6 +20,7 @@ impl Testbed {
         let mut said: Vec<Diagnostic> = self.network.unlinked().into_iter().collect();
         said.extend(self.network.link_warnings(&|link| self.longest(link)));
         said.extend(self.network.lsp_warnings());
+        said.extend(self.network.meeting_warnings());
         for (index, flow) in self.flows.iter().enumerate() {
             let group = flow.spec.over.and_then(|group| self.network.lsps().get(group));
             said.extend(group.and_then(|group| {

@@ -1,0 +1,409 @@
+//! What users write of OSPF at a router, and what follows from it for each of its ports.
+
+use super::delay::DelayConfig;
+use super::interface::{InterfaceConfig, NetworkType};
+use super::{Config, Ospf};
+use crate::protocol::{Agreement, Protocol, Setup};
+use crate::services::{Attached, Beyond, Interface, Services};
+use base::describe::{
+    Describe, Name, Named, Record, RecordSchema, Schema, Schemas, Section, Value, malformed, wrong_type,
+};
+use base::diagnostic::{At, Diagnostic};
+use base::{Rate, Span};
+use core::net::Ipv4Addr;
+use std::sync::Arc;
+use wire::ospf::{Algorithm, Auth, Key};
+
+base::problems! {
+    /// Problems of the settings of OSPF.
+    pub enum OspfProblem {
+        /// A time that Hellos cannot say.
+        NotWhole { value: String } is OutOfRange, "ospf-not-whole", "{value}: OSPF counts it in whole seconds";
+        /// A neighbour that is lost before its next Hello.
+        DeadTooShort { dead: String, hello: String } is Conflict, "ospf-dead-too-short", "dead_interval={dead} has to be above hello_interval={hello}";
+        /// A way of authentication that is nothing without a key.
+        NoKey { kind: &'static str } is WrongType, "ospf-no-key", "kind={kind}: a 'key' is missing";
+        /// A key that nobody uses.
+        UnusedKey {} is Conflict, "ospf-unused-key", "kind=none uses no key";
+        /// A password that is longer than its field.
+        LongPassword { length: usize } is OutOfRange, "ospf-long-password", "{length} bytes: a simple password has 8 at most (RFC 2328, D.2)";
+    }
+}
+
+base::words! {
+    /// How packets are authenticated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AuthKind {
+        /// Not at all.
+        None = "none",
+        /// By a password of up to 8 bytes that everybody on the link can read (RFC 2328, D.2).
+        Simple = "simple",
+        /// By keyed MD5 (RFC 2328, D.3).
+        Md5 = "md5",
+        /// By HMAC-SHA-1 (RFC 5709).
+        Sha1 = "sha1",
+        /// By HMAC-SHA-256 (RFC 5709).
+        Sha256 = "sha256",
+        /// By HMAC-SHA-384 (RFC 5709).
+        Sha384 = "sha384",
+        /// By HMAC-SHA-512 (RFC 5709).
+        Sha512 = "sha512",
+    }
+    default None;
+}
+
+base::record! {
+    /// How OSPF packets are authenticated. All routers of a link have to say the same.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct OspfAuthSpec called "OspfAuthentication" {
+        /// By what.
+        pub kind: AuthKind = AuthKind::None;
+        /// The secret, as text.
+        pub key: Option<String>, absent "none";
+        /// Number of the key, with MD5 and SHA.
+        pub key_id: u8 = 1, in 0..=255;
+    }
+    check OspfAuthSpec::check;
+}
+
+impl OspfAuthSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        match (self.kind, &self.key) {
+            (AuthKind::None, None) => Ok(()),
+            (AuthKind::None, Some(_)) => Err(Diagnostic::new(OspfProblem::UnusedKey {}).at("key").on_key()),
+            (kind, None) => Err(OspfProblem::NoKey { kind: kind.word() }.into()),
+            (AuthKind::Simple, Some(key)) if key.len() > 8 => {
+                Err(Diagnostic::new(OspfProblem::LongPassword { length: key.len() }).at("key"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn auth(&self) -> Auth {
+        let secret = self.key.clone().unwrap_or_default().into_bytes();
+        let keyed =
+            |algorithm| Auth::Cryptographic(Key { id: self.key_id, algorithm, secret: secret.clone() });
+        match self.kind {
+            AuthKind::None => Auth::Null,
+            AuthKind::Simple => {
+                let mut password = [0; 8];
+                password.iter_mut().zip(&secret).for_each(|(to, from)| *to = *from);
+                Auth::Simple(password)
+            }
+            AuthKind::Md5 => keyed(Algorithm::Md5),
+            AuthKind::Sha1 => keyed(Algorithm::HmacSha1),
+            AuthKind::Sha256 => keyed(Algorithm::HmacSha256),
+            AuthKind::Sha384 => keyed(Algorithm::HmacSha384),
+            AuthKind::Sha512 => keyed(Algorithm::HmacSha512),
+        }
+    }
+}
+
+base::record! {
+    /// How computations of paths are delayed after changes (RFC 8405).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct OspfSpfSpec called "OspfSpf" {
+        /// From a change to the computation when all was quiet: INITIAL_SPF_DELAY.
+        pub initial: Span = DelayConfig::default().initial, in 0..=9_000_000_000_000_000_000;
+        /// The same while what belongs to one failure may still come: SHORT_SPF_DELAY.
+        pub short: Span = DelayConfig::default().short, in 0..=9_000_000_000_000_000_000;
+        /// The same while changes go on: LONG_SPF_DELAY.
+        pub long: Span = DelayConfig::default().long, in 0..=9_000_000_000_000_000_000;
+        /// So long it takes until all is known that belongs to one failure: TIME_TO_LEARN_INTERVAL.
+        pub learn: Span = DelayConfig::default().learn, in 0..=9_000_000_000_000_000_000;
+        /// So long nothing changes until all is quiet again: HOLDDOWN_INTERVAL.
+        pub hold_down: Span = DelayConfig::default().hold_down, in 0..=9_000_000_000_000_000_000;
+    }
+}
+
+impl OspfSpfSpec {
+    fn config(&self) -> DelayConfig {
+        let OspfSpfSpec { initial, short, long, learn, hold_down } = *self;
+        DelayConfig { initial, short, long, learn, hold_down }
+    }
+}
+
+/// The number of an area: as a number, or written like an IPv4 address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area(pub Ipv4Addr);
+
+/// What the number of an area is like.
+const AREA: &str = "the number of an area such as 0 or 0.0.0.1";
+
+impl Describe for Area {
+    fn read(value: &Value) -> Result<Area, Diagnostic> {
+        match value {
+            Value::Int(number) => {
+                let number = u32::try_from(*number).map_err(|_| malformed(value, AREA))?;
+                Ok(Area(Ipv4Addr::from_bits(number)))
+            }
+            Value::Text(text) => text.parse().map(Area).map_err(|_| malformed(value, AREA)),
+            _ => Err(malformed(value, AREA)),
+        }
+    }
+    fn write(&self) -> Value {
+        self.0.to_string().into()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        let text = Schema::Text { form: AREA, pattern: None };
+        Schema::OneOf(vec![u32::schema(known), text])
+    }
+    fn example() -> Option<&'static str> {
+        Some("0")
+    }
+}
+
+base::record! {
+    /// OSPF on a link of a router. What is absent is as for all of its links.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct OspfPortSpec called "OspfInterface" {
+        /// What it costs to send by it.
+        pub cost: Option<u16>, in 1..=65_535, absent "the 'metric' of the link, or what the reference bandwidth makes of its rate";
+        /// From a Hello to the next, in whole seconds.
+        pub hello_interval: Option<Span>, in 1_000_000_000_000..=65_535_000_000_000_000, absent "10 s";
+        /// A neighbour that is silent for so long is gone; in whole seconds.
+        pub dead_interval: Option<Span>, in 1_000_000_000_000..=4_000_000_000_000_000_000, absent "four Hellos";
+        /// How much it wants to be the designated router of a broadcast network; with 0 it never is.
+        pub priority: Option<u8>, in 0..=255, absent "1";
+        /// What a link is.
+        pub network: Option<NetworkType>, absent "broadcast at a bridge, else point-to-point";
+        /// Announce the link, but send and hear nothing.
+        pub passive: Option<bool>, absent "towards hosts";
+        /// How packets are authenticated.
+        pub authentication: Option<OspfAuthSpec>, absent "not at all";
+        /// After so long is sent again what was not acknowledged.
+        pub retransmit_interval: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "5 s";
+        /// So much advertisements age when they are sent, in whole seconds.
+        pub transmit_delay: Option<Span>, in 1_000_000_000_000..=3_600_000_000_000_000, absent "1 s";
+    }
+    check OspfPortSpec::check;
+}
+
+/// From a Hello to the next where nobody says anything (RFC 2328, C.3).
+const HELLO: Span = Span::from_secs(10);
+
+/// Seconds of a time that is whole ones.
+fn seconds(span: Span) -> u32 {
+    u32::try_from(span.0 / Span::from_secs(1).0).unwrap_or(u32::MAX)
+}
+
+impl OspfPortSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        let times = [
+            ("hello_interval", self.hello_interval),
+            ("dead_interval", self.dead_interval),
+            ("transmit_delay", self.transmit_delay),
+        ];
+        for (key, span) in times {
+            if let Some(span) = span.filter(|span| span.0 % Span::from_secs(1).0 != 0) {
+                return Err(OspfProblem::NotWhole { value: span.write().shown() }.into()).at(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Is a neighbour there long enough to say Hello again?
+    fn check_dead(&self) -> Result<(), Diagnostic> {
+        let hello = self.hello_interval.unwrap_or(HELLO);
+        let shown = |span: Span| span.write().as_text().unwrap_or_default().to_string();
+        match self.dead_interval {
+            Some(dead) if dead <= hello => {
+                let short = OspfProblem::DeadTooShort { dead: shown(dead), hello: shown(hello) };
+                Err(Diagnostic::new(short).at("dead_interval").on_key())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same where what is absent is as in another.
+    fn over(&self, usual: &OspfPortSpec) -> OspfPortSpec {
+        // Who says how often Hellos come means four of them, whatever is usual.
+        let dead =
+            self.dead_interval.or_else(|| usual.dead_interval.filter(|_| self.hello_interval.is_none()));
+        OspfPortSpec {
+            cost: self.cost.or(usual.cost),
+            hello_interval: self.hello_interval.or(usual.hello_interval),
+            dead_interval: dead,
+            priority: self.priority.or(usual.priority),
+            network: self.network.or(usual.network),
+            passive: self.passive.or(usual.passive),
+            authentication: self.authentication.clone().or_else(|| usual.authentication.clone()),
+            retransmit_interval: self.retransmit_interval.or(usual.retransmit_interval),
+            transmit_delay: self.transmit_delay.or(usual.transmit_delay),
+        }
+    }
+}
+
+base::record! {
+    /// OSPF version 2 (RFC 2328) inside one area: true, or how. A router that speaks it has no routes by shortest paths
+    /// but those that it finds. What is said here of links holds for all of its links.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct OspfSpec called "Ospf" {
+        /// The area of all links.
+        pub area: Area = Area(Ipv4Addr::UNSPECIFIED);
+        /// The number that neighbours know the router by.
+        pub router_id: Option<Ipv4Addr>, absent "its loopback address";
+        /// A link costs this divided by its rate, and 1 at least.
+        pub reference_bandwidth: Option<Rate>, in 1..=1_000_000_000_000_000_000, absent "links cost their 'metric'";
+        /// How computations of paths are delayed.
+        pub spf: OspfSpfSpec = OspfSpfSpec::default();
+        /// Settings for single links, by the node at the other end.
+        pub interfaces: Vec<(Name, OspfPortSpec)> = Vec::new();
+    }
+    beside {
+        /// What holds for all links.
+        pub usual: OspfPortSpec
+    }
+    check OspfSpec::check;
+    read by hand;
+}
+
+impl Default for Area {
+    fn default() -> Area {
+        Area(Ipv4Addr::UNSPECIFIED)
+    }
+}
+
+impl Default for OspfSpfSpec {
+    fn default() -> OspfSpfSpec {
+        let DelayConfig { initial, short, long, learn, hold_down } = DelayConfig::default();
+        OspfSpfSpec { initial, short, long, learn, hold_down }
+    }
+}
+
+impl Describe for OspfSpec {
+    fn read(value: &Value) -> Result<OspfSpec, Diagnostic> {
+        match value {
+            Value::Bool(true) => Ok(OspfSpec::default()),
+            Value::Map(_) => OspfSpec::read_record(value, ""),
+            other => Err(wrong_type(other, "true, or a mapping")),
+        }
+    }
+    fn write(&self) -> Value {
+        self.write_record()
+    }
+    fn schema(known: &mut Schemas) -> Schema {
+        known.named("Ospf", |known| {
+            Named::Record(RecordSchema { short: vec![Schema::Bool], ..OspfSpec::record_schema(known) })
+        })
+    }
+}
+
+impl OspfSpec {
+    fn check(&self) -> Result<(), Diagnostic> {
+        self.usual.check_dead()?;
+        for (node, own) in &self.interfaces {
+            own.over(&self.usual).check_dead().at(&**node).at("interfaces")?;
+        }
+        Ok(())
+    }
+
+    /// The settings of a port.
+    fn at(&self, attached: &Attached) -> OspfPortSpec {
+        let own = self.interfaces.iter().find(|(node, _)| **node == *attached.node);
+        own.map_or_else(|| self.usual.clone(), |(_, own)| own.over(&self.usual))
+    }
+
+    /// Is a port announced, and no more? What measures hears nothing in any case, and no host unless somebody says so.
+    fn is_passive(said: &OspfPortSpec, attached: &Attached) -> bool {
+        match attached.beyond {
+            Beyond::Instrument => true,
+            Beyond::Host => said.passive.unwrap_or(true),
+            Beyond::Router | Beyond::Segment => said.passive.unwrap_or(false),
+        }
+    }
+
+    /// What it costs to send by a port.
+    fn cost(&self, said: &OspfPortSpec, attached: &Attached, metric: u64) -> u16 {
+        if let Some(cost) = said.cost {
+            return cost;
+        }
+        let cost = match self.reference_bandwidth {
+            Some(reference) if attached.rate.0 > 0 => reference.0 / attached.rate.0,
+            Some(_) => 1,
+            None => metric,
+        };
+        u16::try_from(cost.max(1)).unwrap_or(u16::MAX)
+    }
+
+    fn interface(&self, attached: &Attached, metric: u64) -> InterfaceConfig {
+        let said = self.at(attached);
+        let usual = InterfaceConfig::default();
+        let hello = seconds(said.hello_interval.unwrap_or(HELLO));
+        InterfaceConfig {
+            network: said.network.unwrap_or(match attached.beyond {
+                Beyond::Segment => NetworkType::Broadcast,
+                Beyond::Router | Beyond::Host | Beyond::Instrument => NetworkType::PointToPoint,
+            }),
+            passive: OspfSpec::is_passive(&said, attached),
+            cost: self.cost(&said, attached, metric),
+            hello_s: u16::try_from(hello).unwrap_or(u16::MAX),
+            dead_s: said.dead_interval.map_or(hello.saturating_mul(4), seconds),
+            priority: said.priority.unwrap_or(usual.priority),
+            retransmit: said.retransmit_interval.unwrap_or(usual.retransmit),
+            transmit_delay_s: said.transmit_delay.map_or(usual.transmit_delay_s, |span| seconds(span) as u16),
+            auth: said.authentication.map_or(Auth::Null, |said| said.auth()),
+        }
+    }
+}
+
+impl Setup for OspfSpec {
+    fn protocol(&self, services: &Services) -> Box<dyn Protocol> {
+        let known = &services.interfaces;
+        let attached = |port| known.attached(port).cloned().unwrap_or_default();
+        let of = |interface: &Interface, attached: &Attached| self.interface(attached, interface.cost);
+        let interfaces = known.ports().map(|(port, one)| (port, of(one, &attached(port)))).collect();
+        let beside = known.ports().filter_map(|(port, _)| Some((attached(port).silent?, port)));
+        let config = Config {
+            area: Some(self.area.0),
+            router_id: self.router_id,
+            delay: self.spf.config(),
+            interfaces,
+            hosts: beside.collect(),
+        };
+        Box::new(Ospf::new(known.router_id, config))
+    }
+
+    fn finds_routes(&self) -> bool {
+        true
+    }
+
+    fn neighbors(&self) -> (&'static str, Vec<&str>) {
+        ("interfaces", self.interfaces.iter().map(|(node, _)| &**node).collect())
+    }
+
+    fn router_id(&self) -> Option<Ipv4Addr> {
+        self.router_id
+    }
+
+    fn agreements(&self, attached: &Attached, mtu: u32) -> Option<Vec<Agreement>> {
+        let config = self.interface(attached, 1);
+        if config.passive {
+            return None;
+        }
+        let agree = |what, value: String| Agreement { what, value, is_secret: false };
+        let mut all = vec![
+            agree("area", self.area.0.to_string()),
+            agree("hello interval", format!("{} s", config.hello_s)),
+            agree("dead interval", format!("{} s", config.dead_s)),
+            agree("kind of network", config.network.word().to_string()),
+            agree("MTU", format!("{mtu} bytes")),
+        ];
+        let said = self.at(attached).authentication.unwrap_or_default();
+        let kind = match said.kind {
+            AuthKind::None | AuthKind::Simple => said.kind.word().to_string(),
+            kind => format!("{} with key {}", kind.word(), said.key_id),
+        };
+        all.push(agree("authentication", kind));
+        if let Some(value) = said.key {
+            all.push(Agreement { what: "secret of the key", value, is_secret: true });
+        }
+        Some(all)
+    }
+}
+
+impl Section<dyn Setup> for OspfSpec {
+    fn setup(&self) -> Arc<dyn Setup> {
+        Arc::new(self.clone())
+    }
+}

@@ -1,0 +1,163 @@
+//! Where routers speak a protocol and do not meet by it: settings that differ between the ends of a link, numbers that
+//! two routers have, and parts that nothing joins.
+
+use super::place::Place;
+use super::problem::AdviceProblem;
+use super::spec::protocols::Spoken;
+use super::ways::some_names;
+use super::{Link, Network};
+use base::ProtocolId;
+use base::diagnostic::Diagnostic;
+use control::protocol::Agreement;
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+
+/// A router that speaks a protocol, at an end of a link.
+struct End<'a> {
+    node: usize,
+    link: usize,
+    /// What it wants to have in common; nothing if it is passive there.
+    wants: Option<Vec<Agreement>>,
+    name: &'a str,
+}
+
+impl Network {
+    /// Of each protocol: links whose ends do not agree, router ids that two have, and routers that nothing joins.
+    pub fn meeting_warnings(&self) -> Vec<Diagnostic> {
+        let mut all: BTreeMap<ProtocolId, Vec<(usize, &Spoken)>> = BTreeMap::new();
+        for (node, spec) in self.description.nodes.iter().enumerate() {
+            for spoken in spec.protocols.spoken() {
+                all.entry(spoken.protocol).or_default().push((node, spoken));
+            }
+        }
+        let mut said = Vec::new();
+        for (protocol, speakers) in all {
+            said.extend(self.same_ids(protocol, &speakers));
+            if speakers.iter().any(|(_, spoken)| spoken.setup.finds_routes()) {
+                said.extend(self.disagreements(protocol, &speakers));
+            }
+        }
+        said
+    }
+
+    fn same_ids(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let mut known: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
+        let mut said = Vec::new();
+        for &(node, spoken) in speakers {
+            let id = spoken.setup.router_id().unwrap_or_else(|| self.loopback(node));
+            if let Some(other) = known.insert(id, node) {
+                let (id, other) = (id.to_string(), self.node_name(other).to_string());
+                let same = AdviceProblem::SameRouterId { protocol: protocol.to_string(), id, other };
+                said.push(Diagnostic::new(same).at(protocol.name()).of_node(&self.description, node));
+            }
+        }
+        said
+    }
+
+    fn disagreements(&self, protocol: ProtocolId, speakers: &[(usize, &Spoken)]) -> Vec<Diagnostic> {
+        let by_node: BTreeMap<usize, &Spoken> = speakers.iter().copied().collect();
+        let end = |index: usize, link: &Link, side: usize| -> Option<End<'_>> {
+            let node = link.ends()[side];
+            let spoken = by_node.get(&node)?;
+            let wants = spoken.setup.agreements(&self.attached_at(link, side), link.spec.mtu);
+            Some(End { node, link: index, wants, name: self.node_name(node) })
+        };
+        // Each link is a place where routers meet, and so is each segment with all of its links.
+        let mut meetings: Vec<Vec<End<'_>>> = Vec::new();
+        let mut segments: BTreeMap<usize, Vec<End<'_>>> = BTreeMap::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let ends = [0, 1].map(|side| end(index, link, side));
+            match link.ends().into_iter().find(|&node| self.facts(node).segment.is_some()) {
+                Some(segment) => segments.entry(segment).or_default().extend(ends.into_iter().flatten()),
+                None => meetings.push(ends.into_iter().flatten().collect()),
+            }
+        }
+        meetings.extend(segments.into_values());
+        let mut parts = Parts::new(speakers.iter().map(|(node, _)| *node));
+        let mut said = Vec::new();
+        for ends in &meetings {
+            let Some(first) = ends.iter().find(|end| end.wants.is_some()) else { continue };
+            for other in ends.iter().filter(|other| !core::ptr::eq(*other, first)) {
+                let found = differences(protocol, first, other);
+                if found.is_empty() {
+                    parts.join(first.node, other.node);
+                }
+                let of_link = |problem: AdviceProblem| problem.of_link(&self.description, other.link);
+                said.extend(found.into_iter().map(of_link));
+            }
+        }
+        if said.is_empty() {
+            said.extend(self.parted(protocol, &parts));
+        }
+        said
+    }
+
+    fn parted(&self, protocol: ProtocolId, parts: &Parts) -> Option<Diagnostic> {
+        let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for node in parts.above.keys() {
+            all.entry(parts.top(*node)).or_default().push(*node);
+        }
+        let mut all = all.into_values();
+        let (some, others) = (all.next()?, all.next()?);
+        let names = |nodes: &[usize]| some_names(nodes.iter().map(|node| self.node_name(*node)));
+        let more = all.count();
+        let others = match more {
+            0 => names(&others),
+            more => format!("{} (and {more} more parts)", names(&others)),
+        };
+        let parted = AdviceProblem::Parted { protocol: protocol.to_string(), some: names(&some), others };
+        Some(Diagnostic::new(parted))
+    }
+}
+
+/// What keeps two routers from being neighbours.
+fn differences(protocol: ProtocolId, first: &End<'_>, other: &End<'_>) -> Vec<AdviceProblem> {
+    let protocol = protocol.to_string();
+    let [a, b] = [first.name, other.name].map(str::to_string);
+    let (Some(here), Some(there)) = (&first.wants, &other.wants) else {
+        return vec![AdviceProblem::HalfPassive { protocol, a, b }];
+    };
+    let pairs = here.iter().zip(there).filter(|(one, two)| one != two && one.what == two.what);
+    let found = pairs.map(|(one, two)| match one.is_secret {
+        true => AdviceProblem::DisagreeSecretly {
+            protocol: protocol.clone(),
+            what: one.what,
+            a: a.clone(),
+            b: b.clone(),
+        },
+        false => AdviceProblem::Disagree {
+            protocol: protocol.clone(),
+            what: one.what,
+            here: one.value.clone(),
+            a: a.clone(),
+            there: two.value.clone(),
+            b: b.clone(),
+        },
+    });
+    found.collect()
+}
+
+/// Routers that are joined by those who meet.
+struct Parts {
+    above: BTreeMap<usize, usize>,
+}
+
+impl Parts {
+    fn new(nodes: impl Iterator<Item = usize>) -> Parts {
+        Parts { above: nodes.map(|node| (node, node)).collect() }
+    }
+
+    /// The first router of its part.
+    fn top(&self, node: usize) -> usize {
+        let mut here = node;
+        while let Some(above) = self.above.get(&here).copied().filter(|above| *above != here) {
+            here = above;
+        }
+        here
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.top(one), self.top(other));
+        self.above.insert(one.max(other), one.min(other));
+    }
+}

@@ -1,0 +1,270 @@
+//! OSPF in whole networks: the words that users have for it, what follows from failures, and what warnings say.
+
+mod common;
+
+use base::{LinkId, NodeId, Span, Time};
+use common::{MS, S, column, conserved, sum};
+use engine::external::{ExternalPort, ExternalSpec, PortError};
+use engine::{Direction, Fault, FaultKind};
+use network::Placement;
+use serde_json::{Value, json};
+use twinplane_tester::Testbed;
+use twinplane_tester::spec::NetworkFile;
+
+/// A flow begins when routes are there: two Hellos, and an advertisement at most every 5 s (RFC 2328, B).
+const BEGIN: u64 = 10 * S;
+
+/// Two hosts, and between their routers a short way by `b` and a long one by `c`. A packet each millisecond.
+fn two_ways(ospf: &Value) -> Value {
+    let host = |n: u32| json!({"kind": "host", "address": format!("10.{n}.0.2/24")});
+    let router = json!({"kind": "router", "ospf": ospf});
+    let link =
+        |a: &str, b: &str, metric: u32| json!({"endpoints": [a, b], "rate": "1 Gbit/s", "metric": metric});
+    json!({
+        "name": "ways",
+        "nodes": {"h1": host(1), "a": router, "b": router, "c": router, "d": router, "h2": host(2)},
+        "links": [link("h1", "a", 1), link("a", "b", 1), link("b", "d", 1), link("a", "c", 5), link("c", "d", 5),
+            link("d", "h2", 1)],
+        "flows": [{"name": "f", "from": "h1", "to": "h2", "rate": "4 Mbit/s", "size": 500, "start": "10 s"}],
+    })
+}
+
+fn quick() -> Value {
+    json!({"hello_interval": "1 s", "dead_interval": "4 s"})
+}
+
+fn read(described: &Value) -> Result<NetworkFile, String> {
+    let value = serde_json::from_value(described.clone()).expect("a value");
+    NetworkFile::read_part(&value)
+        .map_err(|error| format!("{:?} {}", error.path().collect::<Vec<_>>(), error.words()))
+}
+
+fn network(described: &Value) -> Testbed {
+    Testbed::new(&read(described).expect("a description")).expect("a network")
+}
+
+fn numbers(network: &mut Testbed, table: &str, name: &str) -> Vec<u64> {
+    let table = network.table_json(table, None).expect("a table");
+    column(&table, name).iter().filter_map(Value::as_u64).collect()
+}
+
+fn count(network: &mut Testbed, table: &str, name: &str, word: &str) -> usize {
+    let table = network.table_json(table, None).expect("a table");
+    column(&table, name).iter().filter(|value| **value == word).count()
+}
+
+/// Packets of all flows that were lost, each accounted for.
+fn lost(network: &mut Testbed) -> u64 {
+    let table = network.table_json("flow_accounts", None).expect("a table");
+    assert!(column(&table, "unknown").iter().all(|unknown| *unknown == 0), "{table}");
+    sum(&table, "lost")
+}
+
+fn warnings(described: &Value) -> Vec<String> {
+    network(described).warnings().iter().map(network::error::sentence).collect()
+}
+
+#[test]
+fn routes_are_those_of_ospf_and_follow_a_link_that_goes_down() {
+    let mut network = network(&two_ways(&quick()));
+    network.run_until(Time(BEGIN)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_neighbors", "state", "full"), 8, "two at each of four links");
+    let sums = numbers(&mut network, "ospf", "checksum");
+    assert!(sums.len() == 4 && sums.windows(2).all(|pair| pair[0] == pair[1]), "{sums:?}");
+    // None by shortest paths: those that there are lead test packets of LSPs to the port beside.
+    let rib = network.table_json("rib", None).expect("a table");
+    let sources = column(&rib, "source").into_iter().zip(column(&rib, "prefix"));
+    let test = |prefix: &Value| prefix.as_str().is_some_and(|prefix| prefix.starts_with("198.18."));
+    assert!(!sources.into_iter().any(|(source, prefix)| source == "static" && !test(&prefix)), "{rib}");
+    // Nothing is said to hosts and to what measures.
+    let passive = network.table_json("ospf_interfaces", None).expect("a table");
+    let quiet = column(&passive, "passive").iter().filter(|value| **value == true).count();
+    assert_eq!(quiet, 4 + 2, "a port beside each router, and one towards each host");
+    // The link is down when all has been quiet for long: the first computation comes after 50 ms (RFC 8405, 6).
+    let at = Time(25 * S);
+    network
+        .fault(Fault::new(at, FaultKind::LinkDown { link: LinkId(1) }).until(Time(40 * S)))
+        .expect("a fault");
+    network.run_until(Time(30 * S)).expect("a run");
+    let gone = lost(&mut network);
+    assert!((50..=53).contains(&gone), "SPF after 50 ms, at a and at d alike: {gone}");
+    // It comes back: Hellos both ways, the exchange, and no packet is lost.
+    network.run_until(Time(55 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_neighbors", "state", "full"), 8);
+    assert_eq!(lost(&mut network), gone);
+    conserved(&mut network).expect("closed accounts");
+}
+
+#[test]
+fn a_silent_failure_is_found_after_the_dead_interval() {
+    let mut network = network(&two_ways(&quick()));
+    // Everything is lost, both ways, and the ports stay up.
+    let kind = FaultKind::Loss { link: LinkId(1), direction: Direction::Both, probability: 1.0 };
+    network.fault(Fault::new(Time(25 * S + 300 * MS), kind)).expect("a fault");
+    network.run_until(Time(40 * S)).expect("a run");
+    let gone = lost(&mut network);
+    // The last Hello came at 25 s: 4 s later a computes in 50 ms.
+    assert!((3_700 + 50..=3_700 + 55).contains(&gone), "{gone}");
+}
+
+#[test]
+fn lsps_are_signalled_over_the_routes_of_ospf_and_routers_without_it_are_reached() {
+    let mut described = two_ways(&quick());
+    described["nodes"]["e"] = json!({"kind": "router"});
+    let links = described["links"].as_array_mut().expect("links");
+    links.push(json!({"endpoints": ["d", "e"], "rate": "1 Gbit/s"}));
+    described["lsps"] = json!([
+        {"name": "east", "from": "a", "to": "d"},
+        {"name": "beyond", "from": "a", "to": "e"},
+    ]);
+    described["flows"] = json!([
+        {"name": "on", "from": "a", "to": "d", "over": "east", "rate": "1 Mbit/s", "start": "50 s"},
+        {"name": "back", "from": "e", "to": "a", "rate": "1 Mbit/s", "start": "50 s"},
+    ]);
+    let mut network = network(&described);
+    network.run_until(Time(51 * S)).expect("a run");
+    assert_eq!(lost(&mut network), 0);
+    assert!(numbers(&mut network, "flow_accounts", "received").iter().all(|received| *received > 200));
+    conserved(&mut network).expect("closed accounts");
+}
+
+#[test]
+fn a_segment_elects_and_a_router_comes_back() {
+    let router = json!({"kind": "router", "ospf": quick()});
+    let link = |node: &str| json!({"endpoints": ["lan", node], "rate": "1 Gbit/s", "delay": "10 us"});
+    let described = json!({
+        "name": "lan",
+        "nodes": {"lan": {"kind": "bridge", "prefix": "10.9.0.0/24"}, "a": router, "b": router, "c": router},
+        "links": [link("a"), link("b"), link("c")],
+    });
+    let mut network = network(&described);
+    network.run_until(Time(15 * S)).expect("a run");
+    for (state, routers) in [("dr", 1), ("backup", 1), ("dr-other", 1)] {
+        assert_eq!(count(&mut network, "ospf_interfaces", "state", state), routers, "{state}");
+    }
+    assert_eq!(count(&mut network, "ospf_neighbors", "state", "full"), 6);
+    assert_eq!(count(&mut network, "ospf_database", "type", "network"), 3);
+    let kind = FaultKind::NodeRestart { node: NodeId(2), down_for: Span::from_secs(2) };
+    network.fault(Fault::new(Time(16 * S), kind)).expect("a fault");
+    network.run_until(Time(45 * S)).expect("a run");
+    assert_eq!(count(&mut network, "ospf_neighbors", "state", "full"), 6);
+    let sums = numbers(&mut network, "ospf", "checksum");
+    assert!(sums.windows(2).all(|pair| pair[0] == pair[1]), "{sums:?}");
+}
+
+#[test]
+fn the_same_happens_by_the_clock_on_the_wall() {
+    let router = json!({"kind": "router", "ospf": {"hello_interval": "1 s", "spf": {"initial": "1 ms"}}});
+    let described = json!({
+        "name": "wall",
+        "nodes": {"a": router, "b": router},
+        "links": [{"endpoints": ["a", "b"], "rate": "1 Gbit/s", "delay": "10 us"}],
+    });
+    let placement: Placement = serde_json::from_value(json!({})).expect("a placement");
+    let mut none = |_: &ExternalSpec| -> Result<Box<dyn ExternalPort>, PortError> {
+        panic!("all of it is in this process")
+    };
+    let file = read(&described).expect("a description");
+    let mut network = Testbed::placed_with(&file, placement, &mut none).expect("a network");
+    for _ in 0..3_000 {
+        let next = network.now() + Span::from_ms(20);
+        network.run_until(next).expect("a run");
+        if count(&mut network, "ospf_neighbors", "state", "full") == 2 {
+            return;
+        }
+    }
+    panic!("no adjacency in a minute");
+}
+
+#[test]
+fn what_keeps_neighbours_apart_is_said_before_the_run() {
+    assert_eq!(warnings(&two_ways(&json!(true))), [""; 0]);
+    let with = |node: &str, ospf: Value| {
+        let mut described = two_ways(&json!(true));
+        described["nodes"][node]["ospf"] = ospf;
+        warnings(&described)
+    };
+    let said = with("b", json!({"dead_interval": "20 s"}));
+    assert!(
+        said.len() == 2 && said[0].contains("the dead interval is 40 s at 'a' and 20 s at 'b'"),
+        "{said:#?}"
+    );
+    let slow = ["the hello interval is 10 s at 'a' and 5 s at 'b'", "dead interval is 40 s at 'a' and 20 s"];
+    let said = with("b", json!({"hello_interval": "5 s"}));
+    assert!(
+        said.len() == 4 && slow.iter().all(|word| said.iter().any(|one| one.contains(word))),
+        "{said:#?}"
+    );
+    let said = with("b", json!({"area": 1}));
+    assert!(
+        said[0].contains("link a - b") && said[0].contains("the area is 0.0.0.0 at 'a' and 0.0.0.1 at 'b'")
+    );
+    let said = with("b", json!({"authentication": {"kind": "md5", "key": "x"}}));
+    assert!(said[0].contains("the authentication is none at 'a' and md5 with key 1 at 'b'"), "{said:#?}");
+    let said = with("b", json!({"passive": true}));
+    assert!(said.len() == 2 && said[0].contains("'b' is passive here and 'a' is not"), "{said:#?}");
+    // Numbers that two have.
+    let mut described = two_ways(&json!(true));
+    described["nodes"]["b"]["ospf"] = json!({"router_id": "192.0.2.1"});
+    described["nodes"]["c"]["ospf"] = json!({"router_id": "192.0.2.1"});
+    let said = warnings(&described);
+    assert!(said.len() == 1 && said[0].contains("'b' has its router id 192.0.2.1, too"), "{said:#?}");
+    // Secrets differ, and are not shown.
+    let key = |key: &str| json!({"authentication": {"kind": "sha256", "key": key}});
+    let mut described = two_ways(&key("right"));
+    described["nodes"]["b"]["ospf"] = key("wrong");
+    let said = warnings(&described);
+    assert!(said[0].contains("'a' and 'b' do not have the same secret of the key"), "{said:#?}");
+    assert!(!said.concat().contains("wrong"));
+    // Both ways are broken by a router that does not speak it.
+    let mut described = two_ways(&json!(true));
+    for node in ["b", "c"] {
+        described["nodes"][node] = json!({"kind": "router"});
+    }
+    let said = warnings(&described);
+    assert!(said.len() == 1 && said[0].contains("nothing joins 'a' and 'd'"), "{said:#?}");
+}
+
+#[test]
+fn settings_are_checked_where_they_are_written() {
+    let refused = |ospf: Value| read(&two_ways(&ospf)).map(|_| ()).expect_err("a refusal");
+    for (ospf, words) in [
+        (json!(3), "true, or a mapping"),
+        (json!({"area": "x"}), "the number of an area such as 0 or 0.0.0.1"),
+        (json!({"hello": "1 s"}), "hello_interval"),
+        (json!({"hello_interval": "1500 ms"}), "OSPF counts it in whole seconds"),
+        (json!({"dead_interval": "5 s"}), "dead_interval=5 s has to be above hello_interval=10 s"),
+        (json!({"authentication": {"kind": "md5"}}), "kind=md5: a 'key' is missing"),
+        (json!({"authentication": {"kind": "simple", "key": "123456789"}}), "9 bytes"),
+        (json!({"authentication": {"kind": "none", "key": "x"}}), "uses no key"),
+        (json!({"network": "nbma"}), "point-to-point"),
+        (json!({"cost": 0}), "1 to 65535"),
+    ] {
+        let said = refused(ospf.clone());
+        assert!(said.contains(words), "{ospf}: {said}");
+    }
+    // Nobody is there for whom something is said.
+    let mut described = two_ways(&json!(true));
+    described["nodes"]["a"]["ospf"] = json!({"interfaces": {"x": {"cost": 3}}});
+    let read = read(&described).expect("well formed");
+    let error = Testbed::new(&read).map(|_| ()).expect_err("a refusal").to_string();
+    assert!(error.contains("no link leads to 'x': its links lead to h1, b or c"), "{error}");
+}
+
+#[test]
+fn links_cost_what_is_said() {
+    let mut described = two_ways(&json!(true));
+    described["nodes"]["a"]["ospf"] = json!({"reference_bandwidth": "100 Gbit/s", "interfaces": {"b": {"cost": 7}, "h1": {"passive": false}}});
+    let mut network = network(&described);
+    network.run_until(Time(S)).expect("a run");
+    let table = network.table_json("ospf_interfaces", Some(0)).expect("a table");
+    assert_eq!(
+        column(&table, "towards"),
+        json!(["h1", "b", "c", null]).as_array().expect("a list").as_slice()
+    );
+    assert_eq!(column(&table, "cost"), json!([100, 7, 100, 1]).as_array().expect("a list").as_slice());
+    assert_eq!(
+        column(&table, "passive"),
+        json!([false, false, false, true]).as_array().expect("one").as_slice()
+    );
+}

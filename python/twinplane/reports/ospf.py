@@ -1,0 +1,79 @@
+"""OSPF on the page: how far routers have come with each other, what they know, and who is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..charts.table import Table
+from ..frames import Columns
+from ..network.history import names_of_addresses
+from .page import Section
+
+if TYPE_CHECKING:
+    from ..network import Network
+
+ROWS_MAX = 50
+
+
+def of_network(network: Network) -> list[Section]:
+    """A section if a router speaks OSPF."""
+    routers = _rows(network.columns("ospf"))
+    if not routers:
+        return []
+    interfaces = _rows(network.columns("ospf_interfaces"))
+    heard: dict[str, int] = {}
+    for one in interfaces:
+        heard[one["node"]] = heard.get(one["node"], 0) + one["neighbors"]
+    cells = [
+        [
+            one["node"],
+            one["area"],
+            f"{one['adjacent']} of {heard.get(one['node'], 0)}",
+            f"{one['advertisements']}",
+            f"{one['checksum']:x}",
+            f"{one['routes']}",
+            f"{one['computations']}",
+        ]
+        for one in routers[:ROWS_MAX]
+    ]
+    titles = ["router", "area", "adjacent", "advertisements", "sum of checksums", "routes", "computations"]
+    more = (
+        f'The first {ROWS_MAX} of {len(routers):,}; Network.table("ospf") has all'
+        if len(routers) > ROWS_MAX
+        else ""
+    )
+    table = Table("Routers that speak OSPF", titles, cells, 2, note=more)
+    return [Section("OSPF", points=[*_databases(routers), *_refused(network, interfaces)], tables=[table])]
+
+
+def _databases(routers: list[dict[str, Any]]) -> list[str]:
+    """Do the routers of each area know the same?"""
+    said = []
+    for area in sorted({one["area"] for one in routers}):
+        own = [one for one in routers if one["area"] == area]
+        sums = {(one["advertisements"], one["checksum"]) for one in own}
+        if len(sums) > 1:
+            said.append(f"The {len(own)} routers of area {area} have {len(sums)} different databases.")
+        elif len(own) > 1:
+            said.append(f"All {len(own)} routers of area {area} have the same database.")
+    return said
+
+
+def _refused(network: Network, interfaces: list[dict[str, Any]]) -> list[str]:
+    """Whose packets routers do not take, and why."""
+    said = []
+    names: dict[str, str] = {}
+    for one in interfaces:
+        if one["refused"]:
+            names = names or names_of_addresses(network.tables)
+            source = names.get(one["refused_from"], one["refused_from"])
+            said.append(
+                f"{one['node']} refused {one['refused']:,} packets at its link to {one['towards']}, the last"
+                f" one of {source}: {one['refused_why']}."
+            )
+    shown = said[:ROWS_MAX]
+    return shown + ([f"And at {len(said) - len(shown):,} more links."] if len(said) > len(shown) else [])
+
+
+def _rows(columns: Columns) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
