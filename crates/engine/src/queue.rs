@@ -1,7 +1,8 @@
 //! The two priority queues of the virtual clock.
 //!
-//! [`KeyHeap`] holds what each process ([`crate::virtual_time`]) has to do first. [`TimerHeap`] holds one timer for
-//! each number and finds any of them; lanes with queue disciplines have theirs there.
+//! A [`tournament`] holds what each process ([`crate::virtual_time`]) has to do, and one more what all of them have to
+//! do first. [`TimerHeap`] holds one timer for each number and finds any of them; lanes with queue disciplines have
+//! theirs there.
 
 use base::Time;
 
@@ -14,104 +15,61 @@ pub struct Place {
     pub leaf: u32,
 }
 
-/// The first keys of all processes, in a heap with four children a node that knows where each process is. A key of
-/// all ones is never reached.
-#[derive(Debug, Default)]
-pub struct KeyHeap {
-    keys: Vec<u128>,
-    /// Of which process each is: keys that are never reached do not say.
-    who: Vec<u32>,
-    at: Vec<u32>,
-}
-
-impl KeyHeap {
-    /// As many processes, none of which has anything to do.
-    pub fn new(count: usize) -> KeyHeap {
-        let who: Vec<u32> = (0..count as u32).collect();
-        KeyHeap { keys: vec![u128::MAX; count + 4], at: who.clone(), who }
-    }
-
-    /// The least key.
+/// Tournaments of keys: complete binary trees in which each node is the lesser of the two below it. The root is at 1,
+/// what is below `n` at `2 n` and `2 n + 1`; the leaves are the second half.
+pub mod tournament {
+    /// The key at `leaf`, which was that at the root, is another one now. Returns that at the root.
     #[inline(always)]
-    pub fn first(&self) -> u128 {
-        self.keys.first().copied().unwrap_or(u128::MAX)
+    pub fn replace_first(tree: &mut [u128], leaf: usize, key: u128) -> u128 {
+        let (mut at, mut least) = (leaf, key);
+        tree[at] = least;
+        while at > 1 {
+            least = least.min(tree[at ^ 1]);
+            at >>= 1;
+            tree[at] = least;
+        }
+        least
     }
 
-    /// Moves the key of a process, which is less than before, to where it belongs.
-    #[inline]
-    pub fn lower(&mut self, process: u32, key: u128) {
-        let hole = self.rise(self.at[process as usize] as usize, key);
-        self.fill(hole, process, key);
-    }
-
-    /// Gives the process with the least key another one.
-    #[inline]
-    pub fn replace_first(&mut self, key: u128) {
-        if let Some(&process) = self.who.first() {
-            let hole = self.sink(0, key);
-            self.fill(hole, process, key);
+    /// The key at `leaf` is this now if that is less than before.
+    #[inline(always)]
+    pub fn lower(tree: &mut [u128], leaf: usize, key: u128) {
+        let mut at = leaf;
+        while at > 0 && key < tree[at] {
+            tree[at] = key;
+            at >>= 1;
         }
     }
 
-    /// Gives a process another key.
+    /// The key at `leaf` is this now. Returns that at the root.
     #[inline]
-    pub fn set(&mut self, process: u32, key: u128) {
-        let at = self.at[process as usize] as usize;
-        if self.keys[at] == key {
-            return;
-        }
-        let hole = self.rise(at, key);
-        let hole = if hole == at { self.sink(at, key) } else { hole };
-        self.fill(hole, process, key);
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, hole: usize, process: u32, key: u128) {
-        self.keys[hole] = key;
-        self.who[hole] = process;
-        self.at[process as usize] = hole as u32;
-    }
-
-    #[inline(always)]
-    fn shift(&mut self, from: usize, to: usize) {
-        let who = self.who[from];
-        self.keys[to] = self.keys[from];
-        self.who[to] = who;
-        self.at[who as usize] = to as u32;
-    }
-
-    /// Where a key belongs, that belongs at `hole` or above.
-    #[inline(always)]
-    fn rise(&mut self, mut hole: usize, key: u128) -> usize {
-        while hole > 0 {
-            let parent = (hole - 1) / 4;
-            if self.keys[parent] <= key {
+    pub fn set(tree: &mut [u128], leaf: usize, key: u128) -> u128 {
+        let (mut at, mut least) = (leaf, key);
+        tree[at] = least;
+        while at > 1 {
+            least = least.min(tree[at ^ 1]);
+            at >>= 1;
+            if tree[at] == least {
                 break;
             }
-            self.shift(parent, hole);
-            hole = parent;
+            tree[at] = least;
         }
-        hole
+        tree[1]
     }
 
-    /// Where a key belongs, that belongs at `hole` or below.
+    /// What comes first but for what is at `leaf`, if that comes before with this key.
     #[inline(always)]
-    fn sink(&mut self, mut hole: usize, key: u128) -> usize {
-        loop {
-            let first = 4 * hole + 1;
-            if first >= self.who.len() {
-                return hole;
+    pub fn next_other(tree: &[u128], leaf: usize, key: u128) -> Option<u128> {
+        let (mut at, mut least) = (leaf, u128::MAX);
+        while at > 1 {
+            let other = tree[at ^ 1];
+            if other < key {
+                return None;
             }
-            let Some(c) = self.keys[first..].first_chunk::<4>() else { return hole };
-            let (i, x) = if c[1] < c[0] { (1, c[1]) } else { (0, c[0]) };
-            let (j, y) = if c[3] < c[2] { (3, c[3]) } else { (2, c[2]) };
-            let (child, least) = if y < x { (j, y) } else { (i, x) };
-            if key <= least {
-                return hole;
-            }
-            self.shift(first + child, hole);
-            hole = first + child;
+            least = least.min(other);
+            at >>= 1;
         }
+        Some(least)
     }
 }
 
@@ -200,29 +158,34 @@ mod tests {
     proptest! {
         #![proptest_config(testing::cases(256))]
         #[test]
-        fn keys_come_in_order(
-            count in 1usize..40,
-            steps in proptest::collection::vec((0u8..3, 0usize..40, 0u64..50), 1..300),
+        fn the_least_key_is_at_the_root(
+            half in (0u32..6).prop_map(|bits| 1usize << bits),
+            steps in proptest::collection::vec((0u8..3, 0usize..32, 0u64..50), 1..300),
         ) {
-            let mut heap = KeyHeap::new(count);
-            let mut model = vec![u128::MAX; count];
-            for (what, process, time) in steps {
-                let process = process % count;
-                let place = |time: u64, process: usize| u128::from(time) << 64 | process as u128;
+            let mut tree = vec![u128::MAX; 2 * half];
+            let mut model = vec![u128::MAX; half];
+            for (what, which, time) in steps {
+                let which = which % half;
+                let of = |which: usize| u128::from(time) << 64 | which as u128;
+                let first = (0..half).min_by_key(|&leaf| model[leaf]).unwrap_or(0);
                 match what {
-                    0 => { model[process] = place(time, process); heap.set(process as u32, model[process]); }
-                    1 if place(time, process) < model[process] => {
-                        model[process] = place(time, process);
-                        heap.lower(process as u32, model[process]);
+                    0 => { model[which] = of(which); tournament::set(&mut tree, half + which, of(which)); }
+                    1 if of(which) < model[which] => {
+                        model[which] = of(which);
+                        tournament::lower(&mut tree, half + which, of(which));
                     }
-                    2 if heap.first() != u128::MAX => {
-                        let first = heap.first() as u64 as usize;
-                        model[first] = if time < 10 { u128::MAX } else { place(time, first) };
-                        heap.replace_first(model[first]);
+                    2 => {
+                        let key = if time < 10 { u128::MAX } else { of(first) };
+                        let others = (0..half).filter(|&leaf| leaf != first).map(|leaf| model[leaf]);
+                        let other = others.min().unwrap_or(u128::MAX);
+                        let next = tournament::next_other(&tree, half + first, key);
+                        prop_assert_eq!(next, (other >= key).then_some(other));
+                        model[first] = key;
+                        tournament::replace_first(&mut tree, half + first, key);
                     }
                     _ => {}
                 }
-                prop_assert_eq!(Some(heap.first()), model.iter().min().copied());
+                prop_assert_eq!(Some(tree[1]), model.iter().min().copied());
             }
         }
 

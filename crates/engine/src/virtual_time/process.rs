@@ -6,11 +6,11 @@
 //! order is the one that the module's documentation states.
 //!
 //! The keys of a process stand in a tournament: a complete binary tree of which each node is the lesser of the two
-//! below it, so that the first thing to do is its root. The roots stand in one heap, which knows where each is.
+//! below it, so that the first thing to do is its root. The roots stand in one more tournament.
 
 use super::Node;
 use crate::lane::Lane;
-use crate::queue::{KeyHeap, Place};
+use crate::queue::{Place, tournament};
 use base::Time;
 
 /// When something is to be done, then what it is, then whose it is: of a lower key is done first.
@@ -57,6 +57,12 @@ pub(super) fn arrival_key(at: Time, g: u32, process: u32) -> Key {
     u128::from(at.0) << 64 | u128::from(u64::from(g ^ 1) << PROCESS_BITS | u64::from(process))
 }
 
+/// The same, or [`NEVER`] at the largest time.
+#[inline(always)]
+pub(super) fn arrival_key_or_never(at: Time, g: u32, process: u32) -> Key {
+    if at == Time::MAX { NEVER } else { arrival_key(at, g, process) }
+}
+
 #[inline(always)]
 fn timeout_key(at: Time, node: u32, process: u32) -> Key {
     let what = TIMEOUT | u64::from(node) << PROCESS_BITS | u64::from(process);
@@ -89,7 +95,8 @@ pub(super) struct Processes {
     entrances: Vec<Entrance>,
     /// All tournaments. In front of each stands the least time that a frame takes by an entrance of the process.
     keys: Vec<Key>,
-    heap: KeyHeap,
+    /// The tournament of their roots.
+    firsts: Vec<Key>,
 }
 
 impl Processes {
@@ -146,7 +153,7 @@ impl Processes {
             let half = leaves[place.process as usize].next_power_of_two();
             place.leaf += all.list[place.process as usize].base + half;
         }
-        all.heap = KeyHeap::new(count);
+        all.firsts = vec![NEVER; 2 * count.next_power_of_two()];
         for (node, number) in nodes.iter().zip(0..) {
             all.set_timeout(node, number, node.timeout);
         }
@@ -159,7 +166,7 @@ impl Processes {
     /// What is to be done first of all.
     #[inline(always)]
     pub(super) fn first(&self) -> Key {
-        self.heap.first()
+        self.firsts.get(1).copied().unwrap_or(NEVER)
     }
 
     /// The process of a key.
@@ -205,59 +212,67 @@ impl Processes {
         Time(horizon)
     }
 
-    /// Writes a key, and returns the root.
+    /// Where the root of a process is a leaf.
     #[inline(always)]
-    fn write(&mut self, base: u32, leaf: u32, key: Key) -> Key {
-        let tree = &mut self.keys[base as usize..];
-        let mut at = (leaf - base) as usize;
-        tree[at] = key;
-        while at > 1 {
-            let least = tree[at].min(tree[at ^ 1]);
-            at >>= 1;
-            if tree[at] == least {
-                break;
-            }
-            tree[at] = least;
-        }
-        tree[1]
+    fn leaf(&self, process: u32) -> usize {
+        self.firsts.len() / 2 + process as usize
     }
 
-    /// The same of a process that is being worked on, whose place in the heap is found when that is over.
+    /// Of what a process that is being worked on had to do first, this is the key now. Returns what it has to do first
+    /// then. All processes learn of it when that is over.
     #[inline(always)]
-    pub(super) fn write_here(&mut self, base: u32, leaf: u32, key: Key) {
-        self.write(base, leaf, key);
+    pub(super) fn replace_first(&mut self, base: u32, leaf: u32, key: Key) -> Key {
+        tournament::replace_first(&mut self.keys[base as usize..], (leaf - base) as usize, key)
     }
 
-    /// The process that stood first in the heap has been worked on: finds its place.
+    /// Of what else it has to do, this is the key now, which is no more than before.
+    #[inline(always)]
+    pub(super) fn lower_here(&mut self, base: u32, leaf: u32, key: Key) {
+        tournament::lower(&mut self.keys[base as usize..], (leaf - base) as usize, key);
+    }
+
+    /// What a process has to do first but for what is at `leaf`, if that comes before with this key.
+    #[inline(always)]
+    pub(super) fn next_other(&self, base: u32, leaf: u32, key: Key) -> Option<Key> {
+        tournament::next_other(&self.keys[base as usize..], (leaf - base) as usize, key)
+    }
+
+    /// The process that was the first of all has been worked on.
     #[inline]
-    pub(super) fn settle_first(&mut self, base: u32) {
-        let root = self.root(base);
-        self.heap.replace_first(root);
+    pub(super) fn settle_first(&mut self, process: u32, base: u32) {
+        let (leaf, root) = (self.leaf(process), self.root(base));
+        tournament::replace_first(&mut self.firsts, leaf, root);
     }
 
     /// Writes a key wherever it is.
     #[inline]
     fn put(&mut self, place: Place, key: Key) {
-        let root = self.write(self.base(place.process), place.leaf, key);
-        self.heap.set(place.process, root);
+        let base = self.base(place.process);
+        let root = tournament::set(&mut self.keys[base as usize..], (place.leaf - base) as usize, key);
+        let leaf = self.leaf(place.process);
+        if self.firsts[leaf] != root {
+            tournament::set(&mut self.firsts, leaf, root);
+        }
     }
 
-    /// A lane that was idle has a first arrival, at another process than the one that is first in the heap, and later
-    /// than what that has to do.
+    /// A lane that was idle has a first arrival, at another process than the one that is first of all, and later than
+    /// what that has to do.
     #[inline(always)]
     pub(super) fn begin(&mut self, place: Place, g: u32, arrival: Time) {
         let key = arrival_key(arrival, g, place.process);
         let base = self.base(place.process);
         if self.root(base) > key {
-            self.heap.lower(place.process, key);
+            let leaf = self.leaf(place.process);
+            tournament::lower(&mut self.firsts, leaf, key);
         }
-        self.write(base, place.leaf, key);
+        self.lower_here(base, place.leaf, key);
     }
 
     /// Takes note of the first arrival of a lane, or that there is none.
     #[inline]
     pub(super) fn set_arrival(&mut self, lane: &Lane, g: u32) {
-        let key = lane.ring.next_arrival().map_or(NEVER, |at| arrival_key(at, g, lane.place.process));
+        let next = lane.ring.next_arrival().unwrap_or(Time::MAX);
+        let key = arrival_key_or_never(next, g, lane.place.process);
         self.put(lane.place, key);
     }
 
