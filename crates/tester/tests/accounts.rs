@@ -212,7 +212,7 @@ fn fault(random: &mut Stream, nodes: usize, links: usize) -> Fault {
     let (at, length) = (random.random_range(20..SENDING_MS), random.random_range(5..120));
     let probability = f64::from(random.random_range(1..100u8)) / 100.0;
     let extra = Span::from_us(random.random_range(0..4_000));
-    let kind = match random.random_range(0..9) {
+    let kind = match random.random_range(0..11) {
         0 => FaultKind::LinkDown { link },
         1 => FaultKind::NodeRestart {
             node: NodeId(random.random_range(0..nodes as u32)),
@@ -224,7 +224,8 @@ fn fault(random: &mut Stream, nodes: usize, links: usize) -> Fault {
         5 => FaultKind::Duplication { link, direction, probability },
         6 => FaultKind::Reordering { link, direction, probability, extra },
         7 => FaultKind::Delay { link, direction, extra, jitter: extra },
-        _ => FaultKind::RateLimit { link, direction, rate: Rate(500_000) },
+        8 => FaultKind::RateLimit { link, direction, rate: Rate(500_000) },
+        _ => FaultKind::NodeDown { node: NodeId(random.random_range(0..nodes as u32)) },
     };
     let ends = !matches!(kind, FaultKind::NodeRestart { .. });
     let fault = Fault::new(Time(at * MS), kind);
