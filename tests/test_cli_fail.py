@@ -50,10 +50,10 @@ def test_table_folder_and_page(square: Path) -> None:
     done = run(square, "square.yaml", "--watch", "1 s", "--out", "kept", "--jobs", "2")
     assert done.returncode == 0 and done.stderr == ""
     for text in (
-        "square  4 links, 4 nodes, 1 group   seed 1   virtual time",
+        "square  4 links, 4 nodes and 1 group fail, each in turn   seed 1   virtual time",
         "traffic  2 flows of its own",
         "3 cases without harm: in the CSV files",
-        "Group duct is the worst of 4 links, 4 nodes, 1 group: 2 of 2 flows stay away (2 for 'no route')",
+        "Group duct is the worst of 4 links, 4 nodes and 1 group: 2 of 2 flows stay away (2 for 'no route')",
         "3 of 9 cases keep a flow away though a way is left.",
         "repeat   twinplane fail square.yaml --watch '1 s'",
     ):
@@ -88,7 +88,7 @@ def test_json_and_a_strict_verdict(square: Path) -> None:
         ("a-b", "no fallback"),
         ("b-c", "no fallback"),
     }
-    assert {one["phb"] for one in found["classes"]} == {"EF", "default"}
+    assert {one["phb"] for one in found["classes"]} == {"EF", "best effort"}
     text = (square / "square.yaml").read_text().replace("route: [b, c]}", "route: [b, c], fallback: [d, c]}")
     (square / "square.yaml").write_text(text)
     assert run(square, "square.yaml", "--watch", "1 s", "--strict").returncode == 0

@@ -13,7 +13,7 @@ import pytest
 import twinplane as tp
 from twinplane.errors import TwinplaneError
 from twinplane.failing import Failures, Trial, cases_of, fail_everything
-from twinplane.failing.cases import Case
+from twinplane.failing.cases import Case, already_down
 from twinplane.failing.forks import forked
 from twinplane.failing.graph import Graph
 from twinplane.failing.traffic import Probes
@@ -95,11 +95,11 @@ def test_tables_classes_and_sentence(failures: Failures, tmp_path: Path) -> None
     cut_off = [one.cut_off for one in failures.outcomes]
     assert cut_off == sorted(cut_off, reverse=True) and cut_off[0] == 3
     classes = {one.phb: one for one in failures.classes()}
-    assert list(classes) == ["AF11", "EF", "default"] or list(classes) == ["AF11", "default", "EF"]
+    assert list(classes) == ["AF11", "EF", "best effort"] or list(classes) == ["AF11", "best effort", "EF"]
     assert classes["AF11"].flows == 2 and classes["EF"].never == 2
     assert classes["AF11"].lost == table.filter(pl.col("class") == "AF11")["lost"].sum()
     said = failures.headline()
-    assert " is the worst of 4 links, 4 nodes, 2 groups: 3 of 4 flows stay away (" in said
+    assert " is the worst of 4 links, 4 nodes and 2 groups: 3 of 4 flows stay away (" in said
     assert said.endswith("of 10 cases keep a flow away though a way is left.")
     path = failures.save_csv(tmp_path / "harm.csv")
     assert pl.read_csv(path).height == table.height
@@ -177,7 +177,7 @@ def test_probes_of_a_network_with_lsps_and_hosts() -> None:
     a, b = net.router("a"), net.router("b")
     net.link(a, b)
     a.lsp("east", to=b)
-    assert fail_everything(net, only="links", watch="1 s").flows == [("east", "default")]
+    assert fail_everything(net, only="links", watch="1 s").flows == [("east", "best effort")]
 
 
 def test_pairs_leave_out_what_goes_together() -> None:
@@ -223,7 +223,7 @@ def test_demands_are_watched_by_class(flow: dict[str, object]) -> None:
         "1 flow and demands of its own" if flow else "demands of its own"
     )
     names = {"demands voice a-b": "voice", "demands bulk a-c": "bulk", "demands voice d-c": "voice"}
-    assert dict(found.flows) == names | ({"near": "default"} if flow else {})
+    assert dict(found.flows) == names | ({"near": "best effort"} if flow else {})
     hurt = {one.flow: one for one in found["a-b"].hurt}
     assert "demands voice d-c" not in hurt
     assert hurt["demands voice a-b"].reason == "static route"
@@ -241,7 +241,7 @@ def test_demands_of_a_file_have_no_class_but_the_default(tmp_path: Path) -> None
         "demands: {matrix: [[a, b, 1 Mbit/s]]}\n"
     )
     found = fail_everything(tp.Network.from_file(path), only="links", watch="1 s")
-    assert found.flows == [("demands a-b", "default")] and reasons(found, "a-b") == {
+    assert found.flows == [("demands a-b", "best effort")] and reasons(found, "a-b") == {
         "demands a-b": "no route"
     }
 
@@ -418,6 +418,26 @@ def test_what_it_loses_anyway_is_no_harm() -> None:
     found = fail_everything(net, only="links", watch="1 s")
     assert reasons(found, "b-c") == {"far": "no route"}
     assert set(reasons(found, "a-b")) == {"fat", "far"}
+
+
+def test_what_is_down_is_known_by_its_place() -> None:
+    """And not by its name: parallel links have one, and so may others."""
+    net = tp.Network(seed=2)
+    a, b = net.router("a"), net.router("b")
+    links = [net.link(a, b) for _ in range(3)]
+    net.flow(a, b, rate="1 Mbit/s", name="f")
+    net.run(until="1 s")
+    net.fail(links[1])
+    net.run(for_=0)
+    assert already_down(net) == ({1}, set())
+    net.fault(links[0], loss=1.0, until="1500 ms")
+    net.restart(b, "200 ms")
+    net.run(until="1100 ms")
+    assert already_down(net) == ({1}, {1})
+    net.repair(links[1])
+    net.fail(a)
+    net.run(until="2 s")
+    assert already_down(net) == ({0, 1, 2}, {0})
 
 
 def test_a_queue_that_fills_after_traffic_has_come_back_is_seen() -> None:

@@ -246,6 +246,24 @@ impl PyNetwork {
         Ok(capture::bytes_of(summary.map_err(run)?, py))
     }
 
+    /// Links and nodes that are down now, by their places in the description. A node that fails takes its links along.
+    fn down(&mut self) -> PyResult<(Vec<usize>, Vec<usize>)> {
+        let inner = self.inner();
+        let world = inner.world();
+        let (mut links, mut nodes) = (Vec::new(), Vec::new());
+        for (place, link) in inner.links().iter().enumerate() {
+            if !world.link_is_up(link.id).map_err(run)? {
+                links.push(place);
+            }
+        }
+        for node in 0..inner.description().nodes.len() {
+            if !world.node_is_up(base::NodeId(node as u32)).map_err(run)? {
+                nodes.push(node);
+            }
+        }
+        Ok((links, nodes))
+    }
+
     /// Forgets events and counts of messages from before a time.
     fn forget_before(&mut self, time_ps: u64) {
         self.inner().forget_before(Time(time_ps));

@@ -15,7 +15,7 @@ import typer
 
 from ..errors import TwinplaneError
 from ..failing import Failures, NothingToTryError, Probes, Trial, cases_of
-from ..failing.failures import counted
+from ..failing.failures import counted, listed
 from ..files import write_text
 from ..reports import failing as pages
 from .programs import network_of
@@ -85,8 +85,9 @@ def run_fail(asked: Asked, as_json: bool) -> int:
         raise error.told(f"{asked.file}: {error}") from None
     store = trial.store(asked.out, cases)
     if not as_json:
-        kinds = ", ".join(counted(sum(case.kind == kind for case in cases), kind) for kind in _kinds(cases))
-        typer.echo(f"{trial.title}  {kinds}   seed {network.seed}   virtual time")
+        kinds = listed([counted(sum(case.kind == kind for case in cases), kind) for kind in _kinds(cases)])
+        each = "each in turn" if len(cases) > 1 else "alone"
+        typer.echo(f"{trial.title}  {kinds} fail, {each}   seed {network.seed}   virtual time")
         typer.echo(f"traffic  {trial.traffic}")
     begin = time.monotonic()
     try:

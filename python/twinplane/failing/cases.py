@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -58,33 +57,9 @@ def link_names(network: Network) -> list[str]:
 
 
 def already_down(network: Network) -> tuple[frozenset[int], frozenset[int]]:
-    """Links and nodes that are down now, by what was done to the network so far."""
-    places = {name: place for place, name in enumerate(link_names(network))}
-    table = network.columns("actions")
-    links: dict[int, float] = {}
-    nodes: dict[int, float] = {}
-    for action, link, node, until in zip(
-        *(table[key] for key in ("action", "link", "node", "until_ps")), strict=True
-    ):
-        to = math.inf if until is None else until
-        if action in ("fail", "restart"):
-            if link is not None:
-                links[places[link]] = to
-            elif node is not None:
-                nodes[network.node(node).index] = to
-        elif action == "heal":
-            for down, name in (
-                (links, None if link is None else places[link]),
-                (nodes, None if node is None else network.node(node).index),
-            ):
-                if link is None and node is None:
-                    down.clear()
-                elif name is not None:
-                    down.pop(name, None)
-    now = network.now * 1e12
-    alive = (frozenset(place for place, to in down.items() if to > now) for down in (links, nodes))
-    dead_links, dead_nodes = alive
-    return dead_links, dead_nodes
+    """Links and nodes that are down now, by their places."""
+    links, nodes = network.running().down()
+    return frozenset(links), frozenset(nodes)
 
 
 def groups(network: Network) -> dict[str, list[int]]:

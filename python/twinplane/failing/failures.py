@@ -215,8 +215,8 @@ class Failures:
 
     def headline(self) -> str:
         """The answer, in one sentence."""
-        kinds = ", ".join(
-            counted(sum(one.kind == kind for one in self.outcomes), kind) for kind in self._kinds()
+        kinds = listed(
+            [counted(sum(one.kind == kind for one in self.outcomes), kind) for kind in self._kinds()]
         )
         if not self.outcomes or not self.outcomes[0].hurt:
             said = f"Of {kinds}, none costs any flow a packet when it fails"
@@ -298,6 +298,11 @@ def _typed(columns: Mapping[str, str]) -> dict[str, Any]:
 
 def _of(one: Outcome, phb: str) -> Sequence[Hurt]:
     return [hurt for hurt in one.hurt if hurt.phb == phb]
+
+
+def listed(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def counted(number: int, word: str) -> str:

@@ -57,11 +57,15 @@ class Probes:
     """Of routers without LSPs: over an LSP with a fallback each, and not as the routers' routes lead."""
 
 
+BEST_EFFORT = "best effort"
+"""What a flow gets that asks for no class."""
+
+
 def phb_name(dscp: str | int) -> str:
     """The name of a class by its code point."""
     value = units.dscp(dscp)
     if value == 0:
-        return "default"
+        return BEST_EFFORT
     return next((name for name, known in units.DSCP.items() if known == value), f"DSCP {value}")
 
 
@@ -80,9 +84,12 @@ def watched(network: Network) -> list[Watched]:
         )
     if network.draft.demands is not None:
         table = network.columns("demands")
+        # Demands that name no class have one code point.
+        behaviours = network.columns("demand_classes")["phb"]
+        only = BEST_EFFORT if behaviours[:1] == ["default"] else behaviours[0]
         for index, label, a, b in zip(*(table[key] for key in ("flow", "class", "from", "to")), strict=True):
             source, sink = places[a], places[b]
-            found.append(Watched(index, f"{called(label)} {a}-{b}", label or "default", source, sink, None))
+            found.append(Watched(index, f"{called(label)} {a}-{b}", label or only, source, sink, None))
     return found
 
 

@@ -122,7 +122,7 @@ def _away(found: Failures) -> list[Section]:
 
 
 def _circumstances(found: Failures) -> Table:
-    rows = [["cases", str(len(found))], *([key, value] for key, value in found.circumstances.items())]
+    rows = [["cases", f"{len(found):,}"], *([key, value] for key, value in found.circumstances.items())]
     return Table("Traffic, seed, times", ["what", "value"], rows, 2)
 
 
