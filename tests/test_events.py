@@ -32,6 +32,7 @@ lsps:
   - {name: east, from: a, to: c, route: [b, c]}
 flows:
   - {name: f, from: a, to: b, rate: 1 Mbit/s, size: 500}
+  - {name: late, from: a, to: b, rate: 1 Mbit/s, size: 500, start: 2 s}
 events:
 """
 
@@ -290,39 +291,40 @@ def test_random_times_are_those_of_the_seed_and_the_stream() -> None:
 
 
 WRONG: list[tuple[str, int, str]] = [
-    ("{at: 5 s, fail: [a, q]}", 18, "event number 1: fail: 'q', no node has that name"),
-    ("{at: 5 s, fail: [b, x]}", 18, "there is no link between 'b' and 'x' ('b' has links to a, c)"),
-    ("{at: 5 s, fail: [a, c]}", 18, "there are 2 links between 'a' and 'c': name one by an interface, as in"),
-    ('{at: 5 s, fail: ["a:e7", c]}', 18, "e7"),
-    ("{at: 5 s, heal: [a, b]}", 18, "nothing happens to the link between 'a' and 'b' before"),
-    ("{every: 1 s, heal: [a, b]}", 18, "nothing happens to the link between 'a' and 'b' before"),
-    ("{at: -5 s, fail: [a, b]}", 18, "'-5 s': it cannot be negative"),
-    ("{at: 5 s, loss: {on: [a, b], share: 1.5}}", 18, "1.5: a share is 0 to 1, or 0 % to 100 %"),
-    ("{at: 5 s, loss: {on: [a, b], share: 1 %, from: c}}", 18, "'c' is not an end of the link between"),
-    ("{at: 5 s, fail: x}", 18, "'x' is external: it can't be made to fail or restart"),
-    ("{at: 5 s, restart: x}", 18, "'x' is external: it can't be made to fail or restart"),
-    ("{at: 5 s}", 18, "it says not what happens (one of fail, heal, restart, "),
-    ("{at: 5 s, fail: a, tear: east}", 18, "one action in each event: 'fail' and 'tear' are two"),
-    ("{fail: a}", 18, "it says not when: 'at', 'every' or 'random' is needed"),
-    ("{at: 5 s, every: 1 s, fail: a}", 18, "'at' and 'every' are two ways to say when: one of them"),
-    ("{at: 5 s, until: 9 s, fail: a}", 18, "'until' goes with 'every' and 'random'"),
-    ("{every: 1 s, from: 5 s, until: 4 s, fail: a, for: 1 ms}", 18, "4 s is before its beginning (5 s)"),
-    ("{at: 5 s, flap: eats}", 18, "'eats', no LSP has that name (did you mean 'east'?)"),
-    ("{at: 5 s, flap: [a, b]}", 18, "'for' is missing: how long the link is down"),
-    ("{at: 5 s, stop: g}", 18, "'g', no flow has that name"),
-    ("{at: 5 s, fial: [a, b]}", 18, "unknown field 'fial' (did you mean 'fail'?)"),
+    ("{at: 5 s, fail: [a, q]}", 19, "event number 1: fail: 'q', no node has that name"),
+    ("{at: 5 s, fail: [b, x]}", 19, "there is no link between 'b' and 'x' ('b' has links to a, c)"),
+    ("{at: 5 s, fail: [a, c]}", 19, "there are 2 links between 'a' and 'c': name one by an interface, as in"),
+    ('{at: 5 s, fail: ["a:e7", c]}', 19, "e7"),
+    ("{at: 5 s, heal: [a, b]}", 19, "nothing happens to the link between 'a' and 'b' before"),
+    ("{every: 1 s, heal: [a, b]}", 19, "nothing happens to the link between 'a' and 'b' before"),
+    ("{at: -5 s, fail: [a, b]}", 19, "'-5 s': it cannot be negative"),
+    ("{at: 5 s, loss: {on: [a, b], share: 1.5}}", 19, "1.5: a share is 0 to 1, or 0 % to 100 %"),
+    ("{at: 5 s, loss: {on: [a, b], share: 1 %, from: c}}", 19, "'c' is not an end of the link between"),
+    ("{at: 5 s, fail: x}", 19, "'x' is external: it can't be made to fail or restart"),
+    ("{at: 5 s, restart: x}", 19, "'x' is external: it can't be made to fail or restart"),
+    ("{at: 5 s}", 19, "it says not what happens (one of fail, heal, restart, "),
+    ("{at: 5 s, fail: a, tear: east}", 19, "one action in each event: 'fail' and 'tear' are two"),
+    ("{fail: a}", 19, "it says not when: 'at', 'every' or 'random' is needed"),
+    ("{at: 5 s, every: 1 s, fail: a}", 19, "'at' and 'every' are two ways to say when: one of them"),
+    ("{at: 5 s, until: 9 s, fail: a}", 19, "'until' goes with 'every' and 'random'"),
+    ("{every: 1 s, from: 5 s, until: 4 s, fail: a, for: 1 ms}", 19, "4 s is before its beginning (5 s)"),
+    ("{at: 5 s, flap: eats}", 19, "'eats', no LSP has that name (did you mean 'east'?)"),
+    ("{at: 5 s, flap: [a, b]}", 19, "'for' is missing: how long the link is down"),
+    ("{at: 5 s, stop: g}", 19, "'g', no flow has that name"),
+    ("{at: 1 s, start: late}", 19, "'late' has a start of its own at 2 s, before which this does nothing"),
+    ("{at: 5 s, fial: [a, b]}", 19, "unknown field 'fial' (did you mean 'fail'?)"),
     (
         "{at: 5 s, fail: [a, b]}\n  - {at: 2 s, heal: [a, b]}",
-        19,
+        20,
         "2 s is before 5 s, the time of the event above",
     ),
     (
         "{at: 9 s, fail: [a, b], for: 2 s}",
-        18,
+        19,
         "it ends at 11 s, after the end of the run at 10 s (--duration)",
     ),
-    ("{at: 11 s, fail: [a, b]}", 18, "11 s is after the end of the run at 10 s (--duration)"),
-    ("{every: 1 s, until: 20 s, flap: east}", 18, "20 s is after the end of the run at 10 s (--duration)"),
+    ("{at: 11 s, fail: [a, b]}", 19, "11 s is after the end of the run at 10 s (--duration)"),
+    ("{every: 1 s, until: 20 s, flap: east}", 19, "20 s is after the end of the run at 10 s (--duration)"),
 ]
 
 
@@ -441,4 +443,79 @@ def test_events_happen_by_the_clock_on_the_wall() -> None:
     assert (first["action"], second["action"]) == ("fail", "stop")
     assert first["time_s"] >= 0.3 and second["time_s"] >= 0.6
     assert net.flows[0].stats()["lost"].sum() > 0
+    closed(net)
+
+
+def test_an_event_of_a_python_file_has_its_line(tmp_path: Path) -> None:
+    """Whether it is wrong by itself, or only beside the others."""
+    path = tmp_path / "net.py"
+    text = """\
+import twinplane as tp
+
+net = tp.Network()
+a, b = net.router("a"), net.router("b")
+net.link(a, b)
+net.flow(a, b, name="f", start="2 s")
+"""
+    for line, said in (
+        ('net.at("2 s").heal(a, b)', "nothing happens to the link between 'a' and 'b' before"),
+        ('net.at("1 s").start("f")', "'f' has a start of its own at 2 s"),
+        ('net.at("1 s").stop("g")', "'g', no flow has that name"),
+    ):
+        path.write_text(text + "net.at(1).loss(a, b, 0.01) if False else None\n" + line + "\n")
+        result = command("fail", str(path), "--watch", "1 s")
+        assert result.returncode == 2 and result.stderr.count("net.py") == 1, result.stderr
+        assert f"{path}:8: " in result.stderr and said in result.stderr, result.stderr
+
+
+def test_what_is_healed_while_a_network_runs_is_checked() -> None:
+    net, _ = ring()
+    net.at("2 s").fail("a", "b", for_="100 ms")
+    net.run(until="1 s")
+    for wrong in (
+        lambda: net.at("5 s").heal("b", "c"),
+        lambda: net.at("1500 ms").heal("a", "b"),
+        lambda: net.at("5 s").heal("c"),
+        lambda: net.at("1500 ms").heal(),
+    ):
+        with pytest.raises(TwinplaneError, match=r"heal: nothing happens to .* that could be healed"):
+            wrong()
+    net.at("5 s").heal("a", "b")
+    net.at("5 s").heal()
+    net.fail("c")
+    net.at("5 s").heal("c")
+    net.run(until="6 s")
+    assert [row["action"] for row in done(net)] == ["fail", "fail", "heal", "heal", "heal"]
+
+
+def test_events_name_demands() -> None:
+    """All of them, those of a class, or those of a pair of nodes."""
+    net = Network(seed=3)
+    a, b, c = (net.router(name) for name in "abc")
+    net.link(a, b)
+    net.link(b, c)
+    with pytest.raises(TwinplaneError, match="'gold', no flow has that name"):
+        net.at("1 s").stop("gold")
+    rows = [(x, y, "400 kbit/s", z) for x, y in (("a", "b"), ("a", "c")) for z in ("gold", "rest")]
+    net.demands(rows, classes={"gold": {"dscp": "EF"}, "rest": {}})
+    net.at("1 s").stop("gold")
+    net.at("2 s").stop("a-b")
+    net.at("3 s").stop("demands", for_="1 s")
+    with pytest.raises(TwinplaneError, match=r"'gald', no flow has that name \(did you mean 'gold'\?\)"):
+        net.at("1 s").stop("gald")
+    moves = []
+    for second in range(1, 5):
+        sent = []
+        for part in (0.1, 0.9):
+            net.run(until=second + part)
+            table = net.table("demands")
+            sent.append({(row["class"], row["to"]): row["sent"] for row in table.iter_rows(named=True)})
+        moves.append({key for key in sent[0] if sent[1][key] > sent[0][key]})
+    rest = {("rest", "b"), ("rest", "c")}
+    # When all go on, those do that were stopped before.
+    assert moves == [rest, {("rest", "c")}, set(), {("gold", "b"), ("gold", "c"), *rest}]
+    assert {row["flow"] for row in done(net)} == {"gold", "a-b", "demands"}
+    with pytest.raises(TwinplaneError, match="'gald', no flow has that name"):
+        net.at("7 s").start("gald")
+    net.at("7 s").start("gold")
     closed(net)

@@ -95,6 +95,15 @@ def warn(text: str) -> None:
     warnings.warn(text, TwinplaneWarning, stacklevel=level)
 
 
+def line_of_caller() -> str | None:
+    """``FILE:LINE`` of the user's Python file that called this package; None where no file did."""
+    caller = sys._getframe(1)
+    while caller.f_back is not None and caller.f_code.co_filename.startswith(HOME):
+        caller = caller.f_back
+    file = caller.f_code.co_filename
+    return f"{file}:{caller.f_lineno}" if file.endswith(".py") and not file.startswith(HOME) else None
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` for the known name nearest to `name`, or nothing."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)

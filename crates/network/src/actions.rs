@@ -132,6 +132,11 @@ impl Network {
         self.note(Action { at: fault.at, until, what, target, value });
     }
 
+    /// What is done to it, and what of that was asked for with a time to come, in order of time.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.actions.iter()
+    }
+
     /// Table `actions`: what has been done so far.
     pub(super) fn action_table(&self) -> Table {
         let now = self.now();

@@ -117,10 +117,10 @@ impl PyDraft {
         serde_json::Value::from(tester::testbed::agenda(&self.file(), Time(until_ps))).to_string()
     }
 
-    /// Refuses events after the end of a run, and to heal what nothing happens to.
+    /// Refuses events after the end of a run, and those that would do nothing.
     fn check_events(&mut self, py: Python<'_>, end_ps: u64) -> PyResult<()> {
         let file = self.file();
-        file.check_heals()
+        file.check_events()
             .and_then(|()| file.check_within(Time(end_ps)))
             .map_err(|error| diagnostic(py, &file.write(), &error))
     }

@@ -83,6 +83,7 @@ def leave_out(network: Network, begin_ps: int) -> int:
 
 def _set(network: Network, events: Sequence[dict[str, Any]]) -> None:
     network.draft.core.clear_events()
+    network.draft.said_at.clear()
     with core.translated():
         for event in events:
             network.draft.core.add_event(event)

@@ -1227,9 +1227,9 @@ class EventSpec(Written):
     tear: str | None = None
     """LSPs that are torn down."""
     start: str | None = None
-    """A flow that begins to send; if nothing stopped it before, it does not send from the start."""
+    """A flow that begins to send; if nothing stopped it before, it does not send from the start. Or demands: all of them (`demands`), those of a class, or those of a pair of nodes such as `a-b`."""
     stop: str | None = None
-    """A flow that stops sending."""
+    """A flow that stops sending, or demands."""
 
 
 @dataclass(frozen=True, kw_only=True)

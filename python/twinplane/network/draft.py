@@ -35,8 +35,16 @@ class Draft:
         """May nodes have names that network files and labs refuse, such as those of other tools' files?"""
         self.asides: list[str] = []
         """What is surprising about the way in which the network was described: a sentence each."""
+        self.said_at: dict[int, str] = {}
+        """File and line of the Python program at which events were said, by their places."""
         self.explain: Callable[[TwinplaneError], TwinplaneError] = lambda error: error
         """Says of an error where in a file its place is, if the network comes from one."""
+
+    def placed(self, error: TwinplaneError) -> TwinplaneError:
+        """An error with its place in a file: the network's, or that of the program that said an event."""
+        if error.path[:1] == ("events",) and (place := self.said_at.get(int(error.path[1]))) is not None:
+            return error.told(f"{place}: {error}")
+        return self.explain(error)
 
     def add_node(self, node: Node, said: Mapping[str, Any]) -> None:
         """Add a node whose name no other has."""
@@ -84,9 +92,9 @@ class Draft:
             for flow in self.flows:
                 if flow is not part:
                     fresh.add_flow(self.element("flows", flow.index))
+            fresh.set_demands(self.core.described().get("demands"))
             for place in range(self.core.event_count):
                 fresh.add_event(self.element("events", place))
-            fresh.set_demands(self.core.described().get("demands"))
         self.core = fresh
         own.remove(part)
         for place, other in enumerate(own):

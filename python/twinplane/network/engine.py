@@ -65,7 +65,7 @@ class Engine:
                 self._core = core.network(self.draft.core, self.outside.placement(self.draft))
             except TwinplaneError as error:
                 told = None if self.draft.matrix is None else self.draft.matrix.explained(error)
-                raise self.draft.explain(error) if told is None else told from None
+                raise self.draft.placed(error) if told is None else told from None
             said = together(map(core.of_core, self._core.warnings()), self.draft.explain)
             self._warnings = [*self.draft.asides, *said]
             for text in self._warnings:

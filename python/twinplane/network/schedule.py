@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import core
+from ..errors import line_of_caller
 from ..units import Quantity
 
 if TYPE_CHECKING:
@@ -19,9 +20,13 @@ class Schedule:
     def __init__(self, draft: Draft, engine: Engine) -> None:
         self._draft, self._engine = draft, engine
 
-    def add(self, event: dict[str, Any]) -> None:
-        """Add an event as a file says it, before the network first runs or while it does."""
+    def add(self, event: dict[str, Any], said_at: str | None = None) -> None:
+        """Add an event as a file says it, before the network first runs or while it does.
+
+        `said_at` is the line of a program that says it, for errors that are found later.
+        """
         self._engine.require_open()
+        place = self._draft.core.event_count
         said = {key: value for key, value in event.items() if value is not None}
         with core.translated():
             if self._engine.started:
@@ -29,6 +34,8 @@ class Schedule:
             else:
                 self._draft.core.add_event(said)
                 self._engine.require_unstarted("an event")
+                if said_at is not None:
+                    self._draft.said_at[place] = said_at
 
     def link(self, a: Node | str | Link, b: Node | str | None) -> list[str]:
         """A link as a file names it: by its two ends in the order of the call."""
@@ -55,7 +62,7 @@ class Moment:
         self._schedule, self._when = schedule, when
 
     def _add(self, action: str, said: Any, for_: Quantity | None) -> Moment:
-        self._schedule.add({**self._when, "for": for_, action: said})
+        self._schedule.add({**self._when, "for": for_, action: said}, line_of_caller())
         return self
 
     def _thing(self, a: Node | str | Link, b: Node | str | None) -> str | list[str]:
@@ -195,9 +202,13 @@ class Moment:
         return self._add("tear", lsp if isinstance(lsp, str) else lsp.name, for_)
 
     def start(self, flow: Flow | str, *, for_: Quantity | None = None) -> Moment:
-        """Let a flow begin to send. If nothing stopped it before, it does not send from the start."""
+        """Let a flow begin to send. If nothing stopped it before, it does not send from the start.
+
+        A name may mean demands, too: ``"demands"`` all of them, else those of a class, or of a pair of nodes
+        such as ``"a-b"``.
+        """
         return self._add("start", flow if isinstance(flow, str) else flow.name, for_)
 
     def stop(self, flow: Flow | str, *, for_: Quantity | None = None) -> Moment:
-        """Let a flow stop sending."""
+        """Let a flow stop sending, or demands by a name as in `start`."""
         return self._add("stop", flow if isinstance(flow, str) else flow.name, for_)

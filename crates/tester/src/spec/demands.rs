@@ -10,6 +10,14 @@ use network::spec::ReadNetwork;
 use network::spec::reference::{Names, NodeRef};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What all demands are called together.
+pub const ALL: &str = "demands";
+
+/// The two names that a name such as `a-b` may be made of. Names may have dashes of their own.
+fn pairs(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    name.match_indices('-').map(|(place, _)| (&name[..place], &name[place + 1..]))
+}
+
 base::record! {
     /// A class of demands.
     #[derive(Clone, Debug, PartialEq)]
@@ -174,6 +182,13 @@ impl DemandsSpec {
             return vec![(None, ClassSpec::only())];
         }
         self.classes.iter().map(|(name, class)| (Some(name.clone()), class.clone())).collect()
+    }
+
+    /// Are some of the demands called so: [`ALL`], a class, or a pair of nodes such as `a-b`?
+    pub fn has(&self, name: &str, nodes: &Names) -> bool {
+        name == ALL
+            || self.classes.iter().any(|(class, _)| **class == *name)
+            || pairs(name).any(|(from, to)| nodes.has(from) && nodes.has(to))
     }
 
     /// Which part of a rate that names no class each class has.

@@ -66,7 +66,9 @@ impl Draft {
         let mut event = EventSpec::read(value)?;
         let flows: Vec<String> = self.flows.iter().map(FlowSpec::name).collect();
         let network = &self.network;
-        event.resolve(network.names(), network.ends(), network, &|name| known_flow(name, &flows))?;
+        let demands = self.demands.as_ref();
+        let known = |name: &str| known_flow(name, &flows, demands, network.names());
+        event.resolve(network.names(), network.ends(), network, &known)?;
         event.check_node(&network.network().nodes)?;
         Ok(event)
     }

@@ -322,9 +322,10 @@ base::record! {
         pub signal: Option<Name>;
         /// LSPs that are torn down.
         pub tear: Option<Name>;
-        /// A flow that begins to send; if nothing stopped it before, it does not send from the start.
+        /// A flow that begins to send; if nothing stopped it before, it does not send from the start. Or demands: all
+        /// of them (`demands`), those of a class, or those of a pair of nodes such as `a-b`.
         pub start: Option<Name>;
-        /// A flow that stops sending.
+        /// A flow that stops sending, or demands.
         pub stop: Option<Name>;
     }
     check EventSpec::check;

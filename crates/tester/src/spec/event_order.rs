@@ -9,6 +9,18 @@ use base::diagnostic::{At, Diagnostic};
 use network::spec::NodeWritten;
 
 impl EventSpec {
+    /// Refuses to start a flow before its own start: it would send nothing until then.
+    pub(crate) fn check_start(&self, own: impl Fn(&Name) -> Option<Time>) -> Result<(), Diagnostic> {
+        let (What::Start(flow), When::At(at)) = (self.what(), self.when()) else { return Ok(()) };
+        match own(&flow).filter(|start| at < *start) {
+            Some(start) => {
+                let (flow, start) = (flow.to_string(), shown(start));
+                Err(Diagnostic::new(EventProblem::StartsLater { flow, start }).at("start"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses to make somebody else's device fail.
     pub(super) fn check_node(&self, nodes: &[(Name, NodeWritten)]) -> Result<(), Diagnostic> {
         let (What::NodeDown(node) | What::NodeUp(node) | What::Restart(node)) = self.what() else {
@@ -46,8 +58,21 @@ impl NetworkFile {
         Ok(())
     }
 
+    /// Refuses events that would do nothing beside the others.
+    pub fn check_events(&self) -> Result<(), Diagnostic> {
+        self.check_heals()?;
+        for (index, event) in self.events.iter().enumerate() {
+            let own = |name: &Name| {
+                let flow = self.flows.iter().find(|flow| flow.name() == **name).map(|flow| flow.start);
+                flow.or(self.demands.as_ref().map(|demands| demands.start))
+            };
+            event.check_start(own).at(index).at("events")?;
+        }
+        Ok(())
+    }
+
     /// Refuses to heal what nothing has happened to.
-    pub fn check_heals(&self) -> Result<(), Diagnostic> {
+    fn check_heals(&self) -> Result<(), Diagnostic> {
         let harms: Vec<Harm> = self.events.iter().enumerate().filter_map(Harm::of).collect();
         for (index, event) in self.events.iter().enumerate() {
             let healed = event.what();

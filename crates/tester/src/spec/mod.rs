@@ -67,7 +67,7 @@ impl NetworkFile {
         }
         file.check_hosts()?;
         file.check_order()?;
-        file.check_heals()?;
+        file.check_events()?;
         file.fill();
         Ok(file)
     }
@@ -104,8 +104,9 @@ impl NetworkFile {
             }
         }
         let called: Vec<String> = flows.iter().map(FlowSpec::name).collect();
+        let known = |name: &str| known_flow(name, &called, demands.as_ref(), &names);
         for (index, event) in events.iter_mut().enumerate() {
-            let found = event.resolve(&names, &ends, &lsps, &|name| known_flow(name, &called));
+            let found = event.resolve(&names, &ends, &lsps, &known);
             found.and_then(|()| event.check_node(&network.nodes)).at(index).at("events")?;
         }
         for (name, node) in &network.nodes {
@@ -140,12 +141,22 @@ impl NetworkFile {
     }
 }
 
-/// Is there a flow of this name? If not, which one may have been meant.
-pub(crate) fn known_flow(name: &str, flows: &[String]) -> Result<(), String> {
-    match flows.iter().any(|flow| flow == name) {
-        true => Ok(()),
-        false => Err(base::describe::near(name, flows)),
+/// Is there a flow of this name, or are some of the demands called so? If not, which one may have been meant.
+fn known_flow(
+    name: &str,
+    flows: &[String],
+    demands: Option<&DemandsSpec>,
+    nodes: &Names,
+) -> Result<(), String> {
+    if flows.iter().any(|flow| flow == name) || demands.is_some_and(|demands| demands.has(name, nodes)) {
+        return Ok(());
     }
+    let mut known: Vec<&str> = flows.iter().map(String::as_str).collect();
+    if let Some(demands) = demands {
+        known.push(demands::ALL);
+        known.extend(demands.classes.iter().map(|(class, _)| &**class));
+    }
+    Err(base::describe::near(name, known))
 }
 
 /// Everything that a network file may say.

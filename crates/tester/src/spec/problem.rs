@@ -75,6 +75,8 @@ base::problems! {
         NoFlow { name: String, hint: String } is UnknownName, "no-such-flow", "'{name}', no flow has that name{hint}";
         /// Something that has not failed.
         NothingToHeal { what: String } is Conflict, "nothing-to-heal", "nothing happens to {what} before that could be healed";
+        /// A flow that begins later by itself.
+        StartsLater { flow: String, start: String } is Conflict, "starts-later", "'{flow}' has a start of its own at {start}, before which this does nothing: leave out one of them";
         /// A list that is not in order.
         GoesBack { at: String, before: String } is Conflict, "goes-back", "{at} is before {before}, the time of the event above: events stand in the order of time";
         /// A time that has passed.

@@ -193,7 +193,7 @@ impl Testbed {
             testbed.add_demands(demands, &file.network)?;
         }
         testbed.harms = harms::of(&file.events);
-        file.check_heals()?;
+        file.check_events()?;
         testbed.add_events(&file.events);
         Ok(testbed)
     }

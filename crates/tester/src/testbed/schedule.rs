@@ -1,10 +1,10 @@
 //! Events carried out: at the time of each the run pauses, as if somebody did by a call then what the event says.
 
 use super::Testbed;
+use crate::spec::demands;
 use crate::spec::event::{EventSpec, RESTART, Side, What, When, shown};
-use crate::spec::known_flow;
 use crate::spec::problem::EventProblem;
-use base::describe::{Name, Value};
+use base::describe::{Name, Value, near};
 use base::diagnostic::Diagnostic;
 use base::random::Stream as Random;
 use base::{LinkId, NodeId, Span, Streams, Time};
@@ -14,6 +14,9 @@ use network::actions::{Action, Target};
 use rand_distr::{Distribution, Exp1};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// So many flows are looked through for a name that may have been meant.
+const SAID_MAX: usize = 1000;
 
 /// The times of an event, one after the other.
 #[derive(Debug)]
@@ -49,6 +52,8 @@ fn later(at: Time, span: Span) -> Time {
 #[derive(Debug)]
 struct Item {
     times: Times,
+    /// When it happens first, or may at the earliest.
+    first: Time,
     until: Time,
     left: u64,
     lasts: Option<Span>,
@@ -123,7 +128,8 @@ impl Schedule {
             }
         };
         let (until, left) = (event.until.unwrap_or(Time::MAX), event.times.unwrap_or(u64::MAX));
-        self.items.push(Item { times, until, left, lasts: event.lasts, what: event.what() });
+        let (lasts, what) = (event.lasts, event.what());
+        self.items.push(Item { times, first: event.first(), until, left, lasts, what });
         self.expect(item);
     }
 
@@ -262,9 +268,11 @@ impl Testbed {
     /// An event as users write it, for this network.
     pub fn read_event(&self, value: &Value) -> Result<EventSpec, Diagnostic> {
         let mut event = <EventSpec as base::describe::Describe>::read(value)?;
-        let flows: Vec<String> = self.flows.iter().map(|flow| flow.spec.name.clone()).collect();
         let description = self.description();
-        let known = |name: &str| known_flow(name, &flows);
+        let known = |name: &str| match self.meant(name).is_empty() {
+            true => Err(near(name, self.flows.iter().take(SAID_MAX).map(|flow| &*flow.spec.name))),
+            false => Ok(()),
+        };
         event.resolve(&description.names, &description.ends, &self.network, &known)?;
         Ok(event)
     }
@@ -276,8 +284,59 @@ impl Testbed {
             let passed = EventProblem::Passed { at: shown(at), now: shown(now) };
             return Err(Diagnostic::new(passed).at("at").into());
         }
+        self.check_heal(event)?;
+        event.check_start(|name| self.meant(name).iter().map(|flow| self.flows[*flow].spec.start).min())?;
         self.schedule.add(event, Streams::new(self.description().seed), now);
         Ok(())
+    }
+
+    /// Refuses to heal what nothing has happened to, and nothing is going to before.
+    fn check_heal(&self, event: &EventSpec) -> Result<(), Diagnostic> {
+        let last = event.at.or(event.until).unwrap_or(Time::MAX);
+        let is_heal = |what: &What| matches!(what, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll);
+        let harms = self.schedule.items.iter().filter(|item| item.first <= last && !is_heal(&item.what));
+        let world = self.world();
+        let (harmed, what) = match event.what() {
+            What::LinkHeal(link) => {
+                let known = self.links().get(link);
+                let is_down = known.is_some_and(|link| !world.link_is_up(link.id).unwrap_or(true));
+                let planned = harms.map(|item| item.what.link()).any(|of| of == Some(link));
+                let done =
+                    self.actions().any(|done| matches!(done.target, Target::Link(of, _) if of == link));
+                let [a, b] = known.map_or([0, 0], |link| link.ends()).map(|end| self.node_name(end));
+                (is_down || planned || done, format!("the link between '{a}' and '{b}'"))
+            }
+            What::NodeUp(node) => {
+                let is_down = !world.node_is_up(NodeId(node as u32)).unwrap_or(true);
+                let planned = harms.map(|item| item.what.node()).any(|of| of == Some(node));
+                let done = self.actions().any(|done| matches!(done.target, Target::Node(of) if of == node));
+                (is_down || planned || done, format!("'{}'", self.node_name(node)))
+            }
+            What::HealAll => {
+                let planned = harms.filter_map(|item| item.what.link().or(item.what.node())).count() > 0;
+                let is_harm = |target: &Target| matches!(target, Target::Link(..) | Target::Node(_));
+                (planned || self.actions().any(|done| is_harm(&done.target)), "the network".into())
+            }
+            _ => return Ok(()),
+        };
+        if harmed { Ok(()) } else { Err(Diagnostic::new(EventProblem::NothingToHeal { what }).at("heal")) }
+    }
+
+    /// The flows that a name means: one of its own, or demands ([`DemandsSpec::has`]).
+    fn meant(&self, name: &str) -> Vec<usize> {
+        if let Some(flow) = self.flows.iter().position(|flow| flow.spec.name == name) {
+            return vec![flow];
+        }
+        let class_of = |flow: usize| self.demands.class_of(flow).and_then(|class| self.demands.class(class));
+        let is_meant = |flow: &usize| {
+            let Some((class, _)) = class_of(*flow) else { return false };
+            let spec = &self.flows[*flow].spec;
+            let ends = [spec.from, spec.to].map(|end| self.node_name(end));
+            name == demands::ALL
+                || class == Some(name)
+                || name.strip_prefix(ends[0]).and_then(|rest| rest.strip_prefix('-')) == Some(ends[1])
+        };
+        (0..self.flows.len()).filter(is_meant).collect()
     }
 
     /// Runs to a time, and carries out what is due on the way ([`Network::run_until`]).
@@ -386,15 +445,17 @@ impl Testbed {
         self.network.note(Action { until: deed.until, ..Action::new(at, what, target) });
     }
 
-    /// Lets a flow send, or not.
+    /// Lets a flow, or demands, send, or not.
     fn set_sending(&mut self, name: &Name, sends: bool) {
         let now = self.now();
-        let Some(flow) = self.flows.iter().find(|flow| *flow.spec.name == **name) else { return };
-        let (from, source) = (flow.spec.from, flow.source);
-        if let Some(instrument) = self.instrument_mut(from) {
-            match sends {
-                true => instrument.generator_mut().resume(source, now),
-                false => instrument.generator_mut().pause(source),
+        for place in self.meant(name) {
+            let flow = &self.flows[place];
+            let (from, source) = (flow.spec.from, flow.source);
+            if let Some(instrument) = self.instrument_mut(from) {
+                match sends {
+                    true => instrument.generator_mut().resume(source, now),
+                    false => instrument.generator_mut().pause(source),
+                }
             }
         }
     }
