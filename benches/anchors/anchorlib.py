@@ -137,6 +137,29 @@ def contained(command: Sequence[str], *, own_network: bool = True) -> list[str]:
     return ["unshare", "--net", *wrapped] if own_network else wrapped
 
 
+def compiled(name: str, command: Sequence[str], limit_s: float) -> None:
+    """Carry out a step of the build of an anchor's program."""
+    try:
+        made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit_s)
+    except subprocess.TimeoutExpired as error:
+        raise FailedError(f"{name} did not compile within {limit_s:g} s.") from error
+    if made.returncode != 0:
+        lines = [line for line in made.stderr.splitlines() if "error" in line] or ["no message"]
+        raise FailedError(f"{name} does not compile: {lines[0]}")
+
+
+def carried_out(name: str, command: Sequence[str], limit_s: float) -> dict[str, object]:
+    """What a simulation of a workload, an anchor's own program, tells in its last line."""
+    wrapped = contained(command, own_network=False)
+    try:
+        done = subprocess.run(wrapped, capture_output=True, text=True, check=False, timeout=limit_s)
+    except subprocess.TimeoutExpired as error:
+        raise FailedError(f"{name} took more than {limit_s:g} s; ask for fewer packet-hops.") from error
+    if done.returncode != 0:
+        raise FailedError(done.stderr.strip() or f"{name} lost packets: {done.stdout.strip()}")
+    return {"anchor": name, **json.loads(done.stdout.splitlines()[-1])}
+
+
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes], grace_s: float = 5.0) -> None:
     """End one process by its id: politely, then by force."""
     if process.poll() is not None:

@@ -12,15 +12,13 @@ and built under `target/` once.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
-from anchorlib import FailedError, MissingError, contained, parser, require_programs, run_anchor
+from anchorlib import FailedError, MissingError, carried_out, compiled, parser, require_programs, run_anchor
 
 PACKAGES = ("g++", "make")
 PROGRAM = "htsim_networks"
@@ -58,21 +56,12 @@ def build(folder: Path | None) -> Path:
     if makefile is None:
         raise FailedError(f"{source} has no sim/Makefile.")
     sim = makefile.parent
-    _do(["make", "-C", str(sim), "-j2", "libhtsim.a"])
+    compiled("htsim", ["make", "-C", str(sim), "-j2", "libhtsim.a"], BUILD_LIMIT_S)
     fresh = binary.with_suffix(".new")
-    _do(["g++", "-std=c++17", "-O3", "-I", str(sim), "-o", str(fresh), str(ours), str(sim / "libhtsim.a")])
+    flags = ["-std=c++17", "-O3", "-I", str(sim), "-o", str(fresh)]
+    compiled(ours.name, ["g++", *flags, str(ours), str(sim / "libhtsim.a")], BUILD_LIMIT_S)
     fresh.replace(binary)
     return binary
-
-
-def _do(command: list[str]) -> None:
-    try:
-        made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=BUILD_LIMIT_S)
-    except subprocess.TimeoutExpired as error:
-        raise FailedError(f"{command[0]} took more than {BUILD_LIMIT_S} s.") from error
-    if made.returncode != 0:
-        lines = [line for line in made.stderr.splitlines() if "error" in line] or ["no message"]
-        raise FailedError(f"htsim does not compile: {lines[0]}")
 
 
 def check() -> None:
@@ -82,14 +71,7 @@ def check() -> None:
 
 def measure(options: argparse.Namespace) -> dict[str, object]:
     """One run of the workload."""
-    command = contained([str(build(options.htsim)), str(options.workload)], own_network=False)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_LIMIT_S)
-    except subprocess.TimeoutExpired as error:
-        raise FailedError(f"htsim took more than {RUN_LIMIT_S} s; ask for fewer packet-hops.") from error
-    if done.returncode != 0:
-        raise FailedError(done.stderr.strip() or f"{PROGRAM} lost packets: {done.stdout.strip()}")
-    return {"anchor": "htsim", **json.loads(done.stdout.splitlines()[-1])}
+    return carried_out("htsim", [str(build(options.htsim)), str(options.workload)], RUN_LIMIT_S)
 
 
 def main() -> int:

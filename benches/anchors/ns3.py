@@ -19,6 +19,7 @@ from pathlib import Path
 from anchorlib import (
     FailedError,
     MissingError,
+    compiled,
     contained,
     parser,
     positive,
@@ -66,13 +67,7 @@ def build(name: str) -> Path:
     binary.parent.mkdir(parents=True, exist_ok=True)
     fresh = binary.with_suffix(".new")
     command = ["g++", "-std=c++17", "-O2", "-o", str(fresh), str(source), *_flags()]
-    try:
-        made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=BUILD_LIMIT_S)
-    except subprocess.TimeoutExpired as error:
-        raise FailedError(f"{source.name} did not compile within {BUILD_LIMIT_S} s.") from error
-    if made.returncode != 0:
-        lines = [line for line in made.stderr.splitlines() if "error" in line] or ["no message"]
-        raise FailedError(f"{source.name} does not compile: {lines[0]}")
+    compiled(source.name, command, BUILD_LIMIT_S)
     fresh.replace(binary)
     return binary
 

@@ -10,13 +10,11 @@ vectors, which ns-3 offers for large networks.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 from pathlib import Path
 
 import ns3
-from anchorlib import FailedError, contained, parser, run_anchor
+from anchorlib import carried_out, parser, run_anchor
 
 PROGRAM = "ns3_networks"
 RUN_LIMIT_S = 170
@@ -29,14 +27,7 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         f"--workload={options.workload}",
         *(["--nix=true"] if options.nix else []),
     ]
-    command = contained(program, own_network=False)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_LIMIT_S)
-    except subprocess.TimeoutExpired as error:
-        raise FailedError(f"ns-3 took more than {RUN_LIMIT_S} s; ask for fewer packet-hops.") from error
-    if done.returncode != 0:
-        raise FailedError(done.stderr.strip() or f"{PROGRAM} lost packets: {done.stdout.strip()}")
-    return {"anchor": "ns-3", **json.loads(done.stdout.splitlines()[-1])}
+    return carried_out("ns-3", program, RUN_LIMIT_S)
 
 
 def main() -> int:
