@@ -342,18 +342,23 @@ def test_an_lsp_that_came_back_and_went_again_is_away() -> None:
     assert (one.down, one.back, one.away) == (5.1, None, pytest.approx(0.9 + 3.0))
 
 
-def test_a_results_folder_says_the_same(net: tp.Network, tmp_path: Path) -> None:
-    parameters = NetworkParameters(file="failover.yaml", duration_s=0.1, drain_s=0.0)
+def kept_in(folder: Path, net: tp.Network, parameters: NetworkParameters) -> results.Results:
+    """What a results folder holds of a run."""
     outcome = summarise(net, parameters)
     tables = {**outcome.tables, "actions": net.columns("actions")}
-    results.save_tables(tmp_path, [tables], [{"point": 0}])
+    results.save_tables(folder, [tables], [{"point": 0}])
     given = parameters.model_dump()
     results.save(
-        tmp_path,
+        folder,
         manifest(experiment="network", parameters=given),
         {"points": [{"parameters": given, "metrics": outcome.metrics}], "topology": outcome.topology},
     )
-    found = results.load(tmp_path)
+    return results.load(folder)
+
+
+def test_a_results_folder_says_the_same(net: tp.Network, tmp_path: Path) -> None:
+    parameters = NetworkParameters(file="failover.yaml", duration_s=0.1, drain_s=0.0)
+    found = kept_in(tmp_path, net, parameters)
     kept, here = stories.of_results(found), stories.of_network(net)
     assert kept is not None
     assert kept.flows == here.flows and kept.actions == here.actions
@@ -550,16 +555,7 @@ def test_more_flows_than_are_followed_are_shown_by_class() -> None:
 
 def test_a_results_folder_tells_the_same_of_demands(demanded: tp.Network, tmp_path: Path) -> None:
     parameters = NetworkParameters(file="demands.yaml", duration_s=3.0, drain_s=0.0)
-    outcome = summarise(demanded, parameters)
-    tables = {**outcome.tables, "actions": demanded.columns("actions")}
-    results.save_tables(tmp_path, [tables], [{"point": 0}])
-    given = parameters.model_dump()
-    results.save(
-        tmp_path,
-        manifest(experiment="network", parameters=given),
-        {"points": [{"parameters": given, "metrics": outcome.metrics}], "topology": outcome.topology},
-    )
-    found = results.load(tmp_path)
+    found = kept_in(tmp_path, demanded, parameters)
     kept, here = stories.of_results(found), stories.of_network(demanded)
     assert kept is not None and kept.flows == here.flows and kept.by_class == here.by_class
     assert headline(kept) == headline(here) and outages.sections(kept) == outages.sections(here)
