@@ -3,11 +3,10 @@
 mod common;
 
 use base::device::DropReason;
-use base::{Command, Device, Event, Frame, LinkId, NodeId, Output, Phb, PortId, Rate, Span, Time, Verdict};
-use common::{Forwarder, Sink, Source, frame, read};
+use base::{Command, Device, Frame, LinkId, NodeId, Output, Phb, PortId, Rate, Span, Time, Verdict};
+use common::{Diary, Forwarder, Sink, Source, frame, read};
 use forwarding::queue::{Facts, Tree, TreeSpec};
 use proptest::prelude::*;
-use std::collections::VecDeque;
 use twinplane_engine::{
     CaptureSpec, CaptureTarget, CaptureTo, DirectionCounters, LinkSpec, Progress, RunDigest, World,
 };
@@ -34,9 +33,7 @@ struct Wanderer {
     ports: u16,
     latency: u64,
     punts_each: u64,
-    log: Vec<(Time, u16, u64)>,
-    queue: VecDeque<(Time, PortId, Frame)>,
-    outputs: VecDeque<Output>,
+    diary: Diary,
 }
 
 impl Wanderer {
@@ -59,7 +56,7 @@ impl Device for Wanderer {
                 *verdict = Verdict::Punt;
                 continue;
             }
-            self.log.push((now, port.0, number));
+            self.diary.log.push((now, port.0, number));
             *verdict = match self.next(frame) {
                 Some(port) => Verdict::Transmit { port, ready: Time(now.0 + self.latency) },
                 None => Verdict::Drop(DropReason::TtlExpired),
@@ -67,27 +64,20 @@ impl Device for Wanderer {
         }
     }
     fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
-        self.log.push((now, port.0, 1_000_000 + read(&frame).1));
-        self.outputs.push_back(Output::Event(Event::PortUp { port: port.0 }));
-        if let Some(port) = self.next(&mut frame) {
-            self.queue.push_back((Time(now.0 + 5 * self.latency), port, frame));
-        }
+        let out = self.next(&mut frame);
+        self.diary.punted(now, port, frame, out, 5 * self.latency);
     }
     fn handle_timeout(&mut self, now: Time) {
-        while self.queue.front().is_some_and(|q| q.0 <= now) {
-            let Some((_, port, frame)) = self.queue.pop_front() else { break };
-            self.log.push((now, port.0, 2_000_000));
-            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
-        }
+        self.diary.release(now);
     }
     fn handle_command(&mut self, now: Time, _: Command) {
-        self.log.push((now, 0, 3_000_000));
+        self.diary.log.push((now, 0, 3_000_000));
     }
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.diary.outputs.pop_front()
     }
     fn poll_timeout(&self) -> Option<Time> {
-        self.queue.front().map(|q| q.0)
+        self.diary.next()
     }
 }
 
@@ -181,7 +171,7 @@ fn run(plan: &Plan, steps: u64, in_step: bool) -> Seen {
     }
     while world.step(Time(10_000_000_000), steps).unwrap() == Progress::More {}
     assert!(world.audit().is_empty());
-    let log = |&id: &NodeId| world.device::<Wanderer>(id).map(|w| w.log.clone()).unwrap_or_default();
+    let log = |&id: &NodeId| world.device::<Wanderer>(id).map(|w| w.diary.log.clone()).unwrap_or_default();
     let logs = ids.iter().map(log).collect();
     let counters =
         (0..world.link_count() as u32).map(|link| world.link_counters(LinkId(link)).unwrap()).collect();

@@ -4,9 +4,8 @@ mod common;
 
 use base::device::{Departure, DropReason};
 use base::{Command, Device, Event, Frame, LinkId, NodeId, Output, PortId, Rate, Span, Time, Verdict};
-use common::{frame, read};
+use common::{Diary, frame, read};
 use proptest::prelude::*;
-use std::collections::VecDeque;
 use twinplane_engine::{
     CaptureSpec, CaptureTarget, CaptureTo, Direction, DirectionCounters, Fault, FaultKind, LinkSpec,
     Progress, RunDigest, World,
@@ -26,9 +25,7 @@ struct Walker {
     next: Option<Time>,
     interval: u64,
     sent: u64,
-    log: Vec<(Time, u16, u64)>,
-    queue: VecDeque<(Time, PortId, Frame)>,
-    outputs: VecDeque<Output>,
+    diary: Diary,
 }
 
 impl Walker {
@@ -62,7 +59,7 @@ impl Device for Walker {
                 *verdict = Verdict::Punt;
                 continue;
             }
-            self.log.push((now, port.0, number));
+            self.diary.log.push((now, port.0, number));
             *verdict = match self.route(frame) {
                 _ if kind % 23 == 1 => Verdict::Consume,
                 Some(port) => Verdict::Transmit { port, ready: Time(now.0 + self.latency) },
@@ -71,43 +68,36 @@ impl Device for Walker {
         }
     }
     fn handle_packet(&mut self, now: Time, port: PortId, mut frame: Frame) {
-        self.log.push((now, port.0, 1_000_000 + read(&frame).1));
-        self.outputs.push_back(Output::Event(Event::PortUp { port: port.0 }));
-        if let Some(port) = self.route(&mut frame) {
-            self.queue.push_back((Time(now.0 + 5 * self.latency), port, frame));
-        }
+        let out = self.route(&mut frame);
+        self.diary.punted(now, port, frame, out, 5 * self.latency);
     }
     fn handle_timeout(&mut self, now: Time) {
-        while self.queue.front().is_some_and(|q| q.0 <= now) {
-            let Some((_, port, frame)) = self.queue.pop_front() else { break };
-            self.log.push((now, port.0, 2_000_000));
-            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
-        }
+        self.diary.release(now);
         while let Some(at) = self.next.filter(|at| *at <= now) {
             let (port, frame) = self.make(at);
-            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+            self.diary.outputs.push_back(Output::Transmit { port, frame, ready: now });
         }
     }
     fn handle_command(&mut self, now: Time, command: Command) {
-        self.log.push((now, 0, 3_000_000));
-        self.outputs.push_back(Output::Event(Event::PortDown { port: self.number as u16 }));
+        self.diary.log.push((now, 0, 3_000_000));
+        self.diary.outputs.push_back(Output::Event(Event::PortDown { port: self.number as u16 }));
         if command == Command::Restart {
-            self.queue.clear();
+            self.diary.queue.clear();
         }
     }
     fn poll_departure(&mut self, before: Time) -> Option<Departure> {
         let at = self.next.filter(|at| *at < before)?;
-        if self.queue.front().is_some_and(|q| q.0 <= at) {
+        if self.diary.next().is_some_and(|due| due <= at) {
             return None;
         }
         let (port, frame) = self.make(at);
         Some(Departure { at, port, frame, next: self.poll_timeout() })
     }
     fn poll_output(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.diary.outputs.pop_front()
     }
     fn poll_timeout(&self) -> Option<Time> {
-        Time::earliest([self.queue.front().map(|q| q.0), self.next])
+        Time::earliest([self.diary.next(), self.next])
     }
 }
 
@@ -199,7 +189,7 @@ fn run(plan: &Plan, steps: u64, slice: u64, in_step: bool) -> Seen {
     if let Some(capture) = capture {
         world.finish_capture(capture).unwrap();
     }
-    let log = |&id: &NodeId| world.device::<Walker>(id).map(|w| w.log.clone()).unwrap_or_default();
+    let log = |&id: &NodeId| world.device::<Walker>(id).map(|w| w.diary.log.clone()).unwrap_or_default();
     let logs = ids.iter().map(log).collect();
     let counters = (0..world.link_count() as u32).map(|l| world.link_counters(LinkId(l)).unwrap()).collect();
     let recording = plan.recorded.map(|node| format!("{:?}", world.take_recording(ids[node]).unwrap()));

@@ -71,6 +71,38 @@ impl Device for Forwarder {
     }
 }
 
+/// What a device under test was given, and frames that it was handed and that wait in it before they go on.
+#[derive(Default)]
+pub struct Diary {
+    /// When something came, by which port, and what it was: a frame's number, or what [`Diary`] says of it.
+    pub log: Vec<(Time, u16, u64)>,
+    pub queue: VecDeque<(Time, PortId, Frame)>,
+    pub outputs: VecDeque<Output>,
+}
+
+impl Diary {
+    /// Notes a punted frame (a million and its number), and keeps it for `wait` picoseconds if it has a way `out`.
+    pub fn punted(&mut self, now: Time, port: PortId, frame: Frame, out: Option<PortId>, wait: u64) {
+        self.log.push((now, port.0, 1_000_000 + read(&frame).1));
+        self.outputs.push_back(Output::Event(Event::PortUp { port: port.0 }));
+        if let Some(out) = out {
+            self.queue.push_back((Time(now.0 + wait), out, frame));
+        }
+    }
+    /// Sends what has waited long enough (two millions).
+    pub fn release(&mut self, now: Time) {
+        while self.queue.front().is_some_and(|q| q.0 <= now) {
+            let Some((_, port, frame)) = self.queue.pop_front() else { break };
+            self.log.push((now, port.0, 2_000_000));
+            self.outputs.push_back(Output::Transmit { port, frame, ready: now });
+        }
+    }
+    /// When the first frame that waits goes on.
+    pub fn next(&self) -> Option<Time> {
+        self.queue.front().map(|q| q.0)
+    }
+}
+
 /// Sends numbered frames by a port: one each `interval` from `first` on, or at given times.
 pub struct Source {
     pub port: PortId,
