@@ -1,16 +1,13 @@
 //! Routers and hosts on one shared segment: a bridge, and links to it.
 
 use base::device::DropReason;
-use base::plane::{NextHop, Prefix, TtlModel};
+use base::plane::{NextHop, Prefix};
 use base::{Command, Event, MacAddr, NodeId, PortId, Rate, Span, Streams, Time};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use engine::{LinkSpec, World};
-use std::sync::Arc;
 use twinplane_node::bridge::AGEING;
-use twinplane_node::router::{Address6, Conditioning, PortSetup};
-use twinplane_node::{
-    Bridge, BridgeConfig, DeviceProfile, Host, HostAddress6, HostConfig, HostPort, Router, RouterConfig,
-};
+use twinplane_node::router::{Address6, PortSetup};
+use twinplane_node::{Bridge, BridgeConfig, Host, HostAddress6, HostConfig, HostPort, Router, RouterConfig};
 
 const BRIDGE: NodeId = NodeId(0);
 const S: u64 = 1_000_000_000_000;
@@ -37,32 +34,10 @@ fn router(number: u8) -> Router {
 }
 
 fn router_config(number: u8) -> RouterConfig {
-    let port = |mac, address, prefix_len| PortSetup {
-        mac,
-        address,
-        prefix_len,
-        ipv6: None,
-        neighbor: None,
-        neighbor_id: None,
-        mtu: 1500,
-        cost: 1,
-        reservable: None::<Rate>,
-    };
-    let behind = Ipv4Addr::new(10, 2, number, 1);
-    RouterConfig {
-        name: format!("r{number}"),
-        router_id: Ipv4Addr::new(192, 0, 2, number),
-        ipv6: None,
-        ports: vec![port(mac(number), member(number), 24), port(mac(number + 100), behind, 24)],
-        attached: Vec::new(),
-        profile: DeviceProfile::ideal(),
-        protocols: Vec::new(),
-        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
-        ttl: TtlModel::Uniform,
-        diffserv: None,
-        conditioning: Conditioning::default(),
-        streams: Streams::new(1),
-    }
+    let behind = PortSetup::new(mac(number + 100), Ipv4Addr::new(10, 2, number, 1), 24);
+    let ports = vec![PortSetup::new(mac(number), member(number), 24), behind];
+    let id = Ipv4Addr::new(192, 0, 2, number);
+    RouterConfig::ideal(format!("r{number}"), id, ports, Vec::new(), Streams::new(1))
 }
 
 /// Two hosts (nodes 1 and 2), whose gateway is the first of two routers (3 and 4), on one segment.

@@ -36,6 +36,23 @@ pub struct PortSetup {
     pub reservable: Option<Rate>,
 }
 
+impl PortSetup {
+    /// A port with IPv4 alone, of Ethernet's 1500 bytes, that knows of no neighbour and where nobody reserves.
+    pub const fn new(mac: MacAddr, address: Ipv4Addr, prefix_len: u8) -> PortSetup {
+        PortSetup {
+            mac,
+            address,
+            prefix_len,
+            ipv6: None,
+            neighbor: None,
+            neighbor_id: None,
+            mtu: 1500,
+            cost: 1,
+            reservable: None,
+        }
+    }
+}
+
 /// An IPv6 address of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address6 {
@@ -105,6 +122,30 @@ fn addresses_of(port: &PortSetup) -> Vec<InterfaceAddress> {
 }
 
 impl RouterConfig {
+    /// A router that takes no time for what it does, with the tables of the model and without DiffServ.
+    pub fn ideal(
+        name: String,
+        router_id: Ipv4Addr,
+        ports: Vec<PortSetup>,
+        protocols: Vec<Arc<dyn Setup>>,
+        streams: Streams,
+    ) -> RouterConfig {
+        RouterConfig {
+            name,
+            router_id,
+            ipv6: None,
+            ports,
+            attached: Vec::new(),
+            profile: DeviceProfile::ideal(),
+            protocols,
+            table_driver: Arc::new(driver::model::ModelSpec {}),
+            ttl: TtlModel::Uniform,
+            diffserv: None,
+            conditioning: Conditioning::default(),
+            streams,
+        }
+    }
+
     pub(super) fn control(&self) -> plane::Config {
         let interface = |(i, p): (usize, &PortSetup)| Interface {
             kind: InterfaceKind::Port(PortId(i as u16)),

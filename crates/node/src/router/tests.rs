@@ -3,7 +3,7 @@
 use super::*;
 use crate::neighbors::arp_frame;
 use base::plane::{LabelStack, NextHop, Nhlfe, Prefix, TcSource, TtlModel};
-use base::{Label, MacAddr, Rate, Streams};
+use base::{Label, MacAddr, Streams};
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::{arp, ethernet, icmp, ipv4};
@@ -27,31 +27,9 @@ pub(super) fn router_with(protocols: Vec<Arc<dyn control::Setup>>) -> Router {
 }
 
 pub(super) fn config_with(protocols: Vec<Arc<dyn control::Setup>>) -> RouterConfig {
-    let port = |mac, address| PortSetup {
-        mac,
-        address,
-        prefix_len: 24,
-        ipv6: None,
-        neighbor: None,
-        neighbor_id: None,
-        mtu: 1500,
-        cost: 1,
-        reservable: None::<Rate>,
-    };
-    RouterConfig {
-        name: "r".into(),
-        router_id: Ipv4Addr::new(192, 0, 2, 1),
-        ipv6: None,
-        ports: vec![port(OUR_MAC, OURS), port(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1))],
-        attached: Vec::new(),
-        profile: crate::DeviceProfile::ideal(),
-        protocols,
-        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
-        ttl: TtlModel::Uniform,
-        diffserv: None,
-        conditioning: super::Conditioning::default(),
-        streams: Streams::new(1),
-    }
+    let other = PortSetup::new(MacAddr([2, 0, 0, 0, 1, 1]), Ipv4Addr::new(10, 2, 0, 1), 24);
+    let ports = vec![PortSetup::new(OUR_MAC, OURS, 24), other];
+    RouterConfig::ideal("r".into(), Ipv4Addr::new(192, 0, 2, 1), ports, protocols, Streams::new(1))
 }
 
 /// Gives the router a frame and returns what it sends.

@@ -1,7 +1,7 @@
 //! Routers with OSPF on all of their ports, and what they know.
 
-use base::plane::{NextHop, Prefix, TtlModel};
-use base::{MacAddr, NodeId, PortId, Rate, Streams};
+use base::plane::{NextHop, Prefix};
+use base::{MacAddr, NodeId, PortId, Streams};
 use control::Setup;
 use control::ospf::interface::InterfaceConfig;
 use control::ospf::neighbor::NeighborState;
@@ -9,8 +9,8 @@ use control::ospf::{Config, Ospf};
 use core::net::Ipv4Addr;
 use engine::World;
 use std::sync::Arc;
-use twinplane_node::router::{Conditioning, PortSetup, RouterConfig};
-use twinplane_node::{DeviceProfile, Router};
+use twinplane_node::Router;
+use twinplane_node::router::{PortSetup, RouterConfig};
 
 /// The router id of a router.
 pub fn id(router: usize) -> Ipv4Addr {
@@ -19,33 +19,14 @@ pub fn id(router: usize) -> Ipv4Addr {
 
 /// A router with an address of 24 bits, and settings, for each port.
 pub fn config(router: usize, ports: &[(Ipv4Addr, InterfaceConfig)], streams: Streams) -> RouterConfig {
-    let port = |(place, (address, _)): (usize, &(Ipv4Addr, InterfaceConfig))| PortSetup {
-        mac: MacAddr([2, 0, 0, 0, router as u8, place as u8]),
-        address: *address,
-        prefix_len: 24,
-        ipv6: None,
-        neighbor: None,
-        neighbor_id: None,
-        mtu: 1500,
-        cost: 1,
-        reservable: None::<Rate>,
+    let port = |(place, (address, _)): (usize, &(Ipv4Addr, InterfaceConfig))| {
+        PortSetup::new(MacAddr([2, 0, 0, 0, router as u8, place as u8]), *address, 24)
     };
     let interfaces = (0u16..).map(PortId).zip(ports.iter().map(|(_, config)| config.clone())).collect();
     let ospf = Config { interfaces, ..Config::default() };
-    RouterConfig {
-        name: format!("r{router}"),
-        router_id: id(router),
-        ipv6: None,
-        ports: ports.iter().enumerate().map(port).collect(),
-        attached: Vec::new(),
-        profile: DeviceProfile::ideal(),
-        protocols: vec![Arc::new(ospf) as Arc<dyn Setup>],
-        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
-        ttl: TtlModel::Uniform,
-        diffserv: None,
-        conditioning: Conditioning::default(),
-        streams,
-    }
+    let ports = ports.iter().enumerate().map(port).collect();
+    let protocols = vec![Arc::new(ospf) as Arc<dyn Setup>];
+    RouterConfig::ideal(format!("r{router}"), id(router), ports, protocols, streams)
 }
 
 pub fn router(world: &World, node: usize) -> &Router {

@@ -1,6 +1,6 @@
 //! A protocol that talks over TCP and UDP, and chains of routers that speak it.
 
-use base::plane::{Ack, NextHop, Prefix, TtlModel};
+use base::plane::{Ack, NextHop, Prefix};
 use base::{Command, MacAddr, NodeId, PortId, ProtocolId, ProtocolValue, Rate, Span, Streams, Time};
 use control::protocol::{Arrival, Change, Context, Listen, Output};
 use control::services::Services;
@@ -12,8 +12,8 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use engine::{LinkSpec, World};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use twinplane_node::router::{Conditioning, PortSetup, RouterConfig};
-use twinplane_node::{DeviceProfile, Router};
+use twinplane_node::Router;
+use twinplane_node::router::{PortSetup, RouterConfig};
 
 /// A millisecond in picoseconds.
 pub const MS: u64 = 1_000_000_000;
@@ -281,31 +281,11 @@ pub fn id(router: usize) -> Ipv4Addr {
 
 /// How a router of a chain is made: its first port leads back, if there is a router before it, its last one on.
 pub fn config(router: usize, role: Option<Role>, streams: Streams) -> RouterConfig {
-    let port = |side: u8| PortSetup {
-        mac: MacAddr([2, 0, 0, 0, router as u8, side]),
-        address: address(router, side),
-        prefix_len: 24,
-        ipv6: None,
-        neighbor: None,
-        neighbor_id: None,
-        mtu: 1500,
-        cost: 1,
-        reservable: None::<Rate>,
-    };
-    RouterConfig {
-        name: format!("r{router}"),
-        router_id: id(router),
-        ipv6: None,
-        ports: if router == 0 { vec![port(1)] } else { vec![port(0), port(1)] },
-        attached: Vec::new(),
-        profile: DeviceProfile::ideal(),
-        protocols: role.into_iter().map(|role| Arc::new(role) as Arc<dyn Setup>).collect(),
-        table_driver: Arc::new(forwarding::driver::model::ModelSpec {}),
-        ttl: TtlModel::Uniform,
-        diffserv: None,
-        conditioning: Conditioning::default(),
-        streams,
-    }
+    let mac = |side| MacAddr([2, 0, 0, 0, router as u8, side]);
+    let port = |side| PortSetup::new(mac(side), address(router, side), 24);
+    let ports = if router == 0 { vec![port(1)] } else { vec![port(0), port(1)] };
+    let protocols = role.into_iter().map(|role| Arc::new(role) as Arc<dyn Setup>).collect();
+    RouterConfig::ideal(format!("r{router}"), id(router), ports, protocols, streams)
 }
 
 /// Routes to the networks and router ids of a chain of so many routers, at one of them.
