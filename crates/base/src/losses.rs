@@ -28,7 +28,7 @@ pub struct TestPacket {
 /// A test packet, and which of its flow it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognised {
-    /// Whose it is.
+    /// Flow and class of the packet.
     pub packet: TestPacket,
     /// Its number: packets that the flow sends one after the other have numbers that follow each other.
     pub number: u64,
@@ -177,7 +177,7 @@ struct Kept {
     losses: BTreeMap<Loss, Stretches>,
     /// By flow, its last loss: not among `losses` meanwhile. Where a flow loses one packet, it soon loses more.
     recent: Recent,
-    /// By flow.
+    /// Packets of each flow that were lost one after the other.
     runs: BTreeMap<u32, Runs>,
     /// Those of the flows that lost something last: not among `runs` meanwhile.
     recent_runs: RecentRuns,

@@ -56,7 +56,7 @@ impl Runs {
         }
     }
 
-    /// Each of them.
+    /// The runs in order of time, the one that goes on last.
     pub fn iter(&self) -> impl Iterator<Item = Run> {
         self.ended.iter().copied().chain(self.last)
     }

@@ -21,7 +21,7 @@ pub trait Unwritten<P = Prefix>: Debug + Send + Sync {
     /// Prefixes that may have a route and that this one lies in, itself not among them.
     fn around(&self, prefix: P) -> Vec<P>;
 
-    /// All routes.
+    /// All routes, each made now: as many as `count` says.
     fn all(&self) -> Vec<(P, NextHop)>;
 
     /// How many there are.

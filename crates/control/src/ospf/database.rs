@@ -12,7 +12,7 @@ pub struct Instance {
     pub header: LsaHeader,
     /// All of its bytes.
     pub bytes: Box<[u8]>,
-    /// What it says.
+    /// The same read, so that no computation of routes reads bytes.
     pub body: LsaBody,
     /// When it came, or was made.
     pub installed: Time,
@@ -63,7 +63,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// An instance.
+    /// The instance that is kept, also one that is too old but not yet acknowledged by all.
     pub fn get(&self, key: &LsaKey) -> Option<&Arc<Instance>> {
         self.all.get(key)
     }
@@ -78,7 +78,7 @@ impl Database {
         self.all.len()
     }
 
-    /// Is there none?
+    /// Has the router neither made nor heard an advertisement?
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -124,7 +124,7 @@ impl Default for InterfaceConfig {
 /// An interface that OSPF knows.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// The port.
+    /// The port of the router that its packets use.
     pub port: PortId,
     /// Name of the node at the other end of its link; empty if nobody has said.
     pub towards: String,

@@ -87,9 +87,9 @@ pub enum Event {
     OspfRefused {
         /// The port by which they come.
         port: PortId,
-        /// Their source.
+        /// The address in their IP header.
         source: Ipv4Addr,
-        /// Why.
+        /// What does not agree, or where its bytes are malformed.
         why: String,
     },
 }
@@ -178,7 +178,7 @@ impl Ospf {
         }
     }
 
-    /// Its router id.
+    /// By which others mean this router; in point-to-point links and advertisements.
     pub fn router_id(&self) -> Ipv4Addr {
         self.router_id
     }
@@ -193,7 +193,7 @@ impl Ospf {
         self.interfaces.values()
     }
 
-    /// Its link-state database.
+    /// What it knows of its area.
     pub fn database(&self) -> &Database {
         &self.database
     }

@@ -31,7 +31,7 @@ machine! {
     }
     /// What happens to a neighbour.
     pub enum NeighborEvent {
-        /// A Hello came.
+        /// A Hello came, whatever it says: the neighbour is alive.
         Hello,
         /// Its Hello names this router, and they are not to be adjacent.
         Heard,
@@ -41,7 +41,7 @@ machine! {
         Negotiated,
         /// Both databases are described, and something is missing.
         Described,
-        /// Nothing is missing.
+        /// All that was asked for has come.
         Loaded,
         /// They are to be adjacent now.
         Wanted,
@@ -98,12 +98,12 @@ impl NeighborState {
     }
 }
 
-/// A neighbour.
+/// Another router that is heard on an interface (RFC 2328, 10).
 #[derive(Clone, Debug)]
 pub struct Neighbor {
     /// How far it has come with it.
     pub state: NeighborState,
-    /// Its router id.
+    /// By its Hello; the same for all of its interfaces.
     pub router_id: Ipv4Addr,
     /// The source of its packets.
     pub address: Ipv4Addr,

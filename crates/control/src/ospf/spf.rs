@@ -19,7 +19,7 @@ pub enum Vertex {
 /// Where packets leave the router that has computed the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hop {
-    /// The port.
+    /// By which they leave.
     pub port: PortId,
     /// The neighbour's address; unspecified on a network that the router is itself connected to.
     pub gateway: Ipv4Addr,

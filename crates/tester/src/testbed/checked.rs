@@ -66,7 +66,7 @@ fn streams_of(testbed: &Testbed, number: usize, flow: &Flow) -> impl Iterator<It
 /// Packets that came to sinks that do not expect them, by stream and phase.
 pub(super) type Astray = BTreeMap<(StreamId, usize), u64>;
 
-/// All of them.
+/// Asks each sink once.
 pub(super) fn astray(testbed: &Testbed) -> Astray {
     let mut found = Astray::new();
     for sink in testbed.ids().filter_map(|node| testbed.sink(node.index())) {

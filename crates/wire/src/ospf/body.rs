@@ -35,7 +35,7 @@ pub struct Description {
     pub mtu: u16,
     /// What the router can do.
     pub options: u8,
-    /// [`Description::INIT`], [`Description::MORE`], [`Description::MASTER`].
+    /// Bits of the exchange: [`Description::INIT`], [`Description::MORE`], [`Description::MASTER`].
     pub flags: u8,
     /// Counts the packets of the exchange.
     pub sequence: u32,
@@ -47,7 +47,7 @@ pub struct Description {
 impl Description {
     /// The first packet of an exchange.
     pub const INIT: u8 = 4;
-    /// More packets follow.
+    /// The sender has more headers than it has described so far.
     pub const MORE: u8 = 2;
     /// The sender is the master of the exchange.
     pub const MASTER: u8 = 1;
@@ -64,19 +64,19 @@ pub enum Body {
     Hello(Hello),
     /// Says what is in a database.
     Description(Description),
-    /// Asks for advertisements.
+    /// Asks for advertisements that the neighbour has described (RFC 2328, A.3.4).
     Request {
-        /// Which ones.
+        /// Keys of those that are missing or older here.
         wanted: Vec<Request>,
     },
-    /// Floods advertisements.
+    /// Floods advertisements, or answers a request (RFC 2328, A.3.5).
     Update {
-        /// The advertisements.
+        /// Header and body of each, as many as fit.
         lsas: Vec<Lsa>,
     },
-    /// Acknowledges advertisements.
+    /// Acknowledges advertisements (RFC 2328, A.3.6).
     Ack {
-        /// Their headers.
+        /// Which instances came: nothing else is said of them.
         headers: Vec<LsaHeader>,
     },
 }
@@ -158,7 +158,7 @@ impl Body {
         }
     }
 
-    /// Appends its bytes.
+    /// Appends what follows the packet's header; checksum and length are the packet's business.
     pub(super) fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         match self {
             Body::Hello(hello) => {

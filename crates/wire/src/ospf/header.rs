@@ -20,13 +20,13 @@ pub const AU_CRYPTOGRAPHIC: u16 = 2;
 pub mod options {
     /// AS-external advertisements are flooded here.
     pub const E: u8 = 0x02;
-    /// Multicast OSPF.
+    /// Multicast datagrams are forwarded (RFC 1584).
     pub const MC: u8 = 0x04;
     /// In a Hello: the area is not so stubby. In an advertisement of type 7: translate it at the border.
     pub const NP: u8 = 0x08;
     /// Data of the link-local kind follow the packet (RFC 5613).
     pub const L: u8 = 0x10;
-    /// Demand circuits.
+    /// Advertisements that do not age are understood (RFC 1793).
     pub const DC: u8 = 0x20;
     /// Opaque advertisements are understood.
     pub const O: u8 = 0x40;
@@ -39,11 +39,11 @@ pub enum Kind {
     Hello,
     /// Says what is in a database.
     Description,
-    /// Asks for advertisements.
+    /// Asks for advertisements that a neighbour has described.
     Request,
-    /// Floods advertisements.
+    /// Floods advertisements, or answers a request.
     Update,
-    /// Acknowledges advertisements.
+    /// Acknowledges advertisements by their headers.
     Ack,
 }
 
@@ -124,7 +124,7 @@ impl Header {
         })
     }
 
-    /// The header's bytes.
+    /// The header as it stands, its checksum too: nothing is computed.
     pub fn emit(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..2].copy_from_slice(&[VERSION, self.kind.number()]);

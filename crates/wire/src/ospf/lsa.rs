@@ -51,7 +51,7 @@ impl LsaKind {
         matches!(self.0, 1..=5 | 7 | 9..=11)
     }
 
-    /// Is it opaque?
+    /// Does it carry what OSPF itself does not read (RFC 5250)?
     pub const fn is_opaque(self) -> bool {
         matches!(self.0, 9..=11)
     }
@@ -76,7 +76,7 @@ impl LsaKind {
 /// What all instances of an advertisement have in common (RFC 2328, 12.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LsaKey {
-    /// Its type.
+    /// What it describes, and how far it is flooded.
     #[serde(rename = "type")]
     pub kind: LsaKind,
     /// Link State ID: which one of its router's and its type.
@@ -117,7 +117,7 @@ impl LsaHeader {
         })
     }
 
-    /// The header's bytes.
+    /// The header as it stands, its checksum too: nothing is computed.
     pub fn emit(&self) -> [u8; LSA_HEADER_LEN] {
         let mut bytes = [0; LSA_HEADER_LEN];
         bytes[..2].copy_from_slice(&self.age.to_be_bytes());
@@ -134,9 +134,9 @@ impl LsaHeader {
 /// Which of two instances of an advertisement is the more recent one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newer {
-    /// The first.
+    /// The one that was named first.
     First,
-    /// The second.
+    /// The one that was named second.
     Second,
     /// They are the same.
     Neither,
@@ -250,7 +250,7 @@ pub mod router_flags {
 
 /// Types of links of a router (RFC 2328, A.4.2).
 pub mod link {
-    /// To another router.
+    /// To another router, with no network between.
     pub const POINT_TO_POINT: u8 = 1;
     /// To a network with several routers.
     pub const TRANSIT: u8 = 2;
@@ -263,10 +263,10 @@ pub mod link {
 /// A router's links in an area (RFC 2328, A.4.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Router {
-    /// Bits of [`router_flags`].
+    /// What kind of router it is: bits of [`router_flags`].
     #[serde(default)]
     pub flags: u8,
-    /// Its links.
+    /// One or two for each interface: to a neighbour, and to its network (RFC 2328, 12.4.1).
     pub links: Vec<RouterLink>,
 }
 
@@ -292,7 +292,7 @@ pub struct RouterLink {
 pub struct TosMetric {
     /// The type of service.
     pub tos: u8,
-    /// What it costs.
+    /// What it costs to send such packets by the link.
     pub metric: u16,
 }
 
@@ -387,7 +387,7 @@ impl LsaBody {
         read.map_err(|error| error.at(LSA_HEADER_LEN))
     }
 
-    /// Its bytes.
+    /// Appends what follows the advertisement's header.
     fn emit(&self, out: &mut Vec<u8>) {
         match self {
             LsaBody::Router(router) => {
@@ -477,7 +477,7 @@ pub struct Lsa {
     /// What the checksum should be, if it is not that. Not read when writing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correct_checksum: Option<u16>,
-    /// What it says.
+    /// What follows the header, by its type.
     #[serde(flatten)]
     pub body: LsaBody,
 }
@@ -511,7 +511,7 @@ impl Lsa {
         })
     }
 
-    /// Its bytes.
+    /// Header and body, with length and checksum computed unless a checksum is given.
     pub fn write(&self) -> Result<Vec<u8>, Error> {
         let &Lsa { age, options, key, sequence, .. } = self;
         let checksum = self.checksum.unwrap_or(0);

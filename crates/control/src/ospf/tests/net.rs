@@ -266,7 +266,7 @@ impl Net {
     }
 }
 
-/// A next hop.
+/// By a port to the router at a place of a link.
 pub(super) fn via(port: u16, link: usize, place: usize) -> NextHop {
     NextHop::Via { port: PortId(port), gateway: on(link, place).into() }
 }
