@@ -22,8 +22,10 @@ test: test-rust test-python
 test-long:
 	TWINPLANE_CAMPAIGN=long $(MAKE) test
 
+# Examples are compiled by `make lint`, and linked by who runs them.
 test-rust:
-	cargo test --workspace --exclude twinplane-py --quiet
+	cargo test --workspace --exclude twinplane-py --quiet --lib --bins --tests
+	cargo test --workspace --exclude twinplane-py --quiet --doc
 
 # Tests wait more than they compute, so there is a process more than processors. The tests of a file share one, in their order.
 WORKERS ?= $(shell expr $$(nproc) + 1)

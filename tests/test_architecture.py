@@ -1,5 +1,6 @@
 """The house keeps its shape: one direction of dependency; no clock, randomness or disorder below."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -320,6 +321,20 @@ def test_mentions_are_found(tmp_path: Path) -> None:
         crate = written(tmp_path / str(number), lib=code)
         assert house.mentions(crate, ("wire", "rsvp")) == ["src/lib.rs mentions wire::rsvp"]
         assert house.mentions(crate, ("forwarding",)) == []
+
+
+def test_every_file_of_tests_is_in_the_program_of_its_crate() -> None:
+    """Cargo would say nothing of a file of tests that no `mod` names."""
+    merged = sorted(CRATES.glob("*/tests/all.rs"))
+    assert {path.parts[-3] for path in merged} >= {"engine", "forwarding", "node", "router", "tester"}
+    for path in merged:
+        named = set(re.findall(r"^mod (\w+);$", path.read_text(), re.MULTILINE))
+        manifest = tomllib.loads((path.parent.parent / "Cargo.toml").read_text())
+        alone = {test["name"] for test in manifest["test"]}
+        there = {
+            one.stem for one in path.parent.iterdir() if one.suffix == ".rs" or (one / "mod.rs").exists()
+        }
+        assert named | alone == there, path
 
 
 def test_comments_have_120_columns_at_most() -> None:

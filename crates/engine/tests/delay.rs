@@ -1,9 +1,7 @@
 //! Delays against closed forms and against an independent recursion over departure times.
 
-mod common;
-
+use crate::common::{Forwarder, Sink, Source};
 use base::{Rate, Span, Time};
-use common::{Forwarder, Sink, Source};
 use proptest::prelude::*;
 use twinplane_engine::{LinkSpec, PortSpec, World};
 

@@ -1,10 +1,8 @@
 //! What faults do to frames and devices.
 
-mod common;
-
+use crate::common::{Forwarder, Sink, Source};
 use base::device::DropReason;
 use base::{Command, Event, LinkId, NodeId, PortId, Rate, Span, Time};
-use common::{Forwarder, Sink, Source};
 use proptest::prelude::*;
 use twinplane_engine::{Direction, EngineError, Fault, FaultKind, LinkSpec, World};
 
@@ -175,7 +173,8 @@ fn loss_and_corruption_have_their_rates() {
     let (world, [.., sink]) = run(1, &[Fault::new(Time(0), kind(true))]);
     let sink = world.device::<Sink>(sink).unwrap();
     assert_eq!(sink.frames.len(), 1_000);
-    let same = sink.frames.iter().enumerate().filter(|(i, f)| **f == common::frame(1, *i as u64, 64)).count();
+    let same =
+        sink.frames.iter().enumerate().filter(|(i, f)| **f == crate::common::frame(1, *i as u64, 64)).count();
     assert!((1_000 - lost..).contains(&same) && same < 700, "{same}");
 }
 
@@ -226,7 +225,7 @@ fn what_cannot_be_is_an_error() {
     let fault = |link| Fault::new(us(0), FaultKind::LinkDown { link });
     assert!(matches!(world.fault(fault(LinkId(2))), Err(EngineError::UnknownLink { count: 2, .. })));
     assert!(matches!(world.command(us(0), NodeId(9), Command::Stop), Err(EngineError::UnknownNode { .. })));
-    let frame = common::frame(0, 0, 64);
+    let frame = crate::common::frame(0, 0, 64);
     let inject = world.inject(us(0), nodes[0], PortId(1), frame);
     assert!(matches!(inject, Err(EngineError::UnknownPort { count: 1, .. })));
     world.run_until(us(10)).unwrap();
@@ -285,7 +284,7 @@ proptest! {
                 }
                 if until == us(20_000) {
                     for k in 0..100 {
-                        world.inject(us(20_000 + k), nodes[1], PortId(0), common::frame(9, k as u64, 64)).unwrap();
+                        world.inject(us(20_000 + k), nodes[1], PortId(0), crate::common::frame(9, k as u64, 64)).unwrap();
                     }
                     world.run_until(Time::MAX).unwrap();
                     let got = &world.device::<Sink>(nodes[2]).unwrap().got;

@@ -1,10 +1,8 @@
 //! The order of events: that stated for ties, and that no device can tell how far others are.
 
-mod common;
-
+use crate::common::{Diary, Forwarder, Sink, Source, frame, read};
 use base::device::DropReason;
 use base::{Command, Device, Frame, LinkId, NodeId, Output, Phb, PortId, Rate, Span, Time, Verdict};
-use common::{Diary, Forwarder, Sink, Source, frame, read};
 use forwarding::queue::{Facts, Tree, TreeSpec};
 use proptest::prelude::*;
 use twinplane_engine::{

@@ -1,10 +1,8 @@
 //! Links and devices that fail and come back: a link is down while it is cut, or a device at an end of it is down.
 
-mod common;
-
+use crate::common::{Forwarder, Sink, Source};
 use base::device::DropReason;
 use base::{Command, LinkId, NodeId, PortId, Rate, Span, Time};
-use common::{Forwarder, Sink, Source};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use twinplane_engine::{Fault, FaultKind, LinkSpec, World};

@@ -1,9 +1,7 @@
 //! A world in real time whose interfaces bring more than it can handle, or go away for a while.
 
-mod common;
-
+use crate::common::Forwarder;
 use base::{Command, Frame, NodeId, PortId, Rate, Span, Time};
-use common::Forwarder;
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;

@@ -1,11 +1,9 @@
 //! Ports with queue disciplines: they do what FIFO ports do if that is what they are told, and nobody can tell when
 //! they are looked after.
 
-mod common;
-
+use crate::common::{Forwarder, Sink, Source};
 use base::device::DropReason;
 use base::{LinkId, NodeId, PortId, Rate, Span, Time};
-use common::{Forwarder, Sink, Source};
 use forwarding::queue::accounting::{Accounting, Layer};
 use forwarding::queue::spec::{BfifoSpec, PfifoSpec, QueueSpec};
 use forwarding::queue::{Facts, Tree, TreeSpec};

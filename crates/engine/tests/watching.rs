@@ -1,9 +1,7 @@
 //! Capture, recording, digest: they show what happened, and don't change it.
 
-mod common;
-
+use crate::common::{Forwarder, Sink, Source};
 use base::{Command, Device, Frame, LinkId, NodeId, Output, PortId, Rate, Span, Time, Verdict};
-use common::{Forwarder, Sink, Source};
 use proptest::prelude::*;
 use std::process::Command as Process;
 use twinplane_engine::{

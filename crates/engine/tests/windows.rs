@@ -1,10 +1,8 @@
 //! A device that works through a window sees what it would see if the whole network did one thing at a time.
 
-mod common;
-
+use crate::common::{Diary, frame, read};
 use base::device::{Departure, DropReason};
 use base::{Command, Device, Event, Frame, LinkId, NodeId, Output, PortId, Rate, Span, Time, Verdict};
-use common::{Diary, frame, read};
 use proptest::prelude::*;
 use twinplane_engine::{
     CaptureSpec, CaptureTarget, CaptureTo, Direction, DirectionCounters, Fault, FaultKind, LinkSpec,

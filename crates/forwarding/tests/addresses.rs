@@ -1,13 +1,11 @@
 //! The rules for IPv4 packets without labels, for what the node sends itself, and for Ethernet.
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::flow::FlowFilter;
 use base::plane::{Fec, NextHop, PortConfig, Prefix, TableError, TableOp, TcSource, TtlModel::*};
 use base::{Body, Frame, MacAddr, NodeId, Time, Verdict};
 use core::net::Ipv4Addr;
-use support::*;
 use twinplane_forwarding::fragment::fragment;
 use twinplane_forwarding::icmp::{IcmpError, along_lsp, icmp_error};
 use twinplane_forwarding::{Config, Exception, PuntReason};

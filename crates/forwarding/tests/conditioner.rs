@@ -1,12 +1,10 @@
 //! Conditioners at ingress ports: what they see, what they change, and what comes of it.
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::flow::FlowFilter;
 use base::plane::{Fec, TableOp, TtlModel};
 use base::{DiffServConfig, Dscp, Frame, PortId, Time, Verdict};
-use support::*;
 use twinplane_forwarding::conditioner::{Conditioner, ConditionerSpec};
 use twinplane_forwarding::{Config, Forwarding};
 

@@ -1,15 +1,13 @@
 //! PHBs: identified by labels and code points, written into labels and code points, and what chooses by them (RFC
 //! 3270).
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::plane::{
     Encaps, Fec, LspClasses, NextHop, Nhlfe, TableError, TableOp, TcMap, TcSource, TtlModel, TunnelModel,
 };
 use base::{DiffServConfig, Dscp, DscpMap, Phb, PhbSet, Time, Verdict};
 use proptest::prelude::*;
-use support::*;
 use twinplane_forwarding::conditioner::{Conditioner, ConditionerSpec};
 use twinplane_forwarding::{Config, Forwarding};
 
@@ -205,7 +203,7 @@ fn code_points_mean_what_the_node_is_told() {
 #[test]
 fn phbs_choose_among_the_lsps_of_the_longest_prefix() {
     let class = |prefix: &str, names: &[&str], order, label| TableOp::FtnSet {
-        fec: Fec::ClassPrefix { prefix: support::prefix(prefix), classes: set(names), order },
+        fec: Fec::ClassPrefix { prefix: crate::support::prefix(prefix), classes: set(names), order },
         nhlfe: nhlfe(&[label], via(GATEWAY), TtlModel::Pipe, TcSource::Copy),
     };
     let mut tables = node(&[

@@ -1,7 +1,6 @@
 //! Groups of next hops: shares of flows, what a lost member moves, what a port that goes down costs.
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::plane::{
     GroupId, LabelStack, Leg, Member, NextHop, Nhlfe, PortConfig, Prefix, TableError, TableOp, TcSource,
@@ -9,7 +8,6 @@ use base::plane::{
 };
 use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv4Addr;
-use support::*;
 use twinplane_forwarding::{Config, Forwarding, Seed};
 
 const GROUP: GroupId = GroupId(5);

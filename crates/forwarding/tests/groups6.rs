@@ -1,13 +1,11 @@
 //! Groups of next hops under IPv6: shares of flows, what a lost member moves, what a port that goes down costs.
 
-mod support;
-
+use crate::support::{P0, chi_square, forward, label, leaves_by, mac, nhlfe};
 use base::plane::{
     Fec, GroupId, LabelStack, Leg, Member, NextHop, PortConfig, Prefix6, TableOp, TcSource, TtlModel,
 };
 use base::{Body, Frame, MacAddr, NodeId, PortId, Verdict};
 use core::net::Ipv6Addr;
-use support::{P0, chi_square, forward, label, leaves_by, mac, nhlfe};
 use twinplane_forwarding::{Config, Forwarding, Seed};
 use wire::{ethernet, ipv6};
 

@@ -1,16 +1,14 @@
 //! IPv6 through the forwarding plane: natively, onto LSPs, off them, and what is no packet for others.
 
-mod support;
-
+use crate::support::{
+    GATEWAY, OUT, P0, P1, ilm, label, local, mac, neighbour_mac, nhlfe, node, node_with, to_gateway,
+};
 use base::device::DropReason;
 use base::flow::FlowFilter;
 use base::plane::{Fec, IpPrefix, NextHop, Prefix6, TableOp, TcSource, TtlModel};
 use base::{Body, DiffServConfig, Dscp, Frame, MacAddr, NodeId, PortId, TrafficClass, Verdict};
 use core::net::Ipv6Addr;
 use proptest::prelude::*;
-use support::{
-    GATEWAY, OUT, P0, P1, ilm, label, local, mac, neighbour_mac, nhlfe, node, node_with, to_gateway,
-};
 use twinplane_forwarding::{Config, Exception, Forwarding, PuntReason};
 use wire::{ethernet, ipv6, mpls};
 
@@ -96,7 +94,7 @@ fn routes() -> Vec<TableOp> {
 #[track_caller]
 fn leaves(tables: &mut Forwarding, stack: &[Entry], ip: Ip, out: &[Entry], ip_out: Ip) {
     let mut frame = frame(stack, ip);
-    let verdict = support::forward(tables, &mut frame);
+    let verdict = crate::support::forward(tables, &mut frame);
     assert_eq!(verdict, OUT, "{:?}", tables.classify_punt(P0, &frame));
     assert_eq!(frame, framed(neighbour_mac(P1), mac(P1), out, ip_out));
 }
@@ -104,13 +102,13 @@ fn leaves(tables: &mut Forwarding, stack: &[Entry], ip: Ip, out: &[Entry], ip_ou
 #[track_caller]
 fn punts(tables: &mut Forwarding, stack: &[Entry], ip: Ip, reason: PuntReason) {
     let mut frame = frame(stack, ip);
-    assert_eq!(support::forward(tables, &mut frame), Verdict::Punt);
+    assert_eq!(crate::support::forward(tables, &mut frame), Verdict::Punt);
     assert_eq!(tables.classify_punt(P0, &frame), Some(reason));
 }
 
 #[track_caller]
 fn drops(tables: &mut Forwarding, stack: &[Entry], ip: Ip, reason: DropReason) {
-    assert_eq!(support::forward(tables, &mut frame(stack, ip)), Verdict::Drop(reason));
+    assert_eq!(crate::support::forward(tables, &mut frame(stack, ip)), Verdict::Drop(reason));
 }
 
 fn map(text: &str, push: &[u32], ttl: TtlModel) -> TableOp {
@@ -181,7 +179,7 @@ fn lengths_and_versions_are_checked() {
     let with = |tables: &mut Forwarding, change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = bytes.clone();
         change(&mut bytes);
-        support::forward(tables, &mut Frame::from_bytes(&bytes))
+        crate::support::forward(tables, &mut Frame::from_bytes(&bytes))
     };
     assert_eq!(with(&mut tables, &|b| b[14] = 0x45), Verdict::Drop(DropReason::Malformed));
     assert_eq!(with(&mut tables, &|b| b[19] = 19), Verdict::Drop(DropReason::Truncated));
@@ -192,7 +190,7 @@ fn lengths_and_versions_are_checked() {
     let whole = padded.len();
     padded.extend([9; 7]);
     let mut frame = Frame::from_bytes(&padded);
-    assert_eq!(support::forward(&mut tables, &mut frame), OUT);
+    assert_eq!(crate::support::forward(&mut tables, &mut frame), OUT);
     assert_eq!(frame.len() as usize, whole);
     // Router Alert among the hop-by-hop options.
     let alert = |b: &mut Vec<u8>| {
@@ -256,8 +254,8 @@ fn labels_end_over_ipv6() {
     );
     // RFC 3032, 2.1: IPv4 explicit null stands over IPv4, IPv6 explicit null over IPv6.
     drops(&mut tables, &[(0, 0, 9)], IP, DropReason::UnknownProtocol);
-    let mut v4 = support::frame(&[(2, 0, 9)], support::Ip::default());
-    assert_eq!(support::forward(&mut tables, &mut v4), Verdict::Drop(DropReason::UnknownProtocol));
+    let mut v4 = crate::support::frame(&[(2, 0, 9)], crate::support::Ip::default());
+    assert_eq!(crate::support::forward(&mut tables, &mut v4), Verdict::Drop(DropReason::UnknownProtocol));
 }
 
 #[test]
@@ -266,15 +264,15 @@ fn the_traffic_class_says_the_phb() {
     let mut ops = routes();
     ops.push(TableOp::FtnSet {
         fec: Fec::Prefix6(prefix("2001:db8:9:1::/64")),
-        nhlfe: nhlfe(&[2, 77], support::via(GATEWAY), TtlModel::Uniform, TcSource::Copy),
+        nhlfe: nhlfe(&[2, 77], crate::support::via(GATEWAY), TtlModel::Uniform, TcSource::Copy),
     });
     let mut tables = node_with(config, &ops);
     let mut plain = frame(&[], IP);
     assert_eq!(tables.incoming_phb(&plain).map(|phb| phb.to_string()), Some("EF".into()));
-    assert_eq!(support::forward(&mut tables, &mut plain), OUT);
+    assert_eq!(crate::support::forward(&mut tables, &mut plain), OUT);
     assert_eq!(plain.phb().map(|phb| phb.to_string()), Some("EF".into()));
     let mut pushed = frame(&[], Ip { to: address("2001:db8:9:1::1"), ..IP });
-    assert_eq!(support::forward(&mut tables, &mut pushed), OUT);
+    assert_eq!(crate::support::forward(&mut tables, &mut pushed), OUT);
     // The preconfigured mapping: EF has TC 5, on both labels.
     assert_eq!((pushed.header()[16] >> 1 & 7, pushed.header()[20] >> 1 & 7), (5, 5));
 }
@@ -314,7 +312,7 @@ proptest! {
         bytes.truncate(bytes.len().min(14 + cut));
         let before = bytes.clone();
         let mut frame = Frame::from_bytes(&bytes);
-        let verdict = support::forward(&mut tables, &mut frame);
+        let verdict = crate::support::forward(&mut tables, &mut frame);
         match verdict {
             Verdict::Transmit { port, .. } => prop_assert_eq!(port, PortId(1)),
             _ => prop_assert_eq!(frame.to_vec(), before),

@@ -1,12 +1,10 @@
 //! The rules for labelled packets: RFC 3031, RFC 3032, RFC 3443, RFC 4182.
 
-mod support;
-
+use crate::support::*;
 use base::Verdict;
 use base::device::DropReason;
 use base::plane::{NextHop, PortConfig, TableError, TableOp, TcSource, TtlModel::*};
 use base::{Body, Frame, PortId, TrafficClass};
-use support::*;
 use twinplane_forwarding::{Config, PuntReason};
 
 fn ip(ttl: u8) -> Ip {

@@ -1,12 +1,10 @@
 //! Frames that a kernel left to be cut into segments: judged by the longest segment, counted as one with all its bytes.
 
-mod support;
-
+use crate::support::*;
 use base::frame::{Offload, Segment};
 use base::plane::TtlModel::Uniform;
 use base::plane::{TableOp, TtlModel};
 use base::{Frame, Verdict};
-use support::*;
 use twinplane_forwarding::PuntReason;
 use twinplane_forwarding::fragment::fragment;
 use twinplane_forwarding::icmp::{IcmpError, icmp_error};
@@ -100,7 +98,7 @@ fn a_checksum_is_finished_before_a_packet_is_fragmented() {
     assert_eq!(checksum::combine(&[pseudo, checksum::sum(&payload)]), 0xffff);
     // In transit it is left to the last interface.
     let mut tables = node(&lsp());
-    let mut short = support::frame(&[], Ip { payload: 100, ..Ip::default() });
+    let mut short = crate::support::frame(&[], Ip { payload: 100, ..Ip::default() });
     short.set_offload(Some(offload));
     assert_eq!(forward(&mut tables, &mut short), OUT);
     assert_eq!(short.offload().map(|o| o.checksum_start), Some(38));

@@ -1,8 +1,7 @@
 //! Random tables and packets against a naive reference: it keeps plain lists, builds every frame anew from values, and
 //! computes every checksum in full. It shares no code with the forwarding plane.
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::flow::{FlowFilter, FlowKey};
 use base::plane::{NextHop, Nhlfe, PortConfig, Prefix, TableOp, TcSource, TtlModel};
@@ -11,7 +10,6 @@ use core::net::{IpAddr, Ipv4Addr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use support::*;
 use twinplane_forwarding::{Config, Forwarding};
 use wire::{ipv4, mpls};
 
@@ -325,7 +323,7 @@ fn op() -> impl Strategy<Value = TableOp> {
 fn ttl() -> impl Strategy<Value = u8> {
     prop_oneof![Just(0u8), Just(1), Just(2), Just(64), Just(255)]
 }
-fn packet() -> impl Strategy<Value = (Vec<support::Entry>, Ip)> {
+fn packet() -> impl Strategy<Value = (Vec<crate::support::Entry>, Ip)> {
     let label = prop_oneof![10 => 16u32..25, 1 => Just(0xf_ffff), 3 => 0u32..5];
     let stack = vec((label, 0u8..8, ttl()), 0..5);
     let ip = (
@@ -354,7 +352,7 @@ fn twins() -> (Forwarding, Naive) {
 }
 
 /// The entries that a stack goes through at a node.
-fn visited(naive: &Naive, stack: &[support::Entry]) -> Vec<u32> {
+fn visited(naive: &Naive, stack: &[crate::support::Entry]) -> Vec<u32> {
     let mut seen = Vec::new();
     for (value, ..) in stack {
         if *value <= 2 {

@@ -1,11 +1,9 @@
 //! Replication lists: one frame in, a copy for each branch.
 
-mod support;
-
+use crate::support::*;
 use base::device::DropReason;
 use base::plane::{NextHop, Nhlfe, ReplicationId, TableError, TableOp, TcSource, TtlModel};
 use base::{Frame, Verdict};
-use support::*;
 use twinplane_forwarding::{Exception, Forwarding, PuntReason};
 
 const LIST: ReplicationId = ReplicationId(3);

@@ -1,8 +1,6 @@
 //! What a process writes down makes the same router in virtual time, however the process ended.
 
-mod common;
-
-use common::{Client, Router, description};
+use crate::common::{Client, Router, description};
 use engine::real_time::Clock;
 use network::{KINDS, Network, ReplaySummary};
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! The control socket of a router whose links are attached to nothing.
 
-mod common;
-
-use common::{Client, Router, description};
+use crate::common::{Client, Router, description};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,5 @@
 //! How the program is called, and what it says when it can't do as asked.
 
-mod common;
-
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -29,7 +27,7 @@ fn mistakes_give_one_sentence_and_exit_code_2() {
         fs::write(&path, text).expect("a file");
         path.display().to_string()
     };
-    let good = file("good.json", &json!({"description": common::description(2)}).to_string());
+    let good = file("good.json", &json!({"description": crate::common::description(2)}).to_string());
     let broken = file("broken.json", "{\"description\": ");
     let peer = json!({
         "name": "peer",

@@ -1,10 +1,8 @@
 //! Every packet is accounted for: sent and duplicated are received, lost for a reason, or in flight, per flow.
 
-mod common;
-
+use crate::common::{MS, S, chain, column, network, routers, run};
 use base::random::Stream;
 use base::{LinkId, NodeId, Rate, Span, Streams, Time};
-use common::{MS, S, chain, column, network, routers, run};
 use engine::medium::MEDIA;
 use engine::{Direction, Fault, FaultKind};
 use rand::RngExt;

@@ -1,10 +1,8 @@
 //! Delay through whole routers of the `ideal` profile: a lone stream against the closed-form sum, many streams against
 //! a recursion over departure times that shares no code with the engine.
 
-mod common;
-
+use crate::common::{S, conserved, network, routers, run};
 use base::{StreamId, Time};
-use common::{S, conserved, network, routers, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -113,7 +111,7 @@ proptest! {
         let streams = network.table_json("streams", None).expect("a table");
         let seconds = expected as f64 / 1e12;
         for name in ["delay_min_s", "delay_max_s", "delay_mean_s"] {
-            let told = common::column(&streams, name)[0].as_f64().expect("a delay");
+            let told = crate::common::column(&streams, name)[0].as_f64().expect("a delay");
             prop_assert!((told - seconds).abs() <= 1e-15 * told.max(1e-3), "{} {} {}", name, told, seconds);
         }
     }
@@ -126,7 +124,7 @@ proptest! {
         }
         run(&mut network, 20 * S);
         let lsps = network.table_json("lsps", None).expect("a table");
-        prop_assert!(common::column(&lsps, "state").iter().all(|state| state == "up"), "{}", lsps);
+        prop_assert!(crate::common::column(&lsps, "state").iter().all(|state| state == "up"), "{}", lsps);
         let mut got = BTreeMap::new();
         for node in 0..mesh.nodes {
             for entry in network.sink(node).expect("a sink").log() {

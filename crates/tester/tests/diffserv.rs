@@ -1,9 +1,7 @@
 //! DiffServ over MPLS through a whole network (RFC 3270): code points, EXP bits and labels at every hop, for every
 //! tunnelling model, with and without penultimate-hop popping; and what tshark says of it.
 
-mod common;
-
-use common::{MS, S, chain, column, conserved, network, run};
+use crate::common::{MS, S, chain, column, conserved, network, run};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,7 +254,7 @@ fn tshark_finds_nothing_malformed() {
 fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let mut described = described(Case { model: "pipe", egress: "real", signalled: false });
     change(&mut described);
-    common::refusal(&described)
+    crate::common::refusal(&described)
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! LSPs of several classes in one network (RFC 3270, 2.4 and 2.6): each with its own tunnelling model, packets of a
 //! class whose LSP is gone, and what tshark says of the messages.
 
-mod common;
-
-use common::{MS, S, chain, column, conserved, network, run, said as words};
+use crate::common::{MS, S, chain, column, conserved, network, run, said as words};
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -118,7 +116,7 @@ fn a_model_where_nobody_knows_of_behaviours_is_refused() {
     let refused = |change: &dyn Fn(&mut Value)| {
         let mut described = row("pipe", "real", Some("uniform"), None);
         change(&mut described);
-        common::refusal(&described)
+        crate::common::refusal(&described)
     };
     let said = refused(&|d| d["nodes"][3]["diffserv"] = Value::Null);
     assert!(

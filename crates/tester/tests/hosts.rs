@@ -1,9 +1,7 @@
 //! Hosts at the edge: addresses, the routes to them, LSPs that carry their packets, and what is refused.
 
-mod common;
-
+use crate::common::{MS, S, chain, column, conserved, network, routers, run};
 use base::Event;
-use common::{MS, S, chain, column, conserved, network, routers, run};
 use serde_json::{Value, json};
 
 /// Two hosts, `left` and `right`, on a chain of three routers; one LSP each way carries what they say to each other.
@@ -26,7 +24,7 @@ fn described() -> Value {
 fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let mut described = described();
     change(&mut described);
-    common::refusal(&described)
+    crate::common::refusal(&described)
 }
 
 #[test]
@@ -75,7 +73,7 @@ fn filters_take_packets_out_of_what_prefixes_carry() {
     (0..7).for_each(|sequence| network.ping(3, right, 64, sequence).expect("a ping"));
     run(&mut network, S);
     let streams = network.table_json("streams", None).expect("a table");
-    let received = common::sum(&streams, "received");
+    let received = crate::common::sum(&streams, "received");
     let ilm = network.table_json("ilm", Some(1)).expect("a table");
     let mut packets: Vec<u64> = column(&ilm, "packets").iter().filter_map(Value::as_u64).collect();
     packets.sort_unstable();

@@ -1,10 +1,8 @@
 //! IPv6 through whole networks: natively over three routers, over an LSP whose middle knows no IPv6, and what is
 //! refused.
 
-mod common;
-
+use crate::common::{MS, S, chain, conserved, network, routers, run};
 use base::Event;
-use common::{MS, S, chain, conserved, network, routers, run};
 use serde_json::{Value, json};
 use std::net::Ipv6Addr;
 use twinplane_tester::Testbed;
@@ -184,7 +182,7 @@ fn addresses_that_cannot_be_are_refused_in_one_sentence() {
     let refusal = |change: &dyn Fn(&mut Value)| {
         let mut described = described(true);
         change(&mut described);
-        common::refusal(&described)
+        crate::common::refusal(&described)
     };
     let first = |ends: Value| refusal(&move |d: &mut Value| d["links"][0]["ipv6"] = ends.clone());
     assert_eq!(
@@ -216,7 +214,11 @@ fn a_restart_brings_back_the_routes_of_ipv6() {
     let shown = |network: &mut Testbed| {
         let table = network.table_json("fib", Some(1)).expect("a table");
         let rib = network.table_json("rib", Some(1)).expect("a table");
-        (common::column(&table, "prefix"), common::column(&table, "to"), common::column(&rib, "source"))
+        (
+            crate::common::column(&table, "prefix"),
+            crate::common::column(&table, "to"),
+            crate::common::column(&rib, "source"),
+        )
     };
     let before = shown(&mut network);
     assert!(before.0.contains(&json!("2001:db8:2::/64")) && before.2.contains(&json!("static")));
@@ -242,13 +244,13 @@ fn flows_of_ipv6_are_measured_as_those_of_ipv4_are() {
                 "name": name, "from": from, "to": to, "family": family, "rate": "5 Mbit/s", "dscp": "EF",
                 "size": {"kind": "uniform", "min": 80, "max": 1518}, "arrivals": "poisson", "start": "1 s", "stop": "2 s",
             });
-            common::add_flow(&mut network, &flow).expect("a flow");
+            crate::common::add_flow(&mut network, &flow).expect("a flow");
         }
         run(&mut network, 3 * S);
         let (sent, received) = conserved(&mut network).expect("conservation");
         assert_eq!((sent, sent > 2000), (received, true));
         let streams = network.table_json("streams", None).expect("a table");
-        assert_eq!(common::sum(&streams, "reordered"), 0);
+        assert_eq!(crate::common::sum(&streams, "reordered"), 0);
     }
 }
 
@@ -259,7 +261,7 @@ fn flows_of_ipv6_need_addresses_at_both_ends() {
     let mut network = network(only_left);
     let mut refused = |from: usize, to: usize, size: u32| {
         let flow = json!({"name": "f", "from": from, "to": to, "family": "ipv6", "size": size});
-        common::add_flow(&mut network, &flow).expect_err("refused")
+        crate::common::add_flow(&mut network, &flow).expect_err("refused")
     };
     assert_eq!(refused(3, 4, 512), "flow 'f': ipv6: link r2 - right has no IPv6 addresses");
     assert_eq!(refused(3, 4, 79), "flow 'f': size=79: a test packet has 80 to 9234 bytes here");

@@ -1,10 +1,8 @@
 //! Measured flows of IPv6 that begin and end at routers and edges: natively over three routers, over LSPs, and what is
 //! refused.
 
-mod common;
-
+use crate::common::{MS, S, chain, conserved, network, routers, run};
 use base::device::DropReason;
-use common::{MS, S, chain, conserved, network, routers, run};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
@@ -58,17 +56,20 @@ fn flow(name: &str, [from, to]: [usize; 2], more: Value) -> Value {
 /// Adds flows, runs to their end, and gives what each stream received; none lost anything.
 fn delivered(network: &mut Testbed, flows: Vec<Value>) -> Vec<u64> {
     for flow in flows {
-        common::add_flow(network, &flow).expect("a flow");
+        crate::common::add_flow(network, &flow).expect("a flow");
     }
     run(network, 4 * S);
     let (sent, received) = conserved(network).expect("conservation");
     let losses = network.table_json("losses", None).expect("a table");
     assert_eq!(sent, received, "{losses}");
     let streams = network.table_json("streams", None).expect("a table");
-    assert_eq!(common::sum(&streams, "reordered"), 0);
+    assert_eq!(crate::common::sum(&streams, "reordered"), 0);
     let accounts = network.table_json("flow_accounts", None).expect("a table");
-    assert!(common::column(&accounts, "unknown").iter().all(|unknown| unknown == &json!(0)), "{accounts}");
-    common::column(&streams, "received").into_iter().filter_map(|count| count.as_u64()).collect()
+    assert!(
+        crate::common::column(&accounts, "unknown").iter().all(|unknown| unknown == &json!(0)),
+        "{accounts}"
+    );
+    crate::common::column(&streams, "received").into_iter().filter_map(|count| count.as_u64()).collect()
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn they_go_over_lsps_of_routers_and_edges() {
         // The router in the middle knows no IPv6, and looks at labels only.
         assert!(network.router(1).is_some_and(|router| !router.forwarding().has_ipv6()));
         let ilm = network.table_json("ilm", Some(1)).expect("a table");
-        assert!(common::sum(&ilm, "packets") > 1_500, "{ilm}");
+        assert!(crate::common::sum(&ilm, "packets") > 1_500, "{ilm}");
         assert_eq!(network.router(1).expect("a router").drops().total(), 0);
     }
 }
@@ -115,12 +116,12 @@ fn accounts_close_where_packets_are_lost() {
     let mut described = described();
     described["links"][1].as_object_mut().expect("a link").remove("ipv6");
     let mut network = network(described);
-    common::add_flow(&mut network, &flow("nowhere", [0, 3], json!({}))).expect("a flow");
+    crate::common::add_flow(&mut network, &flow("nowhere", [0, 3], json!({}))).expect("a flow");
     run(&mut network, 3 * S);
     let (sent, received) = conserved(&mut network).expect("conservation");
     assert!(sent > 500 && received == 0, "{sent} {received}");
     let losses = network.table_json("losses", None).expect("a table");
-    assert_eq!(common::sum(&losses, "packets"), sent, "{losses}");
+    assert_eq!(crate::common::sum(&losses, "packets"), sent, "{losses}");
     assert_eq!(network.router(0).expect("a router").drops().get(DropReason::NoRoute), sent);
 }
 
@@ -128,7 +129,7 @@ fn accounts_close_where_packets_are_lost() {
 fn ends_without_ipv6_are_refused_in_one_sentence() {
     let mut network = network(with_edges("real"));
     let mut refused = |ends: [usize; 2], more: Value| {
-        common::add_flow(&mut network, &flow("f", ends, more)).expect_err("refused")
+        crate::common::add_flow(&mut network, &flow("f", ends, more)).expect_err("refused")
     };
     assert_eq!(
         refused([0, 1], json!({})),
@@ -141,7 +142,7 @@ fn ends_without_ipv6_are_refused_in_one_sentence() {
     let mut described = described();
     described["links"][0]["ipv6"] = json!(["2001:2:0:1::1/64", "2001:2:0:1::2/64"]);
     assert_eq!(
-        common::refusal(&described),
+        crate::common::refusal(&described),
         "link r0 - r1: 2001:2:0:1::/64 collides with 2001:2::/48, to which test packets go"
     );
 }

@@ -1,8 +1,6 @@
 //! Links whose addresses are looked for first, and on which routers advertise themselves: as described, in a network.
 
-mod common;
-
-use common::{MS, S, chain, conserved, network, routers, run};
+use crate::common::{MS, S, chain, conserved, network, routers, run};
 use serde_json::{Value, json};
 
 /// Two hosts at two routers; on all links IPv6 addresses are looked for before they are used, and the routers advertise
@@ -31,7 +29,7 @@ fn flows_wait_for_addresses_and_arrive() {
             "name": name, "from": from, "to": to, "family": "ipv6", "rate": "1 Mbit/s", "size": 500,
             "start": start, "stop": "4 s",
         });
-        common::add_flow(&mut network, &flow).expect("a flow");
+        crate::common::add_flow(&mut network, &flow).expect("a flow");
     }
     run(&mut network, 60 * S);
     let (sent, received) = conserved(&mut network).expect("conservation");
@@ -60,7 +58,7 @@ fn wrong_settings_are_refused_in_one_sentence() {
     let refusal = |link: usize, key: &str, value: Value| {
         let mut described = described();
         described["links"][link][key] = value;
-        common::refusal(&described)
+        crate::common::refusal(&described)
     };
     let advertise = |value: Value| refusal(1, "advertise", value);
     assert_eq!(
@@ -79,7 +77,7 @@ fn wrong_settings_are_refused_in_one_sentence() {
     let mut without = described();
     without["links"][0].as_object_mut().expect("a link").remove("ipv6");
     assert_eq!(
-        common::refusal(&without),
+        crate::common::refusal(&without),
         "link r0 - r1: dad: the link has no IPv6 addresses: 'ipv6' gives it some"
     );
 }

@@ -1,9 +1,7 @@
 //! Links of every medium: what is on the wire, how long it takes, and what is refused.
 
-mod common;
-
+use crate::common::{MS, S, conserved, network, refusal, routers, run};
 use base::{LinkId, Span, Time};
-use common::{MS, S, conserved, network, refusal, routers, run};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use engine::medium::MEDIA;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
@@ -33,7 +31,7 @@ fn described(medium: &str) -> Value {
 /// The least delay of each flow, in picoseconds.
 fn delays(network: &mut Testbed) -> Vec<u64> {
     let streams = network.table_json("streams", None).expect("a table");
-    let delays = common::column(&streams, "delay_min_s");
+    let delays = crate::common::column(&streams, "delay_min_s");
     delays.iter().filter_map(Value::as_f64).map(|seconds| (seconds * 1e12).round() as u64).collect()
 }
 
@@ -162,7 +160,7 @@ fn the_same_happens_by_the_clock_on_the_wall() {
         let mut none = |_: &ExternalSpec| -> Result<Box<dyn ExternalPort>, PortError> {
             panic!("all of it is in this process")
         };
-        let file = common::file(&described).expect("a description");
+        let file = crate::common::file(&described).expect("a description");
         let mut network = Testbed::placed_with(&file, placement, &mut none).expect("a network");
         for _ in 0..50 {
             let next = network.now() + Span::from_ms(20);

@@ -1,9 +1,7 @@
 //! OSPF in whole networks: the words that users have for it, what follows from failures, and what warnings say.
 
-mod common;
-
+use crate::common::{MS, S, column, conserved, sum};
 use base::{LinkId, NodeId, Span, Time};
-use common::{MS, S, column, conserved, sum};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use engine::{Direction, Fault, FaultKind};
 use network::Placement;

@@ -1,11 +1,9 @@
 //! What is asked of one flow, of one group of LSPs or of a stretch of time is the same as in the whole table, and the
 //! others are not asked for it.
 
-mod common;
-
+use crate::common::{MS, S, chain, network, routers, run};
 use base::Time;
 use base::table::Table;
-use common::{MS, S, chain, network, routers, run};
 use network::Part;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -88,7 +86,7 @@ fn a_question_about_one_flow_does_not_ask_the_others() {
 fn events_are_those_from_one_time_to_before_another() {
     let mut network = described();
     let whole = network.table_json("events", None).expect("a table");
-    let times: Vec<u64> = common::column(&whole, "time_ps").iter().filter_map(Value::as_u64).collect();
+    let times: Vec<u64> = crate::common::column(&whole, "time_ps").iter().filter_map(Value::as_u64).collect();
     let (first, last) = (times[0], times[times.len() - 1]);
     assert!(times.len() > 5 && first < last, "{times:?}");
     for (from, until) in [

@@ -1,21 +1,17 @@
 //! Parts of networks in real time: what a placement must say, somebody else's router between two edges, ports that go
 //! away, lives of a process.
 
-mod common;
-#[path = "common/memory.rs"]
-mod memory;
-
+use crate::common::memory::{self, MemoryPort};
+use crate::common::{MS, chain, column, routers, sum};
 use base::{Event, Span};
-use common::{MS, chain, column, routers, sum};
 use control::rsvp;
 use engine::external::{ExternalPort, ExternalSpec, PortError};
-use memory::MemoryPort;
 use network::{NetworkError, Placement};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
 fn placed(description: &Value, placement: Value, ports: Vec<MemoryPort>) -> Result<Testbed, NetworkError> {
-    let file = common::file(description).expect("a description");
+    let file = crate::common::file(description).expect("a description");
     let placement: Placement = serde_json::from_value(placement).expect("a placement");
     let mut ports = ports.into_iter();
     let mut open = |spec: &ExternalSpec| -> Result<Box<dyn ExternalPort>, PortError> {
@@ -115,7 +111,7 @@ fn edges_signal_and_send_through_somebody_elses_routers() {
             "from": 0, "to": 2, "over": 0, "rate_bps": 8_000_000, "size": 100,
             "start_ps": start.0, "stop_ps": start.0 + 30 * MS,
         });
-        common::add_flow(&mut tester, &flow).expect("a flow");
+        crate::common::add_flow(&mut tester, &flow).expect("a flow");
         until("all packets arrive", &mut [&mut tester, &mut system], |n| {
             let streams = n[0].table_json("streams", None).expect("a table");
             sum(&streams, "received") == 300
@@ -171,7 +167,7 @@ fn a_port_that_goes_away_is_told() {
 fn each_life_of_a_process_is_another_instance() {
     let rsvp = json!({"hello_ps": 20 * MS, "refresh_reduction": true});
     let described = two_parts(&rsvp);
-    let whole = common::file(&described).expect("a description");
+    let whole = crate::common::file(&described).expect("a description");
     let whole = Testbed::new(&whole).expect("a network");
     let life = |number: u64, port_end: MemoryPort| {
         let local = json!({"local": ["r1"], "ports": [port("r1", 0)], "incarnation": number});
@@ -232,7 +228,7 @@ fn a_host_sends_to_itself_through_the_routers_of_another_process() {
         "arrivals": "poisson", "start_ps": start.0, "stop_ps": start.0 + 50 * MS,
     });
     for network in [&mut host, &mut system] {
-        common::add_flow(network, &flow).expect("a flow");
+        crate::common::add_flow(network, &flow).expect("a flow");
     }
     let sent = |network: &mut Testbed, column: &str| {
         sum(&network.table_json("streams", None).expect("a table"), column)

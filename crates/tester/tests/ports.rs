@@ -1,9 +1,7 @@
 //! UDP ports of flows: what goes by flows or by ports tells them apart, and sinks know packets to any port.
 
-mod common;
-
+use crate::common::{MS, S, chain, column, conserved, network, routers, said, sum};
 use base::Time;
-use common::{MS, S, chain, column, conserved, network, routers, said, sum};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
 
@@ -130,12 +128,12 @@ fn what_would_have_no_effect_is_refused() {
     ] {
         let described =
             described(json!({"discipline": "pfifo", "limit": 9}), json!([flow("x", 1_000_000, more)]));
-        let error = common::refusal(&described);
+        let error = crate::common::refusal(&described);
         assert_eq!(error, said);
     }
     let mut network = network(described(json!({"discipline": "pfifo", "limit": 9}), json!([])));
     network.run_until(Time(2 * S)).expect("a run");
     let over = flow("x", 1_000_000, json!({"stop_ps": S}));
-    let error = common::add_flow(&mut network, &over).expect_err("an error");
+    let error = crate::common::add_flow(&mut network, &over).expect_err("an error");
     assert_eq!(error, "flow 'x': stop=1 s: it is 2 s already: it would send nothing");
 }

@@ -1,9 +1,7 @@
 //! Queue disciplines and conditioners at the ends of links: what tables say of them, and what is refused.
 
-mod common;
-
+use crate::common::{MS, S, chain, column, conserved, network, routers, said as words, sum};
 use base::Time;
-use common::{MS, S, chain, column, conserved, network, routers, said as words, sum};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -158,14 +156,14 @@ fn what_can_not_be_is_refused_in_one_sentence() {
     for (key, value, expected) in cases {
         let mut described = described();
         described["links"][0][key] = value;
-        let told = common::refusal(&described);
+        let told = crate::common::refusal(&described);
         assert!(told.contains(expected), "expected '{expected}', was told '{told}'");
     }
     let mut described = described();
     described["nodes"][2] = json!({"name": "host", "kind": "host", "address": "10.0.0.2/24"});
     described["flows"] = json!([]);
     described["links"][1]["b_ingress"] = json!({"rules": [{"name": "all"}]});
-    let told = common::refusal(&described);
+    let told = crate::common::refusal(&described);
     assert_eq!(told, "link r1:l1 - host:l1: ingress: 'host' is of kind host: its ports are not ours");
 }
 

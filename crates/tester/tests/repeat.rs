@@ -1,10 +1,8 @@
 //! The same seed gives the same bytes: same digest, byte-identical capture, whatever ran before or beside it. Another
 //! seed does not.
 
-mod common;
-
+use crate::common::{MS, S, conserved, network, routers, run};
 use base::Time;
-use common::{MS, S, conserved, network, routers, run};
 use engine::{CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;

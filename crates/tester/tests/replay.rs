@@ -1,11 +1,9 @@
 //! The recorded inputs of a router, given to a fresh one, make the same outputs at the same times and leave the same
 //! tables.
 
-mod common;
-
+use crate::common::{MS, S, network, routers, run};
 use base::plane::NextHop;
 use base::{Command, Device, NodeId, Time};
-use common::{MS, S, network, routers, run};
 use control::rsvp::Rsvp;
 use node::Router;
 use serde_json::json;
@@ -129,7 +127,7 @@ impl std::io::Write for Shared {
 #[test]
 fn a_file_makes_the_network_again() {
     let description = json!({
-        "nodes": routers(2, &json!({"refresh_ps": 200 * MS})), "links": common::chain(2, 1_000_000_000, MS),
+        "nodes": routers(2, &json!({"refresh_ps": 200 * MS})), "links": crate::common::chain(2, 1_000_000_000, MS),
         "lsps": [{"name": "a", "from": 0, "to": 1, "count": 3}],
     });
     let mut network = network(description.clone());

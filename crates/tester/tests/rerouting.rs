@@ -1,10 +1,8 @@
 //! Routes that follow failures: `routes: shortest` of a network, under both clocks.
 
-mod common;
-
+use crate::common::{MS, S, column, conserved, sum};
 use base::random::Stream;
 use base::{LinkId, NodeId, Span, Streams, Time};
-use common::{MS, S, column, conserved, sum};
 use engine::external::{ExternalPort, ExternalSpec, PortError};
 use engine::{Fault, FaultKind};
 use network::Placement;

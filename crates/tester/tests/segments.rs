@@ -1,8 +1,6 @@
 //! Routers and hosts on a shared segment: addresses, routes through it, and what is refused.
 
-mod common;
-
-use common::{MS, S, conserved, network, routers, run};
+use crate::common::{MS, S, conserved, network, routers, run};
 use serde_json::{Value, json};
 
 /// Routers 0 and 1 and hosts 4 and 5 on segment 3; behind router 1 stands router 2, and host 6 behind that.
@@ -20,7 +18,7 @@ fn described() -> Value {
 fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let mut described = described();
     change(&mut described);
-    common::refusal(&described)
+    crate::common::refusal(&described)
 }
 
 #[test]

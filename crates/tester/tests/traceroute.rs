@@ -1,10 +1,8 @@
 //! What packets meet along an LSP: TTL models seen by a traceroute (RFC 3443, RFC 4950), the labels an egress may ask
 //! for, and links that are too narrow for a packet.
 
-mod common;
-
+use crate::common::{MS, S, chain, conserved, network, routers, run};
 use base::{Event, Frame, Label, NodeId, PortId, Time};
-use common::{MS, S, chain, conserved, network, routers, run};
 use control::rsvp::Rsvp;
 use engine::{CaptureReader, CaptureSpec, CaptureTarget, CaptureTo};
 use serde_json::{Value, json};

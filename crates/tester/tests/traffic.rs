@@ -1,9 +1,7 @@
 //! Flows of many kinds: what is drawn depends on the seed and the flow's name only, hosts that send to themselves, and
 //! every packet kept.
 
-mod common;
-
-use common::{MS, S, chain, column, conserved, network, routers, run};
+use crate::common::{MS, S, chain, column, conserved, network, routers, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use twinplane_tester::Testbed;
@@ -82,7 +80,7 @@ fn lost_packets_are_in_the_table() {
     let packets = packets(&mut network, 0);
     let lost = packets.iter().filter(|packet| packet[1].is_none()).count();
     let table = network.table_json("streams", None).expect("a table");
-    assert_eq!((packets.len(), lost as u64), (250, common::sum(&table, "lost")));
+    assert_eq!((packets.len(), lost as u64), (250, crate::common::sum(&table, "lost")));
     assert!((25..95).contains(&lost), "{lost}");
     let sd = column(&table, "delay_sd_s");
     assert!(sd.iter().flat_map(Value::as_f64).all(|sd| (0.0..1e-3).contains(&sd)), "{sd:?}");
@@ -133,7 +131,7 @@ fn flows_of_all_kinds_may_come_later() {
     .enumerate()
     {
         let flow = around(&format!("late{n}"), more);
-        assert_eq!(common::add_flow(&mut network, &flow).expect("a flow"), n);
+        assert_eq!(crate::common::add_flow(&mut network, &flow).expect("a flow"), n);
     }
     run(&mut network, S);
     conserved(&mut network).expect("conservation");
@@ -223,7 +221,7 @@ fn what_can_not_be_is_refused_in_one_sentence() {
         let mut described = described(1_000_000, 1_500);
         described["flows"] = flows;
         change(&mut described);
-        common::refusal(&described)
+        crate::common::refusal(&described)
     };
     let trace = |more: Value| json!({"arrivals": more});
     let cases = [

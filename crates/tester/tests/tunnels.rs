@@ -1,8 +1,6 @@
 //! Tunnels under load: make before break, preemption, retries with back-off, and fallback routes when a link goes.
 
-mod common;
-
-use common::{MS, S, conserved, network, routers, run};
+use crate::common::{MS, S, conserved, network, routers, run};
 use control::rsvp::{Event, Rsvp};
 use network::HopSpec;
 use serde_json::{Value, json};
@@ -36,8 +34,8 @@ fn reserved(network: &Testbed, node: usize, link: usize) -> u64 {
 
 fn state(network: &mut Testbed, group: usize) -> String {
     let table = network.table_json("lsps", None).expect("a table");
-    let row = common::column(&table, "lsps").iter().position(|g| g == group).expect("a group");
-    common::column(&table, "state")[row].as_str().expect("a state").to_string()
+    let row = crate::common::column(&table, "lsps").iter().position(|g| g == group).expect("a group");
+    crate::common::column(&table, "state")[row].as_str().expect("a state").to_string()
 }
 
 fn route(nodes: &[usize]) -> Option<Vec<Vec<HopSpec>>> {
@@ -97,7 +95,7 @@ fn make_before_break_loses_nothing_and_counts_bandwidth_once() {
         let (sent, received) = conserved(&mut network).expect("conservation");
         assert!(sent == received && sent > 100_000, "{received} of {sent}");
         let streams = network.table_json("streams", None).expect("a table");
-        assert_eq!(common::sum(&streams, "duplicated"), 0);
+        assert_eq!(crate::common::sum(&streams, "duplicated"), 0);
     }
 }
 
@@ -212,7 +210,7 @@ fn refreshes_keep_lsps_up_whatever_their_period() {
     {
         let rsvp = json!({"refresh_ps": period * MS, "refresh_reduction": reduction});
         let mut network = network(json!({
-            "seed": 1, "nodes": routers(4, &rsvp), "links": common::chain(4, 100 * MBPS, MS),
+            "seed": 1, "nodes": routers(4, &rsvp), "links": crate::common::chain(4, 100 * MBPS, MS),
             "lsps": [{"name": "t", "from": 0, "to": 3, "count": 50, "routes": [[1, 2, 3]], "record_labels": true}],
         }));
         run(&mut network, 10 * period * MS);

@@ -1,11 +1,9 @@
 //! Routes by shortest paths that are found when they are first used: nobody can tell them from those that are written
 //! before anything runs.
 
-mod common;
-
+use crate::common::{MS, conserved};
 use base::random::Stream;
 use base::{LinkId, NodeId, Span, Streams, Time};
-use common::{MS, conserved};
 use engine::{Fault, FaultKind};
 use rand::RngExt;
 use serde_json::{Value, json};
@@ -215,5 +213,5 @@ fn a_large_network_has_the_routes_that_are_used() {
     let (sent, received) = conserved(&mut network).expect("all packets");
     assert!(sent > 0 && sent == received, "{sent} sent, {received} received");
     let shown = network.table_json("fib", Some(0)).expect("a table");
-    assert!(common::column(&shown, "prefix").len() > count, "the table shows all");
+    assert!(crate::common::column(&shown, "prefix").len() > count, "the table shows all");
 }

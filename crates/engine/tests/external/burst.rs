@@ -1,6 +1,6 @@
 //! Bursts: what is sent from the namespace of the interface itself.
 
-use crate::packet::{labelled, receive, spec, super_frame};
+use super::packet::{labelled, receive, spec, super_frame};
 use std::collections::VecDeque;
 use testing::Pair;
 use twinplane_engine::external::burst::Burst;

@@ -1,6 +1,6 @@
 //! Captures of an interface.
 
-use crate::packet::{labelled, spec, super_frame};
+use super::packet::{labelled, spec, super_frame};
 use std::collections::VecDeque;
 use testing::Pair;
 use twinplane_engine::external::capture::{CaptureSource, InterfaceCapture, InterfaceCaptureSpec};

@@ -1,6 +1,6 @@
 //! An interface that is taken away and made again is taken again.
 
-use crate::packet::{labelled, receive, spec};
+use super::packet::{labelled, receive, spec};
 use std::collections::VecDeque;
 use testing::Pair;
 use twinplane_engine::external::{Clock, Driver, ExternalPort, PortError, open};

@@ -1,6 +1,6 @@
 //! AF_XDP ports.
 
-use crate::packet::{eventually, labelled, receive, spec, super_frame};
+use super::packet::{eventually, labelled, receive, spec, super_frame};
 use std::collections::VecDeque;
 use testing::Pair;
 use twinplane_engine::external::Clock;

@@ -1,6 +1,6 @@
 //! A router beside ospfd of FRR: the daemons in a namespace of their own, the router's port at the other end of a veth.
 
-use crate::speaker::{config, full, id, next_hops, ospf};
+use super::speaker::{config, full, id, next_hops, ospf};
 use base::plane::{NextHop, Prefix};
 use base::{PortId, Rate, Span, Time};
 use control::ospf::interface::{InterfaceConfig, NetworkType};

@@ -1,7 +1,7 @@
 //! A ring of routers in virtual time: adjacencies over real frames, routes in the forwarding tables, and another way
 //! when a link fails.
 
-use crate::speaker::{config, full, id, next_hops, ospf};
+use super::speaker::{config, full, id, next_hops, ospf};
 use base::plane::{NextHop, Prefix};
 use base::{NodeId, PortId, Rate, Span, Time};
 use control::ospf::interface::InterfaceConfig;

@@ -1,7 +1,7 @@
 //! A router beside the kernel's TCP: one process in a namespace of its own, the router's port at the other end of a
 //! veth.
 
-use crate::talk::{PORT, Role, S, address, config, connect};
+use super::talk::{PORT, Role, S, address, config, connect};
 use base::{PortId, Rate, Span, Time};
 use control::services::sessions::{Closed, SessionRow};
 use engine::external::{Clock, ExternalSpec, open};
@@ -93,7 +93,7 @@ fn run(pair: &Pair, role: Role, begin: impl FnOnce() -> Child) -> Done {
         }
         until += Span::from_ms(20);
         runner.run_until(&mut world, until, &mut |_, _| Control::Continue).expect("a run");
-        let now = crate::talk::rows(&world, 0);
+        let now = super::talk::rows(&world, 0);
         rows = if now.is_empty() { rows } else { now };
     }
     // What the kernel has sent last is still to come.
@@ -103,10 +103,10 @@ fn run(pair: &Pair, role: Role, begin: impl FnOnce() -> Child) -> Done {
 }
 
 fn check(done: &Done) {
-    let heard = crate::talk::talk(&done.world, 0).sessions.values().next().expect("a session");
+    let heard = super::talk::talk(&done.world, 0).sessions.values().next().expect("a session");
     assert_eq!((heard.received, heard.right), (BYTES, true), "{:?}", heard.log);
     assert_eq!(heard.closed, Some(Closed::Done), "{:?}", done.rows);
-    let drops = crate::talk::router(&done.world, 0).drops();
+    let drops = super::talk::router(&done.world, 0).drops();
     assert_eq!(drops.get(base::device::DropReason::BadChecksum), 0);
 }
 

@@ -1,6 +1,6 @@
 //! Ten thousand connections of a node: all stand beside each other, and take as many segments each as one alone.
 
-use crate::talk::{MS, Role, S, SMALL, address, chain, connect, router, rows, talk};
+use super::talk::{MS, Role, S, SMALL, address, chain, connect, router, rows, talk};
 use base::Time;
 use control::services::sessions::Connect;
 use std::collections::BTreeSet;

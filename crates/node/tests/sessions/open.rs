@@ -1,6 +1,6 @@
 //! How connections begin and end: refused, half open, at the same time, reset, checked by their time to live.
 
-use crate::talk::{MS, PORT, Role, S, Talk, address, chain, connect, id, router, rows, talk};
+use super::talk::{MS, PORT, Role, S, Talk, address, chain, connect, id, router, rows, talk};
 use base::{Command, LinkId, NodeId, Span, Time};
 use control::services::sessions::{Closed, Connect, Options};
 use control::unheard::Unheard;

@@ -1,7 +1,7 @@
 //! TCP over IPv6: through routers and a link that loses packets, recorded and replayed, and past a link with a smaller
 //! MTU.
 
-use crate::talk::{self, PORT, Role, S, chain, config, link, rows, talk};
+use super::talk::{self, PORT, Role, S, chain, config, link, rows, talk};
 use base::plane::{NextHop, Prefix6};
 use base::{Command, Device, LinkId, NodeId, PortId, Streams, Time};
 use control::services::sessions::{Closed, Connect};

@@ -1,6 +1,6 @@
 //! Megabytes through routers and links that lose packets.
 
-use crate::talk::{MS, PORT, Role, S, Talk, address, chain, config, id, router, routes, rows, socket, talk};
+use super::talk::{MS, PORT, Role, S, Talk, address, chain, config, id, router, routes, rows, socket, talk};
 use base::{Device, LinkId, NodeId, Span, Time};
 use control::services::sessions::{Closed, Options};
 use control::unheard::Unheard;
@@ -17,7 +17,7 @@ fn lossy(seed: u64, probability: f64) -> World {
     world
 }
 
-fn only(talk: &Talk) -> &crate::talk::Heard {
+fn only(talk: &Talk) -> &super::talk::Heard {
     assert_eq!(talk.sessions.len(), 1, "{:?}", talk.refused);
     talk.sessions.values().next().expect("a session")
 }

@@ -1,6 +1,6 @@
 //! What must be true: at any time, when all is settled, and when everything is torn down.
 
-use crate::drive::Run;
+use super::drive::Run;
 use base::device::DropReason;
 use base::plane::NextHop;
 use base::{Label, PortId};
@@ -63,7 +63,7 @@ fn bandwidth(node: usize, router: &Router) -> Result<(), String> {
 
 /// The active LSP of each tunnel.
 pub fn active(run: &Run) -> Vec<Option<u16>> {
-    let of = |t: &crate::drive::Tunnel| {
+    let of = |t: &super::drive::Tunnel| {
         let router = run.network.router(t.plan.from)?;
         speaker(router).tunnels().find(|view| view.id == t.id)?.active
     };
@@ -72,7 +72,7 @@ pub fn active(run: &Run) -> Vec<Option<u16>> {
 
 /// Packets sent so far by each tunnel's stream.
 pub fn sent(run: &Run) -> Vec<u64> {
-    let of = |(index, t): (usize, &crate::drive::Tunnel)| {
+    let of = |(index, t): (usize, &super::drive::Tunnel)| {
         let generator = run.network.generator(t.plan.from)?;
         let mut streams = generator.sources().iter().flat_map(|source| source.sent());
         streams.find(|(id, _)| *id == Run::stream(index)).and_then(|(_, marks)| marks.last().copied())

@@ -1,8 +1,8 @@
 //! Carries a programme out on a network.
 
-use crate::check;
+use super::check;
+use super::programme::{Action, Hop, Impairment, Programme, Step, TunnelPlan};
 use crate::common::{MS, S, routers};
-use crate::programme::{Action, Hop, Impairment, Programme, Step, TunnelPlan};
 use base::plane::Prefix;
 use base::{NodeId, PortId, Rate, Span, StreamId, Time};
 use control::rsvp;
@@ -101,7 +101,7 @@ impl Run {
             });
             nodes.iter_mut().for_each(|node| node["profile"] = profile.clone());
         }
-        let link = |l: &crate::programme::LinkPlan| {
+        let link = |l: &super::programme::LinkPlan| {
             json!({"a": l.a, "b": l.b, "rate_bps": 100_000_000, "delay_ps": l.delay_us * 1_000_000,
                    "detection_ps": l.detection_ms * MS, "reservable_bps": l.reservable_mbps * 1_000_000})
         };

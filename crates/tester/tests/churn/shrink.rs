@@ -1,6 +1,6 @@
 //! Cuts a failing programme down: fewer steps, fewer tunnels, as long as it still fails.
 
-use crate::programme::{Action, Programme};
+use super::programme::{Action, Programme};
 
 /// The smallest programme found that still fails, with what it says.
 pub fn shrink(programme: Programme, run: impl Fn(&Programme) -> Option<String>) -> (Programme, String) {

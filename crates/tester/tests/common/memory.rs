@@ -1,7 +1,5 @@
 //! External ports without interfaces: two ends of a pair of sockets, which carry whole frames as veths do.
 
-#![allow(dead_code, reason = "each test uses its own part")]
-
 use base::Frame;
 use engine::external::Clock;
 use engine::external::{ExternalCounters, ExternalPort, PortError};

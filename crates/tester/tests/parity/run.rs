@@ -2,8 +2,8 @@
 //! that only external ports join. All are run in small steps until something is so: nothing here depends on how fast
 //! the machine is.
 
-use crate::facts::Facts;
-use crate::memory;
+use super::facts::Facts;
+use crate::common::memory;
 use base::Span;
 use engine::Fault;
 use engine::external::ExternalPort;

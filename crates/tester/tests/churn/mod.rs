@@ -2,12 +2,10 @@
 //! loop, no bandwidth over capacity, and every LSP that is up delivers; once everything is torn down, nothing is left
 //! anywhere.
 //!
-//! A programme that fails is cut down and printed. `CHURN_PROGRAMME=FILE cargo test -p twinplane-tester --test churn
-//! repeat` runs it again. `TWINPLANE_CAMPAIGN` says how many are run, `TWINPLANE_SEED` from which number on.
+//! A programme that fails is cut down and printed. `CHURN_PROGRAMME=FILE cargo test -p twinplane-tester churn::repeat`
+//! runs it again. `TWINPLANE_CAMPAIGN` says how many are run, `TWINPLANE_SEED` from which number on.
 
 mod check;
-#[path = "../common/mod.rs"]
-mod common;
 mod drive;
 mod programme;
 mod shrink;

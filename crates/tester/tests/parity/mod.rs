@@ -4,8 +4,6 @@
 //! Refreshes are far apart, so that every message is one that something happening asks for.
 
 mod facts;
-#[path = "../common/memory.rs"]
-mod memory;
 mod run;
 
 use run::{Ground, Run};

@@ -1,0 +1,12 @@
+//! All tests in one program: linking one for each file took longer than running them.
+
+mod common;
+mod delay;
+mod external;
+mod faults;
+mod order;
+mod outages;
+mod overload;
+mod queues;
+mod watching;
+mod windows;

@@ -1,0 +1,5 @@
+//! All tests in one program: linking one for each file took longer than running them.
+
+mod lan;
+mod ospf;
+mod sessions;

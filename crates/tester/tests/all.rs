@@ -1,0 +1,33 @@
+//! All tests in one program: linking one for each file took longer than running them.
+
+mod accounts;
+mod churn;
+mod common;
+mod delay;
+mod diffserv;
+mod diffserv_lsps;
+mod edge;
+mod fast_paths;
+mod flood;
+mod greet;
+mod hosts;
+mod ipv6;
+mod ipv6_flows;
+mod ipv6_links;
+mod media;
+mod ospf;
+mod parity;
+mod parts;
+mod placed;
+mod ports;
+mod queues;
+mod reflector;
+mod repeat;
+mod replay;
+mod rerouting;
+mod segments;
+mod staged;
+mod traceroute;
+mod traffic;
+mod tunnels;
+mod unwritten;
