@@ -84,6 +84,28 @@ impl Graph {
         Search { graph: self, root, reached: Map::new(), heap, visited: 0 }
     }
 
+    /// What hangs together, found by one look at each link.
+    pub fn parts(&self) -> Parts<'_> {
+        let mut of: Vec<Option<u32>> = vec![None; self.around.len()];
+        let mut waiting = Vec::new();
+        for (number, root) in (0..).zip((0..self.around.len()).filter(|node| self.transit[*node])) {
+            if of[root].is_some() {
+                continue;
+            }
+            of[root] = Some(number);
+            waiting.push(root);
+            while let Some(node) = waiting.pop() {
+                for &(_, next) in &self.around[node] {
+                    if self.transit[next] && of[next].is_none() {
+                        of[next] = Some(number);
+                        waiting.push(next);
+                    }
+                }
+            }
+        }
+        Parts { graph: self, of }
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.around.len()
@@ -120,6 +142,29 @@ impl Graph {
         } else {
             None
         }
+    }
+}
+
+/// The parts of a network that no path joins.
+#[derive(Clone, Debug)]
+pub struct Parts<'a> {
+    graph: &'a Graph,
+    /// Of each node that passes traffic on, which part it is in.
+    of: Vec<Option<u32>>,
+}
+
+impl Parts<'_> {
+    /// Is there a path from one node to another one?
+    pub fn joined(&self, from: usize, to: usize) -> bool {
+        let around = |node: usize| self.graph.around[node].iter().map(|(_, next)| *next);
+        let entered = |node: usize| {
+            let own = self.of[node];
+            // A node that passes nothing on is at the edge of the parts of its neighbours.
+            let beside = around(node).filter(move |_| own.is_none()).filter_map(|next| self.of[next]);
+            own.into_iter().chain(beside)
+        };
+        around(from).any(|next| next == to)
+            || entered(from).any(|part| entered(to).any(|other| other == part))
     }
 }
 
@@ -272,12 +317,15 @@ mod tests {
         let graph = Graph::new(transit, arcs);
         for root in 0..count {
             let tree = graph.tree(root);
+            let parts = graph.parts();
             let mut kept = graph.search(root);
             for node in (0..count).rev() {
                 let expected = tree.first_link(node).map(|first| (tree.cost(node), first));
                 let mut fresh = graph.search(root);
                 assert_eq!((fresh.to(node), kept.to(node)), (expected, expected), "{root} to {node}");
                 assert_eq!(fresh.links_to(node), tree.links_to(node), "{root} to {node}");
+                let joined = node != root && tree.first_link(node).is_some();
+                assert_eq!(node != root && parts.joined(root, node), joined, "{root} to {node}");
             }
             assert!(kept.visited() <= count);
         }

@@ -5,6 +5,7 @@ use base::random::Stream;
 use base::{LinkId, NodeId, Rate, Span, Streams, Time};
 use engine::medium::MEDIA;
 use engine::{Direction, Fault, FaultKind};
+use network::Part;
 use rand::RngExt;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +17,10 @@ const SENDING_MS: u64 = 400;
 
 /// Rows of a table, each with its columns by name.
 fn rows(network: &mut Testbed, table: &str) -> Vec<Value> {
-    let table = network.table_json(table, None).expect("a table");
+    rows_of(&network.table_json(table, None).expect("a table"))
+}
+
+fn rows_of(table: &Value) -> Vec<Value> {
     let columns = table.as_object().expect("columns");
     let count = columns.values().filter_map(Value::as_array).map(Vec::len).max().unwrap_or(0);
     (0..count)
@@ -255,7 +259,18 @@ fn account(seed: u64, seen: &mut BTreeSet<String>) -> Result<(u64, u64), String>
     if in_flight > 0 {
         return Err(format!("{in_flight} packets are in flight long after the last was sent"));
     }
-    for row in rows(&mut network, "losses") {
+    // Of one flow the table says what the whole one says of it.
+    let whole = rows(&mut network, "losses");
+    let flows = column(&network.table_json("flows", None).expect("a table"), "flow").len();
+    for flow in 0..flows {
+        let part = network.part("losses", &Part { of: Some(flow), ..Part::default() });
+        let part = ::network::tables::json(&part.map_err(|error| error.to_string())?);
+        let part = rows_of(&part.map_err(|error| error.to_string())?);
+        if !part.iter().eq(whole.iter().filter(|row| row["flow"] == flow)) {
+            return Err(format!("of flow {flow} alone: {part:?}; all: {whole:?}"));
+        }
+    }
+    for row in whole {
         seen.insert([&row["place"], &row["reason"]].map(|cell| cell.as_str().unwrap_or("-")).join(" "));
     }
     Ok((lost, most.1))

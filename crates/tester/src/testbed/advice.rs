@@ -9,7 +9,6 @@ use base::diagnostic::Diagnostic;
 use engine::discipline::Longest;
 use network::advice::{Narrow, USUAL_MTU, narrow};
 use network::{Link, LspSpec, NodeSpec};
-use std::collections::BTreeMap;
 
 const ETHERNET_AND_FCS: u32 = 18;
 
@@ -37,14 +36,10 @@ impl Testbed {
 
     /// Flows to where no link leads: said once, at the first of them.
     fn without_way(&self) -> Option<Diagnostic> {
-        let mut trees = BTreeMap::new();
-        let mut is_lost = |spec: &FlowSpec| {
-            if spec.over.is_some() || spec.from == spec.to {
-                return false;
-            }
+        let parts = self.graph().parts();
+        let is_lost = |spec: &FlowSpec| {
             // Packets of IPv6 may be carried over links without it.
-            let tree = trees.entry(spec.from).or_insert_with(|| self.graph().tree(spec.from));
-            tree.first_link(spec.to).is_none()
+            spec.over.is_none() && spec.from != spec.to && !parts.joined(spec.from, spec.to)
         };
         let mut lost = self.flows.iter().enumerate().filter(|(_, flow)| is_lost(&flow.spec));
         let (index, flow) = lost.next()?;

@@ -183,7 +183,7 @@ impl Testbed {
             given.is_none() && spec.from != spec.to && self.graph().links_of(node).count() > 1
         };
         let chooses = ends.into_iter().zip(hosts).any(|(end, host)| host && choice(end));
-        let path = if chooses { self.graph().tree(spec.from).links_to(spec.to) } else { None };
+        let path = if chooses { self.graph().search(spec.from).links_to(spec.to) } else { None };
         let path = path.unwrap_or_default();
         let found = [path.first().copied(), path.last().copied()];
         let of = |side: usize| {

@@ -192,7 +192,16 @@ impl Testbed {
         beside.get(&id).copied().unwrap_or(id.index())
     }
 
-    fn known_losses(&self) -> BTreeMap<Key, u64> {
+    /// Where a flow begins that is asked for; all nodes if all flows are.
+    fn asked_origins(&self, only: Option<usize>) -> Vec<usize> {
+        match only {
+            Some(flow) => self.flows.get(flow).map(|flow| flow.spec.from).into_iter().collect(),
+            None => self.ids().map(NodeId::index).collect(),
+        }
+    }
+
+    fn known_losses(&self, only: Option<usize>) -> BTreeMap<Key, u64> {
+        let is_asked = |flow: u32| only.is_none_or(|only| flow as usize == only);
         let nodes = 0..self.description().nodes.len();
         let beside = nodes.filter_map(|node| Some((self.network.beside(node)?.0, node))).collect();
         let mut rows: BTreeMap<Key, u64> = BTreeMap::new();
@@ -207,16 +216,21 @@ impl Testbed {
             let at = At { place, node, port: Some(u32::from(losses.port.0)), to };
             for (loss, count) in losses.book.losses() {
                 let TestPacket { flow, dscp, class } = loss.packet;
+                if !is_asked(flow) {
+                    continue;
+                }
                 let tc = class.map(|class| u32::from(class.value()));
                 *rows.entry((flow, Some(loss.start), dscp, tc, at, Some(loss.reason))).or_default() += count;
             }
         }
-        for node in self.ids().map(NodeId::index) {
+        for node in self.asked_origins(only) {
             let Some(instrument) = self.instrument(node) else { continue };
             let reason = instrument.unsent_reason();
             let at = At { place: "source", node, port: None, to: None };
             for (stream, start, count) in instrument.generator().sources().iter().flat_map(|s| s.unsent()) {
-                let Some(&flow) = self.streams.get(stream.index()) else { continue };
+                let Some(&flow) = self.streams.get(stream.index()).filter(|flow| is_asked(**flow)) else {
+                    continue;
+                };
                 let dscp = self.dscp_of(flow);
                 *rows.entry((flow, Some(start), dscp, None, at, Some(reason))).or_default() += count;
             }
@@ -228,14 +242,16 @@ impl Testbed {
         self.flows.get(flow as usize).and_then(|flow| Dscp::new(flow.spec.dscp)).unwrap_or_default()
     }
 
-    fn accounts(&self, lost: &BTreeMap<Key, u64>) -> Vec<Account> {
-        let mut accounts = vec![Account::default(); self.flows.len()];
+    /// The flows by their numbers: all, or the one that is asked for.
+    fn accounts(&self, lost: &BTreeMap<Key, u64>, only: Option<usize>) -> BTreeMap<u32, Account> {
+        let asked = self.asked_flows(only).map(|(flow, _)| (flow as u32, Account::default()));
+        let mut accounts: BTreeMap<u32, Account> = asked.collect();
         let mut add = |flow: u32, what: &dyn Fn(&mut Account)| {
-            if let Some(account) = accounts.get_mut(flow as usize) {
+            if let Some(account) = accounts.get_mut(&flow) {
                 what(account);
             }
         };
-        for node in self.ids().map(NodeId::index) {
+        for node in self.asked_origins(only) {
             let sources = self.generator(node).into_iter().flat_map(|generator| generator.sources());
             for (stream, marks) in sources.flat_map(|source| source.sent()) {
                 let Some(&flow) = self.streams.get(stream.index()) else { continue };
@@ -243,7 +259,9 @@ impl Testbed {
                 add(flow, &|account| account.sent = Some(account.sent.unwrap_or(0) + sent));
             }
         }
-        for (number, &flow) in self.streams.iter().enumerate() {
+        let first = self.asked_flows(only).next().map_or(0, |(_, flow)| flow.first_stream as usize);
+        let is_asked = |(_, flow): &(usize, &u32)| only.is_none_or(|only| **flow as usize == only);
+        for (number, &flow) in self.streams.iter().enumerate().skip(first).take_while(is_asked) {
             let Some(sink) = self.flows.get(flow as usize).and_then(|flow| self.sink(flow.spec.to)) else {
                 continue;
             };
@@ -266,9 +284,10 @@ impl Testbed {
 }
 
 /// Flow by flow, in order of time; what nobody knows comes last.
-pub(super) fn losses(testbed: &Testbed) -> Table {
-    let mut rows = testbed.known_losses();
-    for (flow, account) in (0u32..).zip(testbed.accounts(&rows)) {
+pub(super) fn losses(testbed: &Testbed, only: Option<usize>) -> Table {
+    let mut rows = testbed.known_losses(only);
+    let accounts = testbed.accounts(&rows, only);
+    for (flow, account) in accounts {
         let Some(count) = account.unknown().and_then(|count| u64::try_from(count).ok()).filter(|&n| n > 0)
         else {
             continue;
@@ -319,8 +338,8 @@ pub(super) fn times(testbed: &Testbed) -> Table {
 
 /// Flow by flow.
 pub(super) fn accounts(testbed: &Testbed) -> Table {
-    let accounts = testbed.accounts(&testbed.known_losses());
-    let rows = (0u32..).zip(accounts).map(|(flow, account)| AccountRow {
+    let accounts = testbed.accounts(&testbed.known_losses(None), None);
+    let rows = accounts.into_iter().map(|(flow, account)| AccountRow {
         flow,
         sent: account.sent,
         duplicated: account.duplicated,

@@ -331,6 +331,7 @@ static PARTS: &[(&TableDecl, MakePart)] = &[
     (traffic::DelayRow::DECL, traffic::delays),
     (traffic::FlowSeriesRow::DECL, traffic::flow_series),
     (packets::PacketRow::DECL, packets::table),
+    (losses::LossRow::DECL, losses::losses),
 ];
 
 /// The tables of what was measured; those of the network are in `network::TABLES`.
@@ -348,7 +349,7 @@ pub static TABLES: &[TableEntry<Testbed>] = &[
     TableEntry::new::<class_series::ClassSeriesRow>(Scope::Network, |testbed, _| {
         Ok(class_series::table(testbed))
     }),
-    TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed))),
+    TableEntry::new::<losses::LossRow>(Scope::Network, |testbed, _| Ok(losses::losses(testbed, None))),
     TableEntry::new::<losses::AccountRow>(Scope::Network, |testbed, _| Ok(losses::accounts(testbed))),
     TableEntry::new::<losses::TimeRow>(Scope::Network, |testbed, _| Ok(losses::times(testbed))),
     TableEntry::new::<outages::OutageRow>(Scope::Network, |testbed, _| Ok(outages::table(testbed))),
