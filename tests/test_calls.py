@@ -232,3 +232,41 @@ def test_events_have_a_column_for_each_fact() -> None:
     ports = events.filter(pl.col("event") == "port-down")
     assert set(ports["node"]) == {"b", "c"} and ports["lsp"].null_count() == ports.height
     assert events["time_s"].is_sorted()
+
+
+def test_events_of_a_stretch_of_time_of_a_name_or_of_a_node() -> None:
+    net, a, b, c = abc()
+    a.lsp("gold", c)
+    net.run(until="1 s")
+    net.fail(b, c)
+    net.run(until="2 s")
+    times, names, nodes = (net.events()[key].to_list() for key in ("time_s", "event", "node"))
+    assert {"lsp-up", "port-down"} <= set(names) and min(times) < 1 <= max(times)
+    asked: tuple[dict[str, Any], ...] = (
+        {"since": "1 s"},
+        {"until": "1 s"},
+        {"since": times[0], "until": "1 s"},
+        {"event": "port-down"},
+        {"node": "b"},
+        {"node": b, "event": "port-down", "since": 0.5},
+        {"event": "no-such-event"},
+    )
+    for given in asked:
+        begin, end = float(str(given.get("since", 0)).split()[0]), float(given.get("until", "9 s").split()[0])
+        kept = [
+            place
+            for place, time in enumerate(times)
+            if begin <= time < end
+            and given.get("event") in (None, names[place])
+            and getattr(given.get("node"), "name", given.get("node")) in (None, nodes[place])
+        ]
+        found = net.events(**given)
+        assert found["time_s"].to_list() == [times[place] for place in kept], given
+        assert found.schema.keys() >= {"time_s", "node", "event"}
+    for given, said in (
+        ({"since": "soon"}, r"^events: since 'soon': "),
+        ({"until": -1}, r"^events: until -1: it cannot be negative$"),
+        ({"node": "z"}, r"^'z', no node has that name$"),
+    ):
+        with pytest.raises(TwinplaneError, match=said):
+            net.events(**given)

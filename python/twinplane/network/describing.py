@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,7 +212,7 @@ class Describing:
         except TwinplaneError:
             draft.core.keep_flows(len(draft.flows))  # what is refused leaves nothing behind
             raise
-        draft.flows.append(flow)
+        draft.note_flow(flow)
         return flow
 
     def remove(self, what: Flow | Lsp) -> None:
@@ -238,13 +237,11 @@ class Describing:
 
     def _flow_name(self, name: object, ends: str) -> str:
         """The name of a flow: its own, or that of its ends, with a number if there are several."""
-        taken = {flow.name for flow in self._draft.flows}
-        if name is not None:
-            if str(name) in taken:
-                raise TwinplaneError(f"flow '{name}': name: '{name}' is given twice")
-            return str(name)
-        numbered = (f"{ends}-{number}" for number in count(2))
-        return next(label for label in (ends, *islice(numbered, len(taken) + 1)) if label not in taken)
+        if name is None:
+            return self._draft.unused_label(ends)
+        if str(name) in self._draft.labels:
+            raise TwinplaneError(f"flow '{name}': name: '{name}' is given twice")
+        return str(name)
 
     def _over(self, what: str, over: Lsp | str | None) -> str | None:
         """The name of the LSPs that a flow goes over, which the core looks up."""

@@ -25,6 +25,8 @@ class Draft:
         self.links: list[Link] = []
         self.lsps: list[Lsp] = []
         self.flows: list[Flow] = []
+        self.labels: dict[str, int] = {}
+        """Names of flows, and of the names that were numbered the number to try next."""
         self.demands: Demands | None = None
         self.matrix: Matrix | None = None
         """The file of the demands, if they are of one."""
@@ -99,11 +101,26 @@ class Draft:
         own.remove(part)
         for place, other in enumerate(own):
             other.index = place
+        self.labels = {flow.name: 2 for flow in self.flows}
 
     def keep_flows(self, count: int) -> None:
         """Forget all flows but the first."""
         del self.flows[count:]
         self.core.keep_flows(count)
+        self.labels = {flow.name: 2 for flow in self.flows}
+
+    def note_flow(self, flow: Flow) -> None:
+        """Keep the handle of a flow that the core knows."""
+        self.flows.append(flow)
+        self.labels.setdefault(flow.name, 2)
+
+    def unused_label(self, ends: str) -> str:
+        """The name of a flow by its ends: with the lowest number that is not taken, if there are several."""
+        if ends not in self.labels:
+            return ends
+        while (label := f"{ends}-{self.labels[ends]}") in self.labels:
+            self.labels[ends] += 1
+        return label
 
     def described(self) -> dict[str, Any]:
         """All of it as a file could say it, defaults filled in."""

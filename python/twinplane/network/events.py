@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..units import Quantity, span_ps
 from .history import names_of_addresses
 
 if TYPE_CHECKING:
@@ -38,14 +39,29 @@ NEIGHBORS = ("neighbor", "router_id", "from")
 """Names by which events give the node at the other end."""
 
 
-def tidy(tables: Tables) -> pl.DataFrame:
-    """A row for each event, in order of time."""
+def tidy(
+    tables: Tables,
+    window: tuple[Quantity | None, Quantity | None] = (None, None),
+    event: str | None = None,
+    node: str | None = None,
+) -> pl.DataFrame:
+    """A row for each event, in order of time: from one time to before another, of one name, of one node."""
     import polars as pl
 
-    columns = tables.columns("events")
-    names = names_of_addresses(tables) if columns["event"] else {}
+    since, until = (
+        None if time is None else span_ps(time, f"events: {key}")
+        for key, time in zip(("since", "until"), window, strict=True)
+    )
+    columns = tables.events(since, until)
+    asked = [
+        place
+        for place, (told, by) in enumerate(zip(columns["event"], columns["node"], strict=True))
+        if event in (None, told["event"]) and node in (None, by)
+    ]
+    names = names_of_addresses(tables) if asked else {}
     rows = []
-    for place, told in enumerate(columns["event"]):
+    for place in asked:
+        told = columns["event"][place]
         row = {key: columns[key][place] for key in ("node", "index")}
         group = columns["lsps"][place]
         row["time_s"] = columns["time_ps"][place] / 1e12

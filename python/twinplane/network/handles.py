@@ -280,9 +280,7 @@ class Flow(Shown):
 
     def losses(self) -> pl.DataFrame:
         """Where, why and when its packets were lost: what `Network.losses` says of this flow."""
-        import polars as pl
-
-        return self.owner.table("losses").filter(pl.col("flow") == self.index)
+        return self.owner.of_flow(self, "losses")
 
     def packets(self) -> pl.DataFrame:
         """Every packet by stream and sequence: when it left, when it came (none if it is lost), its delay.

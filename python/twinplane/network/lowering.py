@@ -96,7 +96,7 @@ def adopt(network: Network, lab: model.NetworkSpec, described: _core.Draft, foun
     for index, lsp in enumerate(lab.lsps):
         draft.lsps.append(Lsp(owner, index, lsp.name, lsp.count))
     for index, flow in enumerate(lab.flows):
-        draft.flows.append(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
+        draft.note_flow(Flow(owner, index, flow.name or f"{flow.from_}-{flow.to}", flow.log))
     if (classes := described.demands()) is not None:
         draft.demands, draft.matrix = Demands(owner, classes), found.matrix
     _read_files(network, lab, found)

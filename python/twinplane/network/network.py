@@ -540,8 +540,18 @@ class Network(Acting, Shown):
         """A table as a data frame, times in seconds; `twinplane tables NAME` says what its columns mean."""
         return self.tables.table(name, node)
 
-    def events(self) -> pl.DataFrame:
+    def events(
+        self,
+        since: Quantity | None = None,
+        until: Quantity | None = None,
+        *,
+        event: str | None = None,
+        node: Node | str | None = None,
+    ) -> pl.DataFrame:
         """What happened, in order of time: a row for each event, a column for each fact.
+
+        Only what happened from `since` on and before `until`, events of one name, or those that one `node`
+        told, if these are given; the others are not looked at.
 
         `time_s` is in seconds, `node` told it. `event` is its name, such as lsp-up, lsp-down, lsp-error,
         lsp-rerouted, neighbor-up, neighbor-down, port-up or port-down. Of LSPs `lsp` is the name and `index`
@@ -549,7 +559,7 @@ class Network(Acting, Shown):
         RFC 2205. Nodes have their names, also in `route` and `neighbor`. What does not belong to an event is
         null. `table("events")` has the same as the core tells it.
         """
-        return tidy(self.tables)
+        return tidy(self.tables, (since, until), event, None if node is None else self.node(node).name)
 
     @property
     def events_done(self) -> int:

@@ -53,6 +53,11 @@ class Tables:
         found: Columns = self._engine.part(name, of).columns()
         return found
 
+    def events(self, from_ps: int | None, until_ps: int | None) -> Columns:
+        """Rows of table ``events`` from one time to before another, as lists of exact values."""
+        found: Columns = self._engine.part("events", None, from_ps, until_ps).columns()
+        return found
+
     def part_frame(self, name: str, of: int) -> pl.DataFrame:
         """The same as a data frame, times in seconds."""
         import polars as pl
