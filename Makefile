@@ -29,7 +29,7 @@ test-rust:
 
 # Tests wait more than they compute, so there is a process more than processors. The tests of a file share one, in their order.
 WORKERS ?= $(shell expr $$(nproc) + 1)
-test-python: $(VENV)/.built
+test-python: $(VENV)/.testable
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Up, kill -9 of a random process, down: so often, and nothing is left. Needs root.
@@ -85,12 +85,26 @@ $(VENV)/.installed: requirements.txt
 	touch $@
 
 # The router is built as if beside the extension module: else other features of a shared crate (syn) build everything twice.
-$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+define install-built
 	@echo "building ..."
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
-	cargo build --release --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
-	install -m 755 "$${CARGO_TARGET_DIR:-target}/release/twinplane-router" $(BIN)/
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(1) --quiet
+	cargo build --profile $(1) --quiet --package twinplane-py --package twinplane-router --bin twinplane-router
+	install -m 755 "$${CARGO_TARGET_DIR:-target}/$(1)/twinplane-router" $(BIN)/
+endef
+
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	$(call install-built,release)
 	touch $@
+
+# What is built for use is tested if it is there; else what takes half as long to build (profile quick), which is no more
+# than that: who uses it next builds for use.
+$(VENV)/.testable: $(VENV)/.installed $(RUST) pyproject.toml
+	$(MAKE) --question $(VENV)/.built || { rm -f $(VENV)/.built && $(MAKE) $(VENV)/.quick; }
+	touch $@
+
+.PHONY: $(VENV)/.quick
+$(VENV)/.quick:
+	$(call install-built,quick)
 
 # A wheel for pip, with the program that runs a router in the package. PROFILE is cargo's: release, or dev for a quick look.
 OUT ?= dist
