@@ -80,7 +80,7 @@ struct Entrance {
 
 #[derive(Clone, Debug)]
 struct Process {
-    /// Where its tournament begins: a number that is not a key, then the root, then what is below it.
+    /// Where its tournament begins: two times that are not a key, then the root, then what is below it.
     base: u32,
     /// Its entrances.
     entrances: core::ops::Range<u32>,
@@ -93,7 +93,8 @@ struct Process {
 pub(super) struct Processes {
     list: Vec<Process>,
     entrances: Vec<Entrance>,
-    /// All tournaments. In front of each stands the least time that a frame takes by an entrance of the process.
+    /// All tournaments. In front of each stand the reach of the process, above, and the least time that a frame takes
+    /// by one of its entrances, below.
     keys: Vec<Key>,
     /// The tournament of their roots.
     firsts: Vec<Key>,
@@ -145,7 +146,14 @@ impl Processes {
             }
             entrances.end = at + 1;
             let least = &mut all.keys[*base as usize];
-            *least = (*least).min(u128::from(shortest));
+            *least = NEVER << 64 | u128::from((*least as u64).min(shortest));
+        }
+        for process in &all.list {
+            let reach = all.entrances[process.entrances.start as usize..process.entrances.end as usize]
+                .iter()
+                .map(|entrance| all.least(entrance.base).saturating_add(entrance.shortest));
+            let reach = reach.min().unwrap_or(u64::MAX);
+            all.keys[process.base as usize] = u128::from(reach) << 64 | u128::from(all.least(process.base));
         }
         for place in
             nodes.iter_mut().map(|node| &mut node.place).chain(lanes.iter_mut().map(|l| &mut l.place))
@@ -187,6 +195,20 @@ impl Processes {
         self.keys[base as usize + 1]
     }
 
+    /// The least time that a frame takes by an entrance of a process.
+    #[inline(always)]
+    fn least(&self, base: u32) -> u64 {
+        self.keys[base as usize] as u64
+    }
+
+    /// A time up to which a process can go on at most, if the first of all that is done is done by it at `first`: a
+    /// frame may come to a neighbour then, and what that sends after it to the process. In less than a look at the
+    /// neighbours, this tells whether that is worth while.
+    #[inline(always)]
+    pub(super) fn reach(&self, base: u32, first: Time) -> Time {
+        Time(first.0.saturating_add((self.keys[base as usize] >> 64) as u64))
+    }
+
     /// Lanes with queue disciplines that lead to a process.
     #[inline]
     pub(super) fn queued(&self, process: u32) -> &[u32] {
@@ -201,12 +223,10 @@ impl Processes {
     #[inline]
     pub(super) fn horizon(&self, process: u32, first: Time, waiting: Time) -> Time {
         let Process { base, entrances, .. } = &self.list[process as usize];
-        let least = self.keys[*base as usize].min(u128::from(u64::MAX)) as u64;
-        let mut horizon = waiting.0.saturating_add(least);
+        let mut horizon = waiting.0.saturating_add(self.least(*base));
         for entrance in &self.entrances[entrances.start as usize..entrances.end as usize] {
-            let [least, root] = [self.keys[entrance.base as usize], self.root(entrance.base)];
-            let heard = first.0.saturating_add(least.min(u128::from(u64::MAX)) as u64);
-            let acts = time_of(root).0.min(heard);
+            let heard = first.0.saturating_add(self.least(entrance.base));
+            let acts = time_of(self.root(entrance.base)).0.min(heard);
             horizon = horizon.min(acts.saturating_add(entrance.shortest));
         }
         Time(horizon)

@@ -241,26 +241,39 @@ impl World {
     /// when it has nothing else to do. Otherwise what it does next, or that the window is over.
     #[inline(always)]
     fn turn(&mut self, window: &mut Window, leaf: u32, key: Key) -> Option<Result<Key, Left>> {
-        if window.done == 1 {
-            window.limit = window.limit.min(self.limit(window));
+        let mut is_first = window.done == 1;
+        if is_first {
+            window.limit = window.limit.min(self.processes.reach(window.base, time_of(window.first)));
         }
         if window.alone == Time::ZERO
             && time_of(key) < window.limit
             && window.done != window.budget
             && let Some(other) = self.processes.next_other(window.base, leaf, key)
         {
-            window.alone = window.limit.min(time_of(other));
-            return None;
+            if is_first {
+                window.limit = window.limit.min(self.limit(window));
+                is_first = false;
+            }
+            if time_of(key) < window.limit {
+                window.alone = window.limit.min(time_of(other));
+                return None;
+            }
         }
         let root = self.processes.replace_first(window.base, leaf, key);
         if time_of(root) >= window.limit || window.done == window.budget {
             return Some(Err(Left::Nothing));
         }
+        if is_first {
+            window.limit = window.limit.min(self.limit(window));
+            if time_of(root) >= window.limit {
+                return Some(Err(Left::Nothing));
+            }
+        }
         if root == key { None } else { Some(Ok(root)) }
     }
 
     /// Up to when (exclusive) a process can go on by itself.
-    #[inline]
+    #[inline(never)]
     fn limit(&self, window: &Window) -> Time {
         let Window { process, first, until, .. } = *window;
         let horizon = self.processes.horizon(process, time_of(first), self.queues.next());
