@@ -229,14 +229,18 @@ class Failures:
         said = f"{worst.kind} {worst.name} is the worst of {kinds}:"
         if worst.never:
             reasons = ", ".join(f"{count} for '{reason}'" for reason, count in worst.reasons.items())
-            said += f" {worst.never} of {counted(total, 'flow')} stay away ({reasons})"
+            stay = "stays" if worst.never == 1 else "stay"
+            said += f" {worst.never} of {counted(total, 'flow')} {stay} away ({reasons})"
         else:
-            said += f" {len(worst.hurt)} of {counted(total, 'flow')} lose {counted(worst.lost, 'packet')}"
+            lose = "loses" if len(worst.hurt) == 1 else "lose"
+            come = "it comes" if len(worst.hurt) == 1 else "all come"
+            said += f" {len(worst.hurt)} of {counted(total, 'flow')} {lose} {counted(worst.lost, 'packet')}"
             said += (
-                "" if worst.outage_s is None else f" within {format_time(worst.outage_s)}, and all come back"
+                "" if worst.outage_s is None else f" within {format_time(worst.outage_s)}, and {come} back"
             )
         if left := len(self.needless):
-            said += f"; {left} of {counted(len(self), 'case')} keep a flow away though a way is left"
+            keep = "keeps" if left == 1 else "keep"
+            said += f"; {left} of {counted(len(self), 'case')} {keep} a flow away though a way is left"
         elif worst.never:
             said += "; whoever has a way left comes back in every case"
         return f"{said[0].upper()}{said[1:]}."
