@@ -593,3 +593,23 @@ def test_outages_are_the_longest_runs_of_packets_that_did_not_arrive(seed: int) 
         # Where it was lost, a packet was some milliseconds after it was due.
         assert abs((last - first) - (longest[-1] - longest[0])) < 0.005
     assert longest[-1] - longest[0] > 0.09
+
+
+def test_losses_of_which_nobody_knows_when_are_told() -> None:
+    """As in a lab, whose tester counts what does not arrive: nothing is said of when."""
+    story = told([FAIL], [])
+    story.flows[0] = FlowSeen("f0", "EF", sent=1000, received=941, lost=59, unplaced=59)
+    said = headline(story)
+    assert said is not None and "59 packets were lost, nobody knows when" in said and "no flow" not in said
+    chart = course.chart("time", story, messages=None, up=None, series=None)
+    assert chart is not None and "59 lost, nobody knows when" in chart.alt and "no packet" not in chart.alt
+
+
+def test_delays_that_are_all_the_same_are_seen() -> None:
+    story = told([FAIL], [], flows=1)
+    story.delays[0] = ([116e-6], [1000])
+    chart = course.distribution(story)
+    assert chart is not None
+    (curve,) = chart.curves
+    # The step is inside the panel, not at its edge.
+    assert min(curve.x) < 116 < max(curve.x) and list(curve.y) == [0, 100, 100]

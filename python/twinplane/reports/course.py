@@ -169,7 +169,8 @@ def _traffic(story: Story, titles: list[str], curves: list[Curve]) -> str:
         told = ", ".join(f"{name} {round(sum(counts.values())):,}" for name, counts in hurt.items())
         found.append(f"packets lost: {told}")
     elif found:
-        found.append("no packet is lost")
+        unplaced = sum(flow.unplaced for flow in story.flows)
+        found.append(f"{unplaced:,} lost, nobody knows when" if unplaced else "no packet is lost")
     return "; ".join(found)
 
 
@@ -362,10 +363,9 @@ def distribution(story: Story) -> Chart | None:
         for bound in x:
             sofar += counts[bound]
             shares.append(100 * sofar / total)
-        begin = x[0] * 0.99
-        curves.append(
-            Curve(name, [begin * scale, *(v * scale for v in x)], [0.0, *shares], 0, "steps", style)
-        )
+        # Beyond both ends: a step at the edge of the panel would not be seen.
+        bounds = [x[0] * 0.99, *x, x[-1] * 1.01]
+        curves.append(Curve(name, [v * scale for v in bounds], [0.0, *shares, 100.0], 0, "steps", style))
         half, most = (next(b for b, s in zip(x, shares, strict=True) if s >= share) for share in (50, 99))
         told.append(f"{name}: half at most {half * scale:.4g} {unit}, 99 % at most {most * scale:.4g} {unit}")
     return Chart(

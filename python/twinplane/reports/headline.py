@@ -129,9 +129,10 @@ def _losses(story: Story, begin: float) -> str:
     }
     if not groups:
         earlier = f"; {_packets(before)} {_were(before)} lost before" if before else ""
-        unknown = f", but {_packets(unplaced)} are missing, nobody knows since when" if unplaced else ""
+        if unplaced:
+            return f"{_packets(unplaced)} {_were(unplaced)} lost, nobody knows when{earlier}"
         who = "no flow or demand" if any(flow.is_demand for flow in story.flows) else "no flow"
-        return f"{who} lost a packet after it{unknown}{earlier}"
+        return f"{who} lost a packet after it{earlier}"
     ranked = sorted(groups.items(), key=lambda item: (not _gone(item[1][1]), -item[1][0], item[0]))
     words = []
     for place, (group, (count, of)) in enumerate(ranked[:NAMED_MAX]):

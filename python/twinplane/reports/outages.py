@@ -181,12 +181,15 @@ def _failures(found: Sequence[Effect], story: Story) -> Table:
     """A row for each moment at which something was taken away, in order of time."""
     lsps = bool(story.lsps)
     titles = ["at", "what", "packets lost", "flows hurt", *(("LSPs down", "all back at") if lsps else ())]
+    # A lab counts what does not arrive: which failure that is of, it does not tell.
+    unknown = not story.losses and any(flow.unplaced for flow in story.flows)
     rows = []
     for one in found:
         what = ", ".join(done(action) for action in one.failure.actions[:4])
         if len(one.failure.actions) > 4:
             what += f" and {len(one.failure.actions) - 4} more"
-        row = [format_time(one.failure.at, 6), what, f"{one.lost:,}", f"{len(one.flows):,}"]
+        counts = ["not known"] * 2 if unknown else [f"{one.lost:,}", f"{len(one.flows):,}"]
+        row = [format_time(one.failure.at, 6), what, *counts]
         if lsps:
             backs = [lsp.back for lsp in one.lsps]
             known = [back for back in backs if back is not None]
