@@ -266,3 +266,42 @@ fn links_cost_what_is_said() {
         json!([false, false, false, true]).as_array().expect("one").as_slice()
     );
 }
+
+#[test]
+fn nothing_goes_through_a_stub_router_and_flows_share_ways_that_are_as_good() {
+    let mut described = two_ways(&quick());
+    let mut stub = quick();
+    stub["stub_router"] = json!(true);
+    described["nodes"]["b"]["ospf"] = stub;
+    described["flows"] = json!([{"name": "f", "from": "h1", "to": "h2", "rate": "1 Mbit/s", "start": "10 s"},
+        {"name": "to b", "from": "h1", "to": "b", "rate": "1 Mbit/s", "start": "10 s"}]);
+    let mut one = network(&described);
+    one.run_until(Time(12 * S)).expect("a run");
+    assert_eq!(lost(&mut one), 0, "the router itself is reached");
+    let routes = one.table_json("ospf_routes", Some(0)).expect("a table");
+    let hops = |prefix: &str| {
+        let all = column(&routes, "prefix");
+        let place = all.iter().position(|one| *one == prefix).expect("a route");
+        column(&routes, "ports")[place].clone()
+    };
+    assert_eq!(hops("10.2.0.0/24"), json!([2]), "by c, though that costs more");
+    // Two ways that cost the same: many flows go by both.
+    let mut described = two_ways(&quick());
+    for link in described["links"].as_array_mut().expect("links") {
+        link["metric"] = json!(1);
+    }
+    let flow = |n: u32| json!({"name": format!("f{n}"), "from": "h1", "to": "h2", "rate": "100 kbit/s", "start": "10 s"});
+    described["flows"] = (0..16).map(flow).collect();
+    let mut both = network(&described);
+    both.run_until(Time(12 * S)).expect("a run");
+    assert_eq!(lost(&mut both), 0);
+    let ports = both.table_json("ports", None).expect("a table");
+    let sent = |to: &str| {
+        let rows =
+            column(&ports, "from").into_iter().zip(column(&ports, "to")).zip(column(&ports, "sent_frames"));
+        rows.filter(|((node, far), _)| node == "a" && far == to)
+            .filter_map(|(_, sent)| sent.as_u64())
+            .sum::<u64>()
+    };
+    assert!(sent("b") > 50 && sent("c") > 50, "{} {}", sent("b"), sent("c"));
+}

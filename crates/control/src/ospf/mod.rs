@@ -105,6 +105,8 @@ pub struct Config {
     pub area: Option<Ipv4Addr>,
     /// The number that neighbours know it by; the router's own if absent.
     pub router_id: Option<Ipv4Addr>,
+    /// Announce that nothing is to go through the router (RFC 6987).
+    pub stub_router: bool,
     /// How computations are delayed.
     pub delay: DelayConfig,
     /// The ports that it speaks on or announces, and how.

@@ -12,6 +12,9 @@ use wire::ospf::{
     RouterLink, link,
 };
 
+/// The cost of a link by which nothing is to go through a router (RFC 6987, 3).
+const MAX_LINK_METRIC: u16 = 0xffff;
+
 impl Interface {
     /// Is this router adjacent to the designated router, or is it that and has neighbours (RFC 2328, 12.4.1.2)?
     fn is_transit(&self) -> bool {
@@ -25,10 +28,12 @@ impl Interface {
         }
     }
 
-    /// Its links in the router's advertisement.
-    fn links(&self, to: &mut Vec<RouterLink>) {
-        let metric = self.config.cost;
-        let mut push = |kind, id, data| to.push(RouterLink { id, data, kind, metric, tos: Vec::new() });
+    /// Its links in the router's advertisement; of a stub router nothing is to go through (RFC 6987, 2).
+    fn links(&self, is_stub: bool, to: &mut Vec<RouterLink>) {
+        let mut push = |kind, id, data| {
+            let metric = if is_stub && kind != link::STUB { MAX_LINK_METRIC } else { self.config.cost };
+            to.push(RouterLink { id, data, kind, metric, tos: Vec::new() });
+        };
         match self.state {
             InterfaceState::Down => {}
             InterfaceState::PointToPoint => {
@@ -50,7 +55,8 @@ impl Ospf {
     /// What this router has to say.
     fn wanted(&self) -> BTreeMap<LsaKey, LsaBody> {
         let mut links = Vec::new();
-        self.interfaces.values().for_each(|interface| interface.links(&mut links));
+        let is_stub = self.config.stub_router;
+        self.interfaces.values().for_each(|interface| interface.links(is_stub, &mut links));
         let host = |id, metric| {
             let data = Ipv4Addr::BROADCAST;
             RouterLink { id, data, kind: link::STUB, metric, tos: Vec::new() }

@@ -69,7 +69,9 @@ base::table! {
         /// Address of its backup; absent where there is none.
         backup: Option<Ipv4Addr> => Some(one.backup).filter(|address| !address.is_unspecified()),
         /// Neighbours that are heard.
-        neighbors: usize => one.neighbors.len(),
+        neighbors: usize = "neighbours" => one.neighbors.len(),
+        /// Neighbours whose databases are the same: routes lead by them.
+        adjacent: usize = "neighbours" => one.count(NeighborState::Full),
         /// Packets that were not taken.
         refused: u64 = "packets" => one.refusals,
         /// Whose packet was the last of them; absent if all were taken.
