@@ -156,7 +156,7 @@ impl Network {
     }
 
     /// Does a router find its IPv4 routes itself?
-    pub(super) fn finds_routes(&self, node: usize) -> bool {
+    pub fn finds_routes(&self, node: usize) -> bool {
         self.description.nodes[node].protocols.find_routes()
     }
 

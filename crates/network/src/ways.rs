@@ -51,7 +51,7 @@ impl Network {
     fn is_stranded(&self, spec: &LspSpec, gone: &BTreeSet<usize>) -> bool {
         let strict: Vec<Vec<usize>> = if spec.loose || spec.routes.is_empty() {
             // Where routers find the way themselves, it follows routes that follow failures.
-            if !spec.shortest && self.rerouting.is_some() {
+            if !spec.shortest && (self.rerouting.is_some() || self.finds_routes(spec.from)) {
                 return false;
             }
             self.graph.search(spec.from).links_to(spec.to).into_iter().collect()

@@ -66,7 +66,8 @@ def details(name: str) -> dict[str, Any]:
     The phase of a lab with problems is ``degraded``.
     """
     one = state.running(name)
-    nodes, lsps = [], []
+    nodes, lsps, apart = [], [], []
+    speakers = _speakers(one)
     for node_name, node in one.nodes.items():
         entry: dict[str, Any] = {
             "node": node_name,
@@ -84,10 +85,11 @@ def details(name: str) -> dict[str, Any]:
             try:
                 entry["status"] = ask(one, node_name, "status")
                 lsps += heads(one, node_name)
+                apart += not_adjacent(one, node_name, speakers)
             except TwinplaneError as error:
                 entry["state"], entry["why"] = "silent", str(error)
         nodes.append(entry)
-    wrong = problems(nodes, lsps, signalled(one))
+    wrong = problems(nodes, lsps, signalled(one)) + apart
     now = phase(one)
     return {
         "lab": name,
@@ -151,16 +153,43 @@ def signalled(one: State) -> list[tuple[str, str, str, str]]:
     return found
 
 
+def not_adjacent(one: State, name: str, speakers: set[str]) -> list[str]:
+    """Links of a router by which OSPF finds no neighbour though there should be one, a sentence each."""
+    if name not in speakers:
+        return []
+    said = []
+    for row in rows(ask(one, name, "table", "ospf_interfaces")):
+        bridge = row["network"] == "broadcast" and row["neighbors"] > 1
+        wanted = row["towards"] in speakers or row["neighbors"] or row["refused"]
+        if row["passive"] or row["adjacent"] or not wanted or bridge:
+            continue
+        why = f": {row['refused_from']}: {row['refused_why']}" if row["refused"] else ""
+        state = "down" if row["state"] == "down" else "not adjacent"
+        said.append(f"router {name} is {state} by OSPF on its link to {row['towards']}{why}")
+    return said
+
+
+def _speakers(one: State) -> set[str]:
+    """The routers that speak OSPF, as the description says."""
+    nodes = _description(one).get("nodes", {})
+    return {name for name, said in nodes.items() if name in one.nodes and said.get("ospf") is not None}
+
+
 def _described(one: State) -> list[dict[str, Any]]:
     """The LSPs of the description that the routers were started with; none if no router has one."""
+    return [lsp for lsp in _description(one).get("lsps", []) if lsp["from"] in one.nodes]
+
+
+def _description(one: State) -> dict[str, Any]:
+    """The description that the routers were started with; nothing if no router has one."""
     for name, node in one.nodes.items():
         if node.kind == "router":
             try:
-                found = json.loads(one.config(name).read_text())["description"].get("lsps", [])
+                found: dict[str, Any] = json.loads(one.config(name).read_text())["description"]
             except (OSError, ValueError, KeyError):
                 continue
-            return [lsp for lsp in found if lsp["from"] in one.nodes]
-    return []
+            return found
+    return {}
 
 
 def _names(lsp: dict[str, Any]) -> list[str]:

@@ -861,6 +861,8 @@ class Ospf(Checked):
     """The number that neighbours know the router by [default: its loopback address]."""
     reference_bandwidth: Quantity | None = None
     """A link costs this divided by its rate, and 1 at least [default: links cost their 'metric']."""
+    stub_router: bool = False
+    """Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other way."""
     spf: OspfSpf = field(default_factory=lambda: OspfSpf())
     """How computations of paths are delayed."""
     interfaces: Mapping[str, OspfInterface] = field(default_factory=dict)

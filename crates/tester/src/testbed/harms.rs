@@ -89,7 +89,13 @@ impl Testbed {
             });
             let has_other = after.first_link(to).is_some();
             let way = before.links_to(to).unwrap_or_default();
-            has_other && way.iter().any(|link| links.contains(link)) && !self.may_be_carried(flow)
+            // Routes that protocols find follow failures.
+            let mut ends = way.iter().flat_map(|link| self.links()[*link].ends());
+            let follows = |node: usize| self.finds_routes(node) || !self.facts(node).is_own_router();
+            has_other
+                && way.iter().any(|link| links.contains(link))
+                && !ends.all(follows)
+                && !self.may_be_carried(flow)
         };
         self.flows.iter().filter(is_lost).collect()
     }

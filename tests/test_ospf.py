@@ -1,0 +1,101 @@
+"""OSPF in words of users: file and Python mean the same, and pages and tables tell what happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import twinplane as tp
+
+from tests.lab.support import refused
+
+FILE = """\
+name: square
+nodes:
+  a: {kind: router, ospf: {hello_interval: 1 s, area: 0.0.0.3, interfaces: {b: {cost: 7}}}}
+  b: {kind: router, ospf: {hello_interval: 1 s, area: 3}}
+  c: {kind: router, ospf: {hello_interval: 1 s, area: 3}}
+links:
+  - [a, b, {rate: 1 Gbit/s, delay: 1 ms}]
+  - [b, c, {rate: 1 Gbit/s, delay: 1 ms}]
+  - [a, c, {rate: 1 Gbit/s, delay: 1 ms}]
+flows:
+  - {name: f, from: a, to: b, rate: 1 Mbit/s, size: 500, start: 8 s}
+"""
+
+
+def described() -> tp.Network:
+    net = tp.Network()
+    for name in "abc":
+        net.router(name)
+    for ends in ("ab", "bc", "ac"):
+        net.link(*ends, rate="1 Gbit/s", delay="1 ms")
+    net.ospf(area=3, hello_interval="1 s")
+    net.ospf("a", area="0.0.0.3", hello_interval="1 s", interfaces={"b": {"cost": 7}})
+    net.flow("a", "b", rate="1 Mbit/s", size=500, start="8 s", name="f")
+    return net
+
+
+def test_a_file_and_python_mean_the_same_and_the_page_tells_it(tmp_path: Path) -> None:
+    path = tmp_path / "square.yaml"
+    path.write_text(FILE)
+    net, other = described(), tp.Network.from_file(path)
+    assert net.warnings == []
+    net.at("25 s").fail("a", "c")
+    other.at("25 s").fail("a", "c")
+    net.run(until="30 s")
+    other.run(until="30 s")
+    assert net.digest() == other.digest()
+    assert net.table("ospf")["area"].unique().to_list() == ["0.0.0.3"]
+    # By c it is shorter; when that link fails, the flow takes the direct one.
+    lost = net.losses()["packets"].sum()
+    assert 10 <= lost <= 16, "50 ms of 250 packets a second"
+    assert net.table("ospf_neighbors")["state"].to_list() == ["full"] * 4
+    page = tmp_path / "page.html"
+    tp.report(net, page)
+    text = page.read_text()
+    assert "Routers that speak OSPF" in text and "adjacency lost" in text
+    assert "All 3 routers of area 0.0.0.3 have the same database" in text
+
+
+def test_the_page_says_whose_packets_are_refused(tmp_path: Path) -> None:
+    net = tp.Network()
+    a = net.router("a", ospf=tp.Ospf(hello_interval="1 s"))
+    b = net.router("b", ospf=tp.Ospf(hello_interval="1 s", dead_interval="9 s"))
+    net.link(a, b)
+    with pytest.warns(tp.TwinplaneWarning, match="dead interval is 4 s at 'a' and 9 s at 'b'"):
+        assert len(net.warnings) == 1
+    net.run(until="3 s")
+    tp.report(net, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "its dead interval is 9 s, and here it is 4 s" in text
+    assert (
+        net.table("ospf_interfaces").filter(node="a")["refused_why"][0]
+        == "its dead interval is 9 s, and here it is 4 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("area: x", "'x' is not the number of an area such as 0 or 0.0.0.1"),
+        ("hello: 1 s", "unknown field 'hello'"),
+        ("dead_interval: 3 s", "dead_interval=3 s has to be above hello_interval=10 s"),
+        ("authentication: {kind: md5}", "kind=md5: a 'key' is missing"),
+        ("interfaces: {z: {cost: 3}}", "no link leads to 'z': its links lead to b"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(tmp_path: Path, words: str, said: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        f"name: x\nnodes:\n  a: {{kind: router, ospf: {{{words}}}}}\n"
+        "  b: {kind: router}\nlinks:\n  - [a, b]\n"
+    )
+    assert said in refused("lab", "check", path)
+
+
+def test_hosts_have_no_ospf() -> None:
+    net = tp.Network()
+    net.host("h", "10.1.0.2/24")
+    with pytest.raises(tp.TwinplaneError, match="node 'h': ospf: it is no router of ours"):
+        net.ospf("h")
