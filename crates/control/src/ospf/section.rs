@@ -245,7 +245,8 @@ base::record! {
         pub router_id: Option<Ipv4Addr>, absent "its loopback address";
         /// A link costs this divided by its rate, and 1 at least.
         pub reference_bandwidth: Option<Rate>, in 1..=1_000_000_000_000_000_000, absent "links cost their 'metric'";
-        /// Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other way.
+        /// Announce that nothing is to go through the router (RFC 6987): others take it only where there is no other
+        /// way.
         pub stub_router: bool = false;
         /// How computations of paths are delayed.
         pub spf: OspfSpfSpec = OspfSpfSpec::default();
