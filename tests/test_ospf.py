@@ -40,7 +40,6 @@ def test_a_file_and_python_mean_the_same_and_the_page_tells_it(tmp_path: Path) -
     path = tmp_path / "square.yaml"
     path.write_text(FILE)
     net, other = described(), tp.Network.from_file(path)
-    assert net.warnings == []
     net.at("25 s").fail("a", "c")
     other.at("25 s").fail("a", "c")
     net.run(until="30 s")
