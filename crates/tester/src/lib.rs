@@ -12,6 +12,7 @@ pub mod instrument;
 pub mod kind;
 pub mod pacer;
 pub mod packet;
+mod places;
 pub mod probe;
 mod probe6;
 pub mod problem;

@@ -5,6 +5,7 @@ use crate::checks::{Checks, Expected, Seen, Taken, Whose};
 use crate::course::Course;
 use crate::delay::DelayStats;
 use crate::packet::{Ports, Stamp, read_frame};
+use crate::places::Places;
 use crate::sequence::{Arrival, Sequence};
 use crate::series::Series;
 use crate::together::{Of, Togethers};
@@ -224,60 +225,6 @@ pub struct LogEntry {
     pub arrival: Time,
     /// Bytes of its frame, with frame check sequence.
     pub wire_len: u32,
-}
-
-/// Where streams are kept, by their numbers. One look for each packet, so it is simpler than a [`base::Map`]: a table
-/// of a power of two places, at most half of which are taken, and a multiplication that spreads numbers over it.
-#[derive(Debug, Default)]
-struct Places {
-    /// Number of a stream and its place; [`Places::FREE`] where there is none.
-    slots: Box<[(u32, u32)]>,
-    len: usize,
-}
-
-impl Places {
-    /// No stream has this number.
-    const FREE: u32 = u32::MAX;
-
-    /// The slots in the order in which a stream is looked for.
-    #[inline(always)]
-    fn slot(&self, stream: u32, step: u32) -> usize {
-        let spread = stream.wrapping_mul(0x9e37_79b9);
-        (spread >> 8).wrapping_add(step) as usize & self.slots.len().wrapping_sub(1)
-    }
-
-    #[inline(always)]
-    fn get(&self, stream: StreamId) -> Option<u32> {
-        let mut step = 0;
-        loop {
-            let (number, place) = *self.slots.get(self.slot(stream.0, step))?;
-            if number == stream.0 {
-                return Some(place);
-            }
-            if number == Places::FREE {
-                return None;
-            }
-            step += 1;
-        }
-    }
-
-    /// Puts a stream in that is not there yet.
-    fn insert(&mut self, stream: StreamId, place: u32) {
-        if 2 * (self.len + 1) > self.slots.len() {
-            let bigger = vec![(Places::FREE, 0); (4 * (self.len + 1)).next_power_of_two()];
-            let old = core::mem::replace(&mut self.slots, bigger.into());
-            old.iter().filter(|slot| slot.0 != Places::FREE).for_each(|slot| self.put(*slot));
-        }
-        self.put((stream.0, place));
-        self.len += 1;
-    }
-
-    fn put(&mut self, slot: (u32, u32)) {
-        let free = (0..).map(|step| self.slot(slot.0, step)).find(|at| self.slots[*at].0 == Places::FREE);
-        if let Some(free) = free {
-            self.slots[free] = slot;
-        }
-    }
 }
 
 /// A sink. Phases go by the departure that was intended: a packet belongs to the phase in which it was due.
@@ -531,17 +478,6 @@ mod tests {
         assert_eq!(delay(Convention::FirstToFirst), 970);
         assert_eq!(delay(Convention::LastToLast), 900);
         assert_eq!(delay(Convention::LastToFirst), 870);
-    }
-
-    #[test]
-    fn every_stream_has_its_place() {
-        let mut places = Places::default();
-        assert_eq!(places.get(StreamId(7)), None);
-        for n in 0..1_000 {
-            places.insert(StreamId(n * n), n);
-        }
-        assert!((0..1_000).all(|n| places.get(StreamId(n * n)) == Some(n)));
-        assert_eq!([2, 3, 0xff_ffff].map(|stream| places.get(StreamId(stream))), [None; 3]);
     }
 
     #[test]
