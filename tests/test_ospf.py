@@ -27,7 +27,7 @@ flows:
 def described() -> tp.Network:
     net = tp.Network()
     for name in "abc":
-        net.router(name)
+        net.router(name, hello="9 s")  # as network files have it
     for ends in ("ab", "bc", "ac"):
         net.link(*ends, rate="1 Gbit/s", delay="1 ms")
     net.ospf(area=3, hello_interval="1 s")
