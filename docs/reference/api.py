@@ -39,6 +39,11 @@ PAGES: dict[str, tuple[str, str, list[Any]]] = {
         "Make LSPs at routers, ask for their tables, ping and trace routes.",
         [tp.Router, tp.Edge, tp.Host, tp.Bridge, tp.Peer, tp.External],
     ),
+    "protocols": (
+        "Protocols",
+        "Say what a router speaks beside RSVP-TE.",
+        [tp.Ospf],
+    ),
     "handles": (
         "Links, LSPs, flows, captures, recordings",
         "Command and ask what the methods of a network return.",
