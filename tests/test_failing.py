@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +323,20 @@ def test_own_events_that_cannot_be_left_out_are_refused() -> None:
     ):
         fail_everything(ran, only="links", watch="2 s")
     assert len(fail_everything(ran, only="links", watch="900 ms")) == 4
+
+
+def test_flows_that_are_cut_off_before_are_named() -> None:
+    net = tp.Network()
+    for name in ("a", "b", "c"):
+        net.router(name, ospf=tp.Ospf(hello_interval="1 s"))
+    for ends in (("a", "b"), ("b", "c"), ("a", "c")):
+        net.link(*ends, rate="100 Mbit/s", delay="1 ms")
+    net.flow("a", "c", rate="100 kbit/s", size=512, name="early")
+    with pytest.warns(UserWarning, match=r"1 of 1 flow have lost every packet .* longer warm-up"):
+        fail_everything(net, only="links", watch="1 s")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fail_everything(net, only="links", watch="1 s", warm_up="20 s")
 
 
 def test_flows_that_send_too_little_are_named() -> None:

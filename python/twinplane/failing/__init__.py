@@ -168,6 +168,12 @@ class Trial:
         if world.down:
             total = sum(lsp.count for lsp in self.network.lsps)
             warn(f"{len(world.down)} of {counted(total, 'LSP')} are not up when failures begin")
+        if cut_off := world.cut_off():
+            warn(
+                f"{len(cut_off)} of {counted(len(flows), 'flow')} have lost every packet when failures"
+                f" begin (the first is {cut_off[0]}), so that cases do not show what hurts them: they lack"
+                " a route, or routers are still finding one, which takes a longer warm-up"
+            )
         return world
 
     def run(

@@ -165,6 +165,15 @@ class World:
         sent = self.calm[-1].sent if self.calm else []
         return [flow.name for flow, count in zip(self.flows, sent, strict=False) if count < ENOUGH]
 
+    def cut_off(self) -> list[str]:
+        """Flows of which every packet was lost before anything failed."""
+        before = self.before
+        if before is None:
+            return []
+        lost = (sum(one.values()) for one in before.lost)
+        counts = zip(self.flows, before.sent, lost, strict=True)
+        return [flow.name for flow, sent, gone in counts if 0 < sent <= gone]
+
     def down_lsps(self) -> set[tuple[int, int]]:
         """LSPs that are signalled and not up."""
         table = self.core.table("lsps")
