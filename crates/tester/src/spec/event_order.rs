@@ -21,6 +21,33 @@ impl EventSpec {
         }
     }
 
+    /// When it may happen for the last time.
+    pub(crate) fn last(&self) -> Time {
+        self.at.or(self.until).unwrap_or(Time::MAX)
+    }
+
+    /// Refuses to heal what nothing has happened to by then, as `harmed` says; `node` and `ends` give names.
+    pub(crate) fn check_heal(
+        &self,
+        harmed: impl Fn(&What) -> bool,
+        node: impl Fn(usize) -> String,
+        ends: impl Fn(usize) -> [String; 2],
+    ) -> Result<(), Diagnostic> {
+        let heal = self.what();
+        if !heal.is_heal() || harmed(&heal) {
+            return Ok(());
+        }
+        let what = match heal {
+            What::LinkHeal(link) => {
+                let [a, b] = ends(link);
+                format!("the link between '{a}' and '{b}'")
+            }
+            What::NodeUp(place) => format!("'{}'", node(place)),
+            _ => "the network".into(),
+        };
+        Err(Diagnostic::new(EventProblem::NothingToHeal { what }).at("heal"))
+    }
+
     /// Refuses to make somebody else's device fail.
     pub(super) fn check_node(&self, nodes: &[(Name, NodeWritten)]) -> Result<(), Diagnostic> {
         let (What::NodeDown(node) | What::NodeUp(node) | What::Restart(node)) = self.what() else {
@@ -73,34 +100,22 @@ impl NetworkFile {
 
     /// Refuses to heal what nothing has happened to.
     fn check_heals(&self) -> Result<(), Diagnostic> {
-        let harms: Vec<Harm> = self.events.iter().enumerate().filter_map(Harm::of).collect();
+        let harms: Vec<(usize, &EventSpec, What)> =
+            self.events.iter().enumerate().map(|(index, event)| (index, event, event.what())).collect();
+        let node = |node: usize| self.network.nodes.get(node).map_or("?", |node| &*node.0).to_string();
+        let ends = |link: usize| {
+            let ends = self.network.spec.links.get(link).map(|link| link.endpoints.each_ref());
+            ends.map_or_else(|| ["?", "?"].map(String::from), |ends| ends.map(|end| end.node.name.to_string()))
+        };
         for (index, event) in self.events.iter().enumerate() {
-            let healed = event.what();
-            let last = match event.when() {
-                When::At(at) => at,
-                _ => event.until.unwrap_or(Time::MAX),
+            let last = event.last();
+            let is_before = |harm: usize, first: Time| {
+                first < last || (first == last && (harm < index || event.at.is_none()))
             };
-            let is_before = |harm: &&Harm| {
-                harm.first < last || (harm.first == last && (harm.index < index || event.at.is_none()))
+            let harmed = |heal: &What| {
+                harms.iter().any(|(harm, of, what)| heal.heals(what) && is_before(*harm, of.first()))
             };
-            let harmed =
-                |of: &dyn Fn(&What) -> bool| harms.iter().filter(is_before).any(|harm| of(&harm.what));
-            let what = match &healed {
-                What::LinkHeal(link) if !harmed(&|what| what.link() == Some(*link)) => {
-                    let ends = self.network.spec.links.get(*link).map(|link| link.endpoints.each_ref());
-                    let [a, b] = ends.map_or(["?", "?"], |ends| ends.map(|end| &*end.node.name));
-                    format!("the link between '{a}' and '{b}'")
-                }
-                What::NodeUp(node) if !harmed(&|what| what.node() == Some(*node)) => {
-                    format!("'{}'", self.network.nodes.get(*node).map_or("?", |node| &*node.0))
-                }
-                What::HealAll if !harmed(&|what| what.link().or(what.node()).is_some()) => {
-                    "the network".into()
-                }
-                _ => continue,
-            };
-            let nothing = EventProblem::NothingToHeal { what };
-            return Err(Diagnostic::new(nothing).at("heal").at(index).at("events"));
+            event.check_heal(harmed, node, ends).at(index).at("events")?;
         }
         Ok(())
     }
@@ -124,25 +139,23 @@ impl NetworkFile {
     }
 }
 
-/// Something that can be healed.
-struct Harm {
-    index: usize,
-    /// When it begins, or may begin at the earliest.
-    first: Time,
-    what: What,
-}
-
-impl Harm {
-    fn of((index, event): (usize, &EventSpec)) -> Option<Harm> {
-        let what = event.what();
-        if matches!(what, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll) {
-            return None;
-        }
-        Some(Harm { index, first: event.first(), what })
-    }
-}
-
 impl What {
+    /// Does it end what happened to a link, a node, or all of them?
+    pub fn is_heal(&self) -> bool {
+        matches!(self, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll)
+    }
+
+    /// Does it end what another event did?
+    pub(crate) fn heals(&self, harm: &What) -> bool {
+        !harm.is_heal()
+            && match self {
+                What::LinkHeal(link) => harm.link() == Some(*link),
+                What::NodeUp(node) => harm.node() == Some(*node),
+                What::HealAll => harm.link().or(harm.node()).is_some(),
+                _ => false,
+            }
+    }
+
     /// The link that it is about.
     pub fn link(&self) -> Option<usize> {
         match self {

@@ -292,34 +292,30 @@ impl Testbed {
 
     /// Refuses to heal what nothing has happened to, and nothing is going to before.
     fn check_heal(&self, event: &EventSpec) -> Result<(), Diagnostic> {
-        let last = event.at.or(event.until).unwrap_or(Time::MAX);
-        let is_heal = |what: &What| matches!(what, What::LinkHeal(_) | What::NodeUp(_) | What::HealAll);
-        let harms = self.schedule.items.iter().filter(|item| item.first <= last && !is_heal(&item.what));
-        let world = self.world();
-        let (harmed, what) = match event.what() {
+        let last = event.last();
+        let planned =
+            |heal: &What| self.schedule.items.iter().any(|item| item.first <= last && heal.heals(&item.what));
+        let node = |place: usize| self.node_name(place).to_string();
+        let ends = |link: usize| self.links().get(link).map_or([0, 0], |link| link.ends()).map(node);
+        event.check_heal(|heal| planned(heal) || self.is_harmed(heal), node, ends)
+    }
+
+    /// Is what an event would heal down, or has anything been done to it?
+    fn is_harmed(&self, heal: &What) -> bool {
+        let (mut done, world) = (self.actions().map(|done| &done.target), self.world());
+        match *heal {
             What::LinkHeal(link) => {
                 let known = self.links().get(link);
-                let is_down = known.is_some_and(|link| !world.link_is_up(link.id).unwrap_or(true));
-                let planned = harms.map(|item| item.what.link()).any(|of| of == Some(link));
-                let done =
-                    self.actions().any(|done| matches!(done.target, Target::Link(of, _) if of == link));
-                let [a, b] = known.map_or([0, 0], |link| link.ends()).map(|end| self.node_name(end));
-                (is_down || planned || done, format!("the link between '{a}' and '{b}'"))
+                known.is_some_and(|link| !world.link_is_up(link.id).unwrap_or(true))
+                    || done.any(|target| matches!(target, Target::Link(of, _) if *of == link))
             }
             What::NodeUp(node) => {
-                let is_down = !world.node_is_up(NodeId(node as u32)).unwrap_or(true);
-                let planned = harms.map(|item| item.what.node()).any(|of| of == Some(node));
-                let done = self.actions().any(|done| matches!(done.target, Target::Node(of) if of == node));
-                (is_down || planned || done, format!("'{}'", self.node_name(node)))
+                !world.node_is_up(NodeId(node as u32)).unwrap_or(true)
+                    || done.any(|target| matches!(target, Target::Node(of) if *of == node))
             }
-            What::HealAll => {
-                let planned = harms.filter_map(|item| item.what.link().or(item.what.node())).count() > 0;
-                let is_harm = |target: &Target| matches!(target, Target::Link(..) | Target::Node(_));
-                (planned || self.actions().any(|done| is_harm(&done.target)), "the network".into())
-            }
-            _ => return Ok(()),
-        };
-        if harmed { Ok(()) } else { Err(Diagnostic::new(EventProblem::NothingToHeal { what }).at("heal")) }
+            What::HealAll => done.any(|target| matches!(target, Target::Link(..) | Target::Node(_))),
+            _ => false,
+        }
     }
 
     /// The flows that a name means: one of its own, or demands ([`DemandsSpec::has`]).
