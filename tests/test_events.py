@@ -517,5 +517,56 @@ def test_events_name_demands() -> None:
     assert {row["flow"] for row in done(net)} == {"gold", "a-b", "demands"}
     with pytest.raises(TwinplaneError, match="'gald', no flow has that name"):
         net.at("7 s").start("gald")
+    with pytest.raises(TwinplaneError, match=r"'demand', no flow has that name \(did you mean 'demands'\?\)"):
+        net.at("7 s").start("demand")
+    with pytest.raises(TwinplaneError, match=r"'gol', no flow has that name \(did you mean 'gold'\?\)"):
+        net.at("7 s").start("gol")
     net.at("7 s").start("gold")
     closed(net)
+
+
+def demanding() -> Network:
+    """Two demands from a, of two classes each."""
+    net = Network(seed=3)
+    a, b, c = (net.router(name) for name in "abc")
+    net.link(a, b)
+    net.link(b, c)
+    rows = [(x, y, "400 kbit/s", z) for x, y in (("a", "b"), ("a", "c")) for z in ("gold", "rest")]
+    net.demands(rows, classes={"gold": {"dscp": "EF"}, "rest": {}})
+    return net
+
+
+def test_events_of_demands_that_there_are_none_of_are_refused() -> None:
+    """Both nodes are there, and classes are; but nobody sends from c to a."""
+    net = demanding()
+    net.at("1 s").stop("a-b")
+    net.at("2 s").stop("c-a")
+    with pytest.raises(TwinplaneError, match="'c-a', no flow has that name"):
+        net.run(until="3 s")
+
+
+def test_an_end_leaves_those_alone_that_another_event_has_stopped_since() -> None:
+    """Names overlap: `demands`, a class and a pair of nodes mean some of the same."""
+    net = demanding()
+    net.at("1 s").stop("demands", for_="2 s")
+    net.at("2 s").stop("gold")
+    net.at("4 s").start("a-b", for_="1 s")
+    moves = []
+    for begin, end in (("3100 ms", "3900 ms"), ("4100 ms", "4900 ms"), ("5100 ms", "5900 ms")):
+        sent = []
+        for at in (begin, end):
+            net.run(until=at)
+            sent.append(
+                {(r["class"], r["to"]): r["sent"] for r in net.table("demands").iter_rows(named=True)}
+            )
+        moves.append({key for key in sent[0] if sent[1][key] > sent[0][key]})
+    rest = {("rest", "b"), ("rest", "c")}
+    assert moves == [rest, {("gold", "b"), *rest}, {("rest", "c")}]
+
+
+def test_a_flow_that_is_stopped_first_by_another_name_sends_before() -> None:
+    net = demanding()
+    net.at("1 s").stop("demands")
+    net.at("2 s").start("gold")
+    net.run(until="900 ms")
+    assert net.table("demands")["sent"].min() > 0

@@ -42,16 +42,18 @@ def cut(event: dict[str, Any], begin_ps: int) -> dict[str, Any] | None:
     return {**event, "until": f"{begin_ps - 1} ps"}
 
 
-def begun(events: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Flows that an event lets begin: they send nothing before."""
-    first: dict[str, tuple[int, bool]] = {}
-    for event in events:
-        for key in ("start", "stop"):
-            if (flow := event.get(key)) is not None:
-                at = first_ps(event)
-                if flow not in first or at < first[flow][0]:
-                    first[flow] = (at, key == "start")
-    return [flow for flow, (_, starts) in first.items() if starts]
+def after_all(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of events what begins or stops flows, in order of time, but after everything else.
+
+    A flow that an event begins sends nothing before, so it has to be known that there is one.
+    """
+    found = [
+        (first_ps(event), {"at": f"{END_PS} ps", key: event[key]})
+        for event in events
+        for key in ("start", "stop")
+        if event.get(key) is not None
+    ]
+    return [event for _, event in sorted(found, key=lambda one: one[0])]
 
 
 def leave_out(network: Network, begin_ps: int) -> int:
@@ -72,8 +74,8 @@ def leave_out(network: Network, begin_ps: int) -> int:
             # Without a name its stream is that of its place, which changes here.
             event = {**event, "random": {**drawn, "stream": str(place)}}
         kept.append(event)
-    left = begun(kept)
-    _set(network, [*({"at": 0, "stop": flow} for flow in begun(before) if flow not in left), *kept])
+    gone = [old for old, new in zip(before, after, strict=True) if new is None]
+    _set(network, [*kept, *after_all(gone)])
     warn(
         f"{missed} of {len(before)} events would go on at {format_time(begin_ps / 1e12)} or later, while"
         " everything fails: they are left out from then on (a later warm-up keeps more of them)"

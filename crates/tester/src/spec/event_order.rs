@@ -105,7 +105,10 @@ impl NetworkFile {
         let node = |node: usize| self.network.nodes.get(node).map_or("?", |node| &*node.0).to_string();
         let ends = |link: usize| {
             let ends = self.network.spec.links.get(link).map(|link| link.endpoints.each_ref());
-            ends.map_or_else(|| ["?", "?"].map(String::from), |ends| ends.map(|end| end.node.name.to_string()))
+            ends.map_or_else(
+                || ["?", "?"].map(String::from),
+                |ends| ends.map(|end| end.node.name.to_string()),
+            )
         };
         for (index, event) in self.events.iter().enumerate() {
             let last = event.last();

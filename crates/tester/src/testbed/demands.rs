@@ -3,7 +3,7 @@
 use super::{FlowSpec, RateCounts, Testbed};
 use crate::delay::DelayStats;
 use crate::generator::Generator;
-use crate::spec::demands::{Demand, DemandsSpec};
+use crate::spec::demands::{ALL, Demand, DemandsSpec};
 use crate::spec::problem::DemandProblem;
 use crate::testbed::Family;
 use base::diagnostic::{At, Diagnostic};
@@ -32,6 +32,12 @@ impl Demands {
     /// The class of a flow that is one of them, by its place.
     pub(super) fn class_of(&self, flow: usize) -> Option<u32> {
         self.of.get(flow.checked_sub(self.first)?).copied()
+    }
+
+    /// The names that demands have in events, pairs of nodes left out.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let all = Some(ALL).filter(|_| !self.of.is_empty());
+        all.into_iter().chain(self.classes.iter().filter_map(|(name, _)| name.as_deref()))
     }
 
     /// The name of a class, if it has one, and its code point.

@@ -192,6 +192,7 @@ impl Testbed {
         if let Some(demands) = &file.demands {
             testbed.add_demands(demands, &file.network)?;
         }
+        testbed.check_flows(&file.events)?;
         testbed.harms = harms::of(&file.events);
         file.check_events()?;
         testbed.add_events(&file.events);

@@ -70,17 +70,16 @@ struct Due {
     mark: u64,
 }
 
-/// What only one event at a time does to an LSP or a flow: where another one begins, the end of the first changes
-/// nothing. Of faults the engine keeps that.
-type Slot = (&'static str, Name);
-
 /// Events, and what has become of them.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     items: Vec<Item>,
     due: BinaryHeap<Reverse<Due>>,
-    /// The last beginning in each slot.
-    latest: BTreeMap<Slot, u64>,
+    /// The last beginning of each group of LSPs: where another one begins, the end of the first changes nothing. Of
+    /// faults the engine keeps that.
+    lsps: BTreeMap<Name, u64>,
+    /// The same of each flow by its place, since one flow has several names: its own, or class and ends of a demand.
+    flows: BTreeMap<usize, u64>,
     begun: u64,
 }
 
@@ -98,11 +97,10 @@ pub(super) struct Deed {
     pub mark: u64,
 }
 
-/// The slot that something takes.
-fn slot(what: &What) -> Option<Slot> {
+/// The LSPs that something is done to.
+fn lsps(what: &What) -> Option<&Name> {
     match what {
-        What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => Some(("lsp", lsp.clone())),
-        What::Start(flow) | What::Stop(flow) => Some(("flow", flow.clone())),
+        What::Flap(lsp) | What::Signal(lsp) | What::Tear(lsp) => Some(lsp),
         _ => None,
     }
 }
@@ -155,8 +153,8 @@ impl Schedule {
     pub fn pop(&mut self, by: Time) -> Option<Deed> {
         while self.next().is_some_and(|at| at <= by) {
             let deed = self.take()?;
-            let is_latest = |slot: Slot| self.latest.get(&slot) == Some(&deed.mark);
-            if deed.begins || slot(&deed.what).is_none_or(is_latest) {
+            let is_latest = |lsp: &Name| self.lsps.get(lsp) == Some(&deed.mark);
+            if deed.begins || lsps(&deed.what).is_none_or(is_latest) {
                 return Some(deed);
             }
         }
@@ -173,8 +171,8 @@ impl Schedule {
         self.expect(due.item);
         self.begun += 1;
         let mark = self.begun;
-        if let Some(slot) = slot(&what) {
-            self.latest.insert(slot, mark);
+        if let Some(lsps) = lsps(&what) {
+            self.lsps.insert(lsps.clone(), mark);
         }
         let lasts = if matches!(what, What::Restart(_)) { Some(lasts.unwrap_or(RESTART)) } else { lasts };
         let until = lasts.map(|lasts| Time(due.at.0.saturating_add(lasts.0.max(0) as u64)));
@@ -184,21 +182,23 @@ impl Schedule {
         Some(Deed { at: due.at, what, begins: true, until, lasts, mark })
     }
 
-    /// The flows that an event lets begin: they send nothing before.
-    fn begun_by_events(events: &[EventSpec]) -> BTreeSet<Name> {
-        let mut first: BTreeMap<Name, (Time, bool)> = BTreeMap::new();
+    /// The flows, by their places, that an event lets begin: they send nothing before. `meant` gives those of a name.
+    fn begun_by_events(events: &[EventSpec], meant: impl Fn(&str) -> Vec<usize>) -> BTreeSet<usize> {
+        let mut first: BTreeMap<usize, (Time, bool)> = BTreeMap::new();
         for event in events {
             let (name, starts) = match event.what() {
                 What::Start(flow) => (flow, true),
                 What::Stop(flow) => (flow, false),
                 _ => continue,
             };
-            let known = first.entry(name).or_insert((event.first(), starts));
-            if event.first() < known.0 {
-                *known = (event.first(), starts);
+            for flow in meant(&name) {
+                let known = first.entry(flow).or_insert((event.first(), starts));
+                if event.first() < known.0 {
+                    *known = (event.first(), starts);
+                }
             }
         }
-        first.into_iter().filter(|(_, (_, starts))| *starts).map(|(name, _)| name).collect()
+        first.into_iter().filter(|(_, (_, starts))| *starts).map(|(flow, _)| flow).collect()
     }
 }
 
@@ -260,9 +260,39 @@ impl Testbed {
     pub(super) fn add_events(&mut self, events: &[EventSpec]) {
         let (streams, from) = (Streams::new(self.description().seed), self.now());
         self.schedule = Schedule::of(events, streams, from);
-        for name in Schedule::begun_by_events(events) {
-            self.set_sending(&name, false);
+        for flow in Schedule::begun_by_events(events, |name| self.meant(name)) {
+            self.set_sending(flow, false);
         }
+    }
+
+    /// Refuses events about flows that there are none of: which pairs of nodes have demands is known when they are
+    /// built.
+    pub(super) fn check_flows(&self, events: &[EventSpec]) -> Result<(), Diagnostic> {
+        let mut known = BTreeSet::new();
+        for (index, event) in events.iter().enumerate() {
+            let (key, name) = match event.what() {
+                What::Start(flow) => ("start", flow),
+                What::Stop(flow) => ("stop", flow),
+                _ => continue,
+            };
+            if known.contains(&name) {
+                continue;
+            }
+            if self.meant(&name).is_empty() {
+                let hint = self.flow_like(&name);
+                let unknown = EventProblem::NoFlow { name: name.to_string(), hint };
+                return Err(Diagnostic::new(unknown).at(key).at(index).at("events"));
+            }
+            known.insert(name);
+        }
+        Ok(())
+    }
+
+    /// Which name of a flow, or of demands, may have been meant by one that nothing has.
+    fn flow_like(&self, name: &str) -> String {
+        let flows = self.flows.iter().enumerate().filter(|(flow, _)| !self.demands.has(*flow));
+        let flows = flows.take(SAID_MAX).map(|(_, flow)| &*flow.spec.name);
+        near(name, flows.chain(self.demands.names()))
     }
 
     /// An event as users write it, for this network.
@@ -270,7 +300,7 @@ impl Testbed {
         let mut event = <EventSpec as base::describe::Describe>::read(value)?;
         let description = self.description();
         let known = |name: &str| match self.meant(name).is_empty() {
-            true => Err(near(name, self.flows.iter().take(SAID_MAX).map(|flow| &*flow.spec.name))),
+            true => Err(self.flow_like(name)),
             false => Ok(()),
         };
         event.resolve(&description.names, &description.ends, &self.network, &known)?;
@@ -428,12 +458,21 @@ impl Testbed {
         if self.is_local(from) { self.network.order_lsps(self.now(), group, what, None) } else { Ok(()) }
     }
 
-    fn switch(&mut self, flow: &Name, sends: bool, deed: &Deed) {
+    /// Lets a flow, or demands, send, or not. An end leaves those alone that another event has begun something with.
+    fn switch(&mut self, name: &Name, sends: bool, deed: &Deed) {
         if deed.begins {
             let what = if sends { "start" } else { "stop" };
-            self.note_deed(what, Target::Flow(flow.to_string()), deed);
+            self.note_deed(what, Target::Flow(name.to_string()), deed);
         }
-        self.set_sending(flow, sends);
+        for flow in self.meant(name) {
+            let latest = self.schedule.flows.entry(flow).or_insert(deed.mark);
+            if deed.begins {
+                *latest = deed.mark;
+            }
+            if *latest == deed.mark {
+                self.set_sending(flow, sends);
+            }
+        }
     }
 
     fn note_deed(&mut self, what: &'static str, target: Target, deed: &Deed) {
@@ -441,17 +480,15 @@ impl Testbed {
         self.network.note(Action { until: deed.until, ..Action::new(at, what, target) });
     }
 
-    /// Lets a flow, or demands, send, or not.
-    fn set_sending(&mut self, name: &Name, sends: bool) {
+    fn set_sending(&mut self, flow: usize, sends: bool) {
         let now = self.now();
-        for place in self.meant(name) {
-            let flow = &self.flows[place];
-            let (from, source) = (flow.spec.from, flow.source);
-            if let Some(instrument) = self.instrument_mut(from) {
-                match sends {
-                    true => instrument.generator_mut().resume(source, now),
-                    false => instrument.generator_mut().pause(source),
-                }
+        let Some((from, source)) = self.flows.get(flow).map(|flow| (flow.spec.from, flow.source)) else {
+            return;
+        };
+        if let Some(instrument) = self.instrument_mut(from) {
+            match sends {
+                true => instrument.generator_mut().resume(source, now),
+                false => instrument.generator_mut().pause(source),
             }
         }
     }
