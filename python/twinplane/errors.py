@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any, Self
 
 HOME = f"{Path(__file__).parent}/"
@@ -87,19 +87,23 @@ class TwinplaneWarning(UserWarning):
     """Something is odd, though it can be done as asked. The text is one clear sentence."""
 
 
-def warn(text: str) -> None:
-    """Warn of something, at the line of the user's program that led to it; Python tells each line once."""
-    caller, level = sys._getframe(1), 2
+def _caller() -> tuple[FrameType, int]:
+    """The frame that called this package, and which one it is, counted from the function that asks."""
+    caller, level = sys._getframe(2), 2
     while caller.f_back is not None and caller.f_code.co_filename.startswith(HOME):
         caller, level = caller.f_back, level + 1
+    return caller, level
+
+
+def warn(text: str) -> None:
+    """Warn of something, at the line of the user's program that led to it; Python tells each line once."""
+    _, level = _caller()
     warnings.warn(text, TwinplaneWarning, stacklevel=level)
 
 
 def line_of_caller() -> str | None:
     """``FILE:LINE`` of the user's Python file that called this package; None where no file did."""
-    caller = sys._getframe(1)
-    while caller.f_back is not None and caller.f_code.co_filename.startswith(HOME):
-        caller = caller.f_back
+    caller, _ = _caller()
     file = caller.f_code.co_filename
     return f"{file}:{caller.f_lineno}" if file.endswith(".py") and not file.startswith(HOME) else None
 

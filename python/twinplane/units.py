@@ -197,6 +197,11 @@ def rate_bps(value: Quantity, what: str = "rate") -> int:
     return _integer(_parse(value, RATE, what), value, what)
 
 
+def limit_bps(rate: str | float) -> int:
+    """The rate of a link in bit/s; 0 of one that has no limit (``none``)."""
+    return 0 if rate == "none" else rate_bps(rate)
+
+
 def size_bytes(value: Quantity, what: str = "size") -> int:
     """A size in whole bytes; numbers are bytes."""
     return _integer(_parse(value, SIZE, what), value, what)

@@ -53,7 +53,7 @@ def topology(network: Network) -> dict[str, Any]:
             {
                 "a": link.a.name,
                 "b": link.b.name,
-                "rate_bps": 0 if spec["rate"] == "none" else units.rate_bps(spec["rate"]),
+                "rate_bps": units.limit_bps(spec["rate"]),
                 "delay_s": units.span_ps(spec["delay"]) / 1e12,
                 "lsps": count,
             }
