@@ -288,12 +288,12 @@ EVENTS_MAX = 60
 KINDS = (
     "port down",
     "neighbour lost",
+    "adjacency lost",
     "LSP down",
     "LSP rerouted",
     "LSP up",
-    "neighbour back",
     "port up",
-    "adjacency lost",
+    "neighbour back",
     "adjacency back",
 )
 """What routers tell, in the order in which it usually happens."""
