@@ -382,3 +382,9 @@ def test_a_shared_segment_in_python_and_in_a_file(tmp_path: Path) -> None:
         for name in "pqs":
             net.link(net.router(name), lan)
         net.run(until="1 ms")
+
+
+def test_options_of_rsvp_are_named_singly() -> None:
+    net = Network()
+    with pytest.raises(TwinplaneError, match="node 'a': rsvp: unknown field 'rsvp'"):
+        net.router("a", rsvp={"hello": "9 s"})

@@ -98,3 +98,10 @@ def test_hosts_have_no_ospf() -> None:
     net.host("h", "10.1.0.2/24")
     with pytest.raises(tp.TwinplaneError, match="node 'h': ospf: it is no router of ours"):
         net.ospf("h")
+
+
+def test_settings_are_checked_though_there_is_no_router_yet() -> None:
+    net = tp.Network()
+    with pytest.raises(tp.TwinplaneError, match=r"^ospf: area: 'q' is not the number of an area"):
+        net.ospf(area="q")
+    net.ospf(area=1)

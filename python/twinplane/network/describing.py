@@ -30,10 +30,13 @@ RSVP = {"hello_interval": "hello", "rsvp_key": "key", "rsvp_key_id": "key_id", "
 
 @cache
 def _own_fields() -> frozenset[str]:
-    """The fields of routers in network files: what else is said of a router belongs to RSVP-TE."""
+    """The fields of routers in network files: what else is said of a router belongs to RSVP-TE.
+
+    Those that have an argument of their own are left out, and RSVP-TE itself: its options are named singly.
+    """
     from ..model.generated import RouterSpec
 
-    return frozenset(RouterSpec.__dataclass_fields__)
+    return frozenset(RouterSpec.__dataclass_fields__) - {"profile", "diffserv", "rsvp"}
 
 
 def given(**fields: Any) -> dict[str, Any]:
@@ -89,8 +92,20 @@ class Describing:
         chosen = [draft.node(router, "ospf:") for router in routers]
         if other := next((node for node in chosen if not isinstance(node, Router)), None):
             raise TwinplaneError(f"node '{other.name}': ospf: it is no router of ours")
-        for node in chosen or [node for node in draft.nodes if isinstance(node, Router)]:
-            draft.change_node(node, {"ospf": plain(settings)})
+        said = plain(settings)
+        if not (found := chosen or [node for node in draft.nodes if isinstance(node, Router)]):
+            self._check_ospf(said)
+        for node in found:
+            draft.change_node(node, {"ospf": said})
+
+    def _check_ospf(self, settings: Any) -> None:
+        """Refuse wrong settings though there is no router that would have them."""
+        name = "router"
+        try:
+            with core.translated():
+                core.draft({"name": name}).add_node(name, {"kind": "router", "ospf": settings})
+        except TwinplaneError as error:
+            raise error.told(str(error).removeprefix(f"node '{name}': ")) from None
 
     def route(self, router: Node | str, prefix: str, via: Hop | Sequence[Hop]) -> None:
         """See `twinplane.Network.route`."""
