@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from .. import units
 from ..errors import TwinplaneError, warn
 from ..network.drawing import topology
-from ..units import Quantity, format_time
+from ..units import Quantity, format_time, limit_bps
 from . import own_events
 from .cases import Case, NothingToTryError, already_down, cases_of
-from .failures import Failures, Hurt, OfClass, Outcome, counted
+from .failures import Failures, Hurt, OfClass, Outcome, counted, counted_of
 from .forks import forked
 from .graph import Graph
 from .reasons import Reasons, too_small
@@ -33,6 +33,36 @@ if TYPE_CHECKING:
 AFTER_START_PS = 10**12
 """So long after the last flow has begun everything fails, if nothing else is said."""
 WATCH = "5 s"
+
+
+AFTER_WAITING_PS = 15 * 10**12
+"""So long after routers have waited for others all have routes: databases are exchanged, and what was lost of
+that is sent again."""
+HELLO = "10 s"
+"""RFC 2328, C.3: how often a router says Hello, if its settings say nothing else."""
+
+
+def routes_ps(network: Network) -> int:
+    """When all routers that speak OSPF have found routes; 0 if none speaks it.
+
+    A router waits as long as it would for a silent neighbour before a network gets its designated router
+    (RFC 2328, 9.4): `dead_interval`, which is four Hellos if it is not said.
+    """
+    waits = [0]
+    for node in network.described()["nodes"].values():
+        spoken = node.get("ospf") or {}
+        for said in (spoken, *(spoken.get("interfaces") or {}).values()) if spoken else ():
+            own = said.get("hello_interval")
+            dead = said.get("dead_interval") or (spoken.get("dead_interval") if own is None else None)
+            hello = own or spoken.get("hello_interval") or HELLO
+            wait = units.span_ps(dead, "dead") if dead else 4 * units.span_ps(hello, "hello")
+            waits.append(wait + AFTER_WAITING_PS)
+    return max(waits)
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of some names, as what is said of all of them."""
+    return names[0] if len(names) == 1 else f"the first is {names[0]}"
 
 
 def fail_everything(
@@ -53,9 +83,10 @@ def fail_everything(
     """Let every link, node and shared-risk link group of a network fail in turn, and rank what that does.
 
     Cases begin at `warm_up`, by default one second after the last flow has begun, or now if the network has
-    run already. Each is a fork of this process that looks at the flows until all that can come back is back,
-    `watch` at most; so many `jobs` run at a time, by default one for each processor. The network stands at
-    the beginning of the cases afterwards, and nothing of it has failed.
+    run already; where routers speak OSPF, not before their longest `dead_interval` and 15 s more. Each is a
+    fork of this process that looks at the flows until all that can come back is back, `watch` at most; so
+    many `jobs` run at a time, by default one for each processor. The network stands at the beginning of the
+    cases afterwards, and nothing of it has failed.
 
     `only` are ``links``, ``nodes`` or ``groups``, if not all of them; with `pairs` two of them fail together,
     too. Groups are what links name as `srlg`.
@@ -117,7 +148,7 @@ class Trial:
         if self.network.draft.demands is not None:
             said.append(self.network.described()["demands"])
         starts = [units.span_ps(one.get("start") or 0, "start") for one in said]
-        begin = now if ran else max(starts) + AFTER_START_PS
+        begin = now if ran else max(max(starts) + AFTER_START_PS, routes_ps(self.network))
         if warm_up is not None:
             begin = units.span_ps(warm_up, "warm_up")
             if begin < now:
@@ -127,15 +158,13 @@ class Trial:
             one.get("stop") is not None and units.span_ps(one["stop"], "stop") < begin + self.watch_ps
             for one in said
         )
-        for count, what in (
-            (late, "have not begun before"),
-            (early, "stop before the end of what is watched after"),
+        for count, verbs, what in (
+            (late, ("has", "have"), "not begun before"),
+            (early, ("stops", "stop"), "before the end of what is watched after"),
         ):
             if count:
-                warn(
-                    f"{count} of {counted(len(said), 'flow')} {what} the failures at"
-                    f" {format_time(begin / 1e12)}"
-                )
+                who = counted_of(count, len(said), "flow", *verbs)
+                warn(f"{who} {what} the failures at {format_time(begin / 1e12)}")
         return begin
 
     def store(self, folder: Path | None, cases: Sequence[Case]) -> Store:
@@ -161,18 +190,18 @@ class Trial:
         flows = watched(self.network)
         down = already_down(self.network)
         said = (self.network.draft.element("links", link.index)["rate"] for link in self.network.links)
-        rates = [0 if rate == "none" else units.rate_bps(rate) for rate in said]
-        both = [rate for rate in rates for _ in range(2)]
+        both = [rate for one in said for rate in [limit_bps(one)] * 2]
         world = World(core, Graph(self.network), flows, self.begin_ps, self.watch_ps, ends, both, down)
         world.settle()
         if world.down:
             total = sum(lsp.count for lsp in self.network.lsps)
-            warn(f"{len(world.down)} of {counted(total, 'LSP')} are not up when failures begin")
+            warn(f"{counted_of(len(world.down), total, 'LSP', 'is', 'are')} not up when failures begin")
         if cut_off := world.cut_off():
+            who = counted_of(len(cut_off), len(flows), "flow", "has", "have")
             warn(
-                f"{len(cut_off)} of {counted(len(flows), 'flow')} have lost every packet when failures"
-                f" begin (the first is {cut_off[0]}), so that cases do not show what hurts them: they lack"
-                " a route, or routers are still finding one, which takes a longer warm-up"
+                f"{who} lost every packet when failures begin ({first_of(cut_off)}), so that cases do not"
+                " show what hurts them: they lack a route, or routers are still finding one; let failures"
+                " begin later (--warm-up) if they are"
             )
         return world
 
@@ -205,10 +234,10 @@ class Trial:
             world.calm = [Look(**one) for one in seen]
         quiet = world.quiet()
         if quiet:
+            who = counted_of(len(quiet), len(world.flows), "flow", "sends", "send")
             warn(
-                f"{len(quiet)} of {counted(len(world.flows), 'flow')} send fewer than {ENOUGH} packets while"
-                f" they are watched, so that no case shows whether it hurts them (the first is {quiet[0]}):"
-                " watch for longer, or let them send more"
+                f"{who} fewer than {ENOUGH} packets while they are watched, so that no case shows whether it"
+                f" hurts them ({first_of(quiet)}): watch for longer, or let them send more"
             )
         left = [case for case in cases if case.key not in found]
 

@@ -221,16 +221,14 @@ class Failures:
         if not self.outcomes or not self.outcomes[0].hurt:
             said = f"Of {kinds}, none costs any flow a packet when it fails"
             if self.quiet:
-                said += (
-                    f"; but {self.quiet:,} of {counted(len(self.flows), 'flow')} send too little to show it"
-                )
+                few = counted_of(self.quiet, len(self.flows), "flow", "sends", "send")
+                said += f"; but {few} too little to show it"
             return f"{said}."
         worst, total = self.outcomes[0], len(self.flows)
         said = f"{worst.kind} {worst.name} is the worst of {kinds}:"
         if worst.never:
             reasons = ", ".join(f"{count} for '{reason}'" for reason, count in worst.reasons.items())
-            stay = "stays" if worst.never == 1 else "stay"
-            said += f" {worst.never} of {counted(total, 'flow')} {stay} away ({reasons})"
+            said += f" {counted_of(worst.never, total, 'flow', 'stays', 'stay')} away ({reasons})"
         else:
             lose = "loses" if len(worst.hurt) == 1 else "lose"
             come = "it comes" if len(worst.hurt) == 1 else "all come"
@@ -307,6 +305,11 @@ def _of(one: Outcome, phb: str) -> Sequence[Hurt]:
 def listed(words: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def counted_of(number: int, total: int, word: str, one: str, more: str) -> str:
+    """``1 of 3 links is``, ``2 of 3 links are``: how many of all, with the verb that goes with them."""
+    return f"{number:,} of {counted(total, word)} {one if number == 1 else more}"
 
 
 def counted(number: int, word: str) -> str:

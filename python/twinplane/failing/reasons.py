@@ -89,7 +89,7 @@ class Reasons:
         flow: Watched,
         found: Mapping[str, Any],
         last: Sequence[Any] | None,
-        queued: int = 0,
+        queued: int,
     ) -> tuple[Why, str]:
         """Why a flow was not back, and that in words; `dead` are the links that are down in the case.
 
@@ -106,7 +106,9 @@ class Reasons:
         if last is None:
             return Why.OTHER, "nothing says where its packets were lost"
         if last[2] in CONGESTED:
-            return Why.CONGESTION, f"{too_small(queued)}, last {self._where(last[0])} ({last[2]})"
+            where = f"{self._where(last[0])} ({last[2]})"
+            said = f"{too_small(queued)}, last" if queued else "its packets are dropped"
+            return Why.CONGESTION, f"{said} {where}"
         return self._of_place(dead, found, *last)
 
     def _of_lsp(self, dead: set[int], group: int, found: Mapping[str, Any]) -> tuple[Why, str]:

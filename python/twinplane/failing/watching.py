@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 FIRST_LOOK_PS = 50 * 10**9
 """When a case is first looked at after the failure; each look comes half as late again as the one before."""
 ENOUGH = 3
-"""Packets of a flow that have to arrive without a loss before it counts as recovered."""
+"""Packets of a flow that have to arrive after the last loss before it counts as recovered; none of them may
+be lost, or no more than chance explains."""
 GAP_BYTES = 20
 """Preamble and gap of an Ethernet frame, which a port sends besides its bytes."""
 LEAST_BYTES = 64
@@ -26,7 +27,9 @@ LEAST_BYTES = 64
 ADMISSION = 1
 """RFC 2205, appendix B: the error code of a reservation that found no bandwidth."""
 
-CONGESTED = frozenset({"buffer-full", "early-drop", "average-queue", "sojourn", "policed", "beyond-burst"})
+QUEUES = frozenset({"buffer-full", "early-drop", "average-queue", "sojourn"})
+"""Reasons of losses (docs/models/losses.md) that queues have."""
+CONGESTED = QUEUES | {"policed", "beyond-burst"}
 """Reasons of losses (docs/models/losses.md) that more traffic than fits has."""
 CHANCE = frozenset({"link-loss", "link-corruption"})
 """Reasons of losses that are drawn for each frame."""
@@ -49,27 +52,50 @@ class Look:
 
     sent: list[int]
     """Packets by flow."""
+    arrived: list[int]
+    """By flow, with those that were on their way then."""
     lost: list[Lost]
     """By flow, and by reason."""
     ports: list[Port]
     """By link and direction."""
 
 
-def excess(lost: Lost, calm: Lost) -> int:
-    """Packets that a flow lost beyond those that it would have lost anyway.
+@dataclass(frozen=True)
+class Excess:
+    """What a flow lost beside what it would have lost anyway."""
 
-    Where nothing is left to chance, and nothing is lost without the failure, these are all. Else both numbers
-    are taken as Poisson distributed: their difference counts if it is greater than `SIGMAS` of its standard
-    deviations. If it is not, those count that are lost for a reason that has nothing to do with chance.
+    more: int
+    """Packets that it lost beyond those; less than zero if it lost fewer."""
+    drawn: int
+    """How many of both are left to chance: so great is the variance of `more`."""
+    sure: int
+    """Packets that were lost for a reason that has nothing to do with chance."""
+
+    @property
+    def told(self) -> int:
+        """Packets that chance does not explain: all, or those that are sure."""
+        return self.more if self.more > SIGMAS * math.sqrt(self.drawn) else self.sure
+
+    @property
+    def undecided(self) -> bool:
+        """Might there be more than chance, though there are too few packets to tell?"""
+        return not self.told and self.more > 0 and self.more**2 >= self.drawn
+
+
+def excess(lost: Lost, calm: Lost) -> Excess:
+    """Compare what a flow lost with what it would have lost anyway.
+
+    Links that lose frames at random leave to chance what is lost, and so does every reason for which packets
+    are lost without the failure, too. Both numbers are taken as Poisson distributed there: their difference
+    counts if it is greater than `SIGMAS` of its standard deviations. If it is not, those packets count that
+    are lost for another reason.
     """
     by_chance = {*CHANCE, *calm}
     if not CONGESTED.isdisjoint(calm):
         by_chance |= CONGESTED
     drawn = sum(count for one in (lost, calm) for reason, count in one.items() if reason in by_chance)
     more = sum(lost.values()) - sum(calm.values())
-    if more > SIGMAS * math.sqrt(drawn):
-        return more
-    return sum(count for reason, count in lost.items() if reason not in by_chance)
+    return Excess(more, drawn, sum(count for reason, count in lost.items() if reason not in by_chance))
 
 
 def since(now: Lost, before: Lost) -> Lost:
@@ -115,23 +141,25 @@ class World:
         """What has happened since nothing had failed yet."""
         before = self.before
         table = self.core.table("flow_accounts")
-        sent = [0] * len(self.flows)
+        sent, arrived = [0] * len(self.flows), [0] * len(self.flows)
         whole: dict[int, dict[str, int]] = {}
-        for place, count, lost in zip(*(table.column(key) for key in ("flow", "sent", "lost")), strict=True):
+        keys = (table.column(key) for key in ("flow", "sent", "received", "lost"))
+        for place, count, received, lost in zip(*keys, strict=True):
             sent[place] = (count or 0) - (before.sent[place] if before else 0)
+            arrived[place] = (received or 0) - (before.arrived[place] if before else 0)
             if lost:
                 whole[place] = {}
         if whole:
             table = self.core.table("losses")
-            keys = zip(*(table.column(key) for key in ("flow", "reason", "packets")), strict=True)
-            for place, reason, count in keys:
+            rows = zip(*(table.column(key) for key in ("flow", "reason", "packets")), strict=True)
+            for place, reason, count in rows:
                 if (found := whole.get(place)) is not None:
                     found[reason] = found.get(reason, 0) + count
         nothing: Lost = {}
         lost_by = [whole.get(place, nothing) for place in range(len(self.flows))]
         if before is not None:
             lost_by = [since(now, old) if now else now for now, old in zip(lost_by, before.lost, strict=True)]
-        return Look(sent, lost_by, self._ports())
+        return Look(sent, arrived, lost_by, self._ports())
 
     def _ports(self) -> list[Port]:
         table, more = self.core.table("ports"), self.core.table("directions")
@@ -145,13 +173,13 @@ class World:
 
     def fills(self, look: int, then: Look, now: Look) -> bool:
         """May a queue be filling that does not without the failure? `then` is how it was a look before."""
-        if not self.calm:
+        if not self.calm or self.before is None:
             return False
         at = [0, *looks(self.watch_ps)]
         span_s = (at[look + 1] - at[look]) / 1e12
-        zeros = [(0, 0)] * len(now.ports)
-        calm_then = self.calm[look - 1].ports if look else zeros
-        ports = zip(self.rates, then.ports or zeros, now.ports, calm_then, self.calm[look].ports, strict=True)
+        calm_then = self.calm[look - 1] if look else self.before
+        both = (then.ports, now.ports, calm_then.ports, self.calm[look].ports)
+        ports = zip(self.rates, *both, strict=True)
         for rate, (sent, _), (sends, waits), (calm_sent, _), (calm_sends, calm_waits) in ports:
             if waits > calm_waits + WAITING_BYTES:
                 return True
@@ -224,13 +252,14 @@ def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, An
     hurt = [_Harm() for _ in world.flows]
     at = 0
     down: set[tuple[int, int]] = set()
-    then = Look([], [], [])
+    assert world.before is not None, "it has settled"
+    then = world.before
     for look, at in enumerate(looks(world.watch_ps)):
         core.run_until(world.begin_ps + at)
         now = world.look()
         calm_now = world.calm[look] if world.calm else now
         for place, harm in enumerate(hurt):
-            harm.see(now.sent[place], now.lost[place], calm_now.sent[place], calm_now.lost[place])
+            harm.see(now, calm_now, place)
         fills, then = world.fills(look, then, now), now
         last = at == until_ps if until_ps is not None else at == world.watch_ps
         waits = not all(map(any, zip((one.is_well for one in hurt), doomed, silent, strict=True)))
@@ -251,52 +280,104 @@ def watch(world: World, case: Case, until_ps: int | None = None) -> dict[str, An
     }
 
 
-@dataclass
-class _Harm:
-    """What a flow lost more than it would have lost anyway."""
+@dataclass(frozen=True)
+class _Seen:
+    """A flow at a look, in its case and without the failure, since then."""
 
-    lost: int = 0
-    sent: int = 0
+    due: int = 0
     """Packets that would have been sent."""
-    sent_at_loss: int = 0
-    """Of them those before the last look that saw a loss."""
-    lost_lately: int = 0
-    """Lost at the last look that saw a loss."""
-    sent_lately: int = 0
-    """Would have been sent between the last two looks."""
     unsent: int = 0
     """Of them those that were not, since the source is down."""
-    by_reason: Lost = field(default_factory=dict)
-    """Packets that were lost."""
+    arrived: int = 0
+    lost: Lost = field(default_factory=dict)
     calm_lost: Lost = field(default_factory=dict)
     """Packets that would have been lost."""
-    lossy: bool = False
-    """Was something lost between the last two looks?"""
 
-    def see(self, sent: int, lost: Lost, calm_sent: int, calm_lost: Lost) -> None:
+    def after(self, before: _Seen) -> _Seen:
+        """What is new since then."""
+        due, unsent = self.due - before.due, self.unsent - before.unsent
+        lost, calm_lost = since(self.lost, before.lost), since(self.calm_lost, before.calm_lost)
+        return _Seen(due, unsent, self.arrived - before.arrived, lost, calm_lost)
+
+    @property
+    def excess(self) -> Excess:
+        """What it lost more than it would have lost anyway, what could not be sent included."""
+        found = excess(self.lost, self.calm_lost)
+        return Excess(found.more + self.unsent, found.drawn, found.sure + self.unsent)
+
+
+@dataclass
+class _Harm:
+    """What a flow lost more than it would have lost anyway, and whether it goes on.
+
+    What happens is taken as one stretch of time after the other. A stretch ends with the look that shows
+    whether more was lost in it than chance explains, and goes on as long as that is not clear.
+    """
+
+    lost: int = 0
+    seen: _Seen = field(default_factory=_Seen)
+    """All."""
+    mark: _Seen = field(default_factory=_Seen)
+    """Where the stretch begins."""
+    lossy: bool = False
+    """Was something lost in the last stretch of which it is clear?"""
+    undecided: bool = False
+    """Is it not clear whether this stretch has losses?"""
+    by_chance: bool = False
+    """Were they, in the last stretch that had losses, of links that lose at random?"""
+    share: float = 1.0
+    """Which part of the packets of that stretch was lost."""
+    arrived_at_loss: int = 0
+    """Packets that had arrived at its end."""
+
+    def see(self, now: Look, calm_now: Look, place: int) -> None:
         # A source that is down sends nothing: what it would have sent is lost, too.
-        unsent = calm_sent - sent
-        harm = max(0, excess(lost, calm_lost) + unsent)
-        lately = excess(since(lost, self.by_reason), since(calm_lost, self.calm_lost)) + unsent - self.unsent
-        self.lossy = lately > 0 and harm > 0
-        self.sent_lately = calm_sent - self.sent
-        if self.lossy:
-            self.lost_lately = lately
-            self.sent_at_loss = calm_sent
-        self.lost, self.sent, self.unsent = max(harm, self.lost), calm_sent, unsent
-        self.by_reason, self.calm_lost = lost, calm_lost
+        due = calm_now.sent[place]
+        unsent, lost = due - now.sent[place], now.lost[place]
+        self.seen = _Seen(due, unsent, now.arrived[place], lost, calm_now.lost[place])
+        self.lost = max(self.lost, self.seen.excess.told)
+        stretch = self.seen.after(self.mark)
+        found = stretch.excess
+        self.undecided = found.undecided
+        if found.told > 0:
+            self.lossy, self.by_chance = True, not found.sure
+            self.share = found.told / max(1, stretch.due)
+            self.mark, self.arrived_at_loss = self.seen, self.seen.arrived
+        elif not (self.lossy and self._too_short(stretch, found)):
+            self.lossy = False
+            if not found.undecided:
+                self.mark = self.seen
+
+    def _too_short(self, stretch: _Seen, found: Excess) -> bool:
+        """Might losses of the same share as before not show in this stretch?"""
+        if not self.by_chance:
+            return False
+        likely = self.share * stretch.due
+        return likely - found.more < SIGMAS * math.sqrt(likely + found.drawn)
 
     @property
     def lost_in_queues(self) -> int:
         """Packets that queues dropped beyond those that they would have dropped."""
-        both = (self.by_reason, self.calm_lost)
-        now, then = (sum(one.get(reason, 0) for reason in CONGESTED) for one in both)
-        return max(0, now - then)
+        both = (self.seen.lost, self.seen.calm_lost)
+        lost, calm_lost = (
+            {reason: count for reason, count in one.items() if reason in QUEUES} for one in both
+        )
+        return max(0, excess(lost, calm_lost).told)
+
+    @property
+    def is_back(self) -> bool:
+        """Have enough packets come through since the last loss?"""
+        return not self.lossy and self.seen.arrived - self.arrived_at_loss >= ENOUGH
 
     @property
     def is_well(self) -> bool:
-        """Have enough packets come through since the last loss?"""
-        return not self.lossy and self.sent - self.sent_at_loss >= ENOUGH
+        """Is it back, and is it clear that no more is lost?"""
+        return self.is_back and not self.undecided
+
+    @property
+    def state(self) -> str:
+        """How it is: ``recovered``, ``lossy``, or ``unseen`` if too little has arrived to tell."""
+        return "recovered" if self.is_back else "lossy" if self.lossy else "unseen"
 
 
 def _flows(world: World, hurt: Sequence[_Harm], doomed: Sequence[bool]) -> list[list[Any]]:
@@ -312,15 +393,13 @@ def _flows(world: World, hurt: Sequence[_Harm], doomed: Sequence[bool]) -> list[
     for flow, harm, lost in zip(world.flows, hurt, doomed, strict=True):
         if not harm.lost:
             continue
-        state = "recovered" if harm.is_well else "lossy" if harm.lossy and not harm.is_well else "unseen"
-        if harm.lossy and harm.lost_lately >= harm.sent_lately:
-            state = "lost"
+        due, gone = harm.seen.due, harm.lost
         if lost and whole is not None:
-            sent = whole.sent[flow.index]
-            harm.lost += (sent - harm.sent) - sum(since(whole.lost[flow.index], harm.calm_lost).values())
-            harm.sent = sent
+            still = whole.sent[flow.index] - due
+            gone += still - sum(since(whole.lost[flow.index], harm.seen.calm_lost).values())
+            due += still
         queued = harm.lost_in_queues
-        found.append([flow.index, harm.lost, harm.sent, state, queued, last.get(flow.index)])
+        found.append([flow.index, gone, due, harm.state, queued, last.get(flow.index)])
     return found
 
 
