@@ -3,13 +3,13 @@
 //! The first byte says which format the rest is given to, so that no look-alike of the headers below is needed.
 
 use core::net::Ipv6Addr;
-use wire::{greet, icmpv6, ipv6, nd, ospf, tcp, udp};
+use wire::{bfd, greet, icmpv6, ipv6, nd, ospf, tcp, udp};
 
 const SRC: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1);
 const DST: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
 
 /// How many formats there are.
-pub const COUNT: u8 = 7;
+pub const COUNT: u8 = 8;
 
 /// Any bytes behind the number of a format.
 pub fn formats(input: &[u8]) {
@@ -21,8 +21,15 @@ pub fn formats(input: &[u8]) {
         3 => tcp_segment(bytes),
         4 => udp_datagram(bytes),
         5 => greeting(bytes),
-        _ => ospf_packet(bytes),
+        6 => ospf_packet(bytes),
+        _ => bfd_packet(bytes),
     }
+}
+
+fn bfd_packet(bytes: &[u8]) {
+    let _ = bfd::verify(bytes, b"secret");
+    let Ok(repr) = bfd::Repr::parse(bytes) else { return };
+    assert_eq!(bfd::Repr::parse(&repr.emit()), Ok(repr));
 }
 
 /// Header, extension headers and their options.
@@ -144,6 +151,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         }
     }
     seeds.extend(ospf_seeds());
+    let up = [0x20, 0xc0, 3, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0xc3, 0x50, 0, 0, 0x75, 0x30, 0, 0, 0, 0];
+    seeds.push([&[7][..], &up].concat());
     seeds
 }
 
